@@ -1,0 +1,1 @@
+"""Person and garments in, picture out. Knows nothing of databases, object stores, HTTP or Temporal."""

@@ -1,0 +1,250 @@
+"""The protocol between the GPU worker and whatever draws the picture.
+
+An engine is set up once and renders many times; ``render`` mutates nothing that is shared. Pictures are
+``uint8`` arrays of shape ``(height, width, 3)`` in sRGB, already turned upright. Errors that a customer can
+do something about are `EngineError` with a code of the error catalogue; anything else is a fault of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Picture: TypeAlias = NDArray[np.uint8]
+"""``(height, width, 3)`` sRGB, 0 to 255."""
+
+Mask: TypeAlias = NDArray[np.uint8]
+"""``(height, width)``, 0 outside to 255 inside; values between are partial cover."""
+
+OnStep: TypeAlias = Callable[[str], None]
+"""Called with the name of each stage as it begins; the worker heartbeats here."""
+
+ShouldStop: TypeAlias = Callable[[], bool]
+"""Asked between stages; true once the job was cancelled or the worker is going down."""
+
+
+class EngineError(Exception):
+    """The picture cannot be made from these inputs.
+
+    Attributes:
+        code: An entry of the error catalogue, e.g. ``person_not_found``.
+    """
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(detail or code)
+        self.code = code
+
+
+class RenderStopped(Exception):
+    """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
+
+
+class Category(StrEnum):
+    """The part of the body a garment covers."""
+
+    UPPER_BODY = "upper_body"
+    LOWER_BODY = "lower_body"
+    FULL_BODY = "full_body"
+
+
+class Label(IntEnum):
+    """What a pixel of the person photo shows. "Left" and "right" are never told apart here."""
+
+    BACKGROUND = 0
+    HAIR = 1
+    FACE = 2
+    NECK = 3
+    TORSO_SKIN = 4
+    ARMS = 5
+    HANDS = 6
+    UPPER = 7
+    LOWER = 8
+    FULL = 9
+    LEGS = 10
+    FEET = 11
+    OTHER = 12
+
+
+class Landmark(IntEnum):
+    """Rows of `PersonMap.landmarks`, in the order of MediaPipe's pose model. Left is the person's own left."""
+
+    NOSE = 0
+    LEFT_EYE_INNER = 1
+    LEFT_EYE = 2
+    LEFT_EYE_OUTER = 3
+    RIGHT_EYE_INNER = 4
+    RIGHT_EYE = 5
+    RIGHT_EYE_OUTER = 6
+    LEFT_EAR = 7
+    RIGHT_EAR = 8
+    MOUTH_LEFT = 9
+    MOUTH_RIGHT = 10
+    LEFT_SHOULDER = 11
+    RIGHT_SHOULDER = 12
+    LEFT_ELBOW = 13
+    RIGHT_ELBOW = 14
+    LEFT_WRIST = 15
+    RIGHT_WRIST = 16
+    LEFT_PINKY = 17
+    RIGHT_PINKY = 18
+    LEFT_INDEX = 19
+    RIGHT_INDEX = 20
+    LEFT_THUMB = 21
+    RIGHT_THUMB = 22
+    LEFT_HIP = 23
+    RIGHT_HIP = 24
+    LEFT_KNEE = 25
+    RIGHT_KNEE = 26
+    LEFT_ANKLE = 27
+    RIGHT_ANKLE = 28
+    LEFT_HEEL = 29
+    RIGHT_HEEL = 30
+    LEFT_FOOT_INDEX = 31
+    RIGHT_FOOT_INDEX = 32
+
+
+@dataclass(frozen=True)
+class PersonMap:
+    """Where the person is and what they wear, at the photo's own resolution.
+
+    Attributes:
+        labels: ``(height, width)`` of `Label` values.
+        matte: How much of each pixel is person, 0 to 255.
+        landmarks: ``(33, 4)`` float32: x and y in pixels of the photo, z in the same scale (negative towards
+            the camera), visibility 0 to 1. Points outside the frame have coordinates outside the picture.
+        score: How sure the pose model is that this is one person, 0 to 1.
+    """
+
+    labels: Mask
+    matte: Mask
+    landmarks: NDArray[np.float32]
+    score: float
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What the caller said about how the garment is worn. ``None`` means not said."""
+
+    kind: str | None = None
+    size: str | None = None
+    customer_size: str | None = None
+    garment_state: str | None = None
+    tuck_state: str | None = None
+    view_angle: str | None = None
+
+
+@dataclass(frozen=True)
+class Garment:
+    """One garment to put on.
+
+    Attributes:
+        picture: The product photo, upright.
+        category: Which part of the body it covers, as the caller said.
+        hints: The caller's wishes; see `RenderResult.hints_not_applied`.
+        back_picture: A photo of its back, when there is one.
+    """
+
+    picture: Picture
+    category: Category
+    hints: Hints = field(default_factory=Hints)
+    back_picture: Picture | None = None
+
+
+@dataclass(frozen=True)
+class RenderRequest:
+    """Everything an engine needs for one picture.
+
+    Attributes:
+        person: The customer photo.
+        person_map: What `PersonSegmenter.segment` said about that photo.
+        garments: One to four, in the order they are put on: from the skin outwards.
+        seed: The same seed and inputs give the same picture.
+    """
+
+    person: Picture
+    person_map: PersonMap
+    garments: Sequence[Garment]
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class RenderResult:
+    """The picture and how it came about.
+
+    Attributes:
+        picture: At the size of the person photo.
+        hints_applied: Names of the hints that changed the picture.
+        hints_not_applied: Name of a hint to the reason why it did not.
+        timings_ms: Milliseconds per stage, in order.
+        checks: Figures by which the picture was judged, each named for what it measures.
+    """
+
+    picture: Picture
+    hints_applied: Sequence[str] = ()
+    hints_not_applied: Mapping[str, str] = field(default_factory=dict)
+    timings_ms: Mapping[str, int] = field(default_factory=dict)
+    checks: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What an operator has to know before choosing an engine.
+
+    Attributes:
+        trained: Whether a generative model draws pixels; such pictures are marked as made by one.
+        max_garments: How many garments one call of `Engine.render` takes.
+        hints: Names of the hints it honours.
+    """
+
+    name: str
+    code_licence: str
+    weights_licence: str
+    commercial_use: bool
+    source: str
+    revision: str
+    device: str
+    trained: bool
+    max_garments: int
+    hints: frozenset[str] = frozenset()
+
+
+class PersonSegmenter(Protocol):
+    """Finds the one person in a photo."""
+
+    def setup(self) -> None:
+        """Load the models; called once before the worker polls."""
+
+    def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
+        """Say where the person is and what they wear.
+
+        Raises:
+            EngineError: ``person_not_found``, ``several_people`` or ``pose_not_usable``.
+            RenderStopped: ``should_stop`` said so.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """Draws a person wearing garments."""
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is."""
+        ...
+
+    def setup(self) -> None:
+        """Load what is needed; called once before the worker polls."""
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        """Draw the picture.
+
+        Raises:
+            EngineError: ``garment_not_recognised``, ``pose_not_usable`` and their like.
+            RenderStopped: ``should_stop`` said so.
+        """
+        ...
