@@ -1,0 +1,1 @@
+"""The embedded engine: a garment photo bent onto the body on a CPU, without a generative model."""

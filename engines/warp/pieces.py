@@ -1,0 +1,59 @@
+"""The parts that the drapers hand to the compositor, and the cloth they are cut from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Cloth:
+    """A garment lifted off its ground.
+
+    Attributes:
+        colour: ``(h, w, 3)`` float32 sRGB, 0 to 1, free of the ground's colour up to the edge and beyond it.
+        alpha: ``(h, w)`` float32, 0 to 1.
+    """
+
+    colour: NDArray[np.float32]
+    alpha: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One part of a garment laid on the body, in the pixels of the working photo.
+
+    Attributes:
+        name: ``torso``, ``left_sleeve``, ``right_leg``, ``skirt`` …
+        colour: ``(H, W, 3)`` float32 sRGB, 0 to 1, premultiplied by ``alpha``.
+        alpha: ``(H, W)`` float32, 0 to 1.
+        across: ``(H, W)`` float32, -1 at one edge of the piece to 1 at the other, 0 on its axis; used for shading.
+    """
+
+    name: str
+    colour: NDArray[np.float32]
+    alpha: NDArray[np.float32]
+    across: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Drape:
+    """A garment on the body.
+
+    Attributes:
+        pieces: Back to front.
+        checks: Figures by which the fit is judged, each named for what it measures.
+    """
+
+    pieces: tuple[Piece, ...]
+    checks: dict[str, float]
+
+    @property
+    def alpha(self) -> NDArray[np.float32]:
+        """Cover of all pieces together, ``(H, W)`` float32, 0 to 1."""
+        open_share = np.ones_like(self.pieces[0].alpha)
+        for piece in self.pieces:
+            open_share *= 1.0 - piece.alpha
+        return 1.0 - open_share
