@@ -1,0 +1,1 @@
+"""How a process gets its settings, database, object store, Temporal client and logs. Knows no rules of the business."""

@@ -1,0 +1,1 @@
+"""What happens in which order. Deterministic and light: no I/O, no pixels, no database."""

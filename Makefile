@@ -1,0 +1,58 @@
+# Everything a person does here, by name. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+.DEFAULT_GOAL := help
+.PHONY: help env demo up down status test lint types imports fix docs check bench clean
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+env: $(READY) ## Virtual environment in .venv, with the CPU engine's model files in .models
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
+	$(BIN)/tryon engines fetch warp
+	touch $@
+
+demo: env ## Try a garment on: [PERSON=photo.jpg] [GARMENT="a.png b.png"] [CATEGORY="upper_body lower_body"] [OUT=x.jpg]
+	$(BIN)/tryon demo $(if $(PERSON),--person "$(PERSON)") $(foreach name,$(GARMENT),--garment "$(name)") \
+	  $(foreach name,$(CATEGORY),--category $(name)) $(if $(OUT),--out "$(OUT)")
+
+up: env ## Run the whole service here until Ctrl-C
+	$(BIN)/tryon up
+
+down: ## Stop the service that `make demo` left running
+	$(BIN)/tryon down
+
+status: ## How each part of the service is
+	$(BIN)/tryon status
+
+test: env ## The whole suite
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: env ## Style and formatting
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: env ## Static types
+	$(BIN)/mypy
+
+imports: env ## Who may import whom
+	$(BIN)/lint-imports --no-cache
+
+fix: env ## Mend what the linter can mend
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+docs: env ## Write the generated pages again
+	$(BIN)/python -m docs.generate
+
+check: lint types imports test ## Everything that CI runs
+
+bench: env ## Measure; prints a table and writes out/bench.json
+	$(BIN)/python -m bench
+
+clean: ## Remove everything that make made, the service's data included
+	rm -rf $(VENV) .models .tryon out

@@ -1,0 +1,72 @@
+"""The steps that end a job: ``settle``, ``release`` and ``clean_up``. Each may run any number of times."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio import activity
+
+from domain import jobs
+from domain.object_keys import job_prefix, result_key
+from domain.tables import Job
+from runtime.database import Database
+from runtime.object_store import ObjectStore
+from workflows import steps
+from workflows.contracts import CleanUpInput, ReleaseInput, SettleInput, SweepReport, TryOnOutcome
+
+
+def outcome_of(job: Job) -> TryOnOutcome:
+    """What the row says, which is what counts, whoever wrote it."""
+    return TryOnOutcome.model_validate(
+        {"status": job.status, "generation_ms": job.generation_ms, "error_code": job.error_code}
+    )
+
+
+class BookkeepingActivities:
+    """Steps that write the database."""
+
+    def __init__(self, database: Database, store: ObjectStore, result_ttl: timedelta) -> None:
+        self._database = database
+        self._store = store
+        self._result_ttl = result_ttl
+
+    @activity.defn(name=steps.SETTLE.name)
+    async def settle(self, request: SettleInput) -> TryOnOutcome:
+        """Complete the job and bill it, unless it ended before; says how it really ended."""
+        async with self._database.transaction() as session:
+            await jobs.complete_job(
+                session,
+                job_id=uuid.UUID(request.job_id),
+                result_key=request.result.key,
+                engine=request.report.engine,
+                report=request.report.model_dump(mode="json", by_alias=True),
+                keep=self._result_ttl,
+            )
+            return await self._outcome(session, request.job_id)
+
+    @activity.defn(name=steps.RELEASE.name)
+    async def release(self, request: ReleaseInput) -> TryOnOutcome:
+        """Fail the job unbilled, unless it ended before; says how it really ended."""
+        async with self._database.transaction() as session:
+            await jobs.fail_job(
+                session, job_id=uuid.UUID(request.job_id), error_code=request.error_code, keep=self._result_ttl
+            )
+            return await self._outcome(session, request.job_id)
+
+    @activity.defn(name=steps.CLEAN_UP.name)
+    async def clean_up(self, request: CleanUpInput) -> SweepReport:
+        """Delete inputs and intermediate pictures, and the result of a job that did not complete."""
+        deleted = await self._store.delete_prefix(job_prefix(request.job_id))
+        async with self._database.reading() as session:
+            outcome = await self._outcome(session, request.job_id)
+        if outcome.status == jobs.FAILED:
+            deleted += await self._store.delete_prefix(result_key(request.job_id))
+        return SweepReport(deleted=deleted)
+
+    @staticmethod
+    async def _outcome(session: AsyncSession, job_id: str) -> TryOnOutcome:
+        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+        await session.refresh(job)
+        return outcome_of(job)

@@ -1,0 +1,82 @@
+"""One device, one thread: whatever uses the engine's device runs here, one after the other, and reports progress.
+
+While a call waits for its turn or makes progress, heartbeats go to Temporal. A call that stalls stops sending them,
+so that Temporal gives the job to another worker; a call whose activity is cancelled stops at its next stage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from temporalio import activity
+
+from engines.base import OnStep, ShouldStop
+
+HEARTBEAT_SECONDS = 2.0
+STALL_SECONDS = 90.0
+"""A stage that takes longer is taken for hung; loading a large model is not a stage, it happens before polling."""
+
+Result = TypeVar("Result")
+
+
+class _Progress:
+    """What the device thread tells the event loop."""
+
+    def __init__(self) -> None:
+        self.stage = "waiting for the device"
+        self._moved_at = time.monotonic()
+        self._running = False
+        self._stop = threading.Event()
+
+    def on_step(self, stage: str) -> None:
+        self.stage = stage
+        self._moved_at = time.monotonic()
+        self._running = True
+
+    def request_stop(self) -> None:
+        self._stop.set()
+
+    def should_stop(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def alive(self) -> bool:
+        return not self._running or time.monotonic() - self._moved_at < STALL_SECONDS
+
+
+class Device:
+    """A one-thread pool around an engine."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="device")
+
+    async def run(self, work: Callable[[OnStep, ShouldStop], Result]) -> Result:
+        """Run ``work`` in the device thread from inside an activity.
+
+        Args:
+            work: Takes the two callbacks of `engines.base` and blocks for as long as it needs.
+        """
+        progress = _Progress()
+        beating = asyncio.create_task(self._beat(progress))
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                self._thread, work, progress.on_step, progress.should_stop
+            )
+        finally:
+            progress.request_stop()
+            beating.cancel()
+
+    @staticmethod
+    async def _beat(progress: _Progress) -> None:
+        while progress.alive:
+            activity.heartbeat(progress.stage)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    def close(self) -> None:
+        """Wait for the work at hand, refuse more."""
+        self._thread.shutdown(wait=True)

@@ -1,0 +1,72 @@
+"""``fetch_garment``: from wherever a garment's pictures are to pictures that an engine can use."""
+
+from __future__ import annotations
+
+import asyncio
+
+from imaging.remote import RemoteImageFetcher
+from temporalio import activity
+
+from activities.failures import expected_failures
+from activities.heartbeat import heartbeats
+from activities.objects import get_object, put_object
+from domain.object_keys import work_key
+from imaging.decode import decode_image
+from imaging.encode import encode_png
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.inspect import inspect_image
+from imaging.limits import ImageLimits
+from runtime.object_store import ObjectStore
+from workflows import steps
+from workflows.contracts import FetchedGarment, FetchGarmentInput, ObjectRef
+
+WORKING_SIDE = 1536
+"""Longer side in pixels of a garment handed to an engine; more detail than that is lost on the body."""
+
+
+class GarmentActivities:
+    """Steps that deal with one garment."""
+
+    def __init__(self, store: ObjectStore, fetcher: RemoteImageFetcher, limits: ImageLimits) -> None:
+        self._store = store
+        self._fetcher = fetcher
+        self._limits = limits
+
+    @activity.defn(name=steps.FETCH_GARMENT.name)
+    async def fetch_garment(self, request: FetchGarmentInput) -> FetchedGarment:
+        """Download where needed, decode, turn upright and shrink."""
+        garment = request.garment
+        with expected_failures():
+            async with heartbeats():
+                front, back = await asyncio.gather(
+                    self._normalised(request, "front", garment.picture, garment.picture_url),
+                    self._normalised(request, "back", garment.back_picture, garment.back_picture_url),
+                )
+        if front is None:
+            raise ValueError("a garment needs a picture or an address")
+        return FetchedGarment(
+            index=garment.index, category=garment.category, hints=garment.hints, picture=front, back_picture=back
+        )
+
+    async def _normalised(
+        self, request: FetchGarmentInput, side: str, stored: ObjectRef | None, url: str | None
+    ) -> ObjectRef | None:
+        if stored is not None:
+            data = await get_object(self._store, stored)
+        elif url is not None:
+            data = await self._fetcher.fetch(url)
+        else:
+            return None
+        png = await asyncio.to_thread(self._to_png, data, remote=stored is None)
+        return await put_object(
+            self._store, work_key(request.job_id, f"garment-{request.garment.index}-{side}.png"), png, "image/png"
+        )
+
+    def _to_png(self, data: bytes, *, remote: bool) -> bytes:
+        try:
+            inspect_image(data, self._limits)
+            return encode_png(decode_image(data, self._limits, max_side=WORKING_SIDE))
+        except ImageError as error:
+            if remote:
+                raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"{error.code}: {error.detail}") from error
+            raise

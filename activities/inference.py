@@ -1,0 +1,112 @@
+"""``segment_person`` and ``render``: the steps that need the engine's device."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from temporalio import activity
+
+from activities.device import Device
+from activities.failures import expected_failures
+from activities.objects import get_object, put_object
+from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_person_map
+from domain.object_keys import work_key
+from engines.base import Category, Engine, Garment, Hints, PersonSegmenter, Picture, RenderRequest, RenderResult
+from engines.dressing_order import dressing_order
+from imaging.decode import decode_image
+from imaging.encode import encode_png
+from imaging.limits import ImageLimits
+from runtime.object_store import ObjectStore
+from workflows import steps
+from workflows.contracts import (
+    FetchedGarment,
+    GarmentHints,
+    ObjectRef,
+    RenderedPicture,
+    RenderInput,
+    RenderReport,
+    SegmentedPerson,
+    SegmentPersonInput,
+)
+
+
+def engine_hints(hints: GarmentHints) -> Hints:
+    """The caller's hints in the engine's words."""
+    return Hints(
+        kind=hints.garment_category,
+        size=hints.size,
+        customer_size=hints.customer_size,
+        garment_state=hints.garment_state,
+        tuck_state=hints.tuck_state,
+        view_angle=hints.view_angle,
+    )
+
+
+def report_of(engine: Engine, result: RenderResult) -> RenderReport:
+    """What of a result goes on the job's row."""
+    return RenderReport(
+        engine=engine.info.name,
+        trained=engine.info.trained,
+        hints_applied=list(result.hints_applied),
+        hints_not_applied={name: reason[:200] for name, reason in result.hints_not_applied.items()},
+        timings_ms=dict(result.timings_ms),
+        checks={name: round(float(figure), 4) for name, figure in result.checks.items()},
+    )
+
+
+class InferenceActivities:
+    """Steps on the GPU queue. Only the engine itself holds the device; fetching and encoding happen beside it."""
+
+    def __init__(
+        self, store: ObjectStore, segmenter: PersonSegmenter, engine: Engine, device: Device, limits: ImageLimits
+    ) -> None:
+        self._store = store
+        self._segmenter = segmenter
+        self._engine = engine
+        self._device = device
+        self._limits = limits
+
+    @activity.defn(name=steps.SEGMENT_PERSON.name)
+    async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
+        """Find the person and store the map."""
+        with expected_failures():
+            photo = await self._photo(request.person)
+            person_map = await self._device.run(
+                lambda on_step, should_stop: self._segmenter.segment(photo, on_step, should_stop)
+            )
+            data = await asyncio.to_thread(pack_person_map, person_map)
+            key = work_key(request.job_id, "person-map.npz")
+            return SegmentedPerson(person_map=await put_object(self._store, key, data, CONTENT_TYPE))
+
+    @activity.defn(name=steps.RENDER.name)
+    async def render(self, request: RenderInput) -> RenderedPicture:
+        """Draw the picture and store it, lossless."""
+        with expected_failures():
+            photo, packed_map, garments = await asyncio.gather(
+                self._photo(request.person),
+                get_object(self._store, request.person_map),
+                asyncio.gather(*(self._garment(garment) for garment in request.garments)),
+            )
+            person_map = await asyncio.to_thread(unpack_person_map, packed_map)
+            prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
+            began = time.monotonic()
+            result = await self._device.run(
+                lambda on_step, should_stop: self._engine.render(prepared, on_step, should_stop)
+            )
+            activity.logger.info("rendered", extra={"milliseconds": round(1000 * (time.monotonic() - began))})
+            png = await asyncio.to_thread(encode_png, result.picture)
+            picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
+        return RenderedPicture(picture=picture, report=report_of(self._engine, result))
+
+    async def _photo(self, ref: ObjectRef) -> Picture:
+        data = await get_object(self._store, ref)
+        return await asyncio.to_thread(decode_image, data, self._limits)
+
+    async def _garment(self, garment: FetchedGarment) -> Garment:
+        return Garment(
+            picture=await self._photo(garment.picture),
+            category=Category(garment.category),
+            hints=engine_hints(garment.hints),
+            back_picture=await self._photo(garment.back_picture) if garment.back_picture else None,
+        )

@@ -1,0 +1,51 @@
+"""``reconcile`` and ``purge``: what makes up for workers, workflows and whole servers that went away in mid-job."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from temporalio import activity
+
+from domain import jobs
+from domain.object_keys import job_prefix
+from runtime.database import Database
+from runtime.object_store import ObjectStore
+from workflows import steps
+from workflows.contracts import SweepInput, SweepReport
+
+OVERDUE_GRACE = timedelta(seconds=30)
+"""A run releases its own job at the deadline; one that has not done so by then cannot."""
+
+
+class SweepingActivities:
+    """Steps of the scheduled workflows. Each round does a bounded amount; the next goes on."""
+
+    def __init__(self, database: Database, store: ObjectStore, result_ttl: timedelta) -> None:
+        self._database = database
+        self._store = store
+        self._result_ttl = result_ttl
+
+    @activity.defn(name=steps.RECONCILE.name)
+    async def reconcile(self, request: SweepInput) -> SweepReport:
+        """Fail and release jobs that nobody will finish any more."""
+        async with self._database.reading() as session:
+            overdue = await jobs.list_overdue(session, grace=OVERDUE_GRACE, limit=request.limit)
+        released = 0
+        for job in overdue:
+            async with self._database.transaction() as session:
+                released += await jobs.fail_job(session, job_id=job.id, error_code="timed_out", keep=self._result_ttl)
+            await self._store.delete_prefix(job_prefix(str(job.id)))
+        return SweepReport(released=released)
+
+    @activity.defn(name=steps.PURGE.name)
+    async def purge(self, request: SweepInput) -> SweepReport:
+        """Delete results that are past their time."""
+        async with self._database.reading() as session:
+            expired = await jobs.list_expired(session, limit=request.limit)
+        deleted = 0
+        for job in expired:
+            if job.result_key:
+                deleted += await self._store.delete_prefix(job.result_key)
+            async with self._database.transaction() as session:
+                await jobs.forget_result(session, job_id=job.id)
+        return SweepReport(deleted=deleted)

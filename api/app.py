@@ -1,0 +1,59 @@
+"""Puts the API together: middleware from the outside in, then the routers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from api import health
+from api.body_limit import BodyLimit
+from api.errors import register_error_handlers
+from api.gate import Gate
+from api.openapi import openapi_of
+from api.parts import open_parts
+from api.request_context import RequestContext
+from api.tryon import router as tryon
+from runtime.settings import Settings
+
+DESCRIPTION = (
+    "A customer photo and one to four garment pictures in, a picture of that person wearing them out. "
+    "Every POST starts a job and answers at once; poll the job until it is completed or failed."
+)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Build the application; its clients are made when it starts."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.image_slots = asyncio.Semaphore(settings.api.image_threads)
+        async with open_parts(settings) as app.state.parts:
+            yield
+
+    app = FastAPI(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)
+    register_error_handlers(app)
+    app.include_router(health.router)
+    app.include_router(tryon.router)
+    # The last one added is the outermost.
+    app.add_middleware(
+        BodyLimit,
+        caps={
+            tryon.SINGLE_PATH: settings.api.max_body_single_bytes,
+            tryon.COMBO_PATH: settings.api.max_body_combo_bytes,
+        },
+        other_cap=settings.api.max_body_other_bytes,
+        budget=settings.api.body_budget_bytes,
+        timeout_seconds=settings.api.body_timeout_seconds,
+    )
+    app.add_middleware(Gate)
+    app.add_middleware(RequestContext)
+
+    def openapi() -> dict[str, Any]:
+        return openapi_of(app)
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
+    return app

@@ -1,0 +1,66 @@
+"""From any exception to ``{error}`` with the right status; the machine-readable code goes into a header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
+from starlette.exceptions import HTTPException
+
+from domain.errors import TryOnError
+from imaging.errors import ImageError
+from runtime.object_store import ObjectStoreUnavailableError
+
+BUSY_RETRY_SECONDS = 2
+
+log = structlog.get_logger(__name__)
+
+
+def error_response(error: TryOnError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer for a refusal.
+
+    Raises:
+        ValueError: The code is for jobs only and has no HTTP status.
+    """
+    if error.entry.status is None:
+        raise ValueError(f"{error.code} has no HTTP status")
+    extra = {"X-Error-Code": error.code, **(headers or {})}
+    if error.entry.status == 503:
+        extra.setdefault("Retry-After", str(BUSY_RETRY_SECONDS))
+    if error.code == "unauthorized":
+        extra["WWW-Authenticate"] = "Bearer"
+    return JSONResponse({"error": error.sentence}, error.entry.status, headers=extra)
+
+
+def as_tryon_error(error: Exception) -> TryOnError:
+    """The catalogue's entry for whatever was raised."""
+    match error:
+        case TryOnError():
+            return error
+        case ImageError():
+            return TryOnError(error.code)
+        case ObjectStoreUnavailableError() | DBAPIError():
+            return TryOnError("storage_unavailable")
+        case HTTPException(status_code=404):
+            return TryOnError("route_not_found")
+        case HTTPException(status_code=405):
+            return TryOnError("method_not_allowed")
+        case _:
+            return TryOnError("internal")
+
+
+async def handle_error(_request: Request, error: Exception) -> JSONResponse:
+    """The one exception handler."""
+    answer = as_tryon_error(error)
+    if answer.entry.status is not None and answer.entry.status >= 500:
+        log.error("request failed", code=answer.code, exc_info=error)
+    return error_response(answer)
+
+
+def register_error_handlers(app: FastAPI) -> None:
+    """Send every expected exception through `handle_error`; unexpected ones end in `api.request_context`."""
+    for kind in (TryOnError, ImageError, ObjectStoreUnavailableError, DBAPIError, HTTPException):
+        app.add_exception_handler(kind, handle_error)

@@ -1,0 +1,45 @@
+"""What a running API process holds; made in its lifespan and handed to whoever needs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from temporalio.client import Client
+
+from domain.keys import KeyDigester
+from imaging.limits import ImageLimits
+from runtime.database import Database
+from runtime.object_store import ObjectStore, S3ObjectStore
+from runtime.settings import Settings
+from runtime.temporal import connect_temporal
+
+
+@dataclass(frozen=True)
+class ApiParts:
+    """Settings and clients of one process."""
+
+    settings: Settings
+    database: Database
+    store: ObjectStore
+    temporal: Client
+    digester: KeyDigester
+    limits: ImageLimits
+
+
+@asynccontextmanager
+async def open_parts(settings: Settings) -> AsyncIterator[ApiParts]:
+    """Build the parts; none of them has to be reachable for the process to start."""
+    database = Database(settings.database)
+    try:
+        yield ApiParts(
+            settings=settings,
+            database=database,
+            store=S3ObjectStore(settings.object_store),
+            temporal=await connect_temporal(settings.temporal, lazy=True),
+            digester=KeyDigester(settings.security.key_pepper.get_secret_value()),
+            limits=ImageLimits(**settings.images.limits()),
+        )
+    finally:
+        await database.close()

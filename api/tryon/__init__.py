@@ -1,0 +1,1 @@
+"""Single and combo try-ons, and polling for their results."""

@@ -1,0 +1,96 @@
+"""What travels over the wire, field by field as the contract names it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+SizeText = Annotated[str, Field(min_length=1, max_length=32)]
+
+
+class WireModel(BaseModel):
+    """camelCase on the wire; unknown fields are kept aside so that the answer can name them."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=False, validate_by_alias=True, extra="allow")
+
+
+class GarmentFields(WireModel):
+    """One garment."""
+
+    product_id: str | None = Field(None, description="A registered garment; replaces the three fields below.")
+    garment_image_url: str | None = Field(
+        None, description="https:// address or data: URI of the product photo. Required without productId."
+    )
+    garment_back_image_url: str | None = Field(
+        None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
+    )
+    category: Literal["upper_body", "lower_body", "full_body"] | None = Field(
+        None, description="Required without productId."
+    )
+    garment_category: Annotated[str, Field(max_length=64)] | None = Field(
+        None, description="Free text such as t-shirt or jeans; improves the fit."
+    )
+    size: SizeText | None = Field(None, description="Size of the garment, e.g. M, 38 or W32/L34.")
+    customer_size: SizeText | None = Field(None, description="Size that the customer wears, in the same system.")
+    garment_state: Literal["open", "closed"] | None = Field(None, description="For jackets, shirts, waistcoats.")
+    tuck_state: Literal["tucked", "untucked"] | None = None
+    view_angle: Literal["front", "left", "right", "back"] | None = Field(None, description="front when not given.")
+
+
+class SingleRequest(GarmentFields):
+    """Body of ``POST /api/v1/tryon``."""
+
+    customer_photo_base64: str = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+
+    @property
+    def items(self) -> list[tuple[str, GarmentFields]]:
+        """Every garment with what its fields are called in error messages."""
+        return [("", self)]
+
+
+class ComboRequest(WireModel):
+    """Body of ``POST /api/v1/tryon/combo``."""
+
+    customer_photo_base64: str = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    garments: Annotated[list[GarmentFields], Field(min_length=2, max_length=4)]
+
+    @property
+    def items(self) -> list[tuple[str, GarmentFields]]:
+        """Every garment with what its fields are called in error messages."""
+        return [(f"garments[{index}].", garment) for index, garment in enumerate(self.garments)]
+
+
+class Accepted(BaseModel):
+    """The job was accepted; poll it."""
+
+    jobId: str  # noqa: N815  # the contract's own spelling
+    status: Literal["processing"]
+
+
+class StillProcessing(BaseModel):
+    """The picture is being made."""
+
+    status: Literal["processing"]
+
+
+class Completed(BaseModel):
+    """The picture."""
+
+    status: Literal["completed"]
+    resultImageBase64: str = Field(description="data:image/jpeg;base64,…")  # noqa: N815
+    generationTimeMs: int  # noqa: N815
+
+
+class Failed(BaseModel):
+    """There will be no picture; nothing was billed."""
+
+    status: Literal["failed"]
+    error: str
+
+
+class ErrorBody(BaseModel):
+    """Body of every 4xx and 5xx answer."""
+
+    error: str = Field(description="Safe to show to an end user.")

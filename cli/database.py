@@ -1,0 +1,33 @@
+"""``tryon db``."""
+
+from __future__ import annotations
+
+import asyncio
+
+import typer
+
+from domain import migrations
+from runtime.database import Database
+from runtime.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True, help="The database.")
+
+
+@app.callback()
+def callback() -> None:
+    """Keep ``upgrade`` a command of its own."""
+
+
+@app.command("upgrade")
+def upgrade() -> None:
+    """Bring the tables to the newest version; safe at any time."""
+
+    async def run() -> None:
+        database = Database(load_settings().database)
+        try:
+            await migrations.upgrade(database.engine)
+        finally:
+            await database.close()
+
+    asyncio.run(run())
+    typer.echo("The database is up to date.")

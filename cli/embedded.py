@@ -1,0 +1,178 @@
+"""The embedded stack, put together: which servers and processes, with which settings, in which order."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from cli.checks import all_checks
+from domain import migrations
+from runtime.database import Database
+from runtime.embedded.child import Child, ChildSpec
+from runtime.embedded.ports import choose_port
+from runtime.embedded.record import ProcessIdentity, StackRecord, stack_secrets, write_environment
+from runtime.embedded.servers import WEED_OFFSETS, temporal_command, weed_command, write_weed_credentials
+from runtime.embedded.supervisor import Supervisor
+from runtime.process import stop_event
+from runtime.settings import EMBEDDED_FILE, Settings
+from workflows.queues import SEARCH_ATTRIBUTES
+
+READY_SECONDS = 60.0
+"""Longest time for one part to come up; a cold disk on a busy machine takes a few seconds."""
+
+GPU_WORKER_STOP_SECONDS = 75.0
+"""Longer than its own graceful shutdown."""
+
+OUR_PROCESSES = {"api": "api.main", "worker-cpu": "worker_cpu.main", "worker-gpu": "worker_gpu.main"}
+
+
+def choose_environment(wanted: Settings) -> dict[str, str]:
+    """The ``TRYON_…`` variables of this stack: free ports, its own secrets, and whatever the operator has set.
+
+    Raises:
+        PortInUseError: A port that the operator named is taken.
+    """
+    data_dir = wanted.stack.data_dir.resolve()
+    named = wanted.stack.model_fields_set
+    temporal_port = choose_port(wanted.stack.temporal_port, named="temporal_port" in named, what="Temporal")
+    ui_port = choose_port(wanted.stack.temporal_ui_port, named="temporal_ui_port" in named, what="the Temporal UI")
+    s3_port = choose_port(wanted.stack.s3_port, named="s3_port" in named, offsets=WEED_OFFSETS, what="the object store")
+    api_port = choose_port(
+        wanted.api.port, named="port" in wanted.api.model_fields_set, host=wanted.api.host, what="the API"
+    )
+    kept = stack_secrets(data_dir)
+    variables = {
+        "TRYON_DATABASE_URL": f"sqlite+aiosqlite:///{data_dir / 'tryon.db'}",
+        "TRYON_S3_ACCESS_KEY": wanted.object_store.access_key,
+        "TRYON_S3_SECRET_KEY": kept["s3_secret_key"],
+        "TRYON_KEY_PEPPER": kept["key_pepper"],
+    }
+    variables |= {name: os.environ[name] for name in variables if name in os.environ}
+    # Where the embedded servers listen is not a matter of taste, so nothing overrides these.
+    return variables | {
+        "TRYON_S3_ENDPOINT": f"http://127.0.0.1:{s3_port}",
+        "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{temporal_port}",
+        "TRYON_TEMPORAL_UI_URL": f"http://127.0.0.1:{ui_port}",
+        "TRYON_API_HOST": wanted.api.host,
+        "TRYON_API_PORT": str(api_port),
+    }
+
+
+def addresses_of(settings: Settings) -> dict[str, str]:
+    """What a person wants to open, by name."""
+    api = f"http://{settings.api.host}:{settings.api.port}"
+    return {"API": api, "API docs": f"{api}/docs", "Temporal UI": settings.temporal.ui_url}
+
+
+def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
+    """Every process of the stack by name, in the order in which they start."""
+    checks = all_checks(settings)
+    credentials = data_dir / "s3.json"
+    store_folder = data_dir / "objects"
+    store_folder.mkdir(parents=True, exist_ok=True)
+    write_weed_credentials(
+        credentials,
+        access_key=settings.object_store.access_key,
+        secret_key=settings.object_store.secret_key.get_secret_value(),
+    )
+    commands = {
+        "temporal": temporal_command(
+            data_dir / "temporal.db",
+            port=_port(settings.temporal.address),
+            ui_port=_port(settings.temporal.ui_url),
+            namespace=settings.temporal.namespace,
+            search_attributes=[key.name for key in SEARCH_ATTRIBUTES],
+        ),
+        "object-store": weed_command(
+            store_folder, s3_port=_port(settings.object_store.endpoint), credentials=credentials
+        ),
+        **{name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()},
+    }
+    return {
+        name: ChildSpec(
+            name, command, checks[name], stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else 40.0
+        )
+        for name, command in commands.items()
+    }
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+class EmbeddedStack:
+    """One run of ``tryon up``."""
+
+    def __init__(self, wanted: Settings, say: Callable[[str], None]) -> None:
+        """Prepare a run.
+
+        Args:
+            wanted: Settings from the environment alone.
+            say: Prints a line for the person at the terminal.
+        """
+        self._data_dir = wanted.stack.data_dir.resolve()
+        self._wanted = wanted
+        self._say = say
+
+    async def run(self) -> None:
+        """Start everything, watch over it, and stop it all when a signal comes.
+
+        Raises:
+            PortInUseError: A named port is taken; nothing was started.
+            ChildFailedError: A part did not come up; everything was stopped again.
+        """
+        stop = stop_event()
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        self._clear_leftovers()
+        embedded_file = self._data_dir / EMBEDDED_FILE
+        variables = choose_environment(self._wanted)
+        write_environment(embedded_file, variables)
+        os.environ.update(variables, TRYON_DATA_DIR=str(self._data_dir))
+        settings = Settings(embedded_file)
+        record = StackRecord(ProcessIdentity.of(os.getpid()), {}, addresses_of(settings))
+
+        def remember(children: dict[str, ProcessIdentity]) -> None:
+            StackRecord(record.supervisor, children, record.addresses).write(self._data_dir)
+
+        supervisor = Supervisor(self._data_dir / "logs", remember)
+        try:
+            starting = asyncio.create_task(self._start(supervisor, settings))
+            stopping = asyncio.create_task(stop.wait())
+            await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+            stopping.cancel()
+            if not starting.done():
+                starting.cancel()
+                return
+            starting.result()
+            for name, address in record.addresses.items():
+                self._say(f"  {name:<12} {address}")
+            self._say("Ready. Ctrl-C stops everything.")
+            await supervisor.watch(stop)
+        finally:
+            self._say("Stopping …")
+            await supervisor.stop()
+            StackRecord.remove(self._data_dir)
+            self._say("Stopped.")
+
+    async def _start(self, supervisor: Supervisor, settings: Settings) -> None:
+        specs = child_specs(settings, self._data_dir)
+        servers = [supervisor.start(specs[name]) for name in ("temporal", "object-store")]
+        database = Database(settings.database)
+        await migrations.upgrade(database.engine)
+        await database.close()
+        await asyncio.gather(*(self._wait(server) for server in servers))
+        await asyncio.gather(*(self._wait(supervisor.start(specs[name])) for name in OUR_PROCESSES))
+
+    async def _wait(self, child: Child) -> None:
+        await child.wait_ready(READY_SECONDS)
+        self._say(f"  {child.spec.name} is up")
+
+    def _clear_leftovers(self) -> None:
+        record = StackRecord.read(self._data_dir)
+        if record:
+            for name in record.stop_leftovers():
+                self._say(f"  stopped {name}, left over from a run that was killed")
+            StackRecord.remove(self._data_dir)

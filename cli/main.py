@@ -1,0 +1,20 @@
+"""``tryon``: every command in one place."""
+
+from __future__ import annotations
+
+import typer
+
+from cli import accounts, database, demo, engines, stack
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help="A self-hosted virtual try-on service.")
+app.command()(stack.up)
+app.command()(stack.down)
+app.command()(stack.status)
+app.command("demo")(demo.demo)
+app.add_typer(accounts.account_app, name="account")
+app.add_typer(accounts.key_app, name="key")
+app.add_typer(engines.app, name="engines")
+app.add_typer(database.app, name="db")
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,130 @@
+"""``tryon up``, ``down`` and ``status``."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from typing import Annotated
+
+import psutil
+import typer
+
+from cli.checks import all_checks
+from cli.embedded import READY_SECONDS, EmbeddedStack
+from runtime.embedded.child import ChildFailedError
+from runtime.embedded.ports import PortInUseError
+from runtime.embedded.record import StackRecord
+from runtime.logs import configure_logs
+from runtime.settings import LogSettings, Settings, StackSettings, load_settings
+
+STOP_SECONDS = 120.0
+"""Longer than the slowest part may take to drain."""
+
+
+def running_stack() -> StackRecord | None:
+    """The stack of this data folder, if its supervisor runs."""
+    record = StackRecord.read(StackSettings.load(None).data_dir)
+    return record if record and record.supervisor.find() else None
+
+
+def up(
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return once everything is up; `tryon down` stops it.")
+    ] = False,
+) -> None:
+    """Start the whole service on this machine, and stop it on Ctrl-C."""
+    record = running_stack()
+    if record:
+        typer.echo("The stack is up already:")
+        for name, address in record.addresses.items():
+            typer.echo(f"  {name:<12} {address}")
+        return
+    if detach:
+        start_detached()
+        return
+    configure_logs(LogSettings(format="text", level="warning"), "up")
+    typer.echo("Starting …")
+    try:
+        asyncio.run(EmbeddedStack(Settings(), typer.echo).run())
+    except (PortInUseError, ChildFailedError, FileNotFoundError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+def start_detached() -> StackRecord:
+    """Start the stack in the background and wait until it is healthy.
+
+    Raises:
+        typer.Exit: It did not come up; its last words were printed.
+    """
+    data_dir = StackSettings.load(None).data_dir
+    (data_dir / "logs").mkdir(parents=True, exist_ok=True)
+    log_file = data_dir / "logs" / "up.log"
+    with log_file.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cli.main", "up"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + 2 * READY_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        if "Ready." in log_file.read_text():
+            typer.echo(log_file.read_text(), nl=False)
+            record = running_stack()
+            if record:
+                return record
+        time.sleep(0.1)
+    typer.echo(log_file.read_text(), err=True, nl=False)
+    if process.poll() is None:
+        process.terminate()
+    raise typer.Exit(1)
+
+
+def down() -> None:
+    """Stop the stack that runs in this data folder."""
+    record = running_stack()
+    process = record.supervisor.find() if record else None
+    if process is None:
+        typer.echo("The stack is not up.")
+        return
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except psutil.TimeoutExpired:
+        typer.echo(f"The stack did not stop within {STOP_SECONDS:.0f} s.", err=True)
+        raise typer.Exit(1) from None
+    typer.echo("Stopped.")
+
+
+def status() -> None:
+    """Say how each part is; exit 0 only when all of them are healthy."""
+    record = running_stack()
+    if record is None:
+        typer.echo("The stack is not up.")
+        raise typer.Exit(1)
+    states = asyncio.run(_states(record))
+    for name, state in states.items():
+        typer.echo(f"  {name:<13} {state}")
+    for name, address in record.addresses.items():
+        typer.echo(f"  {name:<13} {address}")
+    if any(state != "healthy" for state in states.values()):
+        raise typer.Exit(1)
+
+
+async def _states(record: StackRecord) -> dict[str, str]:
+    async def state_of(name: str) -> str:
+        identity = record.children.get(name)
+        if identity is None or identity.find() is None:
+            return "not running"
+        try:
+            await asyncio.wait_for(checks[name](identity.pid), 5.0)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the part is not healthy
+            return f"not healthy: {type(error).__name__} {error}"[:200]
+        return "healthy"
+
+    checks = all_checks(load_settings())
+    return dict(zip(checks, await asyncio.gather(*(state_of(name) for name in checks)), strict=True))

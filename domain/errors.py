@@ -1,0 +1,116 @@
+"""Every way the service can say no, in one catalogue. ``docs/errors.md`` is generated from it.
+
+HTTP answers carry the status, the sentence as ``{error}`` and the code as ``X-Error-Code``; a job that fails after
+it was accepted carries the code on its row and the sentence in the poll. Nothing ever branches on a sentence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Audience(StrEnum):
+    """Who can do something about it."""
+
+    CALLER = "caller"
+    """The program that called: its request is wrong."""
+    SHOPPER = "shopper"
+    """The person in the photo, or whoever chose the pictures."""
+    OPERATOR = "operator"
+    """Whoever runs the service."""
+
+
+@dataclass(frozen=True)
+class ErrorEntry:
+    """One row of the catalogue.
+
+    Attributes:
+        status: HTTP status, or ``None`` for what is only found out after a job was accepted.
+        audience: Who can mend it.
+        retryable: Whether the same call may succeed later.
+        sentence: Safe to show to an end user; holds no internals.
+    """
+
+    status: int | None
+    audience: Audience
+    retryable: bool
+    sentence: str
+
+
+CALLER, SHOPPER, OPERATOR = Audience.CALLER, Audience.SHOPPER, Audience.OPERATOR
+
+CATALOGUE: dict[str, ErrorEntry] = {
+    # The request itself
+    "route_not_found": ErrorEntry(404, CALLER, False, "There is nothing at this address."),
+    "method_not_allowed": ErrorEntry(405, CALLER, False, "This address does not take that method."),
+    "unauthorized": ErrorEntry(401, CALLER, False, "The API key is missing or not valid."),
+    "account_blocked": ErrorEntry(403, CALLER, False, "This account is blocked."),
+    "body_too_large": ErrorEntry(413, CALLER, False, "The request body is too large."),
+    "body_incomplete": ErrorEntry(400, CALLER, True, "The request body did not arrive completely."),
+    "content_type_not_json": ErrorEntry(400, CALLER, False, "Content-Type must be application/json."),
+    "json_invalid": ErrorEntry(400, CALLER, False, "The request body is not valid JSON."),
+    "field_invalid": ErrorEntry(400, CALLER, False, "A field of the request is missing or not valid."),
+    "product_not_found": ErrorEntry(404, CALLER, False, "No product was found for this productId."),
+    "job_not_found": ErrorEntry(404, CALLER, False, "Job not found or expired."),
+    # Pictures that came with the request
+    "malformed_data_uri": ErrorEntry(
+        400, CALLER, False, "A picture must be a base64 data: URI of type image/jpeg, image/png or image/webp."
+    ),
+    "image_too_large": ErrorEntry(413, SHOPPER, False, "A picture is larger than 8 MB."),
+    "image_not_readable": ErrorEntry(422, SHOPPER, False, "A picture could not be read as JPEG, PNG or WebP."),
+    "image_animated": ErrorEntry(422, SHOPPER, False, "Animated pictures cannot be used; send a still one."),
+    "image_too_small": ErrorEntry(422, SHOPPER, False, "A picture is too small; its shorter side needs 256 pixels."),
+    "image_too_many_pixels": ErrorEntry(422, SHOPPER, False, "A picture has more than 50 megapixels."),
+    "image_too_elongated": ErrorEntry(422, SHOPPER, False, "A picture is more than four times as long as wide."),
+    "garment_url_refused": ErrorEntry(400, CALLER, False, "A garment URL must be a public https:// address."),
+    # Found out once the job runs
+    "garment_url_unreachable": ErrorEntry(None, CALLER, False, "The garment picture could not be downloaded."),
+    "garment_url_too_large": ErrorEntry(None, CALLER, False, "The garment picture is larger than 8 MB."),
+    "garment_url_not_an_image": ErrorEntry(
+        None, CALLER, False, "The garment address does not hold a JPEG, PNG or WebP picture that can be used."
+    ),
+    "person_not_found": ErrorEntry(
+        None, SHOPPER, False, "No person was found in the photo. Use a photo that shows you from the front."
+    ),
+    "several_people": ErrorEntry(
+        None, SHOPPER, False, "There are several people in the photo. Use a photo that shows only you."
+    ),
+    "pose_not_usable": ErrorEntry(
+        None,
+        SHOPPER,
+        False,
+        "The pose in the photo cannot be used. Stand facing the camera with your arms a little away from your body.",
+    ),
+    "garment_not_recognised": ErrorEntry(
+        None, SHOPPER, False, "The garment could not be recognised. Use a picture of it alone on a plain background."
+    ),
+    "timed_out": ErrorEntry(None, OPERATOR, True, "The picture took too long to make. Please try again."),
+    "cancelled": ErrorEntry(None, OPERATOR, True, "The generation was cancelled."),
+    "generation_failed": ErrorEntry(None, OPERATOR, True, "The picture could not be made. Please try again."),
+    # The service itself
+    "busy": ErrorEntry(503, OPERATOR, True, "The service is busy. Please try again in a moment."),
+    "storage_unavailable": ErrorEntry(503, OPERATOR, True, "The service is not available. Please try again shortly."),
+    "internal": ErrorEntry(500, OPERATOR, True, "Something went wrong on our side. Please try again."),
+}
+
+
+class TryOnError(Exception):
+    """A refusal with a code of the catalogue.
+
+    Attributes:
+        code: Key of `CATALOGUE`.
+        entry: Its row.
+        sentence: What the client reads: the entry's sentence, or a more exact one that is as safe to show.
+    """
+
+    def __init__(self, code: str, sentence: str | None = None) -> None:
+        self.code = code
+        self.entry = CATALOGUE[code]
+        self.sentence = sentence or self.entry.sentence
+        super().__init__(f"{code}: {self.sentence}")
+
+
+def sentence_of(code: str) -> str:
+    """The end user's sentence for a failed job; an unknown code reads like any fault of ours."""
+    return CATALOGUE.get(code, CATALOGUE["generation_failed"]).sentence

@@ -1,0 +1,29 @@
+"""Polylines: arrays of shape ``(n, 2)`` holding x and y."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+Polyline = NDArray[np.float64]
+
+
+def resampled(line: Polyline, count: int) -> Polyline:
+    """``count`` points at equal distances along a polyline, its ends included."""
+    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    wanted = np.linspace(0, along[-1], count)
+    return np.stack([np.interp(wanted, along, line[:, 0]), np.interp(wanted, along, line[:, 1])], axis=1)
+
+
+def smoothed(line: Polyline, sigma: float) -> Polyline:
+    """A polyline with its points blurred along it; the ends are kept."""
+    blurred = ndimage.gaussian_filter1d(line, sigma, axis=0, mode="nearest")
+    blurred[0], blurred[-1] = line[0], line[-1]
+    return np.asarray(blurred)
+
+
+def mirrored(line: Polyline, axis: float) -> Polyline:
+    """The polyline reflected about the upright line ``x = axis``."""
+    return np.stack([2 * axis - line[:, 0], line[:, 1]], axis=1)

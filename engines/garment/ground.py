@@ -1,0 +1,81 @@
+"""The plain ground a product photo is taken on: what colour it has, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Picture
+
+BORDER_SHARE = 0.03
+"""Width of the strip in which the ground's colour is read, as a share of the shorter side."""
+
+PLAIN_NOISE = 6.0
+"""Largest spread of the border around the fitted surface, in CIE Lab units, of a ground that counts as plain."""
+
+PLAIN_SHARE = 0.72
+"""Least share of the border that the fitted surface must explain on a plain ground."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The fitted ground.
+
+    Attributes:
+        colour: ``(h, w, 3)`` float32 CIE Lab, the ground's colour at each pixel as if nothing lay on it.
+        noise: 90th percentile of the border's distance from that surface, in Lab units.
+        explained: Share of the border that belongs to the surface, 0 to 1.
+    """
+
+    colour: NDArray[np.float32]
+    noise: float
+    explained: float
+
+    @property
+    def plain(self) -> bool:
+        """Whether a flood from the border can be trusted."""
+        return self.noise < PLAIN_NOISE and self.explained > PLAIN_SHARE
+
+
+def to_lab(picture: Picture) -> NDArray[np.float32]:
+    """CIE Lab (D65): L 0 to 100, a and b about -127 to 127, as float32."""
+    return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_RGB2LAB), dtype=np.float32)
+
+
+def _surface_terms(height: int, width: int) -> NDArray[np.float32]:
+    """``(height, width, 6)``: the monomials up to degree two of coordinates in -1 to 1."""
+    y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1).astype(np.float32)
+
+
+def fit_ground(lab: NDArray[np.float32]) -> Ground:
+    """Fit a smooth colour surface to the border of a picture.
+
+    A quadratic surface follows vignettes and lights from one side. Pixels far from the current surface are left
+    out and the fit is repeated, so that a sleeve at the frame does not bend it.
+
+    Args:
+        lab: ``(h, w, 3)`` float32 CIE Lab.
+    """
+    height, width = lab.shape[:2]
+    strip = max(4, round(BORDER_SHARE * min(height, width)))
+    border = np.zeros((height, width), dtype=bool)
+    border[:strip] = border[-strip:] = True
+    border[:, :strip] = border[:, -strip:] = True
+    terms = _surface_terms(height, width)
+    samples, design = lab[border][::7], terms[border][::7].copy()
+    residual = np.linalg.norm(samples - np.median(samples, axis=0), axis=1)
+    weights = np.zeros((6, 3), dtype=np.float32)
+    for degree_terms in (3, 3, 6, 6):  # a plane first: it is steadier while strangers are still in the sample
+        limit = max(3.0, 3.0 * float(np.median(residual)))
+        inliers = residual < limit
+        solution = np.linalg.lstsq(design[inliers, :degree_terms], samples[inliers], rcond=None)[0]
+        weights[:] = 0
+        weights[:degree_terms] = solution
+        residual = np.linalg.norm(samples - design @ weights, axis=1)
+    inliers = residual < max(3.0, 3.0 * float(np.median(residual)))
+    noise = float(np.percentile(residual[inliers], 90))
+    return Ground(np.asarray(terms @ weights, dtype=np.float32), noise, float(inliers.mean()))

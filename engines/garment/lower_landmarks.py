@@ -1,0 +1,209 @@
+"""Everything the draper has to know about trousers, shorts and skirts lying flat."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from engines.base import EngineError
+from engines.garment.edges import Edge, continued, hem_corner, row_edges
+from engines.garment.regions import BoolMask, largest
+from engines.warp.pieces import Cloth
+
+LEFT, RIGHT = -1, 1
+
+LEAST_HEIGHT = 40
+"""Smallest garment that can be measured, canvas pixels."""
+
+CROTCH_SOUGHT = 0.16
+"""The crotch lies within this share of the garment's width from its middle."""
+
+OFF_CENTRE_PENALTY = 0.15
+"""Rows by which a notch has to be deeper for each column that it lies off the middle."""
+
+SHALLOWEST_NOTCH, HIGHEST_CROTCH = 0.08, 0.15
+"""A notch from below starts at least this share of the height above the hem, and this share below the waistband."""
+
+RISE_PER_WAIST = 0.66
+"""Waistband to crotch over the flat waistband's width, for legs that lie on one another."""
+
+
+class LowerShape(StrEnum):
+    """How a garment for the lower body hangs."""
+
+    LEGS = "legs"
+    SKIRT = "skirt"
+
+
+KIND_WORDS = {
+    LowerShape.SKIRT: r"skirt|kilt|sarong|skort",
+    LowerShape.LEGS: r"trouser|pant|jean|short|legging|chino|jogger|slack|denim|culotte|bermuda|sweatpant|cargo",
+}
+"""Words in a caller's description of a garment that settle how it hangs; the skirt's are looked for first."""
+
+
+@dataclass(frozen=True)
+class LowerLandmarks:
+    """Landmarks of a lower-body garment, in pixels of the cloth's canvas.
+
+    Attributes:
+        top: Row of the waistband.
+        bottom: Row of the hem.
+        axis: x of the waistband's middle.
+        waist_width: Width of the waistband.
+        left: x of the outer edge left in the picture, per row, continued beyond the garment.
+        right: The same on the right.
+        crotch: (x, y); the middle of the hem for a skirt.
+        inseams: Per side the inner edge of the leg per row, continued; the centre line above the crotch. Empty for
+            a skirt.
+        divider: x of the line between the legs per row.
+        shape: Legs or skirt.
+    """
+
+    top: int
+    bottom: int
+    axis: float
+    waist_width: float
+    left: Edge
+    right: Edge
+    crotch: tuple[float, float]
+    inseams: dict[int, Edge]
+    divider: Edge
+    shape: LowerShape
+
+    @property
+    def height(self) -> int:
+        """Waistband to hem in pixels."""
+        return self.bottom - self.top
+
+    @property
+    def leg_length(self) -> float:
+        """Crotch to hem in pixels; 0 for a skirt."""
+        return self.bottom - self.crotch[1]
+
+    def outer(self, side: int) -> Edge:
+        """Outer edge on a side."""
+        return self.left if side == LEFT else self.right
+
+
+def stated_shape(kind: str | None) -> LowerShape | None:
+    """What the caller's own name for the garment says about it, if anything."""
+    words = (kind or "").lower()
+    return next((shape for shape, pattern in KIND_WORDS.items() if re.search(pattern, words)), None)
+
+
+def find_lower_landmarks(cloth: Cloth, kind: str | None = None) -> LowerLandmarks:
+    """Measure a garment for the lower body.
+
+    Args:
+        cloth: Cut out of its photo.
+        kind: The caller's free text; decides between legs and skirt where it names one.
+
+    Raises:
+        EngineError: ``garment_not_recognised`` when there is too little cloth to measure.
+    """
+    mask = largest(cloth.alpha > 0.5, 0.5)
+    filled = np.flatnonzero(mask.sum(axis=1) > 3)
+    if len(filled) < LEAST_HEIGHT:
+        raise EngineError("garment_not_recognised", "The cut-out is too small to be a garment.")
+    top, bottom = int(filled[0]), int(filled[-1])
+    first, last = row_edges(mask)
+    top, waist_width = _waistband(first, last, top, bottom)
+    height = bottom - top
+    middle = (first + last) / 2.0
+    axis = float(np.nanmedian(middle[top : top + max(2, height // 10)]))
+    left = continued(first, top + 2, hem_corner(first, LEFT, top, bottom))
+    right = continued(last, top + 2, hem_corner(last, RIGHT, top, bottom))
+
+    stated = stated_shape(kind)
+    crotch = None
+    if stated is not LowerShape.SKIRT:
+        centre = float(np.nanmedian(middle[top : bottom + 1]))
+        widest = float(np.nanpercentile(last[top : bottom + 1] - first[top : bottom + 1], 95))
+        crotch = find_notch(mask, top, bottom, centre, widest)
+        if crotch is None and stated is LowerShape.LEGS:
+            crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
+    if crotch is None:
+        end, straight = (axis, float(bottom)), np.full(len(left), axis)
+        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, LowerShape.SKIRT)
+    divider = _divider(mask, crotch, bottom, 0.06 * waist_width)
+    outers, inseams = {}, {}
+    for side in (LEFT, RIGHT):
+        outers[side], inseams[side] = _leg_edges(mask, divider, crotch, (axis, top, bottom), side)
+    return LowerLandmarks(
+        top, bottom, axis, waist_width, outers[LEFT], outers[RIGHT], crotch, inseams, divider, LowerShape.LEGS
+    )
+
+
+def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, float]:
+    """First row as wide as a waistband, below buttons and loops that stick out, and that width."""
+    height = bottom - top
+    widths = np.nan_to_num(last - first)
+    width = float(np.median(widths[top + int(0.02 * height) : top + int(0.08 * height) + 1]))
+    head = widths[top : top + int(0.10 * height) + 1]
+    return top + int(np.argmax(head > 0.8 * width)), width
+
+
+def find_notch(mask: BoolMask, top: int, bottom: int, centre: float, width: float) -> tuple[float, float] | None:
+    """The crotch: the highest point that ground reaches from below near the middle.
+
+    Args:
+        mask: ``(h, w)`` bool.
+        top: First row of the garment.
+        bottom: Last row.
+        centre: x of the garment's middle.
+        width: Its greatest width, pixels.
+
+    Returns:
+        (x, y), or None where no ground reaches up into the garment.
+    """
+    reach = int(CROTCH_SOUGHT * width)
+    columns = np.arange(max(0, int(centre) - reach), min(mask.shape[1], int(centre) + reach + 1))
+    seen = mask[: bottom + 1, columns]
+    lowest = np.where(seen.any(axis=0), bottom - seen[::-1].argmax(axis=0), bottom).astype(float)
+    judged = lowest + OFF_CENTRE_PENALTY * np.abs(columns - centre)
+    best = int(np.argmin(judged))
+    height = bottom - top
+    if not top + HIGHEST_CROTCH * height < lowest[best] < bottom - SHALLOWEST_NOTCH * height:
+        return None
+    # A gap is some columns wide at its upper end; its middle is the crotch.
+    level = np.flatnonzero(lowest <= lowest[best] + 0.01 * height)
+    return float(np.median(columns[level[np.abs(level - best) < 0.03 * width]])), float(lowest[best])
+
+
+def _divider(mask: BoolMask, crotch: tuple[float, float], bottom: int, largest_step: float) -> Edge:
+    """The line between the legs: upright from the crotch, following the gap downwards where there is one."""
+    line = np.full(mask.shape[0], crotch[0])
+    at = crotch[0]
+    for row in range(int(crotch[1]) + 2, bottom + 1):
+        columns = np.flatnonzero(mask[row])
+        before = np.flatnonzero(np.diff(columns) > 1)
+        if len(before):
+            middles = (columns[before] + columns[before + 1]) / 2.0
+            nearest = float(middles[np.argmin(np.abs(middles - at))])
+            at = nearest if abs(nearest - at) < largest_step else at
+        line[row] = at
+    line[bottom + 1 :] = at
+    return line
+
+
+def _leg_edges(
+    mask: BoolMask, divider: Edge, crotch: tuple[float, float], frame: tuple[float, int, int], side: int
+) -> tuple[Edge, Edge]:
+    """Outer edge and inseam of one leg over all rows."""
+    axis, top, bottom = frame
+    columns, rows = np.arange(mask.shape[1]), np.arange(mask.shape[0])
+    leg = mask & ((columns[None] - divider[:, None]) * side > 0)
+    below = leg.copy()
+    below[: int(crotch[1])] = False
+    below = largest(below, 0.99) if below.any() else below
+    first, last = row_edges(np.where(rows[:, None] < crotch[1], leg, below))
+    outer, inner = (first, last) if side == LEFT else (last, first)
+    outer = continued(outer, top + 2, hem_corner(outer, side, top, bottom))
+    start = int(crotch[1]) + 4
+    inner = continued(inner, start, hem_corner(inner, -side, int(crotch[1]), bottom))
+    centre_line = np.interp(rows, [top, crotch[1]], [axis, crotch[0]])
+    return outer, np.where(rows <= crotch[1], centre_line, inner)

@@ -1,0 +1,109 @@
+"""The mask of a garment on plain ground: flood from the border, then put the outline on the strongest edge."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+from skimage.segmentation import watershed
+
+from engines.base import Picture
+from engines.garment.ground import Ground, to_lab
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching_border
+
+LEAST_CONTRAST = 1.6
+"""Smallest Lab distance from the ground that counts as cloth; half of what the eye notices side by side."""
+
+MOST_CONTRAST = 5.0
+"""Largest threshold: above it, pale cloth on a noisy ground would be lost."""
+
+SHADOW_CHROMA = 4.0
+"""A shadow keeps the ground's hue: largest difference of a and b, Lab units."""
+
+SHADOW_DEPTH = 0.5
+"""A shadow is at least this share of the ground's lightness."""
+
+
+def _flood(distance: NDArray[np.float32], threshold: float) -> BoolMask:
+    """Everything that ground-coloured pixels connected with the border do not reach."""
+    outside = reaching_border(distance < threshold)
+    return largest(opened(~outside, 1), keep_share=0.1)
+
+
+def _snap_to_edges(lab: NDArray[np.float32], mask: BoolMask, reach: int) -> BoolMask:
+    """Move the outline to the strongest colour edge within ``reach`` pixels of where the flood left it."""
+    gradient = np.zeros(mask.shape, dtype=np.float32)
+    for channel in range(3):
+        plane = np.ascontiguousarray(lab[..., channel])
+        gradient += np.hypot(cv2.Sobel(plane, cv2.CV_32F, 1, 0), cv2.Sobel(plane, cv2.CV_32F, 0, 1))
+    inner = eroded(mask, reach)
+    outer = ~dilated(closed(mask, 5), reach)
+    band = ~inner & ~outer
+    markers = np.zeros(mask.shape, dtype=np.int32)
+    rim = dilated(band, 1)
+    markers[outer & rim] = 1
+    markers[inner & rim] = 2
+    found = watershed(np.log1p(gradient), markers, mask=rim)  # type: ignore[no-untyped-call] # scikit-image is untyped
+    return np.asarray(inner | (found == 2))
+
+
+def _drop_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
+    """Take soft shadows off the mask: the ground's hue, only darker, reached from outside.
+
+    Skipped when the cloth itself looks like that (grey on white, white on white), and undone when it would
+    take more than a quarter of the garment.
+    """
+    hue_kept = np.abs(lab[..., 1:] - ground.colour[..., 1:]).max(axis=-1) < SHADOW_CHROMA
+    lightness, ground_lightness = lab[..., 0], ground.colour[..., 0]
+    like_shadow = hue_kept & (lightness > SHADOW_DEPTH * ground_lightness) & (lightness < ground_lightness + 2)
+    core = eroded(mask, max(2, round(0.03 * mask.shape[0])))
+    if core.sum() < 500 or (like_shadow & core).sum() > 0.02 * core.sum():
+        return mask
+    shadow = ndimage.binary_propagation(dilated(~mask, 1), mask=(like_shadow & mask) | ~mask)
+    left = largest(opened(mask & ~shadow, 2))
+    if left.sum() < 0.75 * mask.sum():
+        return mask
+    return np.asarray(ndimage.binary_fill_holes(left) & mask)
+
+
+def _fill_false_holes(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
+    """Close holes that are tiny, or small and not of the ground's colour; loops of straps stay open."""
+    labels, count = ndimage.label(~mask)
+    if count == 0:
+        return mask
+    total = mask.sum()
+    index = np.arange(1, count + 1)
+    areas = np.asarray(ndimage.sum_labels(~mask, labels, index))
+    distance = np.linalg.norm(lab - ground.colour, axis=-1)
+    means = np.asarray(ndimage.mean(distance, labels, index))
+    false_hole = (areas < 0.0004 * total) | ((areas < 0.004 * total) & (means > 6))
+    return np.asarray(mask | np.isin(labels, index[false_hole]))
+
+
+def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
+    """Find the garment on a ground of one colour, whatever that colour is.
+
+    Args:
+        canvas: ``(h, w, 3)`` uint8 sRGB from `lay_on_canvas`.
+        ground: The surface fitted to its border.
+
+    Returns:
+        ``(h, w)`` bool; empty where nothing stands out.
+    """
+    smooth = to_lab(np.asarray(cv2.bilateralFilter(canvas, 5, 12, 5), dtype=np.uint8))
+    distance = np.linalg.norm(smooth - ground.colour, axis=-1).astype(np.float32)
+    height, width = distance.shape
+    middle = float(np.median(distance[height // 4 : 3 * height // 4, width // 3 : 2 * width // 3]))
+    # A garment far from the ground's colour allows a higher threshold, which leaves faint shadows outside.
+    threshold = float(np.clip(max(2.5 * ground.noise, 0.04 * middle), LEAST_CONTRAST, MOST_CONTRAST))
+    mask = _flood(distance, threshold)
+    if not mask.any():
+        return mask
+    blurred = to_lab(np.asarray(cv2.GaussianBlur(canvas, (0, 0), 1.0), dtype=np.uint8))
+    mask = _snap_to_edges(blurred, mask, reach=max(3, height // 60))
+    mask = closed(opened(largest(mask), 2), 5)
+    mask = _drop_shadow(blurred, ground, mask)
+    mask = _fill_false_holes(blurred, ground, mask)
+    # The outline of cloth is smooth at the scale of a few pixels; the watershed's is not.
+    return np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5)

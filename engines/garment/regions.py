@@ -1,0 +1,54 @@
+"""Connected regions of boolean masks: the few operations that both mask finders and landmarks need."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+BoolMask = NDArray[np.bool_]
+
+
+def disk(radius: int) -> NDArray[np.uint8]:
+    """A round structuring element of the given radius in pixels."""
+    size = 2 * radius + 1
+    return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size)), dtype=np.uint8)
+
+
+def eroded(mask: BoolMask, radius: int) -> BoolMask:
+    """The mask shrunk by a disk; what lies beyond the array's border counts as inside."""
+    return np.asarray(cv2.erode(mask.astype(np.uint8), disk(radius)), dtype=bool)
+
+
+def dilated(mask: BoolMask, radius: int) -> BoolMask:
+    """The mask grown by a disk."""
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), disk(radius)), dtype=bool)
+
+
+def opened(mask: BoolMask, radius: int) -> BoolMask:
+    """The mask without parts thinner than a disk."""
+    return dilated(eroded(mask, radius), radius)
+
+
+def closed(mask: BoolMask, radius: int) -> BoolMask:
+    """The mask with gaps narrower than a disk filled."""
+    padded = np.pad(mask, radius)
+    return eroded(dilated(padded, radius), radius)[radius:-radius, radius:-radius]
+
+
+def largest(mask: BoolMask, keep_share: float = 1.0) -> BoolMask:
+    """The largest connected region, and every other one at least ``keep_share`` of its size."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    if count <= 1:
+        return mask
+    areas = stats[1:, cv2.CC_STAT_AREA]
+    kept = np.flatnonzero(areas >= keep_share * areas.max()) + 1
+    return np.isin(labels, kept)
+
+
+def reaching_border(mask: BoolMask) -> BoolMask:
+    """The connected regions of a mask that touch the border of the array."""
+    _, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
+    edge = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
+    touching = np.unique(edge)
+    return np.isin(labels, touching[touching > 0])

@@ -1,0 +1,119 @@
+"""The two long edges of a sleeve, from the shoulder seam to the cuff."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from engines.garment.curves import Polyline, resampled, smoothed
+from engines.garment.regions import BoolMask, largest
+
+POINTS = 25
+"""Points per edge, from the seam to the cuff."""
+
+LEAST_PIXELS = 200
+"""Smaller scraps of cloth beside the torso are no sleeve."""
+
+
+@dataclass(frozen=True)
+class Sleeve:
+    """A sleeve on the canvas.
+
+    Attributes:
+        upper: ``(POINTS, 2)`` from the shoulder tip to the outer corner of the cuff.
+        lower: ``(POINTS, 2)`` from the armpit to the inner corner of the cuff.
+        side: On which side of the canvas it lies, -1 left or 1 right.
+    """
+
+    upper: Polyline
+    lower: Polyline
+    side: int
+
+    @property
+    def length(self) -> float:
+        """Straight distance from the middle of the seam to the middle of the cuff, pixels."""
+        middle = (self.upper + self.lower) / 2
+        return float(np.linalg.norm(middle[-1] - middle[0]))
+
+    @property
+    def half_widths(self) -> Polyline:
+        """``(POINTS,)`` half the distance between the edges, pixels."""
+        return np.asarray(np.linalg.norm(self.upper - self.lower, axis=1) / 2)
+
+
+def _direction(points: Polyline, tip: Polyline, armpit: Polyline) -> Polyline:
+    """Unit vector along the outer part of the sleeve, towards the cuff."""
+    root = (tip + armpit) / 2
+    distance = np.linalg.norm(points - root, axis=1)
+    reach = float(np.percentile(distance, 99.5))
+    far = points[distance > np.percentile(distance, 92)].mean(axis=0)
+    start = root
+    half_way = points[(distance > 0.45 * reach) & (distance < 0.7 * reach)]
+    if reach > 1.3 * np.linalg.norm(tip - armpit) and len(half_way) > 20:
+        start = half_way.mean(axis=0)
+    direction = far - start
+    return np.asarray(direction / max(float(np.linalg.norm(direction)), 1e-6))
+
+
+def _path(contour: Polyline, start: int, end: int, avoid: int) -> Polyline:
+    """The stretch of a closed contour from one index to another that does not pass a third."""
+    count = len(contour)
+    forward = np.arange(start, start + (end - start) % count + 1) % count
+    backward = np.arange(start, start - (start - end) % count - 1, -1) % count
+    return contour[backward if avoid in forward else forward]
+
+
+def trace_sleeve(part: BoolMask, tip: Polyline, armpit: Polyline, side: int) -> Sleeve | None:
+    """Follow the outline of a sleeve.
+
+    The cuff's corners are the outline's extremes in directions half way between along the sleeve and across it.
+
+    Args:
+        part: ``(h, w)`` bool, cloth outside the torso on one side.
+        tip: ``(2,)`` shoulder tip.
+        armpit: ``(2,)`` armpit.
+        side: -1 for the sleeve left in the picture, 1 for the right one.
+
+    Returns:
+        The sleeve, or None where there is too little cloth to tell.
+    """
+    if part.sum() < LEAST_PIXELS:
+        return None
+    part = largest(part)
+    y, x = np.nonzero(part)
+    along = _direction(np.stack([x, y], axis=1).astype(float), tip, armpit)
+    across = np.array([-along[1], along[0]])
+    if across @ np.array([side, -0.6]) < 0:
+        across = -across  # towards the outer edge
+    contours, _ = cv2.findContours(part.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    contour = max(contours, key=len)[:, 0].astype(np.float64)
+    at_tip = int(np.argmin(((contour - tip) ** 2).sum(axis=1)))
+    at_armpit = int(np.argmin(((contour - armpit) ** 2).sum(axis=1)))
+    relative = contour - (tip + armpit) / 2
+    outer_cuff = int(np.argmax(relative @ along + 0.75 * (relative @ across)))
+    inner_cuff = int(np.argmax(relative @ along - 0.75 * (relative @ across)))
+    upper = _path(contour, at_tip, outer_cuff, avoid=at_armpit)
+    lower = _path(contour, at_armpit, inner_cuff, avoid=at_tip)
+    if len(upper) < 3:
+        return None
+    if len(lower) < 2 or len(lower) > 1.5 * len(upper):
+        lower = contour[[at_armpit, inner_cuff]]
+    upper = smoothed(resampled(np.concatenate([tip[None], upper]), POINTS), 1.2)
+    lower = smoothed(resampled(np.concatenate([armpit[None], lower]), POINTS), 1.2)
+    return Sleeve(upper, lower, side)
+
+
+def matched_pair(left: Sleeve | None, right: Sleeve | None, least_length: float) -> tuple[Sleeve, Sleeve] | None:
+    """The sleeves to use for both sides; where one is missing or much shorter, the other one serves twice.
+
+    Returns:
+        Left and right in the picture, or None where neither side has a sleeve of at least ``least_length``.
+    """
+    first, second = (sleeve if sleeve and sleeve.length > least_length else None for sleeve in (left, right))
+    if first and (second is None or first.length > 1.33 * second.length):
+        return first, first
+    if second and (first is None or second.length > 1.33 * first.length):
+        return second, second
+    return (first, second) if first and second else None

@@ -1,0 +1,167 @@
+"""Everything the draper has to know about a flat garment for the upper body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import EngineError
+from engines.garment.armpits import Armpits, Frame, Sleeves, find_armpits
+from engines.garment.neckline import inner_back
+from engines.garment.regions import BoolMask, largest
+from engines.garment.shoulders import Shoulders, find_shoulders
+from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
+from engines.garment.symmetry import half_masks, mirror_axis, outermost
+from engines.warp.pieces import Cloth
+
+LEAST_SYMMETRY = 0.62
+"""Below this overlap of the two halves the cut-out is not a garment seen from the front."""
+
+SHORTEST_SLEEVE = 0.12
+"""In torso widths; less is the bulge of an armhole."""
+
+SIDES = (-1, 1)
+"""Left and right in the picture."""
+
+
+@dataclass(frozen=True)
+class UpperLandmarks:
+    """Landmarks of an upper-body garment, in pixels of the cloth's canvas.
+
+    Attributes:
+        axis: x of the mirror axis.
+        symmetry: How well the halves match, 0 to 1.
+        frame: Top, height and typical width.
+        armpits: How the sleeves lie, and where they begin.
+        shoulders: Tips, neck and collar, as offsets from the axis.
+        hem: Row of the hem.
+        half_widths: ``(2, h)`` distance from the axis to the torso's edge, left and right in the picture; above the
+            armpit it is the straight line to the shoulder tip.
+        sleeves: Which sleeve to use left and right in the picture, or None for a sleeveless garment.
+        torso_part: ``(h, w)`` bool.
+        sleeve_parts: ``(2, h, w)`` bool.
+        back: ``(h, w)`` bool, the inside of the back seen through the neck opening.
+    """
+
+    axis: float
+    symmetry: float
+    frame: Frame
+    armpits: Armpits
+    shoulders: Shoulders
+    hem: float
+    half_widths: NDArray[np.float64]
+    sleeves: tuple[Sleeve, Sleeve] | None
+    torso_part: BoolMask
+    sleeve_parts: BoolMask
+    back: BoolMask
+
+    @property
+    def length(self) -> float:
+        """From the foot of the collar to the hem, pixels."""
+        return float(self.hem - self.shoulders.neck_foot[1])
+
+    @property
+    def chest(self) -> float:
+        """Width from armpit to armpit, pixels."""
+        return 2 * self.armpits.offset
+
+    def point(self, side: int, half_point: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn (offset, row) into (x, y) on the given side, -1 or 1."""
+        return np.array([self.axis + side * half_point[0], half_point[1]])
+
+    def armpit(self, side: int) -> NDArray[np.float64]:
+        """(x, y) of the armpit on the given side, -1 or 1."""
+        return self.point(side, np.array([self.armpits.offset, self.armpits.row]))
+
+
+def _central_runs(mask: BoolMask, axis: float) -> NDArray[np.float64]:
+    """``(2, h)``: how far the run of cloth around the axis reaches to each side; nan where there is none."""
+    reach = np.full((2, mask.shape[0]), np.nan)
+    for row in np.flatnonzero(mask.any(axis=1)):
+        columns = np.flatnonzero(mask[row])
+        runs = np.split(columns, np.flatnonzero(np.diff(columns) > 2) + 1)
+        run = min(runs, key=lambda run: 0.0 if run[0] <= axis <= run[-1] else min(abs(run[[0, -1]] - axis)))
+        reach[:, row] = axis - run[0], run[-1] - axis
+    return reach
+
+
+def _measure_frame(mask: BoolMask, reach: NDArray[np.float64]) -> Frame:
+    rows = np.flatnonzero(mask.any(axis=1))
+    top, height = int(rows[0]), int(rows[-1] - rows[0])
+    middle = slice(int(top + 0.5 * height), int(top + 0.85 * height))
+    widths = reach[:, middle].sum(axis=0)
+    if height < 40 or not np.isfinite(widths).any():
+        raise EngineError("garment_not_recognised", "The cut-out is too small to be a garment.")
+    return Frame(top, height, float(np.nanmedian(widths)))
+
+
+def _torso_edge(
+    half: BoolMask, reach: NDArray[np.float64], *, armpits: Armpits, tip: NDArray[np.float64], hem: float, frame: Frame
+) -> NDArray[np.float64]:
+    """Distance of the torso's edge from the axis in every row of one side."""
+    rows = np.arange(len(reach), dtype=float)
+    known = np.isfinite(reach)
+    if armpits.sleeves is Sleeves.NONE:
+        edge = outermost(half)
+        edge[edge == 0] = edge[int((armpits.row + hem) / 2)]
+    else:
+        edge = np.interp(rows, rows[known], reach[known])
+        flare = np.clip((rows - armpits.row) / max(hem - armpits.row, 1), 0, 1)
+        margin = 0.0 if armpits.sleeves is Sleeves.RESTING else frame.width * (0.02 + 0.14 * flare)
+        edge = np.minimum(edge, armpits.offset + margin)
+    edge = np.where(rows < armpits.row, np.interp(rows, [tip[1], armpits.row], [tip[0], armpits.offset]), edge)
+    edge = np.where(rows < tip[1], tip[0], edge)
+    return np.asarray(ndimage.gaussian_filter1d(ndimage.median_filter(edge, 9), 0.008 * frame.height))
+
+
+def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
+    """Measure a garment for the upper body.
+
+    Raises:
+        EngineError: ``garment_not_recognised`` when the silhouette is not that of such a garment.
+    """
+    mask = cloth.alpha > 0.5
+    if not mask.any():
+        raise EngineError("garment_not_recognised", "The picture holds no garment.")
+    axis, symmetry = mirror_axis(mask)
+    if symmetry < LEAST_SYMMETRY:
+        raise EngineError("garment_not_recognised", "The garment is not seen from the front, or is folded.")
+    reach = _central_runs(mask, axis)
+    frame = _measure_frame(mask, reach)
+    halves = half_masks(mask, axis)
+    armpits = find_armpits(cloth, halves, axis, symmetry, frame)
+    if armpits.sleeves is Sleeves.RESTING:
+        frame = Frame(frame.top, frame.height, 2 * armpits.offset)
+    shoulders = find_shoulders(halves, armpits, frame)
+    wide = np.nan_to_num(reach.sum(axis=0)) > 0.6 * frame.width
+    hem = float(np.flatnonzero(wide)[-1]) if wide.any() else float(frame.top + frame.height)
+    edges = np.stack(
+        [_torso_edge(halves[k], reach[k], armpits=armpits, tip=shoulders.tip, hem=hem, frame=frame) for k in range(2)]
+    )
+
+    x = np.arange(mask.shape[1])[None] - axis
+    rows = np.arange(mask.shape[0])[:, None]
+    below_tip = rows > shoulders.tip[1] - 0.04 * frame.height
+    beside = [mask & (side * x > edges[k][:, None] + 1) & below_tip for k, side in enumerate(SIDES)]
+    parts = np.stack([largest(part) for part in beside])
+    sleeves = None
+    if armpits.sleeves is not Sleeves.NONE:
+        traced = []
+        for k, side in enumerate(SIDES):
+            tip = np.array([axis + side * shoulders.tip[0], shoulders.tip[1]])
+            pit = np.array([axis + side * armpits.offset, armpits.row])
+            traced.append(trace_sleeve(parts[k], tip, pit, side))
+        sleeves = matched_pair(traced[0], traced[1], SHORTEST_SLEEVE * frame.width)
+    if sleeves is None:
+        parts = np.zeros_like(parts)
+    back = np.zeros_like(mask)
+    if not shoulders.hood:
+        offset, row = shoulders.neck_top
+        back = inner_back(cloth, np.array([axis - offset, row]), np.array([axis + offset, row]))
+    torso = mask & ~parts.any(axis=0)
+    return UpperLandmarks(
+        axis, symmetry, frame, armpits, shoulders, hem, edges, sleeves, torso, np.asarray(parts), back
+    )

@@ -1,0 +1,171 @@
+"""Where every pixel lies on the body: along the spine, along the arms, along the legs, around the head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Landmark
+from engines.person.face import Face
+from engines.person.networks import Floats
+
+_SHOULDERS = (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER)
+_HIPS = (Landmark.LEFT_HIP, Landmark.RIGHT_HIP)
+
+_ARM_RADII = (0.22, 0.17, 0.13, 0.15)
+"""Half thickness of shoulder, elbow, wrist and finger tips, sleeves included, in shoulder widths."""
+
+_LEG_RADII = (0.34, 0.24, 0.17, 0.17)
+"""Half thickness of hip, knee, ankle and toes, in shoulder widths."""
+
+
+@dataclass(frozen=True)
+class Limb:
+    """A chain of joints.
+
+    Attributes:
+        offset: ``(height, width)`` distance from the chain over the limb's half thickness: below 1 is inside.
+        position: ``(height, width)`` place along the chain: 0 first joint, 1 second, 2 third, 3 end of hand or foot.
+        visible: The lesser visibility of the second and third joint, 0 to 1.
+    """
+
+    offset: Floats
+    position: Floats
+    visible: float
+
+
+@dataclass(frozen=True)
+class Body:
+    """The frame of reference of one person in one photo.
+
+    Attributes:
+        landmarks: ``(33, 4)`` in pixels of the working photo.
+        face: The face's outline.
+        shape: Height and width of the working photo.
+    """
+
+    landmarks: Floats
+    face: Face
+    shape: tuple[int, int]
+
+    @cached_property
+    def shoulders(self) -> Floats:
+        """``(2,)`` middle between the shoulder joints."""
+        return self._middle(_SHOULDERS)
+
+    @cached_property
+    def hips(self) -> Floats:
+        """``(2,)`` middle between the hip joints."""
+        return self._middle(_HIPS)
+
+    @cached_property
+    def spine(self) -> float:
+        """Length from shoulders to hips in pixels."""
+        return max(float(np.linalg.norm(self.hips - self.shoulders)), 4.0)
+
+    @cached_property
+    def breadth(self) -> float:
+        """Distance of the shoulder joints in pixels; half the spine at least, for people seen from the side."""
+        apart = self.landmarks[_SHOULDERS[0], :2] - self.landmarks[_SHOULDERS[1], :2]
+        return max(float(np.linalg.norm(apart)), 0.5 * self.spine)
+
+    @cached_property
+    def height(self) -> Floats:
+        """``(height, width)``: 0 at the shoulders, 1 at the hips, negative above."""
+        down = (self.hips - self.shoulders) / self.spine
+        rows, columns = self._grid
+        along = ((columns - self.shoulders[0]) * down[0] + (rows - self.shoulders[1]) * down[1]) / self.spine
+        return np.asarray(along, dtype=np.float32)
+
+    @cached_property
+    def aside(self) -> Floats:
+        """``(height, width)``: distance from the spine in shoulder widths, unsigned."""
+        down = (self.hips - self.shoulders) / self.spine
+        rows, columns = self._grid
+        away = (columns - self.shoulders[0]) * down[1] - (rows - self.shoulders[1]) * down[0]
+        return np.asarray(np.abs(away) / self.breadth, dtype=np.float32)
+
+    @cached_property
+    def head(self) -> Floats:
+        """``(height, width)``: distance from the middle of the head in face widths."""
+        middle = self.face.oval.mean(axis=0)
+        rows, columns = self._grid
+        return np.asarray(np.hypot(columns - middle[0], rows - middle[1]) / self.face.width, dtype=np.float32)
+
+    @cached_property
+    def below_chin(self) -> Floats:
+        """``(height, width)``: rows below the chin in face widths, negative above."""
+        rows = np.broadcast_to(self._grid[0], self.shape)
+        return np.asarray((rows - self.face.chin[1]) / self.face.width, dtype=np.float32)
+
+    @cached_property
+    def arms(self) -> tuple[Limb, Limb]:
+        """Left and right, from the shoulder to the finger tips."""
+        return self._arm(0), self._arm(1)
+
+    @cached_property
+    def legs(self) -> tuple[Limb, Limb]:
+        """Left and right, from the hip to the toes."""
+        return self._leg(0), self._leg(1)
+
+    @cached_property
+    def reach(self) -> Floats:
+        """``(height, width)``: below 1 where a body in ordinary clothes may be, growing with distance from it."""
+        outside = np.maximum(np.abs(self.height - 0.6) / 0.72, self.aside / 0.75)
+        limbs = [limb.offset / 1.5 for limb in (*self.arms, *self.legs)]
+        return np.asarray(np.minimum.reduce([outside, self.head / 1.4, *limbs]), dtype=np.float32)
+
+    def _arm(self, side: int) -> Limb:
+        points = self.landmarks[:, :2]
+        shoulder, elbow, wrist = (points[joint + side] for joint in (11, 13, 15))
+        knuckles = (points[17 + side] + points[19 + side]) / 2
+        chain = [shoulder, elbow, wrist, wrist + 1.7 * (knuckles - wrist)]
+        return self._limb(chain, _ARM_RADII, (13 + side, 15 + side))
+
+    def _leg(self, side: int) -> Limb:
+        points = self.landmarks[:, :2]
+        chain = [points[joint + side] for joint in (23, 25, 27, 31)]
+        return self._limb(chain, _LEG_RADII, (25 + side, 27 + side))
+
+    def _limb(self, chain: list[Floats], radii: tuple[float, ...], seen: tuple[int, int]) -> Limb:
+        offset = np.full(self.shape, np.inf, np.float32)
+        position = np.zeros(self.shape, np.float32)
+        for part, (start, end) in enumerate(pairwise(chain)):
+            away, along = self._along(start, end)
+            thickness = (radii[part] + (radii[part + 1] - radii[part]) * along) * self.breadth
+            relative = away / thickness
+            nearer = relative < offset
+            offset = np.where(nearer, relative, offset)
+            position = np.where(nearer, part + along, position)
+        return Limb(offset, position, float(self.landmarks[list(seen), 3].min()))
+
+    def _along(self, start: Floats, end: Floats) -> tuple[Floats, Floats]:
+        """Distance of every pixel from a line, and where its nearest point lies, 0 to 1."""
+        rows, columns = self._grid
+        step = end - start
+        along = ((columns - start[0]) * step[0] + (rows - start[1]) * step[1]) / max(float(step @ step), 1e-3)
+        along = np.clip(along, 0.0, 1.0)
+        return np.hypot(columns - start[0] - along * step[0], rows - start[1] - along * step[1]), along
+
+    @cached_property
+    def _grid(self) -> tuple[Floats, Floats]:
+        rows = np.arange(self.shape[0], dtype=np.float32)[:, None]
+        columns = np.arange(self.shape[1], dtype=np.float32)[None, :]
+        return rows, columns
+
+    def _middle(self, pair: tuple[int, int]) -> Floats:
+        return np.asarray(self.landmarks[list(pair), :2].mean(axis=0), dtype=np.float32)
+
+
+def nearest_limb(limbs: tuple[Limb, Limb]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Offset and position on whichever of two limbs is nearer, and where that is the second."""
+    second = limbs[1].offset < limbs[0].offset
+    return (
+        np.where(second, limbs[1].offset, limbs[0].offset),
+        np.where(second, limbs[1].position, limbs[0].position),
+        second,
+    )

@@ -1,0 +1,98 @@
+"""Finding people and faces in a photo with MediaPipe's single-shot detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engines.base import Picture
+from engines.person.networks import Floats, Network, Square, sigmoid
+
+_SAME_OBJECT_OVERLAP = 0.3
+"""Two boxes with a larger intersection over union are the same person or face."""
+
+
+@dataclass(frozen=True)
+class Detection:
+    """One found object.
+
+    Attributes:
+        box: Left, top, right, bottom in pixels of the photo. The pose detector boxes the head, not the body.
+        points: ``(n, 2)`` key points in pixels of the photo.
+        score: 0 to 1.
+    """
+
+    box: tuple[float, float, float, float]
+    points: Floats
+    score: float
+
+    @property
+    def width(self) -> float:
+        return self.box[2] - self.box[0]
+
+    @property
+    def height(self) -> float:
+        return self.box[3] - self.box[1]
+
+
+class Detector:
+    """A single-shot detector whose boxes are offsets from a grid of anchors.
+
+    Args:
+        network: Gives ``(anchors, 4 + 2 * points)`` offsets in pixels of its input, and ``(anchors, 1)`` logits.
+        grids: Cells per side and anchors per cell of each grid, in the order of the network's rows.
+    """
+
+    def __init__(self, network: Network, grids: Sequence[tuple[int, int]]) -> None:
+        self._network = network
+        self._anchors = np.concatenate([_anchor_centres(cells, each) for cells, each in grids])
+
+    def find(self, photo: Picture, lowest_score: float, region: Square | None = None) -> list[Detection]:
+        """What is in the photo, or in one square of it, best first; each object once."""
+        height, width = photo.shape[:2]
+        square = region or Square(width / 2, height / 2, float(max(width, height)))
+        size = self._network.size
+        offsets, logits = self._network.run(square.cut(photo, size))
+        scores = sigmoid(logits[:, 0])
+        found: list[Detection] = []
+        for row in np.argsort(-scores):
+            if scores[row] < lowest_score:
+                break
+            anchor = self._anchors[row] * size
+            centre, extent = offsets[row, :2] + anchor, offsets[row, 2:4]
+            points = square.to_photo(offsets[row, 4:].reshape(-1, 2) + anchor, size)
+            corners = square.to_photo(np.stack([centre - extent / 2, centre + extent / 2]), size)
+            left, top, right, bottom = (float(value) for value in corners.ravel())
+            candidate = Detection((left, top, right, bottom), points, float(scores[row]))
+            if all(overlap(candidate, other) < _SAME_OBJECT_OVERLAP for other in found):
+                found.append(candidate)
+        return found
+
+
+def pose_detector(network: Network) -> Detector:
+    """The detector whose four points are mid hips, a point one body radius away, mid shoulders, and its radius."""
+    return Detector(network, ((28, 2), (14, 2), (7, 6)))
+
+
+def face_detector(network: Network) -> Detector:
+    """The detector whose six points are right eye, left eye, nose tip, mouth, right ear, left ear."""
+    return Detector(network, ((16, 2), (8, 6)))
+
+
+def overlap(one: Detection, other: Detection) -> float:
+    """Intersection over union of the two boxes, 0 to 1."""
+    width = min(one.box[2], other.box[2]) - max(one.box[0], other.box[0])
+    height = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
+    if width <= 0 or height <= 0:
+        return 0.0
+    shared = width * height
+    return shared / (one.width * one.height + other.width * other.height - shared)
+
+
+def _anchor_centres(cells: int, each: int) -> Floats:
+    """``(cells * cells * each, 2)`` centres as x and y, 0 to 1, row by row."""
+    line = (np.arange(cells, dtype=np.float32) + 0.5) / cells
+    rows, columns = np.meshgrid(line, line, indexing="ij")
+    return np.repeat(np.stack([columns.ravel(), rows.ravel()], axis=1), each, axis=0)

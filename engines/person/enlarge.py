@@ -1,0 +1,38 @@
+"""Bringing the working copy's maps to the size of the photo."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from engines.base import Label, Mask, Picture
+from engines.person.networks import Floats
+from engines.person.smoothing import Guide
+
+
+def enlarged_labels(labels: Mask, height: int, width: int) -> Mask:
+    """Labels at ``(height, width)`` with smooth borders: each pixel takes the label with the largest smooth share."""
+    if labels.shape == (height, width):
+        return labels
+    best = np.zeros((height, width), np.uint8)
+    winner = np.zeros((height, width), np.uint8)
+    for label in Label:
+        where = (labels == label).astype(np.uint8) * np.uint8(255)
+        if where.any():
+            share = cv2.resize(where, (width, height), interpolation=cv2.INTER_CUBIC)
+            ahead = share > best
+            winner[ahead] = label
+            np.maximum(best, share, out=best)
+    return winner
+
+
+def enlarged_matte(matte: Floats, small: Picture, photo: Picture) -> Mask:
+    """The matte at the photo's size, 0 to 255, its border led by the photo's own edges."""
+    if matte.shape == photo.shape[:2]:
+        return np.asarray(np.round(matte * 255.0), dtype=np.uint8)
+    cover = Guide(_grey(small), 2, 1e-3).enlarge(matte, _grey(photo))
+    return np.asarray(np.clip(cover * 255.0 + 0.5, 0.0, 255.0), dtype=np.uint8)
+
+
+def _grey(photo: Picture) -> Floats:
+    return np.asarray(cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY), dtype=np.float32) / np.float32(255.0)

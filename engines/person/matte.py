@@ -1,0 +1,128 @@
+"""How much of each pixel is the person: two networks' rough masks, settled by the colours on either side."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Picture
+from engines.person.colour_models import Region, histogram, log_density
+from engines.person.networks import Floats, Network, sigmoid
+from engines.person.pose import Pose
+from engines.person.smoothing import Guide
+
+_POSE_SHARE = 0.5
+"""Of the two networks' log odds. Each errs alone: one takes in a striped flag, the other a helmet on the table."""
+
+_PADDING = 0.12
+"""Added around the pose's mask, in its own width and height, before the selfie network looks."""
+
+_SURE = 0.04
+"""Rough masks below this, or above one minus this, teach the colours of ground and person."""
+
+_NETWORK_TRUST, _COLOUR_TRUST = 3.5, 2.6
+"""Largest say of the networks and of the colours, as log odds: colours may not overrule where networks are sure."""
+
+_OUT_OF_REACH = 2.0
+"""Log odds taken off where no part of the body can be: flags and helmets that one network takes in."""
+
+_GROUND_SPREAD = 4.0
+"""Least standard deviation of the ground around its local mean, in CIELAB units."""
+
+_UNSEEN_COLOUR = 0.05
+"""Share of the person's colours that the sure part does not show."""
+
+
+def silhouette(network: Network, photo: Picture, pose: Pose) -> Floats:
+    """What the selfie network takes for people around the pose, ``(height, width)``, 0 to 1."""
+    height, width = photo.shape[:2]
+    left, top, right, bottom = _padded_box(pose.mask > 0.3)
+    size = (network.size, network.size)
+    cut = np.asarray(cv2.resize(photo[top:bottom, left:right], size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    drawn = network.run(cut)[0][..., 0]
+    people = np.zeros((height, width), np.float32)
+    people[top:bottom, left:right] = cv2.resize(drawn, (right - left, bottom - top), interpolation=cv2.INTER_LINEAR)
+    return people
+
+
+def agreement(pose: Pose, people: Floats) -> float:
+    """Intersection over union of the pose's mask with the silhouette, 0 to 1."""
+    one, other = pose.mask > 0.5, people > 0.5
+    return float((one & other).sum()) / max(float((one | other).sum()), 1.0)
+
+
+def refined(pose: Pose, people: Floats, reach: Floats, lab: Floats, cells: NDArray[np.intp]) -> Floats:
+    """``(height, width)``, 0 to 1: the person's cover of each pixel of the working photo.
+
+    Args:
+        pose: Gives the one mask.
+        people: Gives the other, from `silhouette`.
+        reach: ``(height, width)``, above 1 where no part of the body can be; see `engines.person.body.Body.reach`.
+        lab: ``(height, width, 3)`` CIELAB of the working photo.
+        cells: Its histogram cells.
+    """
+    odds = _POSE_SHARE * _odds(pose.mask) + (1.0 - _POSE_SHARE) * _odds(people)
+    odds -= _OUT_OF_REACH * sigmoid((reach - 1.1) * 8)
+    rough = sigmoid(odds)
+    person = histogram(cells, rough > 1.0 - _SURE)
+    colours = log_density(person, cells, _UNSEEN_COLOUR) - _ground_log_density(lab, rough < _SURE)
+    odds = odds + np.clip(0.8 * colours, -_COLOUR_TRUST, _COLOUR_TRUST)
+    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
+    cover = guide.smooth(sigmoid((1.5 * odds).astype(np.float32)))
+    return _main_part(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32))
+
+
+def _odds(mask: Floats) -> Floats:
+    logarithm = np.log((mask + np.float32(1e-3)) / (np.float32(1.001) - mask))
+    return np.asarray(np.clip(logarithm, -_NETWORK_TRUST, _NETWORK_TRUST), dtype=np.float32)
+
+
+def _ground_log_density(lab: Floats, ground: Region) -> Floats:
+    """How likely each pixel's colour is under a Gaussian fitted to the ground nearby."""
+    weight = ground.astype(np.float32)
+    total = np.full(weight.shape, 1e-6, np.float32)
+    mean = np.zeros_like(lab)
+    square = np.zeros_like(lab)
+    weighted = lab * weight[..., None]
+    for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # the near ground first, the far where there is none
+        window = (2 * int(reach * max(weight.shape)) + 1,) * 2
+        total += say * _box(weight, window)
+        mean += say * _box(weighted, window)
+        square += say * _box(weighted * lab, window)
+    mean /= total[..., None]
+    spread = np.maximum(square / total[..., None] - mean**2, _GROUND_SPREAD**2)
+    off = ((lab - mean) ** 2 / spread).sum(axis=2)
+    return np.asarray(-0.5 * np.minimum(off, 60.0) - 0.5 * np.log(spread).sum(axis=2) - 2.76, dtype=np.float32)
+
+
+def _main_part(cover: Floats) -> Floats:
+    """Drop pieces that hang on to nothing and are small against the largest."""
+    count, parts, stats, _ = cv2.connectedComponentsWithStats((cover > 0.5).astype(np.uint8))
+    if count <= 2:
+        return cover
+    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    areas[0] = 0
+    small = areas < 0.05 * areas.max()
+    small[0] = False
+    dropped = cv2.dilate(small[parts].astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    kept = cv2.dilate((~small & (areas > 0))[parts].astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    return np.where(dropped & ~kept, np.float32(0.0), cover)
+
+
+def _padded_box(mask: Region) -> tuple[int, int, int, int]:
+    height, width = mask.shape
+    left, top, across, down = cv2.boundingRect(mask.astype(np.uint8))
+    if across < 8 or down < 8:
+        return 0, 0, width, height
+    aside, above = int(_PADDING * across), int(_PADDING * down)
+    return (
+        max(left - aside, 0),
+        max(top - above, 0),
+        min(left + across + aside, width),
+        min(top + down + above, height),
+    )
+
+
+def _box(values: Floats, window: tuple[int, int]) -> Floats:
+    return np.asarray(cv2.boxFilter(values, cv2.CV_32F, window, borderType=cv2.BORDER_REPLICATE), dtype=np.float32)

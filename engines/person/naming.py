@@ -1,0 +1,66 @@
+"""Giving materials their names: skin becomes face, neck, arms, hands, torso or legs by where it lies."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from engines.base import Label, Mask
+from engines.person.body import Body, nearest_limb
+from engines.person.colour_models import Region
+from engines.person.extents import Extents
+
+HAIR, SKIN, UPPER, LOWER, OTHER = 1, 2, 3, 4, 5
+"""Materials, before they are named; 0 is ground."""
+
+
+def named(owners: Mask, body: Body, extents: Extents, *, one_piece: bool) -> Mask:
+    """``(height, width)`` of `Label`."""
+    labels = np.full(owners.shape, Label.BACKGROUND, np.uint8)
+    labels[owners == HAIR] = Label.HAIR
+    labels[owners == UPPER] = Label.FULL if one_piece else Label.UPPER
+    labels[owners == LOWER] = Label.FULL if one_piece else Label.LOWER
+    labels[owners == OTHER] = Label.OTHER
+    _name_skin(labels, owners == SKIN, body)
+    _name_feet(labels, owners != 0, body, extents)
+    _settle_crumbs(labels, owners != 0, body)
+    return labels
+
+
+def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
+    arm, along_arm, _ = nearest_limb(body.arms)
+    leg, _, _ = nearest_limb(body.legs)
+    labels[skin] = Label.TORSO_SKIN
+    labels[skin & (body.height > 1.0) & (leg < 1.6)] = Label.LEGS
+    labels[skin & (arm < 1.25) & (body.aside > 0.36)] = Label.ARMS
+    labels[skin & (arm < 1.1) & (along_arm > 1.0)] = Label.ARMS
+    labels[skin & (arm < 1.5) & (along_arm > 2.0)] = Label.HANDS
+    labels[(labels == Label.TORSO_SKIN) & (arm < 2.2) & (along_arm > 2.0)] = Label.HANDS
+    labels[skin & (body.height < 0.06) & (body.aside < 0.4)] = Label.NECK
+    labels[skin & (body.below_chin < 0.0) & (body.head < 1.2)] = Label.FACE
+    labels[skin & body.face.mask(*body.shape)] = Label.FACE
+
+
+def _name_feet(labels: Mask, person: Region, body: Body, extents: Extents) -> None:
+    leg, along, second = nearest_limb(body.legs)
+    past = along - np.where(second, np.float32(extents.hems[1]), np.float32(extents.hems[0]))
+    socks = (labels == Label.LOWER) & (past > 0.25) & (along > 1.4)
+    labels[socks] = Label.FEET
+    labels[person & (along > 2.0) & (leg < 2.5) & (labels != Label.HANDS)] = Label.FEET
+
+
+def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:
+    """Give specks, too small to be anything, to what surrounds them."""
+    smallest = max(12.0, (0.03 * body.breadth) ** 2)
+    crumbs = np.zeros(labels.shape, bool)
+    for label in np.unique(labels[person]):
+        own = person & (labels == label)
+        count, parts, stats, _ = cv2.connectedComponentsWithStats(own.astype(np.uint8), connectivity=4)
+        small = np.flatnonzero(stats[:count, cv2.CC_STAT_AREA] < smallest)
+        crumbs |= np.isin(parts, small[small > 0])
+    if crumbs.any():
+        source = crumbs.astype(np.uint8)
+        _, nearest = cv2.distanceTransformWithLabels(source, cv2.DIST_L2, 3, labelType=cv2.DIST_LABEL_PIXEL)
+        lookup = np.zeros(int(nearest.max()) + 1, np.uint8)
+        lookup[nearest[~crumbs]] = labels[~crumbs]
+        labels[crumbs] = lookup[nearest[crumbs]]

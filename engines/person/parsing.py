@@ -1,0 +1,203 @@
+"""From colours, matte and pose to labels: who owns each pixel among hair, skin, top, bottom and things carried.
+
+Each has a prior (where on the body it may be) and a colour model (learnt from places where it surely is);
+the product is smoothed along the photo's edges and the largest wins. The colour models are then learnt again from the
+result. No network for clothes is involved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Landmark, Mask
+from engines.person import priors
+from engines.person.body import Body, nearest_limb
+from engines.person.colour_models import LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
+from engines.person.extents import DEFAULT_WAIST, Extents, limb_end, waist_row
+from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named
+from engines.person.networks import Floats
+from engines.person.smoothing import Guide
+
+_ROUNDS = 2
+_FEW = 120
+"""Fewer pixels than this teach no colour model."""
+
+_SAME_CLOTH = 0.62
+"""Likeness of two histograms above which top and bottom may be one piece."""
+
+_BALD = 1.0
+"""Roughness of skin on the crown, in CIELAB units; hair is above."""
+
+_BROWS = -0.8
+"""Height of the eyebrows over the chin, in face widths; dark places of the face below them are no hair."""
+
+_CARRIED = 0.5
+"""How likely a thing is carried where the pose network sees no person."""
+
+_UNKNOWN = {HAIR: 0.10, UPPER: 0.12, LOWER: 0.12}
+"""Share of a material's colours that its seeds do not show."""
+
+
+@dataclass
+class _Evidence:
+    """What is looked up again and again for one photo."""
+
+    body: Body
+    inside: Region
+    lab: Floats
+    cells: NDArray[np.intp]
+    likely: Floats
+    guide: Guide
+    skin: Floats = field(init=False)
+
+
+def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:
+    """``(height, width)`` of `engines.base.Label`.
+
+    Args:
+        lab: ``(height, width, 3)`` CIELAB of the working copy.
+        cells: Its histogram cells.
+        matte: ``(height, width)``, 0 to 1.
+        likely: The pose network's own mask, 0 to 1; what the matte holds beyond it may be something carried.
+        body: The person's frame of reference in it.
+    """
+    grey = np.ascontiguousarray(lab[..., 0] / np.float32(100.0))
+    seen = _Evidence(body, matte > 0.5, lab, cells, likely, Guide(grey, max(3, round(0.02 * body.breadth)), 1e-3))
+    seen.skin = _skin_model(seen).log_density(lab)
+    shares = _seeded(seen)
+    owners = np.zeros(seen.inside.shape, np.uint8)
+    for last in range(_ROUNDS, 0, -1):
+        extents = _extents(seen, shares)
+        owners = _owners(seen, shares, extents)
+        if last > 1:
+            shares = _learnt_again(seen, owners, shares)
+    one_piece = _is_one_piece(seen, owners, shares, extents)
+    return named(owners, body, extents, one_piece=one_piece)
+
+
+def _skin_model(seen: _Evidence) -> Skin:
+    body, inside = seen.body, seen.inside
+    height, width = body.shape
+    places = []
+    if body.face.measured:
+        core = body.face.mask(height, width, 0.75) & inside
+        places.append(seen.lab[core])
+    broad = Skin(places)
+    likely = broad.log_density(seen.lab) > -17.0
+    for limb in body.arms:
+        hand = inside & (limb.offset < 0.8) & (limb.position > 2.1) & (limb.position < 2.8) & likely
+        places.append(seen.lab[hand])
+    return Skin(places)
+
+
+def _seeded(seen: _Evidence) -> dict[int, Floats]:
+    """Colour models from the places where each material surely is."""
+    body, inside = seen.body, seen.inside
+    arm, _, _ = nearest_limb(body.arms)
+    like_skin = seen.skin > -15.0
+    chest = inside & (body.height > 0.2) & (body.height < 0.6) & (body.aside < 0.42)
+    plain = chest & ~like_skin
+    top = plain if plain.sum() > 0.25 * chest.sum() else chest & (body.height > 0.35)
+    leg, along, _ = nearest_limb(body.legs)
+    thigh = inside & (leg < 0.8) & (along > 0.15) & (along < 0.7) & (arm > 1.0) & (body.height > 1.1)
+    plain = thigh & ~like_skin
+    bottom = plain if plain.sum() > 0.2 * thigh.sum() else thigh
+    return {
+        UPPER: histogram(seen.cells, top if top.sum() > _FEW else chest),
+        LOWER: histogram(seen.cells, bottom),
+        HAIR: histogram(seen.cells, _hair_seed(seen, like_skin)),
+    }
+
+
+def _hair_seed(seen: _Evidence, like_skin: Region) -> Region:
+    """What surrounds the face from the eyes upwards; on a bald head only what is no skin.
+
+    Blond and ginger hair has the colour of skin, so colour alone cannot tell it from a bald head: brightness changes
+    from lock to lock can.
+    """
+    body = seen.body
+    grown = body.face.mask(*body.shape, scale=1.06)
+    crown = seen.inside & ~grown & (body.head < 1.1) & (body.below_chin < -0.75)
+    bald = crown.sum() > 0 and (crown & like_skin).sum() > 0.6 * crown.sum() and _roughness(seen, crown) < _BALD
+    return crown & ~like_skin if bald else crown
+
+
+def _roughness(seen: _Evidence, where: Region) -> float:
+    """Median change of lightness over a fiftieth of the shoulders' breadth, in CIELAB units."""
+    size = 2 * max(1, round(0.02 * seen.body.breadth)) + 1
+    lightness = np.ascontiguousarray(seen.lab[..., 0])
+    change = np.abs(lightness - cv2.boxFilter(lightness, cv2.CV_32F, (size, size)))
+    return float(np.median(change[where]))
+
+
+def _extents(seen: _Evidence, shares: dict[int, Floats]) -> Extents:
+    body = seen.body
+    top = log_density(shares[UPPER], seen.cells, _UNKNOWN[UPPER])
+    bottom = log_density(shares[LOWER], seen.cells, _UNKNOWN[LOWER])
+    away = seen.inside & ((body.aside > 0.45) | (body.height < 0.0))
+    sleeves = [limb_end(arm, away, seen.skin - top, longest=2.0, shortest=0.0) for arm in body.arms]
+    lower_body = seen.inside & (body.height > 1.05)
+    hems = [limb_end(leg, lower_body, seen.skin - bottom, longest=2.0, shortest=0.1) for leg in body.legs]
+    waist = waist_row(body, seen.inside & (seen.skin < -13.0), bottom - top)
+    return Extents((sleeves[0], sleeves[1]), (hems[0], hems[1]), waist or DEFAULT_WAIST)
+
+
+def _owners(seen: _Evidence, shares: dict[int, Floats], extents: Extents) -> Mask:
+    """``(height, width)``: 0 ground, else `HAIR`, `SKIN`, `UPPER`, `LOWER` or `OTHER`."""
+    chance = priors.of(seen.body, extents)
+    logs = np.empty((5, *seen.inside.shape), np.float32)
+    logs[4] = np.log(_CARRIED * (1.0 - seen.likely) + 1e-5) + LOG_UNIFORM
+    for row, kind in enumerate((HAIR, SKIN, UPPER, LOWER)):
+        colour = seen.skin if kind == SKIN else log_density(shares[kind], seen.cells, _UNKNOWN[kind])
+        logs[row] = np.log(chance[kind] + 1e-5) + colour
+    logs -= logs.max(axis=0)
+    weights = np.exp(logs)
+    weights /= weights.sum(axis=0)
+    smooth = np.stack([seen.guide.smooth(layer) for layer in weights])
+    winner = np.asarray(smooth.argmax(axis=0) + 1, dtype=np.uint8)
+    winner[(winner == HAIR) & seen.body.face.mask(*seen.body.shape, 0.97) & (seen.body.below_chin > _BROWS)] = SKIN
+    stray = _away_from_head(winner == HAIR, seen.body)
+    smooth[HAIR - 1][stray] = -1.0
+    winner[stray] = smooth[:, stray].argmax(axis=0) + 1
+    winner[~seen.inside] = 0
+    return winner
+
+
+def _away_from_head(hair: Region, body: Body) -> Region:
+    """Hair-coloured places that do not hang together with the hair on the head: a dark collar, a bag."""
+    _, parts = cv2.connectedComponents(hair.astype(np.uint8), connectivity=4)
+    on_head = np.unique(parts[hair & (body.below_chin < -0.3) & (body.head < 1.3)])
+    return hair & ~np.isin(parts, on_head)
+
+
+def _learnt_again(seen: _Evidence, owners: Mask, before: dict[int, Floats]) -> dict[int, Floats]:
+    after = dict(before)
+    for kind in (HAIR, UPPER, LOWER):
+        sure = cv2.erode((owners == kind).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+        if sure.sum() > _FEW:
+            after[kind] = (0.5 * before[kind] + 0.5 * histogram(seen.cells, sure)).astype(np.float32)
+    return after
+
+
+def _is_one_piece(seen: _Evidence, owners: Mask, shares: dict[int, Floats], extents: Extents) -> bool:
+    """Whether top and bottom are one dress: the same cloth, closed between the legs."""
+    body = seen.body
+    bottom = seen.inside & (body.height > 1.1) & (owners == LOWER)
+    print("LIKE", likeness(shares[UPPER], shares[LOWER]), extents)
+    if bottom.sum() < _FEW or likeness(shares[UPPER], shares[LOWER]) < _SAME_CLOTH:
+        return False
+    return _closed_between_legs(seen, extents)
+
+
+def _closed_between_legs(seen: _Evidence, extents: Extents) -> bool:
+    points = seen.body.landmarks[:, :2]
+    knees = (points[Landmark.LEFT_KNEE] + points[Landmark.RIGHT_KNEE]) / 2
+    hem = min(max(extents.hems), 1.0)
+    line = [seen.body.hips + share * (knees - seen.body.hips) for share in np.linspace(0.35, max(hem - 0.1, 0.4), 12)]
+    height, width = seen.inside.shape
+    hits = [seen.inside[int(y), int(x)] for x, y in line if 0 <= int(y) < height and 0 <= int(x) < width]
+    return len(hits) >= 3 and float(np.mean(hits)) > 0.8

@@ -1,0 +1,142 @@
+"""The person room's front door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from engines.base import EngineError, Landmark, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
+from engines.models import model_path
+from engines.person.body import Body
+from engines.person.colour_models import cells_of, lab_of
+from engines.person.detection import Detection, Detector, pose_detector
+from engines.person.enlarge import enlarged_labels, enlarged_matte
+from engines.person.face import find_face
+from engines.person.matte import agreement, refined, silhouette
+from engines.person.networks import Floats, Network
+from engines.person.parsing import parse
+from engines.person.pose import Pose, find_pose, region_of_body
+
+_WORKING_SIDE = 1024
+"""Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""
+
+_LOWEST_DETECTION = 0.3
+_LOWEST_POSE = 0.5
+
+_LOWEST_AGREEMENT = 0.5
+"""The pose network draws a person into anything; the selfie network, which knows no pose, must see it too."""
+
+_LOWEST_VISIBILITY = 0.4
+"""Of the shoulders, as the pose network gives it."""
+
+_COMPARABLE_SIZE = 0.55
+"""A second person with a head this large, relative to the first one's, is not background."""
+
+
+@dataclass(frozen=True)
+class _Networks:
+    people: Detector
+    pose: Network
+    selfie: Network
+    face: Network
+
+
+class MediaPipeSegmenter:
+    """Finds the one person in a photo and says what they wear.
+
+    Args:
+        models_dir: The folder that `engines.models.fetch_models` filled.
+        threads: How many threads a network may use.
+    """
+
+    def __init__(self, models_dir: Path, threads: int = 2) -> None:
+        self._folder = models_dir
+        self._threads = threads
+        self._networks: _Networks | None = None
+
+    def setup(self) -> None:
+        """Load the networks.
+
+        Raises:
+            ModelsMissing: A model file is not there.
+        """
+        self._networks = _Networks(
+            people=pose_detector(self._load("pose_detection", lowest=-1.0)),
+            pose=self._load("pose_landmark_full"),
+            selfie=self._load("selfie_segmentation"),
+            face=self._load("face_landmark"),
+        )
+
+    def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
+        """See `engines.base.PersonSegmenter.segment`."""
+        if self._networks is None:
+            self.setup()
+        networks = self._networks
+        assert networks is not None  # noqa: S101  # for the type checker; setup() has just filled it
+
+        def step(name: str) -> None:
+            if should_stop():
+                raise RenderStopped
+            on_step(name)
+
+        step("pose")
+        height, width = photo.shape[:2]
+        scale = min(1.0, _WORKING_SIDE / max(height, width))
+        small = _resized(photo, scale)
+        pose, people = _one_person(networks, small)
+        step("matte")
+        lab = lab_of(small)
+        cells = cells_of(lab)
+        body = Body(pose.landmarks, find_face(networks.face, small, pose.landmarks), small.shape[:2])
+        matte = refined(pose, people, body.reach, lab, cells)
+        step("parsing")
+        labels = parse(lab, cells, matte, pose.mask, body)
+        step("enlarge")
+        landmarks = pose.landmarks.copy()
+        landmarks[:, :3] /= np.float32(scale)
+        return PersonMap(
+            labels=enlarged_labels(labels, height, width),
+            matte=enlarged_matte(matte, small, photo),
+            landmarks=landmarks,
+            score=pose.score,
+        )
+
+    def _load(self, name: str, lowest: float = 0.0) -> Network:
+        return Network(model_path(self._folder, name), self._threads, lowest=lowest)
+
+
+def _one_person(networks: _Networks, photo: Picture) -> tuple[Pose, Floats]:
+    """The pose of the one person, and the silhouette of all people."""
+    found = networks.people.find(photo, _LOWEST_DETECTION)
+    if found and _comparable(found):
+        raise EngineError("several_people", "There is more than one person in the photo.")
+    start = region_of_body(found[0].points[0], found[0].points[1]) if found else None
+    pose = find_pose(networks.pose, photo, start)
+    people = silhouette(networks.selfie, photo, pose)
+    if pose.score < _LOWEST_POSE or agreement(pose, people) < _LOWEST_AGREEMENT:
+        raise EngineError("person_not_found", "No person was found in the photo.")
+    _check_shoulders(pose, photo)
+    return pose, people
+
+
+def _comparable(found: list[Detection]) -> bool:
+    return any(other.width >= _COMPARABLE_SIZE * found[0].width for other in found[1:])
+
+
+def _check_shoulders(pose: Pose, photo: Picture) -> None:
+    height, width = photo.shape[:2]
+    for joint in (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER):
+        x, y, _, visibility = pose.landmarks[joint]
+        margin = 0.05 * max(height, width)
+        outside = not (-margin <= x <= width + margin and -margin <= y <= height + margin)
+        if visibility < _LOWEST_VISIBILITY or outside:
+            raise EngineError("pose_not_usable", "Both shoulders must be in the photo.")
+
+
+def _resized(photo: Picture, scale: float) -> Picture:
+    if scale == 1.0:
+        return photo
+    return np.asarray(cv2.resize(photo, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), dtype=np.uint8)

@@ -1,0 +1,174 @@
+"""Skin where clothes used to be: the person's own tone, on the limbs and the torso that the body model expects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label
+from engines.warp.body import LEFT, SIDES, BodyModel
+from engines.warp.fill import grain, grain_of
+from engines.warp.limbs import Limb
+from engines.warp.ribbon import OUTSIDE, rasterise
+
+ARM_BARE = (0.150, 0.112, 0.075)
+"""Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
+
+LEG_BARE = ((0.0, 0.235), (0.35, 0.215), (0.85, 0.150), (1.0, 0.142), (1.3, 0.150), (1.62, 0.115), (2.0, 0.080))
+"""Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
+
+TORSO_BARE_MOST = 0.46
+"""Largest half width of bare torso skin, in shoulder widths: invented skin stays under the garment's edges."""
+
+LIMB_SHADE, TORSO_SHADE = 0.30, 0.16
+"""How much darker skin is at the edge of a limb or torso than on its axis."""
+
+SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
+
+COVERED = 0.5
+"""Cover of the drape on a limb's axis from which the limb counts as clothed there."""
+
+
+@dataclass(frozen=True)
+class BareSkin:
+    """Invented skin over the whole picture.
+
+    Attributes:
+        colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        cover: ``(height, width)`` float32, 0 to 1: where a bare body would be seen.
+    """
+
+    colour: NDArray[np.float32]
+    cover: NDArray[np.float32]
+
+
+def bare_skin(
+    photo: NDArray[np.float32], body: BodyModel, clothed: NDArray[np.float32], *, arms_and_torso: bool, legs: bool
+) -> BareSkin:
+    """Paint the skin that a new garment leaves open.
+
+    A limb is bare only beyond the end of its new sleeve or leg. What the old sleeve covered beside the new one
+    is no skin but what is behind the person.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        body: The body in the photo.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+        arms_and_torso: Whether arms, chest and midriff may be bared.
+        legs: Whether the legs may be bared.
+    """
+    shade = np.ones(body.shape, np.float32)
+    cover = np.zeros(body.shape, bool)
+    parts: list[tuple[NDArray[np.float32], float]] = []
+    if arms_and_torso:
+        parts.append((_torso(body), TORSO_SHADE))
+        parts += [(_arm(body, side, clothed), LIMB_SHADE) for side in SIDES]
+    if legs:
+        parts += [(_leg(body, side, clothed), LIMB_SHADE) for side in SIDES]
+    for across, depth in parts:
+        on_part = across > OUTSIDE
+        # Limbs are in front of the torso: the later part wins.
+        shade[on_part] = 1.0 - depth * np.abs(across[on_part]).clip(0.0, 1.0) ** 3
+        cover |= on_part
+    colour = _tone(photo, body) * cv2.GaussianBlur(shade, (0, 0), 1.5)[..., None]
+    seen = np.isin(body.labels, SKIN_LABELS)
+    colour += grain(body.shape, grain_of(photo, seen))
+    soft = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 1.0)
+    return BareSkin(np.clip(colour, 0.0, 1.0).astype(np.float32), np.asarray(soft, np.float32))
+
+
+def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
+    """Largest share of a limb at which the drape lies on its centre line; -1 when it nowhere does."""
+    height, width = clothed.shape
+    x, y = np.rint(limb.line).astype(int).T
+    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    on_axis = np.zeros(len(x), np.float32)
+    on_axis[framed] = clothed[y[framed], x[framed]]
+    covered = np.flatnonzero(on_axis > COVERED)
+    return float(limb.shares[covered[-1]]) if len(covered) else -1.0
+
+
+def _arm(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
+    limb = body.arms[side]
+    half = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * body.shoulder_width
+    begin = max(clothed_until(limb, clothed) - 0.02, 0.0)
+    return _strip(body.shape, limb, (np.minimum(limb.outer, half), np.minimum(limb.inner, half)), begin, 1.04)
+
+
+def _leg(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
+    limb = body.legs[side]
+    position = np.where(
+        limb.shares < limb.bend, limb.shares / limb.bend, 1.0 + (limb.shares - limb.bend) / (1.0 - limb.bend)
+    )
+    knots, values = zip(*LEG_BARE, strict=True)
+    half = np.interp(position, knots, values) * body.shoulder_width
+    begin = max(clothed_until(limb, clothed) - 0.04, 0.0)
+    return _strip(body.shape, limb, (np.minimum(limb.outer, half), np.minimum(limb.inner, half)), begin, 1.08)
+
+
+def _strip(
+    shape: tuple[int, int],
+    limb: Limb,
+    halves: tuple[NDArray[np.float64], NDArray[np.float64]],
+    begin: float,
+    end: float,
+) -> NDArray[np.float32]:
+    """Position across a limb between two shares, `OUTSIDE` elsewhere."""
+    if begin >= end - 0.02:
+        return np.full(shape, OUTSIDE, np.float32)
+    shares = np.linspace(begin, end, 48, dtype=np.float32)
+    line, out = limb.points(shares), limb.outwards(shares)
+    half_outer = np.interp(shares, limb.shares, halves[0])[:, None]
+    half_inner = np.interp(shares, limb.shares, halves[1])[:, None]
+    position = np.linspace(-1.0, 1.0, 9, dtype=np.float32)
+    reach = np.where(position < 0, position * half_inner, position * half_outer)
+    grid = (line[:, None] + out[:, None] * reach[..., None]).astype(np.float32)
+    across = np.broadcast_to(position[None, :, None], (48, 9, 1)).astype(np.float32)
+    return rasterise(grid, across, shape)[..., 0]
+
+
+def _torso(body: BodyModel) -> NDArray[np.float32]:
+    """Position across neck, chest and midriff, -1 to 1, `OUTSIDE` elsewhere."""
+    unit, length = body.shoulder_width, body.torso_length
+    neck_top, neck_foot = -0.50 * unit / length, -0.20 * unit / length
+    knots = [neck_top, neck_foot, -0.10 * unit / length, 0.0, 0.06]
+    heights = np.concatenate([knots, np.linspace(0.12, 1.10, 24)]).astype(np.float32)
+    position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
+    halves = {}
+    for side in SIDES:
+        chest = np.minimum(body.half_width(heights, side) * 0.97, TORSO_BARE_MOST * unit)
+        tip = body.tip_offset(side)
+        above = np.interp(heights, knots, [0.17 * unit, 0.19 * unit, 0.62 * tip, 0.96 * tip, 0.98 * tip])
+        halves[side] = np.where(heights < 0.1, above, chest)
+    reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
+    grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
+    across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
+    return rasterise(grid, across, body.shape)[..., 0]
+
+
+def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """The colour of skin everywhere: that of the seen skin nearby, the person's usual tone far from any."""
+    unit, labels = body.shoulder_width, body.labels
+    kernel = np.ones((5, 5), np.uint8)
+    skin = np.isin(labels, SKIN_LABELS).astype(np.uint8)
+    sure = (cv2.erode(skin, kernel) > 0) & (body.matte > 0.9)
+    face = cv2.erode((labels == Label.FACE).astype(np.uint8), kernel) > 0
+    usual_from = sure if sure.sum() > 0.02 * unit * unit else sure | face
+    if not usual_from.any():
+        return np.broadcast_to(np.array([0.80, 0.64, 0.55], np.float32), photo.shape)
+    pixels = photo[usual_from]
+    middle = np.median(pixels, axis=0)
+    usual = np.percentile(pixels, 60, axis=0).astype(np.float32)
+    # Shadows, jewellery and mislabelled cloth do not set the tone.
+    sure &= np.abs(photo - middle).max(axis=2) < 0.22
+    reduce = 4
+    size = (max(4, labels.shape[1] // reduce), max(4, labels.shape[0] // reduce))
+    weight = np.asarray(cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+    sums = np.asarray(cv2.resize(photo * sure[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
+    sigma = 0.20 * unit / reduce
+    near = cv2.GaussianBlur(weight, (0, 0), sigma)[..., None]
+    mixed = (cv2.GaussianBlur(sums, (0, 0), sigma) + 0.02 * usual) / (near + 0.02)
+    return np.asarray(cv2.resize(mixed, (labels.shape[1], labels.shape[0]), interpolation=cv2.INTER_LINEAR), np.float32)

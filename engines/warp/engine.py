@@ -1,0 +1,117 @@
+"""The embedded engine: bends garment photos onto the body, on a CPU, without a generative model."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import (
+    Category,
+    EngineInfo,
+    Garment,
+    OnStep,
+    PersonMap,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
+from engines.warp.body import BodyModel, measure_body
+from engines.warp.composite import Scene, compose
+from engines.warp.dressing import drape_garment
+from engines.warp.gate import check_drape, check_pose
+from engines.warp.hints import HONOURED, settle_hints
+from engines.warp.plate import lay_plate, old_garment
+from engines.warp.redress import redressed
+from engines.warp.stages import Stages
+from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
+
+REVISION = "1"
+"""Counted up with every change of the pictures this engine makes."""
+
+MAX_GARMENTS = 4
+
+
+class WarpEngine:
+    """Draws people wearing garments by warping the garments' own pixels.
+
+    Args:
+        threads: How many threads OpenCV may use.
+    """
+
+    def __init__(self, threads: int = 2) -> None:
+        self._threads = threads
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is; its only weights are those of the person segmenter."""
+        return EngineInfo(
+            name="warp",
+            code_licence="Apache-2.0",
+            weights_licence="Apache-2.0",
+            commercial_use=True,
+            source="built in",
+            revision=REVISION,
+            device="cpu",
+            trained=False,
+            max_garments=MAX_GARMENTS,
+            hints=HONOURED,
+        )
+
+    def setup(self) -> None:
+        """Set the number of threads; there is nothing to load."""
+        cv2.setNumThreads(self._threads)
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        """Draw the person wearing the garments, from the skin outwards.
+
+        Raises:
+            EngineError: ``garment_not_recognised`` or ``pose_not_usable``.
+            RenderStopped: ``should_stop`` said so.
+        """
+        stages = Stages(on_step, should_stop)
+        stages.begin("prepare")
+        scale = working_scale(request.person)
+        before = reduced_photo(request.person, scale)
+        person_map = reduced_map(request.person_map, scale)
+        stages.begin("body")
+        body = measure_body(person_map, before)
+        check_pose(person_map, body)
+        picture = before
+        checks: dict[str, float] = {}
+        put_on: set[Category] = set()
+        for number, garment in enumerate(request.garments, start=1):
+            picture, person_map, measured = self._put_on(
+                garment, picture, person_map, body, stages, seed=request.seed, over=garment.category in put_on
+            )
+            put_on.add(garment.category)
+            checks.update({name if number == 1 else f"{name}_{number}": value for name, value in measured.items()})
+        stages.begin("paste")
+        result = pasted_back(request.person, before, picture)
+        checks["changed_share"] = float(changed_region(before, picture).mean())
+        applied, not_applied = settle_hints(request.garments)
+        return RenderResult(result, applied, not_applied, stages.timings_ms(), checks)
+
+    @staticmethod
+    def _put_on(
+        garment: Garment,
+        picture: NDArray[np.float32],
+        person_map: PersonMap,
+        body: BodyModel,
+        stages: Stages,
+        *,
+        seed: int,
+        over: bool,
+    ) -> tuple[NDArray[np.float32], PersonMap, dict[str, float]]:
+        """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
+        drape = drape_garment(garment, body, stages)
+        checks = dict(drape.checks) | check_drape(drape, body, garment.category)
+        stages.begin("plate")
+        old = old_garment(person_map.labels, body, garment.category)
+        if over:
+            old, plate = np.zeros_like(old), picture
+        else:
+            plate = lay_plate(picture, person_map, body, drape, garment.category)
+        stages.begin("composite")
+        picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
+        return picture, redressed(person_map, body, drape, old, garment.category), checks

@@ -1,0 +1,132 @@
+"""The photo without the old clothes: what a new garment is laid on.
+
+What the old garment covered and the new one does not becomes, in this order of right: skin where the body is bare
+now, the continuing other garment between top and trousers, or what is behind the person. All of it is one opaque
+picture that is blended in once; two half transparent fills would leave a light rim between them.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Category, Label, PersonMap
+from engines.warp.bare_skin import bare_skin
+from engines.warp.body import BodyModel
+from engines.warp.fill import fill_from, grain, grain_of
+from engines.warp.pieces import Drape
+
+OVERREACH = 0.005
+"""How far the removal reaches beyond the old garment's labels, in heights of the photo."""
+
+EDGE_BLUR = 1.2
+"""Width of the soft border of the fill, pixels."""
+
+NATURAL_TROUSER_TOP = 0.72
+"""Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
+
+KEPT = (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
+
+
+def lay_plate(
+    photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, drape: Drape, category: Category
+) -> NDArray[np.float32]:
+    """Take the old garment of a category off the photo.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        person_map: Of that photo.
+        body: Measured from it.
+        drape: The new garment; only pixels it leaves open matter.
+        category: What is being replaced.
+
+    Returns:
+        ``(height, width, 3)`` float32 sRGB, 0 to 1.
+    """
+    clothed = drape.alpha
+    old = old_garment(person_map.labels, body, category)
+    removed = _reached(old, person_map, category)
+    if not removed.any():
+        return photo.copy()
+    fill = _behind(photo, person_map)
+    other, other_cover = _other_garment(photo, person_map, body, clothed, category)
+    if other is not None:
+        fill = fill + (other - fill) * other_cover[..., None]
+    skin = bare_skin(
+        photo,
+        body,
+        clothed,
+        arms_and_torso=category is not Category.LOWER_BODY,
+        legs=category is not Category.UPPER_BODY,
+    )
+    skin_cover = skin.cover * (1.0 - other_cover)
+    fill = fill + (skin.colour - fill) * skin_cover[..., None]
+    share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
+    share = np.maximum(share, old.astype(np.float32))[..., None]
+    return np.asarray(photo + (fill - photo) * share, dtype=np.float32)
+
+
+def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
+    """``(height, width)``: what the person wears now in the place of a new garment of this category."""
+    dress = np.asarray(labels == Label.FULL)
+    upper, lower = np.asarray(labels == Label.UPPER), np.asarray(labels == Label.LOWER)
+    if category is Category.FULL_BODY:
+        return np.asarray(dress | upper | lower)
+    if not dress.any():
+        return upper if category is Category.UPPER_BODY else lower
+    below = np.asarray(body.heights > body.waist.line(body.laterals))
+    return np.asarray(upper | (dress & ~below) if category is Category.UPPER_BODY else lower | (dress & below))
+
+
+def _reached(old: NDArray[np.bool_], person_map: PersonMap, category: Category) -> NDArray[np.bool_]:
+    """The old garment and the rim around it that carries its colour, short of everything that stays."""
+    labels = person_map.labels
+    radius = max(2, round(OVERREACH * labels.shape[0]))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
+    grown = cv2.dilate(old.astype(np.uint8), disc) > 0
+    other = {Category.UPPER_BODY: (Label.LOWER,), Category.LOWER_BODY: (Label.UPPER,), Category.FULL_BODY: ()}
+    stays = np.isin(labels, (*KEPT, Label.OTHER, *other[category])).astype(np.uint8)
+    # The outermost pixel of what stays is mixed with the old garment and goes too.
+    sure = cv2.erode(stays, np.ones((3, 3), np.uint8)) > 0
+    return np.asarray(old | (grown & ~sure))
+
+
+def _behind(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
+    """What is behind the person, continued from around them, with the photo's grain."""
+    radius = max(3, round(0.008 * photo.shape[0]))
+    person = (person_map.matte > 12).astype(np.uint8)
+    free = np.asarray(cv2.dilate(person, np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)) == 0)
+    behind = fill_from(photo, free)
+    return np.asarray(
+        np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
+    )
+
+
+def _other_garment(
+    photo: NDArray[np.float32],
+    person_map: PersonMap,
+    body: BodyModel,
+    clothed: NDArray[np.float32],
+    category: Category,
+) -> tuple[NDArray[np.float32] | None, NDArray[np.float32]]:
+    """The garment that stays, continued into the gap between it and the new one, and where that gap is."""
+    nothing = np.zeros(body.shape, np.float32)
+    if category is Category.FULL_BODY:
+        return None, nothing
+    label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
+    stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    if stays.sum() < 0.01 * body.shoulder_width * body.torso_length:
+        return None, nothing
+    limits = np.where(body.laterals < 0, body.half_width(body.heights, -1), body.half_width(body.heights, 1))
+    on_torso = np.abs(body.laterals) * body.shoulder_width < limits
+    waist = body.waist.line(body.laterals)
+    if category is Category.UPPER_BODY:
+        gap = on_torso & (body.heights > max(NATURAL_TROUSER_TOP, body.waist.height - 0.10)) & (body.heights < 1.15)
+    else:
+        gap = on_torso & (body.heights < waist + 0.06) & (body.heights > waist - 0.10)
+    gap &= clothed < 0.99
+    if not gap.any():
+        return None, nothing
+    cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
+    return fill_from(photo, stays, reduce=2), cover

@@ -1,0 +1,210 @@
+"""Cloth as ribbons: grids strung between two boundary curves, and their rasteriser.
+
+A ribbon maps the rows of a strip of the garment photo to rows across a part of the body. Both sides of the map
+are grids of the same size, so the worst that a bad landmark can do is to stretch a row. `forced_monotone`
+takes the last way in which such a grid could fold: rows that run into each other on the inner side of a bend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.warp.pieces import Cloth, Piece
+from engines.warp.silhouette import Reals
+
+LEAST_ADVANCE = 0.15
+"""Share of the centre line's own step by which every point of a row has to be ahead of the row before it."""
+
+BARYCENTRIC_SLACK = 1e-3
+"""How far outside its triangle a pixel centre still counts as inside, so that shared edges leave no crack."""
+
+OUTSIDE = -1e4
+"""Source coordinate of target pixels that no triangle covers; far enough out that the remap finds nothing there."""
+
+
+@dataclass(frozen=True)
+class Ribbon:
+    """A strip of cloth and where it lies on the body.
+
+    Attributes:
+        source: ``(rows, cols, 2)`` float32, x and y in pixels of the garment photo.
+        target: ``(rows, cols, 2)`` float32, x and y in pixels of the working photo.
+        across: ``(cols,)`` or ``(rows, cols)`` float32, the position of each grid point between the edges of the
+            piece, -1 to 1, beyond that on the overhang; evenly spaced from -1 to 1 where it is not given.
+    """
+
+    source: NDArray[np.float32]
+    target: NDArray[np.float32]
+    across: NDArray[np.float32] | None = None
+
+    @property
+    def scale(self) -> float:
+        """Median size of a target cell over its source cell, as a ratio of lengths."""
+        drawn, cut = _cell_areas(self.target), _cell_areas(self.source)
+        sound = (cut > 1e-3) & (drawn > 1e-3)
+        return float(np.sqrt(np.median(drawn[sound] / cut[sound]))) if sound.any() else 1.0
+
+
+def string_ribbon(
+    source_edges: tuple[Reals, Reals],
+    target_edges: tuple[Reals, Reals],
+    columns: int = 11,
+    overhang: tuple[Reals | float, Reals | float] = (0.08, 0.08),
+) -> Ribbon:
+    """Span a ribbon between two pairs of boundary curves.
+
+    Args:
+        source_edges: Two curves of ``(rows, 2)`` in the garment photo.
+        target_edges: The same two curves on the body.
+        columns: Grid points per row.
+        overhang: Share of a row's width by which the grid reaches beyond the first and the second edge on both
+            sides of the map, so that the garment's own soft alpha ends the cloth and not the grid; a number or
+            one per row.
+
+    Returns:
+        The ribbon, forced monotone.
+    """
+    before, beyond = (np.broadcast_to(np.asarray(share, np.float32), len(source_edges[0])) for share in overhang)
+    even = np.linspace(0.0, 1.0, columns, dtype=np.float32)
+    share = (-before[:, None] + (1.0 + before + beyond)[:, None] * even)[..., None]
+    source = source_edges[0][:, None] * (1.0 - share) + source_edges[1][:, None] * share
+    target = target_edges[0][:, None] * (1.0 - share) + target_edges[1][:, None] * share
+    across = (2.0 * share[..., 0] - 1.0).astype(np.float32)
+    return Ribbon(source.astype(np.float32), forced_monotone(target), across)
+
+
+def forced_monotone(grid: Reals) -> NDArray[np.float32]:
+    """Push every row of a grid so far ahead that it does not run into the row before it.
+
+    Args:
+        grid: ``(rows, cols, 2)``; rows follow the ribbon, columns cross it.
+
+    Returns:
+        A grid of the same shape in which each point is ahead of its predecessor in its column by at least
+        `LEAST_ADVANCE` of the centre line's step, measured along the centre line.
+    """
+    settled = np.array(grid, dtype=np.float32)
+    centre = grid.mean(axis=1)
+    steps = np.diff(centre, axis=0)
+    lengths = np.maximum(np.linalg.norm(steps, axis=1), 1e-3)
+    ahead = steps / lengths[:, None]
+    for row in range(1, len(settled)):
+        gained = (settled[row] - settled[row - 1]) @ ahead[row - 1]
+        lacking = np.maximum(LEAST_ADVANCE * lengths[row - 1] - gained, 0.0)
+        settled[row] += lacking[:, None] * ahead[row - 1]
+    return settled
+
+
+def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Piece:
+    """Lay a ribbon's strip of cloth on the body.
+
+    Args:
+        ribbon: Where which part of the cloth goes.
+        cloth: The garment; mask its alpha to draw a part of it.
+        shape: ``(height, width)`` of the working photo.
+        name: Name of the piece.
+
+    Returns:
+        The piece, premultiplied and free of moiré where the cloth was shrunk.
+    """
+    rows, cols = ribbon.source.shape[:2]
+    even = np.linspace(-1.0, 1.0, cols, dtype=np.float32)
+    across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, cols))
+    vertices = np.concatenate([ribbon.source, across[..., None]], axis=2).astype(np.float32)
+    field = rasterise(ribbon.target, vertices, shape)
+
+    low = np.maximum(np.floor(ribbon.source.min(axis=(0, 1))).astype(int) - 4, 0)
+    high = np.ceil(ribbon.source.max(axis=(0, 1))).astype(int) + 5
+    alpha = cloth.alpha[low[1] : high[1], low[0] : high[0]]
+    if alpha.size == 0:
+        return Piece(name, np.zeros((*shape, 3), np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32))
+    colour = cloth.colour[low[1] : high[1], low[0] : high[0]]
+    layer = np.dstack([colour * alpha[..., None], alpha]).astype(np.float32)
+    layer, factor = _shrunk(layer, ribbon.scale)
+    map_x = ((field[..., 0] - low[0] + 0.5) * factor[0] - 0.5).astype(np.float32)
+    map_y = ((field[..., 1] - low[1] + 0.5) * factor[1] - 0.5).astype(np.float32)
+    drawn = np.asarray(
+        cv2.remap(layer, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(0, 0, 0, 0)),
+        dtype=np.float32,
+    )
+    covered = field[..., 0] > OUTSIDE
+    position = np.where(covered, field[..., 2].clip(-1.0, 1.0), 0.0).astype(np.float32)
+    return Piece(name, np.ascontiguousarray(drawn[..., :3]), np.ascontiguousarray(drawn[..., 3]), position)
+
+
+def rasterise(
+    target: NDArray[np.float32], vertices: NDArray[np.float32], shape: tuple[int, int]
+) -> NDArray[np.float32]:
+    """Interpolate values given at the points of a grid over the pixels that the grid covers.
+
+    Each cell is two triangles; all pixels of all triangles' bounding boxes are tested at once. Where cells overlap
+    the later row wins.
+
+    Args:
+        target: ``(rows, cols, 2)`` positions of the grid points in the picture.
+        vertices: ``(rows, cols, channels)`` values at the grid points.
+        shape: ``(height, width)`` of the picture.
+
+    Returns:
+        ``(height, width, channels)`` float32; `OUTSIDE` in every channel of a pixel that is not covered.
+    """
+    height, width = shape
+    field = np.full((height, width, vertices.shape[2]), OUTSIDE, np.float32)
+    corners, values = _triangles(target), _triangles(vertices)
+    origin = corners[:, 0]
+    first, second = corners[:, 1] - origin, corners[:, 2] - origin
+    area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+    box_low = np.ceil(corners.min(axis=1) - 0.01).astype(np.int64).clip(0, [width, height])
+    box_high = (np.floor(corners.max(axis=1) + 0.01).astype(np.int64) + 1).clip(0, [width, height])
+    size = np.maximum(box_high - box_low, 0)
+    count = size[:, 0] * size[:, 1] * (np.abs(area) > 1e-6)
+    total = int(count.sum())
+    if total == 0:
+        return field
+    which = np.repeat(np.arange(len(corners)), count)
+    within = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+    x = box_low[which, 0] + within % size[which, 0]
+    y = box_low[which, 1] + within // size[which, 0]
+    inverse = 1.0 / np.where(np.abs(area) > 1e-6, area, 1.0)
+    from_x, from_y = x - origin[which, 0], y - origin[which, 1]
+    share_first = (from_x * second[which, 1] - from_y * second[which, 0]) * inverse[which]
+    share_second = (from_y * first[which, 0] - from_x * first[which, 1]) * inverse[which]
+    slack = BARYCENTRIC_SLACK
+    inside = (share_first >= -slack) & (share_second >= -slack) & (share_first + share_second <= 1.0 + slack)
+    which, share_first, share_second = which[inside], share_first[inside], share_second[inside]
+    base = values[:, 0]
+    field[y[inside], x[inside]] = (
+        base[which]
+        + share_first[:, None] * (values[:, 1] - base)[which]
+        + share_second[:, None] * (values[:, 2] - base)[which]
+    )
+    return field
+
+
+def _triangles(grid: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(rows, cols, n)`` grid to ``(triangles, 3, n)``, two per cell, row by row."""
+    a, b, c, d = grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]
+    pairs = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2)
+    return np.asarray(pairs.reshape(-1, 3, grid.shape[2]), dtype=np.float32)
+
+
+def _cell_areas(grid: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Area of every cell, from the cross product of its diagonals."""
+    down, up = grid[1:, 1:] - grid[:-1, :-1], grid[1:, :-1] - grid[:-1, 1:]
+    return np.asarray(np.abs(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2.0, dtype=np.float32)
+
+
+def _shrunk(layer: NDArray[np.float32], scale: float) -> tuple[NDArray[np.float32], tuple[float, float]]:
+    """Average the layer down to about the resolution it will be drawn at; returns the exact factors in x and y."""
+    if scale > 0.85:
+        return layer, (1.0, 1.0)
+    height, width = layer.shape[:2]
+    # A little finer than the target, so that the bilinear read that follows does not blur a second time.
+    finer = min(1.0, 1.15 * scale)
+    size = (max(2, round(width * finer)), max(2, round(height * finer)))
+    small = np.asarray(cv2.resize(layer, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
+    return small, (size[0] / width, size[1] / height)

@@ -1,0 +1,159 @@
+"""Sleeves laid along the arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import Label
+from engines.garment.curves import mirrored, resampled, smoothed
+from engines.garment.sleeves import POINTS, Sleeve
+from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body import BodyModel
+from engines.warp.limbs import Limb
+from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
+from engines.warp.silhouette import ease, reach
+from engines.warp.torso_loft import TorsoLoft
+
+LONG_FROM = 0.62
+"""Sleeves that reach beyond this share of the arm are long: they lie closer and are laid to the wrist."""
+
+FULL_FROM = 0.86
+"""A sleeve that ends beyond this share of the arm ends at the wrist."""
+
+SEAM_BLEND = 0.35
+"""Share of the sleeve over which its own course takes over from the torso's map."""
+
+MOST_PUSH = 0.12
+"""Farthest that the outer edge is moved to cover bare skin, in shoulder widths."""
+
+COLUMNS = 11
+"""Grid points across a sleeve."""
+
+
+@dataclass(frozen=True)
+class LaidSleeve:
+    """A sleeve on an arm.
+
+    Attributes:
+        ribbon: The grid to draw.
+        end: Share of the arm at which the cuff lies, 0 shoulder to 1 wrist.
+    """
+
+    ribbon: Ribbon
+    end: float
+
+
+def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: int, sleeve: Sleeve) -> LaidSleeve:
+    """Lay one sleeve along its arm; the first rows share the torso's map, so that no crack opens at the seam.
+
+    Args:
+        marks: Landmarks of the garment.
+        body: The body.
+        loft: The torso's map.
+        side: Picture side.
+        sleeve: The sleeve on the canvas.
+    """
+    arm = body.arms[side]
+    tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
+    armpit = loft.place(marks.armpit(side)).astype(np.float64)
+    start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
+    end = _cuff_share(marks, sleeve, start, loft.fit.scale, arm.length)
+    outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
+
+    upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
+    lower_from = _nearest_share(arm, armpit, 0.55)
+    lower_from = min(max(lower_from, start) + 0.06 * body.shoulder_width / arm.length, 0.9 * end)
+    upper = np.concatenate([tip[None], _offset_line(arm, outer, upper_from, end)])
+    lower = np.concatenate([armpit[None], _offset_line(arm, -inner, lower_from, end)])
+    if end < LONG_FROM:
+        lower = _outside_torso(lower, armpit, body, side, end)
+    upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
+    upper = _over_bare_shoulder(upper, body, side)
+
+    ribbon = string_ribbon(
+        (_past_cuff(sleeve.upper), _past_cuff(sleeve.lower)), (_past_cuff(upper), _past_cuff(lower)), COLUMNS
+    )
+    seam_row = ribbon.source[0].astype(np.float64)
+    seam = loft.place(seam_row if sleeve.side == side else mirrored(seam_row, marks.axis))
+    fading = np.clip(1 - np.arange(len(ribbon.target)) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
+    target = forced_monotone((ribbon.target + (seam - ribbon.target[0])[None] * fading).astype(np.float32))
+    return LaidSleeve(Ribbon(ribbon.source, target, ribbon.across), end)
+
+
+def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:
+    """Share of the arm, up to ``most``, whose centre is nearest to a point."""
+    upper_part = arm.shares <= most
+    distances = np.linalg.norm(arm.line[upper_part] - point, axis=1)
+    return float(arm.shares[upper_part][int(np.argmin(distances))])
+
+
+def _cuff_share(marks: UpperLandmarks, sleeve: Sleeve, start: float, scale: float, arm_length: float) -> float:
+    """Where on the arm the cuff lies; nearly full sleeves are taken to the wrist, arms being drawn foreshortened."""
+    natural = start + sleeve.length * scale / arm_length
+    long_for_torso = sleeve.length > 0.86 * marks.length
+    if natural > FULL_FROM or (natural > 0.66 and long_for_torso):
+        return 1.03
+    return min(natural, 1.05)
+
+
+def _edges(
+    arm: Limb, unit: float, cloth_half: NDArray[np.float64], span: tuple[float, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distances of the sleeve's edges from the arm's centre line at every sample, outer and inner, in pixels."""
+    start, end = span
+    is_long = end > LONG_FROM
+    snug, room = (0.012, 0.04) if is_long else (0.018, 0.06)
+    # Cloth laid flat is half its girth wide; around an arm it is narrower.
+    half = np.interp(arm.shares, np.linspace(start, end, len(cloth_half)), cloth_half) * (0.82 if is_long else 0.90)
+    outer = np.clip(half, arm.outer + snug * unit, arm.outer + (snug + 0.75 * room) * unit)
+    inner = np.clip(half, arm.inner + snug * unit, arm.inner + (snug + 1.2 * room) * unit)
+    outer, inner = ndimage.gaussian_filter1d(outer, 2), ndimage.gaussian_filter1d(inner, 2)
+    # The outer edge leaves the shoulder on the silhouette and gains its room on the way down.
+    ramp = ease((arm.shares - 0.4 * start) / (0.8 * end)).astype(np.float64)
+    return np.minimum(outer, arm.outer + (0.010 + 0.045 * ramp) * unit), inner
+
+
+def _offset_line(arm: Limb, distance: NDArray[np.float64], first: float, last: float) -> NDArray[np.float64]:
+    """A line beside the arm's centre line between two shares."""
+    shares = np.linspace(first, last, 30).astype(np.float32)
+    offset = np.interp(shares, arm.shares, distance)
+    return np.asarray(arm.points(shares) + arm.outwards(shares) * offset[:, None], dtype=np.float64)
+
+
+def _outside_torso(
+    lower: NDArray[np.float64], armpit: NDArray[np.float64], body: BodyModel, side: int, end: float
+) -> NDArray[np.float64]:
+    """Keep the inner edge of a hanging short sleeve outside the armpit, where it would otherwise fold."""
+    arm = body.arms[side]
+    across = body.skeleton.right.astype(np.float64) * side
+    origin = body.skeleton.shoulders
+    armpit_offset = float((armpit - origin) @ across)
+    hanging = ((arm.line - origin) @ across)[arm.shares < max(end, 0.05)].min()
+    if hanging <= 0.8 * armpit_offset - 0.05 * body.shoulder_width:
+        return lower
+    lacking = np.maximum(armpit_offset - 0.01 * body.shoulder_width - (lower - origin) @ across, 0)
+    return np.asarray(lower + lacking[:, None] * across)
+
+
+def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int) -> NDArray[np.float64]:
+    """Push the outer edge out until it covers the bare shoulder; a straight line from the tip would cut it off."""
+    skin = np.isin(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
+    along = np.gradient(upper, axis=0)
+    outwards = np.stack([along[:, 1], -along[:, 0]], axis=1)
+    outwards /= np.maximum(np.linalg.norm(outwards, axis=1, keepdims=True), 1e-6)
+    if float((outwards @ body.skeleton.right).mean()) * side < 0:
+        outwards = -outwards
+    unit = body.shoulder_width
+    bare = reach(skin, upper.astype(np.float32), outwards.astype(np.float32), MOST_PUSH * unit).astype(np.float64)
+    bare = np.where(np.isfinite(bare) & (bare < MOST_PUSH * unit), bare, 0.0)
+    push = ndimage.gaussian_filter1d(ndimage.maximum_filter1d(bare, 3), 1.0) + 0.008 * unit * (bare > 0)
+    return np.asarray(upper + outwards * push[:, None])
+
+
+def _past_cuff(line: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The line with one more point, so that the cuff's soft edge is drawn."""
+    return np.concatenate([line, (2 * line[-1] - line[-2])[None]]).astype(np.float32)

@@ -1,0 +1,73 @@
+"""The photo at the size the engine works at, and the way back to its own."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import PersonMap, Picture
+
+WORKING_SIDE = 1024
+"""Largest side at which the engine works, pixels; the time of a render grows with the area."""
+
+CHANGED = 1.2 / 255
+"""Difference from which a working pixel counts as changed, in units of full white."""
+
+
+def working_scale(photo: Picture) -> float:
+    """Working pixels per pixel of the photo, at most 1."""
+    return float(min(1.0, WORKING_SIDE / max(photo.shape[:2])))
+
+
+def reduced_photo(photo: Picture, scale: float) -> NDArray[np.float32]:
+    """The photo at working size: ``(h, w, 3)`` float32, 0 to 1."""
+    if scale == 1.0:
+        return photo.astype(np.float32) / 255.0
+    size = _scaled_size(photo.shape[0], photo.shape[1], scale)
+    return np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), dtype=np.float32) / 255.0
+
+
+def reduced_map(person_map: PersonMap, scale: float) -> PersonMap:
+    """The person map at working size."""
+    if scale == 1.0:
+        return person_map
+    size = _scaled_size(person_map.labels.shape[0], person_map.labels.shape[1], scale)
+    labels = np.asarray(cv2.resize(person_map.labels, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
+    matte = np.asarray(cv2.resize(person_map.matte, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    landmarks = person_map.landmarks * np.array([scale, scale, scale, 1.0], dtype=np.float32)
+    return PersonMap(labels, matte, landmarks, person_map.score)
+
+
+def changed_region(before: NDArray[np.float32], after: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """``(h, w)`` bool: working pixels that the render changed."""
+    return np.asarray(np.abs(after - before).max(axis=2) > CHANGED)
+
+
+def pasted_back(original: Picture, before: NDArray[np.float32], after: NDArray[np.float32]) -> Picture:
+    """Put what changed into the photo at its own size; every other pixel stays bit-identical.
+
+    Args:
+        original: ``(H, W, 3)`` uint8.
+        before: ``(h, w, 3)`` float32, the working photo.
+        after: ``(h, w, 3)`` float32, the render.
+
+    Returns:
+        ``(H, W, 3)`` uint8.
+    """
+    changed = changed_region(before, after)
+    height, width = original.shape[:2]
+    if before.shape[:2] == (height, width):
+        rendered = np.rint(after * 255).clip(0, 255).astype(np.uint8)
+        return np.where(changed[..., None], rendered, original)
+    grown = cv2.dilate(changed.astype(np.float32), np.ones((3, 3), dtype=np.uint8))
+    soft = cv2.GaussianBlur(grown, (0, 0), 0.8)
+    soft[cv2.dilate(grown, np.ones((3, 3), dtype=np.uint8)) == 0] = 0
+    cover = np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR))[..., None]
+    enlarged = np.asarray(cv2.resize(after, (width, height), interpolation=cv2.INTER_CUBIC)) * 255
+    blended = np.rint(original + (enlarged - original) * cover).clip(0, 255).astype(np.uint8)
+    return np.where(cover > 0, blended, original)
+
+
+def _scaled_size(height: int, width: int, scale: float) -> tuple[int, int]:
+    return max(1, round(width * scale)), max(1, round(height * scale))

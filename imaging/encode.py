@@ -1,0 +1,68 @@
+"""Pixels to files. Nothing but pixels gets in, except what is handed over on purpose."""
+
+from __future__ import annotations
+
+import io
+from enum import StrEnum
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+FAST_PNG = (cv2.IMWRITE_PNG_COMPRESSION, 1)
+"""Intermediate pictures live for seconds; time matters more than their size."""
+
+
+class DigitalSource(StrEnum):
+    """How a picture came about: terms of the IPTC vocabulary http://cv.iptc.org/newscodes/digitalsourcetype/."""
+
+    COMPOSITE_WITH_TRAINED_MODEL = "compositeWithTrainedAlgorithmicMedia"
+    TRAINED_MODEL = "trainedAlgorithmicMedia"
+    COMPOSITE = "composite"
+
+
+def digital_source_xmp(source: DigitalSource = DigitalSource.COMPOSITE_WITH_TRAINED_MODEL) -> bytes:
+    """Write the XMP packet (ISO 16684-1) that tells machines how the picture was made.
+
+    Args:
+        source: The term for `Iptc4xmpExt:DigitalSourceType` (IPTC Photo Metadata Standard).
+    """
+    return (
+        '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/">'
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" '
+        f'Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/{source}"/>'
+        "</rdf:RDF></x:xmpmeta>"
+        '<?xpacket end="r"?>'
+    ).encode()
+
+
+def encode_jpeg(picture: NDArray[np.uint8], quality: int = 92, xmp: bytes | None = None) -> bytes:
+    """Write a baseline JPEG.
+
+    Colour is kept at full resolution (4:4:4): halved, the edge of a red garment on skin turns visibly soft.
+
+    Args:
+        picture: ``(height, width, 3)`` sRGB, 0 to 255.
+        quality: 1 to 95, on libjpeg's scale.
+        xmp: A packet such as `digital_source_xmp` makes, the only metadata the file will carry.
+    """
+    image = Image.fromarray(np.ascontiguousarray(picture))
+    sink = io.BytesIO()
+    extra = {} if xmp is None else {"xmp": xmp}
+    image.save(sink, "JPEG", quality=quality, subsampling="4:4:4", **extra)
+    return sink.getvalue()
+
+
+def encode_png(picture: NDArray[np.uint8]) -> bytes:
+    """Write a lossless PNG, quickly.
+
+    Args:
+        picture: ``(height, width, 3)`` sRGB, ``(height, width, 4)`` with straight alpha, or ``(height, width)`` grey.
+    """
+    conversions = {3: cv2.COLOR_RGB2BGR, 4: cv2.COLOR_RGBA2BGRA}
+    swapped = cv2.cvtColor(picture, conversions[picture.shape[2]]) if picture.ndim == 3 else picture
+    _, encoded = cv2.imencode(".png", swapped, FAST_PNG)
+    return encoded.tobytes()

@@ -1,0 +1,29 @@
+"""How large, small and long a picture may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ImageLimits:
+    """The bounds of one kind of picture; a picture that meets a bound exactly passes.
+
+    Attributes:
+        max_bytes: Length of the encoded picture.
+        min_side: Pixels of the shorter side. Below this no face or fabric can be made out.
+        max_pixels: Width times height. Bounds the memory of a decoded picture: 3 bytes per pixel.
+        max_aspect: Longer side divided by shorter side.
+    """
+
+    max_bytes: int = 8 * 1024 * 1024
+    min_side: int = 256
+    max_pixels: int = 50_000_000
+    max_aspect: float = 4.0
+
+
+PHOTO_LIMITS = ImageLimits()
+"""For customer photos and garments."""
+
+LOGO_LIMITS = ImageLimits(max_bytes=1024 * 1024, min_side=16, max_pixels=16_000_000, max_aspect=12.0)
+"""For the logo of an account's watermark, which may well be a long and low wordmark."""

@@ -1,0 +1,197 @@
+"""Fetch a picture from a URL that a stranger chose."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.limits import PHOTO_LIMITS
+from imaging.remote_address import IPNetwork
+from imaging.remote_dialling import AddressRefused, JudgingResolver, JudgingSocketFactory
+from imaging.remote_url import HTTPS_PORT, check_remote_url
+from imaging.signatures import SIGNATURE_LENGTH, has_image_signature
+
+__all__ = ["RemoteImageFetcher", "check_remote_url"]
+
+MAX_REDIRECTS = 3
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+TEMPORARY_STATUSES = frozenset({408, 425, 429})
+"""Besides every 5xx: request timeout, too early, too many requests."""
+
+CHUNK_BYTES = 64 * 1024
+
+HEADERS = {
+    "User-Agent": "TryOnImageFetcher/1.0",
+    # What is sent is what is counted: a compressed answer could unfold to any size.
+    "Accept-Encoding": "identity",
+    # Keeps servers that negotiate from sending formats that are not read here.
+    "Accept": "image/jpeg,image/png,image/webp;q=0.9",
+}
+
+NAME_UNKNOWN = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
+"""Answers of a name server that asking again will not change."""
+
+
+class RemoteImageFetcher:
+    """Downloads pictures over https from public addresses only.
+
+    It knows no proxy, cookie or credential, keeps no connection open between fetches and follows redirects by hand,
+    each of them checked like the first URL. One fetcher serves any number of concurrent fetches of one event loop.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_bytes: int = PHOTO_LIMITS.max_bytes,
+        total_timeout_s: float = 10.0,
+        connect_timeout_s: float = 3.0,
+        read_timeout_s: float = 5.0,
+        allow_networks: Sequence[IPNetwork] = (),
+        allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
+        ssl_context: ssl.SSLContext | None = None,
+        resolver: AbstractResolver | None = None,
+    ) -> None:
+        """Prepare; nothing is opened before the first fetch.
+
+        Args:
+            max_bytes: A body of exactly this length is accepted.
+            total_timeout_s: For one fetch with all its redirects.
+            connect_timeout_s: For looking up a name, and again for connecting.
+            read_timeout_s: Longest silence of the server.
+            allow_networks: Exceptions from the refused addresses, for tests that serve from loopback.
+            allow_ports: Ports that may be dialled; tests serve from others.
+            ssl_context: Trust other than the system's, for tests.
+            resolver: Looks names up; the system's resolver if none is given.
+        """
+        self._max_bytes = max_bytes
+        self._total_timeout_s = total_timeout_s
+        self._connect_timeout_s = connect_timeout_s
+        self._read_timeout_s = read_timeout_s
+        self._allow_networks = tuple(allow_networks)
+        self._allow_ports = frozenset(allow_ports)
+        self._ssl_context = ssl_context
+        self._resolver = resolver
+        self._session: aiohttp.ClientSession | None = None
+
+    async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
+        """Download one picture. What comes back begins like a JPEG, PNG or WebP; more is not known of it.
+
+        Args:
+            url: Where it is said to be.
+            max_bytes: Instead of the fetcher's own limit.
+
+        Raises:
+            ImageError: Any of the ``garment_url_…`` codes, ``retryable`` where a later fetch may succeed.
+        """
+        limit = self._max_bytes if max_bytes is None else max_bytes
+        with _as_image_errors():
+            async with asyncio.timeout(self._total_timeout_s):
+                for _ in range(MAX_REDIRECTS + 1):
+                    checked = check_remote_url(url, allow_ports=self._allow_ports, allow_networks=self._allow_networks)
+                    body, url = await self._request(URL(checked), limit)
+                    if body is not None:
+                        return body
+        raise ImageError(ImageErrorCode.URL_UNREACHABLE, f"more than {MAX_REDIRECTS} redirects")
+
+    async def close(self) -> None:
+        """Release what the fetches used. The fetcher may be used again afterwards."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _request(self, url: URL, limit: int) -> tuple[bytes | None, str]:
+        """Ask once. Returns the body, or none and the address to go on with."""
+        session = self._session = self._session or self._new_session()
+        async with session.get(url, allow_redirects=False) as response:
+            if response.status in REDIRECTS:
+                target = response.headers.get("Location")
+                if not target:
+                    raise ImageError(ImageErrorCode.URL_UNREACHABLE, "a redirect that names no address")
+                return None, str(url.join(URL(target)))
+            if response.status != 200:
+                temporary = response.status >= 500 or response.status in TEMPORARY_STATUSES
+                raise ImageError(
+                    ImageErrorCode.URL_UNREACHABLE, f"{url.host} answered {response.status}", retryable=temporary
+                )
+            return await _read_image(response, limit), str(url)
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            resolver=JudgingResolver(
+                self._resolver or aiohttp.ThreadedResolver(), self._connect_timeout_s, self._allow_networks
+            ),
+            socket_factory=JudgingSocketFactory(self._allow_ports, self._allow_networks),
+            ssl=self._ssl_context or True,
+            use_dns_cache=False,
+            force_close=True,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            headers=HEADERS,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=self._connect_timeout_s, sock_read=self._read_timeout_s
+            ),
+            trust_env=False,
+            auto_decompress=False,
+        )
+
+
+async def _read_image(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """Read the body, and stop as soon as it is too long or plainly no picture."""
+    if response.content_length is not None and response.content_length > limit:
+        raise ImageError(
+            ImageErrorCode.URL_TOO_LARGE, f"{response.content_length} bytes announced, {limit} are allowed"
+        )
+    body = bytearray()
+    looked_at_start = False
+    async for chunk in response.content.iter_chunked(CHUNK_BYTES):
+        body += chunk
+        if len(body) > limit:
+            raise ImageError(ImageErrorCode.URL_TOO_LARGE, f"more than {limit} bytes")
+        if not looked_at_start and len(body) >= SIGNATURE_LENGTH:
+            _refuse_other_content(body, response)
+            looked_at_start = True
+    if not looked_at_start:
+        _refuse_other_content(body, response)
+    return bytes(body)
+
+
+def _refuse_other_content(body: bytearray, response: aiohttp.ClientResponse) -> None:
+    start = bytes(body[:SIGNATURE_LENGTH])
+    if not has_image_signature(start):
+        raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"begins with {start!r}, labelled {response.content_type}")
+
+
+@contextmanager
+def _as_image_errors() -> Iterator[None]:
+    """Turn everything that can go wrong on the network into an `ImageError`."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise _unreachable(error, retryable=True) from error
+    except aiohttp.InvalidURL as error:
+        raise ImageError(ImageErrorCode.URL_REFUSED, f"not a URL: {error}") from error
+    except (aiohttp.ClientSSLError, aiohttp.ClientResponseError) as error:
+        raise _unreachable(error, retryable=False) from error
+    except aiohttp.ClientConnectorError as error:
+        if isinstance(error.os_error, AddressRefused):
+            raise ImageError(ImageErrorCode.URL_REFUSED, str(error.os_error)) from error
+        unknown = isinstance(error.os_error, socket.gaierror) and error.os_error.errno in NAME_UNKNOWN
+        raise _unreachable(error, retryable=not unknown) from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise _unreachable(error, retryable=True) from error
+    except ValueError as error:  # a redirect to something that is no URL
+        raise ImageError(ImageErrorCode.URL_REFUSED, f"not a URL: {error}") from error
+
+
+def _unreachable(error: Exception, *, retryable: bool) -> ImageError:
+    return ImageError(ImageErrorCode.URL_UNREACHABLE, f"{type(error).__name__}: {error}", retryable=retryable)

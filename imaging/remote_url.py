@@ -1,0 +1,105 @@
+"""The cheap check of a picture's URL, before any name is looked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from ipaddress import ip_address
+
+from yarl import URL
+
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.remote_address import IPNetwork, is_refused
+
+MAX_URL_LENGTH = 2048
+HTTPS_PORT = 443
+MAX_NAME_LENGTH, MAX_LABEL_LENGTH = 253, 63
+"""Characters of a host name and of each part between its dots (RFC 1035)."""
+
+PRIVATE_SUFFIXES = (
+    ".localhost",
+    ".localdomain",
+    ".local",
+    ".internal",
+    ".intranet",
+    ".lan",
+    ".corp",
+    ".private",
+    ".home",
+    ".home.arpa",
+)
+"""Ends of names that never lead to a public host (RFC 6761, RFC 8375, ICANN's list of withheld names)."""
+
+NUMERIC_END = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$", re.IGNORECASE | re.ASCII)
+"""A host that ends in a number is an IPv4 address to resolvers (WHATWG URL, "ends in a number"), be it written in
+decimal, octal, hexadecimal or with parts left out."""
+
+FORBIDDEN_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
+"""Read differently by different URL parsers."""
+
+
+def check_remote_url(
+    url: str,
+    *,
+    allow_ports: Collection[int] = frozenset({HTTPS_PORT}),
+    allow_networks: Sequence[IPNetwork] = (),
+) -> str:
+    """Refuse every URL that could not lead to a public https server.
+
+    A name is not looked up here: what it leads to is judged at the moment of dialling, by `RemoteImageFetcher`.
+
+    Args:
+        url: What the caller gave.
+        allow_ports: Ports that may be named; tests serve from others.
+        allow_networks: See `imaging.remote_address.is_refused`.
+
+    Returns:
+        The URL in normal form, without fragment, as it has to be fetched.
+
+    Raises:
+        ImageError: ``garment_url_refused``.
+    """
+    if len(url) > MAX_URL_LENGTH:
+        raise _refusal(f"longer than {MAX_URL_LENGTH} characters")
+    if FORBIDDEN_CHARACTERS.search(url):
+        raise _refusal("blank, control character or backslash in the URL")
+    try:
+        parsed = URL(url)
+        host, port = parsed.raw_host, parsed.port
+    except ValueError as error:
+        raise _refusal(f"not a URL: {error}") from error
+    if parsed.scheme != "https":
+        raise _refusal("not an https:// URL")
+    if parsed.raw_user is not None or parsed.raw_password is not None:
+        raise _refusal("credentials in the URL")
+    if port not in allow_ports:
+        raise _refusal(f"port {port}")
+    if not host:
+        raise _refusal("no host")
+    _check_host(host, allow_networks)
+    return str(parsed.with_fragment(None))
+
+
+def _check_host(host: str, allow_networks: Sequence[IPNetwork]) -> None:
+    """Judge the host as it is written, once it is in ASCII."""
+    try:
+        literal = ip_address(host)
+    except ValueError:
+        literal = None
+    if literal is not None:
+        if is_refused(literal, allow_networks):
+            raise _refusal(f"{literal} is no public address")
+        return
+    if ":" in host or "%" in host or not host.isascii():
+        raise _refusal(f"{host!r} is no host name")
+    if NUMERIC_END.search(host):
+        raise _refusal(f"{host!r} is an address in disguise")
+    name = host.removesuffix(".").lower()
+    if len(name) > MAX_NAME_LENGTH or not all(0 < len(label) <= MAX_LABEL_LENGTH for label in name.split(".")):
+        raise _refusal(f"{host!r} is no host name")
+    if "." not in name or name.endswith(PRIVATE_SUFFIXES):
+        raise _refusal(f"{host!r} is no public name")
+
+
+def _refusal(detail: str) -> ImageError:
+    return ImageError(ImageErrorCode.URL_REFUSED, detail)

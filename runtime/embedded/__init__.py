@@ -1,0 +1,1 @@
+"""The embedded stack: real servers and our own processes on one machine, started, watched and stopped together."""

@@ -1,0 +1,51 @@
+"""A worker process from its signals to its end: run until told to stop, then drain."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+
+import structlog
+from temporalio.worker import Worker
+
+log = structlog.get_logger(__name__)
+
+
+def stop_event() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set."""
+    event = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, event.set)
+    return event
+
+
+async def serve_worker(
+    worker: Worker, stop: asyncio.Event, *background: Callable[[], Awaitable[None]], name: str
+) -> None:
+    """Poll until ``stop`` is set, then let the work at hand finish within the worker's graceful timeout.
+
+    Args:
+        worker: Not yet running.
+        stop: Set by a signal.
+        background: Endless loops that run beside the worker.
+        name: For the log.
+
+    Raises:
+        Exception: Whatever ended the worker or a loop before ``stop`` was set.
+    """
+    tasks = [asyncio.ensure_future(loop()) for loop in background]
+    stopping = asyncio.create_task(stop.wait())
+    running = asyncio.create_task(worker.run())
+    log.info("polling", worker=name)
+    await asyncio.wait([running, stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    log.info("draining", worker=name)
+    for task in [*tasks, stopping]:
+        task.cancel()
+    await worker.shutdown()
+    results = await asyncio.gather(running, *tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    log.info("stopped", worker=name)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from domain import jobs, ledger
+from domain.keys import KeyDigester
+from domain.tables import LedgerEntry
+from runtime.database import Database
+from tests.factories import create_caller, create_job
+
+HOUR = timedelta(hours=1)
+
+
+async def complete(database: Database, job_id: uuid.UUID) -> bool:
+    async with database.transaction() as session:
+        return await jobs.complete_job(
+            session, job_id=job_id, result_key="results/x.jpg", engine="warp", report={}, keep=HOUR
+        )
+
+
+async def fail(database: Database, job_id: uuid.UUID) -> bool:
+    async with database.transaction() as session:
+        return await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR)
+
+
+async def entries(database: Database, job_id: uuid.UUID) -> list[str]:
+    async with database.reading() as session:
+        return await ledger.entries_of_job(session, job_id=job_id)
+
+
+async def test_accepting_reserves_one_generation(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    assert await entries(database, job_id) == ["reserve"]
+
+
+async def test_completing_settles_once_however_often_it_is_done(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    assert [await complete(database, job_id) for _ in range(3)] == [True, False, False]
+    assert await entries(database, job_id) == ["reserve", "settle"]
+
+
+async def test_a_failed_job_is_released_and_stays_failed(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    assert await fail(database, job_id)
+    assert not await complete(database, job_id)
+    assert await entries(database, job_id) == ["reserve", "release"]
+    async with database.reading() as session:
+        job = await jobs.get_job(session, job_id=job_id)
+    assert (job.status, job.error_code, job.result_key) == ("failed", "timed_out", None)
+
+
+async def test_of_many_that_end_a_job_at_once_exactly_one_does(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    ended = await asyncio.gather(*(ending(database, job_id) for ending in (complete, fail) * 4))
+    assert sum(ended) == 1
+    assert len(await entries(database, job_id)) == 2
+
+
+async def test_the_ledger_alone_refuses_a_second_closing_entry(database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(database, digester)
+    job_id = await create_job(database, caller)
+    assert await complete(database, job_id)
+    with pytest.raises(IntegrityError):
+        async with database.transaction() as session:
+            async with session.begin_nested():
+                job = await jobs.get_job(session, job_id=job_id)
+                ledger.add_entry(
+                    session, account_id=caller.account_id, job_id=job_id, kind="release", at=job.created_at
+                )
+                await session.flush()
+    assert await entries(database, job_id) == ["reserve", "settle"]
+
+
+async def test_generation_time_runs_from_acceptance_to_completion(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    await complete(database, job_id)
+    async with database.reading() as session:
+        job = await jobs.get_job(session, job_id=job_id)
+    assert job.finished_at is not None
+    assert job.generation_ms == round((job.finished_at - job.created_at) / timedelta(milliseconds=1))
+    assert job.expires_at == job.finished_at + HOUR
+
+
+async def test_another_accounts_job_is_unknown(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    other = await create_caller(database, digester)
+    async with database.reading() as session:
+        assert await jobs.find_job(session, job_id=job_id, account_id=other.account_id) is None
+
+
+async def test_the_outbox_holds_a_job_until_it_is_started(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+
+    async def waiting() -> set[uuid.UUID]:
+        async with database.reading() as session:
+            return {job.id for job in await jobs.list_unstarted(session, older_than=timedelta(0), limit=1000)}
+
+    assert job_id in await waiting()
+    async with database.transaction() as session:
+        await jobs.mark_started(session, job_id=job_id)
+    assert job_id not in await waiting()
+
+
+async def test_a_fresh_job_is_left_to_the_process_that_accepted_it(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    async with database.reading() as session:
+        assert job_id not in {job.id for job in await jobs.list_unstarted(session, older_than=HOUR, limit=1000)}
+
+
+async def test_an_open_job_past_its_deadline_is_overdue(database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(database, digester)
+    late = await create_job(database, caller, deadline=timedelta(seconds=-60))
+    in_time = await create_job(database, caller)
+    async with database.reading() as session:
+        overdue = {job.id for job in await jobs.list_overdue(session, grace=timedelta(seconds=30), limit=1000)}
+    assert late in overdue
+    assert in_time not in overdue
+
+
+async def test_a_transaction_that_raises_leaves_nothing(database: Database, digester: KeyDigester) -> None:
+    caller, job_id = await create_caller(database, digester), uuid.uuid4()
+    with pytest.raises(RuntimeError):
+        async with database.transaction() as session:
+            await jobs.accept_job(
+                session,
+                job_id=job_id,
+                account_id=caller.account_id,
+                api_key_id=caller.key_id,
+                kind="single",
+                workflow_input={},
+                deadline=HOUR,
+            )
+            raise RuntimeError
+    async with database.reading() as session:
+        assert await jobs.find_job(session, job_id=job_id, account_id=caller.account_id) is None
+        assert await session.get(LedgerEntry, job_id) is None

@@ -1,0 +1,25 @@
+"""SeaweedFS for the length of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from runtime.embedded.ports import choose_port
+from runtime.embedded.servers import WEED_OFFSETS, weed_command, write_weed_credentials
+from tests.servers.processes import running
+
+ACCESS_KEY, SECRET_KEY = "tests", "tests-secret-key"
+
+
+@contextmanager
+def running_object_store(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yields endpoint, access key and secret key; the server may still be coming up."""
+    port = choose_port(21_333, named=False, offsets=WEED_OFFSETS, what="tests")
+    credentials = folder / "s3.json"
+    write_weed_credentials(credentials, access_key=ACCESS_KEY, secret_key=SECRET_KEY)
+    data = folder / "data"
+    data.mkdir()
+    with running(weed_command(data, s3_port=port, credentials=credentials), folder / "weed.log"):
+        yield f"http://127.0.0.1:{port}", ACCESS_KEY, SECRET_KEY

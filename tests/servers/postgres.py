@@ -1,0 +1,72 @@
+"""PostgreSQL for the length of a block: Debian's where it is installed, else the one in the ``pgserver`` wheel."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.servers.processes import free_port, running
+
+UNPRIVILEGED_USER = "nobody"
+"""PostgreSQL refuses to run as root, which is who tests are in many containers."""
+
+
+class PostgresMissingError(Exception):
+    """No PostgreSQL server is installed."""
+
+
+def find_binaries() -> Path:
+    """The folder with ``initdb`` and ``postgres``, newest version first."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: -float(folder.parent.name))
+    wheel = find_spec("pgserver")
+    if wheel is not None and wheel.origin is not None:
+        folders.append(Path(wheel.origin).parent / "pginstall" / "bin")
+    on_path = shutil.which("postgres")
+    if on_path:
+        folders.append(Path(on_path).parent)
+    for folder in folders:
+        if (folder / "initdb").exists() and (folder / "postgres").exists():
+            return folder
+    raise PostgresMissingError("no PostgreSQL server: install Debian's postgresql or the PyPI package pgserver")
+
+
+@contextmanager
+def running_postgres(folder: Path) -> Iterator[str]:
+    """Yields an address for SQLAlchemy."""
+    binaries, data, port = find_binaries(), folder / "data", free_port()
+    data.mkdir(mode=0o700)
+    user = None
+    if os.geteuid() == 0:
+        user = UNPRIVILEGED_USER
+        os.chown(data, pwd.getpwnam(user).pw_uid, -1)
+        # The temporary folder above belongs to root alone; whoever runs the server has to pass through it.
+        for parent in [folder, *folder.parents]:
+            if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
+                parent.chmod(parent.stat().st_mode | 0o011)
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-U", "tryon", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale"],
+        check=True,
+        capture_output=True,
+        user=user,
+        cwd="/",
+    )
+    command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
+    with running([*command, "-c", "unix_socket_directories="], folder / "postgres.log", user=user):
+        _wait(binaries, port)
+        yield f"postgresql+asyncpg://tryon@127.0.0.1:{port}/postgres"
+
+
+def _wait(binaries: Path, port: int) -> None:
+    deadline = time.monotonic() + 30
+    ready = [binaries / "pg_isready", "-h", "127.0.0.1", "-p", str(port)]
+    while subprocess.run(ready, check=False, capture_output=True).returncode != 0:
+        if time.monotonic() > deadline:
+            raise TimeoutError("PostgreSQL did not come up")
+        time.sleep(0.05)

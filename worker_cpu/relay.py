@@ -1,0 +1,49 @@
+"""Starts the workflows of jobs that were accepted while Temporal was away, or by an API process that died."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from domain import jobs
+from runtime.database import Database
+from workflows.contracts import TryOnInput
+from workflows.start import start_tryon
+
+INTERVAL_SECONDS = 1.0
+HEAD_START = timedelta(seconds=2)
+"""The API process that accepted a job starts it itself, within a second."""
+BATCH = 50
+
+log = structlog.get_logger(__name__)
+
+
+async def relay_round(database: Database, client: Client) -> int:
+    """Start what is in the outbox.
+
+    Returns:
+        How many jobs were handed to Temporal.
+    """
+    async with database.reading() as session:
+        waiting = await jobs.list_unstarted(session, older_than=HEAD_START, limit=BATCH)
+    for job in waiting:
+        await start_tryon(client, TryOnInput.model_validate(job.workflow_input))
+        async with database.transaction() as session:
+            await jobs.mark_started(session, job_id=job.id)
+        log.info("job handed to Temporal by the relay", job_id=str(job.id))
+    return len(waiting)
+
+
+async def relay_forever(database: Database, client: Client) -> None:
+    """Run a round a second; a part that is away delays it."""
+    while True:
+        try:
+            await relay_round(database, client)
+        except (RPCError, SQLAlchemyError) as error:
+            log.warning("relay waits", reason=str(error)[:200])
+        await asyncio.sleep(INTERVAL_SECONDS)

@@ -1,0 +1,63 @@
+"""``python -m worker_gpu.main``."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+from temporalio.worker import Worker
+
+from activities.device import Device
+from activities.inference import InferenceActivities
+from imaging.limits import ImageLimits
+from runtime.logs import configure_logs
+from runtime.object_store import S3ObjectStore
+from runtime.process import serve_worker, stop_event
+from runtime.settings import Settings, load_settings
+from runtime.temporal import connect_temporal
+from worker_gpu.engine import choose_engine, choose_segmenter
+from workflows.queues import GPU_QUEUE
+
+GRACEFUL_SHUTDOWN = timedelta(seconds=60)
+"""Longer than one render, so that a deploy does not interrupt it."""
+
+CONCURRENT_JOBS = 2
+"""One on the device, and one whose pictures are fetched and decoded meanwhile."""
+
+log = structlog.get_logger(__name__)
+
+
+async def run(settings: Settings) -> None:
+    """Set the engine up, then poll until a signal comes."""
+    stop = stop_event()
+    segmenter, engine = choose_segmenter(settings.engine), choose_engine(settings.engine)
+    await asyncio.to_thread(segmenter.setup)
+    await asyncio.to_thread(engine.setup)
+    log.info("engine ready", engine=engine.info.name, device=engine.info.device)
+    device = Device()
+    inference = InferenceActivities(
+        S3ObjectStore(settings.object_store), segmenter, engine, device, ImageLimits(**settings.images.limits())
+    )
+    worker = Worker(
+        await connect_temporal(settings.temporal),
+        task_queue=GPU_QUEUE,
+        activities=[inference.segment_person, inference.render],
+        max_concurrent_activities=CONCURRENT_JOBS,
+        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+    )
+    try:
+        await serve_worker(worker, stop, name="gpu")
+    finally:
+        device.close()
+
+
+def main() -> None:
+    """Run the GPU worker with the environment's settings."""
+    settings = load_settings()
+    configure_logs(settings.logs, "worker_gpu")
+    asyncio.run(run(settings))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""Every model that crosses Temporal.
+
+Pictures travel as `ObjectRef`, never as bytes, and every field is bounded: a test walks these models and fails on
+one that could grow beyond what a history should hold.
+
+Field names are camelCase on the wire and may be given in snake_case too, so that JSON typed into a command line
+works either way. New fields need defaults: old histories are replayed with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Identifier = Annotated[str, Field(min_length=1, max_length=64)]
+Url = Annotated[str, Field(max_length=2048)]
+Hint = Annotated[str, Field(max_length=64)]
+Sentence = Annotated[str, Field(max_length=200)]
+Category = Literal["upper_body", "lower_body", "full_body"]
+MAX_GARMENTS = 4
+
+
+class Contract(BaseModel):
+    """Base of every model here."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True, frozen=True
+    )
+
+
+class ObjectRef(Contract):
+    """Where an object lies and what it holds.
+
+    Attributes:
+        sha256: 64 hexadecimal digits over the object's bytes.
+        size: Bytes.
+    """
+
+    bucket: Annotated[str, Field(max_length=63)]
+    key: Annotated[str, Field(max_length=512)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    size: Annotated[int, Field(ge=0)]
+    content_type: Annotated[str, Field(max_length=64)]
+
+    @classmethod
+    def of(cls, bucket: str, key: str, data: bytes, content_type: str) -> Self:
+        """Describe bytes that are stored, or about to be."""
+        digest = hashlib.sha256(data).hexdigest()
+        return cls(bucket=bucket, key=key, sha256=digest, size=len(data), content_type=content_type)
+
+
+class GarmentHints(Contract):
+    """How the garment is worn, as the caller said."""
+
+    garment_category: Hint | None = None
+    size: Hint | None = None
+    customer_size: Hint | None = None
+    garment_state: Literal["open", "closed"] | None = None
+    tuck_state: Literal["tucked", "untucked"] | None = None
+    view_angle: Literal["front", "left", "right", "back"] | None = None
+
+
+class GarmentSource(Contract):
+    """A garment as it came in: stored already, or at an address that is still to be fetched."""
+
+    index: Annotated[int, Field(ge=0, lt=MAX_GARMENTS)] = 0
+    category: Category
+    hints: GarmentHints = GarmentHints()
+    picture: ObjectRef | None = None
+    picture_url: Url | None = None
+    back_picture: ObjectRef | None = None
+    back_picture_url: Url | None = None
+
+
+class TryOnInput(Contract):
+    """One job, single or combo."""
+
+    job_id: Identifier
+    account_id: Identifier
+    kind: Literal["single", "combo"] = "single"
+    person: ObjectRef
+    garments: Annotated[list[GarmentSource], Field(min_length=1, max_length=MAX_GARMENTS)]
+    seed: int = 0
+    deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
+
+
+class TryOnOutcome(Contract):
+    """How a job ended."""
+
+    status: Literal["completed", "failed"]
+    generation_ms: int | None = None
+    error_code: Identifier | None = None
+
+
+class FetchGarmentInput(Contract):
+    """Get one garment's pictures, upright and of a size that engines work with."""
+
+    job_id: Identifier
+    garment: GarmentSource
+
+
+class FetchedGarment(Contract):
+    """A garment ready for an engine."""
+
+    index: int
+    category: Category
+    hints: GarmentHints = GarmentHints()
+    picture: ObjectRef
+    back_picture: ObjectRef | None = None
+
+
+class SegmentPersonInput(Contract):
+    """Find the one person in the photo."""
+
+    job_id: Identifier
+    person: ObjectRef
+
+
+class SegmentedPerson(Contract):
+    """Where the person's parsing, pose and matte lie."""
+
+    person_map: ObjectRef
+
+
+class RenderInput(Contract):
+    """Draw the person wearing the garments."""
+
+    job_id: Identifier
+    person: ObjectRef
+    person_map: ObjectRef
+    garments: Annotated[list[FetchedGarment], Field(min_length=1, max_length=MAX_GARMENTS)]
+    seed: int = 0
+
+
+class RenderReport(Contract):
+    """What a person asks about a picture afterwards; kept on the job's row."""
+
+    engine: Annotated[str, Field(max_length=64)] = ""
+    trained: bool = False
+    hints_applied: Annotated[list[Hint], Field(max_length=32)] = []
+    hints_not_applied: Annotated[dict[Hint, Sentence], Field(max_length=32)] = {}
+    timings_ms: Annotated[dict[Hint, int], Field(max_length=64)] = {}
+    checks: Annotated[dict[Hint, float], Field(max_length=64)] = {}
+
+
+class RenderedPicture(Contract):
+    """The picture as the engine left it, lossless."""
+
+    picture: ObjectRef
+    report: RenderReport
+
+
+class WatermarkInput(Contract):
+    """Turn the engine's picture into the JPEG that the client gets."""
+
+    job_id: Identifier
+    account_id: Identifier
+    picture: ObjectRef
+    trained: bool = False
+
+
+class WatermarkedPicture(Contract):
+    """The result."""
+
+    result: ObjectRef
+
+
+class SettleInput(Contract):
+    """End the job with this picture."""
+
+    job_id: Identifier
+    result: ObjectRef
+    report: RenderReport
+
+
+class ReleaseInput(Contract):
+    """End the job without a picture."""
+
+    job_id: Identifier
+    error_code: Identifier
+
+
+class CleanUpInput(Contract):
+    """Delete what the job no longer needs."""
+
+    job_id: Identifier
+
+
+class SweepInput(Contract):
+    """One round of the reconciler or the purge."""
+
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 500
+
+
+class SweepReport(Contract):
+    """What one round did."""
+
+    released: int = 0
+    deleted: int = 0
+
+
+class TryOnState(Contract):
+    """Answer of the ``state`` query: what a run is doing, for people."""
+
+    stage: Identifier
+    garments: int
+    engine: Identifier | None = None
+    stage_ms: Annotated[dict[Hint, int], Field(max_length=16)] = {}
+    error_code: Identifier | None = None

@@ -1,0 +1,146 @@
+"""The steps of a job by their typed signatures: which queue runs them, for how long, and how often.
+
+A `Step` is all that a workflow knows of an activity; ``activities/`` and ``worker_gpu/`` hold the code, registered
+under the same names. A test compares the signatures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityConfig
+
+from workflows.contracts import (
+    CleanUpInput,
+    Contract,
+    FetchedGarment,
+    FetchGarmentInput,
+    ReleaseInput,
+    RenderedPicture,
+    RenderInput,
+    SegmentedPerson,
+    SegmentPersonInput,
+    SettleInput,
+    SweepInput,
+    SweepReport,
+    TryOnOutcome,
+    WatermarkedPicture,
+    WatermarkInput,
+)
+from workflows.queues import CPU_QUEUE, GPU_QUEUE
+
+# Retrying a model of ours that does not validate, or a payload that is too large, repeats the same mistake.
+_NEVER_RETRIED = ["ValidationError", "PayloadsTooLarge"]
+
+DOWNLOAD = ActivityConfig(
+    # Two downloads of 10 s (front and back) with a redirect or two, then decoding.
+    start_to_close_timeout=timedelta(seconds=40),
+    # A killed worker is noticed this much later.
+    heartbeat_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_attempts=3,
+        maximum_interval=timedelta(seconds=5),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+INFERENCE = ActivityConfig(
+    # Four garments on a slow CPU, or a diffusion model's four passes; a heartbeat comes with every stage.
+    start_to_close_timeout=timedelta(seconds=180),
+    # A worker that was killed is noticed this long after its last stage began.
+    heartbeat_timeout=timedelta(seconds=15),
+    # A deploy in mid-render costs one attempt, so there have to be more.
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_attempts=4,
+        maximum_interval=timedelta(seconds=10),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+PICTURE_WORK = ActivityConfig(
+    # Decode, stamp and encode one picture of at most 50 megapixels.
+    start_to_close_timeout=timedelta(seconds=30),
+    heartbeat_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_attempts=5,
+        maximum_interval=timedelta(seconds=5),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+BOOKKEEPING = ActivityConfig(
+    # One transaction; a database that is away for a while must not lose the job, so it is tried until the
+    # run's own time is up.
+    start_to_close_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=200),
+        maximum_interval=timedelta(seconds=10),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+CLEANING = ActivityConfig(
+    start_to_close_timeout=timedelta(seconds=20),
+    # After that the purge does it; the run should not stay open for it.
+    schedule_to_close_timeout=timedelta(minutes=3),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=20)),
+)
+
+SWEEPING = ActivityConfig(
+    # Up to a few hundred rows and as many objects; the next round does what this one did not reach.
+    start_to_close_timeout=timedelta(seconds=50),
+    retry_policy=RetryPolicy(maximum_attempts=1),
+)
+
+Input = TypeVar("Input", bound=Contract)
+Output = TypeVar("Output")
+
+
+@dataclass(frozen=True)
+class Step(Generic[Input, Output]):
+    """One activity as workflows see it.
+
+    Attributes:
+        name: The activity's registered name.
+        input_type: Its one argument.
+        output_type: What it returns.
+        task_queue: Which workers run it.
+        options: Its time budget.
+    """
+
+    name: str
+    input_type: type[Input]
+    output_type: type[Output]
+    task_queue: str
+    options: ActivityConfig
+
+    async def run(self, argument: Input, summary: str | None = None) -> Output:
+        """Run the step from inside a workflow.
+
+        Args:
+            argument: Its input.
+            summary: One line for whoever reads the run in the Temporal UI.
+        """
+        options: dict[str, Any] = {**self.options, "summary": summary}
+        result: Output = await workflow.execute_activity(
+            self.name, argument, task_queue=self.task_queue, result_type=self.output_type, **options
+        )
+        return result
+
+
+FETCH_GARMENT = Step("fetch_garment", FetchGarmentInput, FetchedGarment, CPU_QUEUE, DOWNLOAD)
+SEGMENT_PERSON = Step("segment_person", SegmentPersonInput, SegmentedPerson, GPU_QUEUE, INFERENCE)
+RENDER = Step("render", RenderInput, RenderedPicture, GPU_QUEUE, INFERENCE)
+WATERMARK = Step("watermark", WatermarkInput, WatermarkedPicture, CPU_QUEUE, PICTURE_WORK)
+SETTLE = Step("settle", SettleInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
+RELEASE = Step("release", ReleaseInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
+CLEAN_UP = Step("clean_up", CleanUpInput, SweepReport, CPU_QUEUE, CLEANING)
+RECONCILE = Step("reconcile", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
+PURGE = Step("purge", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)

@@ -1,0 +1,165 @@
+"""`TryOnWorkflow`: one job from its stored inputs to its picture, or to the reason why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import TimeoutError as ActivityTimeoutError
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import ValidationError
+
+    from workflows import steps
+    from workflows.contracts import (
+        CleanUpInput,
+        FetchedGarment,
+        FetchGarmentInput,
+        ReleaseInput,
+        RenderedPicture,
+        RenderInput,
+        RenderReport,
+        SegmentedPerson,
+        SegmentPersonInput,
+        SettleInput,
+        TryOnInput,
+        TryOnOutcome,
+        TryOnState,
+        WatermarkInput,
+    )
+    from workflows.queues import ENGINE_ATTRIBUTE, STAGE_ATTRIBUTE
+
+
+def error_code_of(error: BaseException) -> str:
+    """The catalogue's code for whatever ended a run."""
+    if is_cancelled_exception(error):
+        return "cancelled"
+    cause = error.cause if isinstance(error, ActivityError) else error
+    if isinstance(cause, ActivityTimeoutError):
+        return "timed_out"
+    if isinstance(cause, ApplicationError) and cause.type:
+        return cause.type
+    return "generation_failed"
+
+
+@workflow.defn(name="TryOnWorkflow", failure_exception_types=[ValidationError])
+class TryOnWorkflow:
+    """Fetch and segment side by side, render, watermark, settle; release whatever goes wrong."""
+
+    @workflow.init
+    def __init__(self, job: TryOnInput) -> None:
+        self._job = job
+        self._stage = "accepted"
+        self._stage_began = workflow.now()
+        self._stage_ms: dict[str, int] = {}
+        self._engine: str | None = None
+        self._error_code: str | None = None
+
+    @workflow.run
+    async def run(self, job: TryOnInput) -> TryOnOutcome:
+        """Carry out the job. A failed job is an outcome, not a failed workflow."""
+        deadline = asyncio.timeout(job.deadline_seconds)
+        try:
+            async with deadline:
+                outcome = await self._generate(job)
+        except (ActivityError, TimeoutError, asyncio.CancelledError) as error:
+            # A deadline shows as the cancellation of whatever step was under way.
+            self._error_code = "timed_out" if deadline.expired() else error_code_of(error)
+            release = ReleaseInput(job_id=job.job_id, error_code=self._error_code)
+            outcome = await steps.RELEASE.run(release, self._error_code)
+        self._enter(outcome.status)
+        await self._clean_up(job)
+        return outcome
+
+    @workflow.query
+    def state(self) -> TryOnState:
+        """What this run is doing."""
+        return TryOnState(
+            stage=self._stage,
+            garments=len(self._job.garments),
+            engine=self._engine,
+            stage_ms=self._stage_ms,
+            error_code=self._error_code,
+        )
+
+    async def _generate(self, job: TryOnInput) -> TryOnOutcome:
+        self._enter("preparing")
+        segmented, garments = await self._prepare(job)
+        self._enter("rendering")
+        rendered = await steps.RENDER.run(
+            RenderInput(
+                job_id=job.job_id,
+                person=job.person,
+                person_map=segmented.person_map,
+                garments=garments,
+                seed=job.seed,
+            ),
+            " + ".join(garment.category for garment in garments),
+        )
+        self._engine = rendered.report.engine
+        self._enter("watermarking")
+        finished = await steps.WATERMARK.run(
+            WatermarkInput(
+                job_id=job.job_id,
+                account_id=job.account_id,
+                picture=rendered.picture,
+                trained=rendered.report.trained,
+            )
+        )
+        self._enter("settling")
+        return await steps.SETTLE.run(
+            SettleInput(job_id=job.job_id, result=finished.result, report=self._with_stages(rendered))
+        )
+
+    async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
+        """Segment the person while the garments are fetched; the first failure stops the others."""
+        try:
+            async with asyncio.TaskGroup() as together:
+                person = together.create_task(
+                    steps.SEGMENT_PERSON.run(SegmentPersonInput(job_id=job.job_id, person=job.person), "person")
+                )
+                garments = [
+                    together.create_task(
+                        steps.FETCH_GARMENT.run(
+                            FetchGarmentInput(job_id=job.job_id, garment=garment),
+                            f"garment {garment.index + 1} of {len(job.garments)}: {garment.category}",
+                        )
+                    )
+                    for garment in job.garments
+                ]
+        except* ActivityError as failures:
+            # The first to fail; the others were cancelled because of it.
+            raise failures.exceptions[0] from None
+        return person.result(), [garment.result() for garment in garments]
+
+    async def _clean_up(self, job: TryOnInput) -> None:
+        try:
+            await steps.CLEAN_UP.run(CleanUpInput(job_id=job.job_id), "inputs and intermediate pictures")
+        except ActivityError:
+            # The job's outcome stands; the purge deletes what is left.
+            workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id})
+
+    def _with_stages(self, rendered: RenderedPicture) -> RenderReport:
+        stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
+        return rendered.report.model_copy(update={"timings_ms": {**rendered.report.timings_ms, **stages}})
+
+    def _enter(self, stage: str) -> None:
+        """Note where the run is, for the query, the UI's details and searches."""
+        now = workflow.now()
+        self._stage_ms[self._stage] = round((now - self._stage_began) / timedelta(milliseconds=1))
+        self._stage, self._stage_began = stage, now
+        attributes = [STAGE_ATTRIBUTE.value_set(stage)]
+        if self._engine is not None and stage == "watermarking":
+            attributes.append(ENGINE_ATTRIBUTE.value_set(self._engine))
+        workflow.upsert_search_attributes(attributes)
+        workflow.set_current_details(self._details())
+
+    def _details(self) -> str:
+        """Markdown that the Temporal UI shows above the history."""
+        lines = [f"**{self._stage}**" + (f": `{self._error_code}`" if self._error_code else "")]
+        lines += [f"- {name}: {milliseconds} ms" for name, milliseconds in self._stage_ms.items() if name != "accepted"]
+        if self._engine:
+            lines.append(f"- engine: {self._engine}")
+        return "\n".join(lines)
