@@ -72,12 +72,15 @@ class InferenceActivities:
         """Find the person and store the map."""
         with expected_failures():
             photo = await self._photo(request.person)
+            began = time.monotonic()
             person_map = await self._device.run(
                 lambda on_step, should_stop: self._segmenter.segment(photo, on_step, should_stop)
             )
+            spent = round(1000 * (time.monotonic() - began))
             data = await asyncio.to_thread(pack_person_map, person_map)
             key = work_key(request.job_id, "person-map.npz")
-            return SegmentedPerson(person_map=await put_object(self._store, key, data, CONTENT_TYPE))
+            ref = await put_object(self._store, key, data, CONTENT_TYPE)
+        return SegmentedPerson(person_map=ref, segment_ms=spent)
 
     @activity.defn(name=steps.RENDER.name)
     async def render(self, request: RenderInput) -> RenderedPicture:
@@ -90,11 +93,9 @@ class InferenceActivities:
             )
             person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
-            began = time.monotonic()
             result = await self._device.run(
                 lambda on_step, should_stop: self._engine.render(prepared, on_step, should_stop)
             )
-            activity.logger.info("rendered", extra={"milliseconds": round(1000 * (time.monotonic() - began))})
             png = await asyncio.to_thread(encode_png, result.picture)
             picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report_of(self._engine, result))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
@@ -14,7 +14,7 @@ from api.body_limit import BodyLimit
 from api.errors import register_error_handlers
 from api.gate import Gate
 from api.openapi import openapi_of
-from api.parts import open_parts
+from api.parts import ApiParts, open_parts
 from api.request_context import RequestContext
 from api.tryon import router as tryon
 from runtime.settings import Settings
@@ -25,13 +25,16 @@ DESCRIPTION = (
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """Build the application; its clients are made when it starts."""
+PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
+
+
+def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
+    """Build the application; its clients are made, by ``parts``, when it starts."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.image_slots = asyncio.Semaphore(settings.api.image_threads)
-        async with open_parts(settings) as app.state.parts:
+        async with parts(settings) as app.state.parts:
             yield
 
     app = FastAPI(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from temporalio.client import Client
+from temporalio.service import RPCError
 
 from domain.keys import KeyDigester
 from imaging.limits import ImageLimits
@@ -32,14 +35,23 @@ class ApiParts:
 async def open_parts(settings: Settings) -> AsyncIterator[ApiParts]:
     """Build the parts; none of them has to be reachable for the process to start."""
     database = Database(settings.database)
+    temporal = await connect_temporal(settings.temporal, lazy=True)
+    connecting = asyncio.create_task(_connect_early(temporal))
     try:
         yield ApiParts(
             settings=settings,
             database=database,
             store=S3ObjectStore(settings.object_store),
-            temporal=await connect_temporal(settings.temporal, lazy=True),
+            temporal=temporal,
             digester=KeyDigester(settings.security.key_pepper.get_secret_value()),
             limits=ImageLimits(**settings.images.limits()),
         )
     finally:
+        connecting.cancel()
         await database.close()
+
+
+async def _connect_early(temporal: Client) -> None:
+    """Connect now rather than in the first customer's request."""
+    with contextlib.suppress(RPCError, RuntimeError):
+        await temporal.service_client.check_health()

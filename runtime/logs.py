@@ -59,3 +59,5 @@ def configure_logs(settings: LogSettings, process: str) -> None:
     # One line per request is written by the API itself, with the ids that a person searches for.
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    # A refused connection is reported by whoever made it.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)

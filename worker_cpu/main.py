@@ -39,7 +39,7 @@ async def run(settings: Settings) -> None:
     database = Database(settings.database)
     store = S3ObjectStore(settings.object_store)
     limits = ImageLimits(**settings.images.limits())
-    fetcher = RemoteImageFetcher(limits)
+    fetcher = RemoteImageFetcher(max_bytes=limits.max_bytes)
     client = await connect_temporal(settings.temporal)
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     await ensure_schedules(client)

@@ -123,6 +123,7 @@ class SegmentedPerson(Contract):
     """Where the person's parsing, pose and matte lie."""
 
     person_map: ObjectRef
+    segment_ms: Annotated[int, Field(ge=0)] = 0
 
 
 class RenderInput(Contract):

@@ -110,7 +110,7 @@ class TryOnWorkflow:
         )
         self._enter("settling")
         return await steps.SETTLE.run(
-            SettleInput(job_id=job.job_id, result=finished.result, report=self._with_stages(rendered))
+            SettleInput(job_id=job.job_id, result=finished.result, report=self._full_report(segmented, rendered))
         )
 
     async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
@@ -141,9 +141,11 @@ class TryOnWorkflow:
             # The job's outcome stands; the purge deletes what is left.
             workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id})
 
-    def _with_stages(self, rendered: RenderedPicture) -> RenderReport:
+    def _full_report(self, segmented: SegmentedPerson, rendered: RenderedPicture) -> RenderReport:
+        """The engine's report with the times of everything around it."""
         stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
-        return rendered.report.model_copy(update={"timings_ms": {**rendered.report.timings_ms, **stages}})
+        timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms, **stages}
+        return rendered.report.model_copy(update={"timings_ms": timings})
 
     def _enter(self, stage: str) -> None:
         """Note where the run is, for the query, the UI's details and searches."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from imaging.remote import check_remote_url
 from pydantic import ValidationError
 
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest, WireModel
@@ -14,6 +13,7 @@ from imaging.data_uri import decode_data_uri, is_data_uri
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.inspect import ImageFacts, inspect_image
 from imaging.limits import ImageLimits
+from imaging.remote_url import check_remote_url
 
 TryOnRequest: TypeAlias = SingleRequest | ComboRequest
 

@@ -25,5 +25,5 @@ def smoothed(line: Polyline, sigma: float) -> Polyline:
 
 
 def mirrored(line: Polyline, axis: float) -> Polyline:
-    """The polyline reflected about the upright line ``x = axis``."""
-    return np.stack([2 * axis - line[:, 0], line[:, 1]], axis=1)
+    """The points, ``(..., 2)``, reflected about the upright line ``x = axis``."""
+    return np.stack([2 * axis - line[..., 0], line[..., 1]], axis=-1)

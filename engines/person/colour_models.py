@@ -24,7 +24,7 @@ LOG_UNIFORM = float(np.log(_UNIFORM))
 _BLUR = 0.8
 """Standard deviation, in cells, by which seen colours speak for their neighbours."""
 
-_SKIN_SPREAD = np.array([13.0, 4.5, 5.5])
+_SKIN_SPREAD = np.array([11.0, 3.5, 4.5])
 """Least standard deviation of skin in L, a and b: light and shade make it wider than a cheek."""
 
 
@@ -86,6 +86,10 @@ class Skin:
         near = near if len(near) >= 20 else place
         self.centres.append(near.mean(axis=0))
         self._spreads.append(np.maximum(near.std(axis=0), _SKIN_SPREAD).astype(np.float32))
+
+    def resembles(self, colour: Floats) -> bool:
+        """Whether the colour may be the same person's skin in other light."""
+        return any((np.abs(colour - centre) < (28.0, 9.0, 11.0)).all() for centre in self.centres)
 
     def log_density(self, lab: Floats) -> Floats:
         """Logarithm of the density at every pixel of ``(height, width, 3)``."""

@@ -24,7 +24,7 @@ _SURE = 0.04
 _NETWORK_TRUST, _COLOUR_TRUST = 3.5, 2.6
 """Largest say of the networks and of the colours, as log odds: colours may not overrule where networks are sure."""
 
-_OUT_OF_REACH = 2.0
+_OUT_OF_REACH = 3.0
 """Log odds taken off where no part of the body can be: flags and helmets that one network takes in."""
 
 _GROUND_SPREAD = 4.0
@@ -63,7 +63,7 @@ def refined(pose: Pose, people: Floats, reach: Floats, lab: Floats, cells: NDArr
         cells: Its histogram cells.
     """
     odds = _POSE_SHARE * _odds(pose.mask) + (1.0 - _POSE_SHARE) * _odds(people)
-    odds -= _OUT_OF_REACH * sigmoid((reach - 1.1) * 8)
+    odds -= _OUT_OF_REACH * sigmoid((reach - 1.05) * 10)
     rough = sigmoid(odds)
     person = histogram(cells, rough > 1.0 - _SURE)
     colours = log_density(person, cells, _UNSEEN_COLOUR) - _ground_log_density(lab, rough < _SURE)

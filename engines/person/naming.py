@@ -13,8 +13,11 @@ from engines.person.extents import Extents
 HAIR, SKIN, UPPER, LOWER, OTHER = 1, 2, 3, 4, 5
 """Materials, before they are named; 0 is ground."""
 
+_LONG = 1.4
+"""Hem, on `engines.person.body.Limb.position`, below which trousers count as long."""
 
-def named(owners: Mask, body: Body, extents: Extents, *, one_piece: bool) -> Mask:
+
+def named(owners: Mask, body: Body, extents: Extents, *, skirted: bool, one_piece: bool) -> Mask:
     """``(height, width)`` of `Label`."""
     labels = np.full(owners.shape, Label.BACKGROUND, np.uint8)
     labels[owners == HAIR] = Label.HAIR
@@ -22,7 +25,7 @@ def named(owners: Mask, body: Body, extents: Extents, *, one_piece: bool) -> Mas
     labels[owners == LOWER] = Label.FULL if one_piece else Label.LOWER
     labels[owners == OTHER] = Label.OTHER
     _name_skin(labels, owners == SKIN, body)
-    _name_feet(labels, owners != 0, body, extents)
+    _name_feet(labels, owners != 0, body, extents, trousers=not skirted)
     _settle_crumbs(labels, owners != 0, body)
     return labels
 
@@ -41,26 +44,31 @@ def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
     labels[skin & body.face.mask(*body.shape)] = Label.FACE
 
 
-def _name_feet(labels: Mask, person: Region, body: Body, extents: Extents) -> None:
+def _name_feet(labels: Mask, person: Region, body: Body, extents: Extents, *, trousers: bool) -> None:
     leg, along, second = nearest_limb(body.legs)
     past = along - np.where(second, np.float32(extents.hems[1]), np.float32(extents.hems[0]))
     socks = (labels == Label.LOWER) & (past > 0.25) & (along > 1.4)
     labels[socks] = Label.FEET
+    if (
+        trousers and min(extents.hems) > _LONG
+    ):  # what shows between long trousers and the ground is boots, socks or a strip of ankle
+        labels[(labels == Label.LEGS) & (along > min(extents.hems) - 0.1)] = Label.FEET
     labels[person & (along > 2.0) & (leg < 2.5) & (labels != Label.HANDS)] = Label.FEET
 
 
 def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:
     """Give specks, too small to be anything, to what surrounds them."""
-    smallest = max(12.0, (0.03 * body.breadth) ** 2)
+    smallest = max(12.0, (0.05 * body.breadth) ** 2)
     crumbs = np.zeros(labels.shape, bool)
     for label in np.unique(labels[person]):
         own = person & (labels == label)
         count, parts, stats, _ = cv2.connectedComponentsWithStats(own.astype(np.uint8), connectivity=4)
         small = np.flatnonzero(stats[:count, cv2.CC_STAT_AREA] < smallest)
         crumbs |= np.isin(parts, small[small > 0])
-    if crumbs.any():
-        source = crumbs.astype(np.uint8)
+    settled = person & ~crumbs
+    if crumbs.any() and settled.any():
+        source = (~settled).astype(np.uint8)
         _, nearest = cv2.distanceTransformWithLabels(source, cv2.DIST_L2, 3, labelType=cv2.DIST_LABEL_PIXEL)
         lookup = np.zeros(int(nearest.max()) + 1, np.uint8)
-        lookup[nearest[~crumbs]] = labels[~crumbs]
+        lookup[nearest[settled]] = labels[settled]
         labels[crumbs] = lookup[nearest[crumbs]]

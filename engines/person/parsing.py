@@ -26,7 +26,7 @@ _ROUNDS = 2
 _FEW = 120
 """Fewer pixels than this teach no colour model."""
 
-_SAME_CLOTH = 0.62
+_SAME_CLOTH = 0.8
 """Likeness of two histograms above which top and bottom may be one piece."""
 
 _BALD = 1.0
@@ -34,6 +34,9 @@ _BALD = 1.0
 
 _BROWS = -0.8
 """Height of the eyebrows over the chin, in face widths; dark places of the face below them are no hair."""
+
+_SKIN_AT_HOME = 0.08
+"""Prior of skin above which a patch of it may begin."""
 
 _CARRIED = 0.5
 """How likely a thing is carried where the pose network sees no person."""
@@ -67,7 +70,8 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
     """
     grey = np.ascontiguousarray(lab[..., 0] / np.float32(100.0))
     seen = _Evidence(body, matte > 0.5, lab, cells, likely, Guide(grey, max(3, round(0.02 * body.breadth)), 1e-3))
-    seen.skin = _skin_model(seen).log_density(lab)
+    first = _skin_samples(seen)
+    seen.skin = Skin(first).log_density(lab)
     shares = _seeded(seen)
     owners = np.zeros(seen.inside.shape, np.uint8)
     for last in range(_ROUNDS, 0, -1):
@@ -75,11 +79,14 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
         owners = _owners(seen, shares, extents)
         if last > 1:
             shares = _learnt_again(seen, owners, shares)
-    one_piece = _is_one_piece(seen, owners, shares, extents)
-    return named(owners, body, extents, one_piece=one_piece)
+            seen.skin = Skin([*first, *_skin_elsewhere(seen, owners, Skin(first))]).log_density(lab)
+    skirted = _closed_between_legs(seen, extents)
+    one_piece = skirted and _same_cloth(seen, owners, shares)
+    return named(owners, body, extents, skirted=skirted, one_piece=one_piece)
 
 
-def _skin_model(seen: _Evidence) -> Skin:
+def _skin_samples(seen: _Evidence) -> list[Floats]:
+    """Colours of the face and of both hands."""
     body, inside = seen.body, seen.inside
     height, width = body.shape
     places = []
@@ -91,7 +98,19 @@ def _skin_model(seen: _Evidence) -> Skin:
     for limb in body.arms:
         hand = inside & (limb.offset < 0.8) & (limb.position > 2.1) & (limb.position < 2.8) & likely
         places.append(seen.lab[hand])
-    return Skin(places)
+    return places
+
+
+def _skin_elsewhere(seen: _Evidence, owners: Mask, known: Skin) -> list[Floats]:
+    """Colours of neck, arms and legs, darker or lighter than the face, where the first round is sure of skin."""
+    body = seen.body
+    sure = cv2.erode((owners == SKIN).astype(np.uint8), np.ones((7, 7), np.uint8)) > 0
+    arm, along, _ = nearest_limb(body.arms)
+    neck = sure & (body.below_chin > 0.05) & (body.height < 0.25) & (body.aside < 0.3)
+    places = [neck, sure & (arm < 0.8) & (along > 0.6), sure & (body.height > 1.2)]
+    colours = [seen.lab[place] for place in places if place.sum() > _FEW]
+    print([np.median(c, axis=0) for c in colours], known.centres, known._spreads)
+    return [colour for colour in colours if known.resembles(np.median(colour, axis=0))]
 
 
 def _seeded(seen: _Evidence) -> dict[int, Floats]:
@@ -160,18 +179,21 @@ def _owners(seen: _Evidence, shares: dict[int, Floats], extents: Extents) -> Mas
     smooth = np.stack([seen.guide.smooth(layer) for layer in weights])
     winner = np.asarray(smooth.argmax(axis=0) + 1, dtype=np.uint8)
     winner[(winner == HAIR) & seen.body.face.mask(*seen.body.shape, 0.97) & (seen.body.below_chin > _BROWS)] = SKIN
-    stray = _away_from_head(winner == HAIR, seen.body)
-    smooth[HAIR - 1][stray] = -1.0
-    winner[stray] = smooth[:, stray].argmax(axis=0) + 1
+    head = (seen.body.below_chin < -0.3) & (seen.body.head < 1.3)
+    for kind, home in ((HAIR, head), (SKIN, chance[SKIN] > _SKIN_AT_HOME)):
+        stray = _away_from((winner == kind) & seen.inside, home)
+        smooth[kind - 1][stray] = -1.0
+        winner[stray] = smooth[:, stray].argmax(axis=0) + 1
     winner[~seen.inside] = 0
     return winner
 
 
-def _away_from_head(hair: Region, body: Body) -> Region:
-    """Hair-coloured places that do not hang together with the hair on the head: a dark collar, a bag."""
-    _, parts = cv2.connectedComponents(hair.astype(np.uint8), connectivity=4)
-    on_head = np.unique(parts[hair & (body.below_chin < -0.3) & (body.head < 1.3)])
-    return hair & ~np.isin(parts, on_head)
+def _away_from(found: Region, home: Region) -> Region:
+    """Parts that nowhere reach the place they belong to: hair on a dark collar, skin on a pale print."""
+    _, parts = cv2.connectedComponents(found.astype(np.uint8), connectivity=4)
+    at_home = np.zeros(int(parts.max()) + 1, bool)
+    at_home[parts[found & home]] = True
+    return np.asarray(found & ~at_home[parts], dtype=np.bool_)
 
 
 def _learnt_again(seen: _Evidence, owners: Mask, before: dict[int, Floats]) -> dict[int, Floats]:
@@ -183,17 +205,14 @@ def _learnt_again(seen: _Evidence, owners: Mask, before: dict[int, Floats]) -> d
     return after
 
 
-def _is_one_piece(seen: _Evidence, owners: Mask, shares: dict[int, Floats], extents: Extents) -> bool:
-    """Whether top and bottom are one dress: the same cloth, closed between the legs."""
-    body = seen.body
-    bottom = seen.inside & (body.height > 1.1) & (owners == LOWER)
-    print("LIKE", likeness(shares[UPPER], shares[LOWER]), extents)
-    if bottom.sum() < _FEW or likeness(shares[UPPER], shares[LOWER]) < _SAME_CLOTH:
-        return False
-    return _closed_between_legs(seen, extents)
+def _same_cloth(seen: _Evidence, owners: Mask, shares: dict[int, Floats]) -> bool:
+    """Whether top and bottom show the same colours; false when too little of the bottom is seen."""
+    bottom = seen.inside & (seen.body.height > 1.1) & (owners == LOWER)
+    return bool(bottom.sum() >= _FEW) and likeness(shares[UPPER], shares[LOWER]) >= _SAME_CLOTH
 
 
 def _closed_between_legs(seen: _Evidence, extents: Extents) -> bool:
+    """Whether cloth fills the place between the thighs, as a skirt or a dress does."""
     points = seen.body.landmarks[:, :2]
     knees = (points[Landmark.LEFT_KNEE] + points[Landmark.RIGHT_KNEE]) / 2
     hem = min(max(extents.hems), 1.0)

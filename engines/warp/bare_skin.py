@@ -20,6 +20,9 @@ ARM_BARE = (0.150, 0.112, 0.075)
 LEG_BARE = ((0.0, 0.235), (0.35, 0.215), (0.85, 0.150), (1.0, 0.142), (1.3, 0.150), (1.62, 0.115), (2.0, 0.080))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
+DELTOID = 0.150
+"""Radius of the shoulder's round, in shoulder widths."""
+
 TORSO_BARE_MOST = 0.46
 """Largest half width of bare torso skin, in shoulder widths: invented skin stays under the garment's edges."""
 
@@ -92,10 +95,17 @@ def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
 
 
 def _arm(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
-    limb = body.arms[side]
-    half = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * body.shoulder_width
+    limb, unit = body.arms[side], body.shoulder_width
+    half = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
     begin = max(clothed_until(limb, clothed) - 0.02, 0.0)
-    return _strip(body.shape, limb, (np.minimum(limb.outer, half), np.minimum(limb.inner, half)), begin, 1.04)
+    across = _strip(body.shape, limb, (np.minimum(limb.outer, half), np.minimum(limb.inner, half)), begin, 1.12)
+    if begin > 0.0:
+        return across
+    # A bare arm ends upwards in the round of the shoulder.
+    joint = body.skeleton.shoulder[side]
+    rows, columns = np.indices(body.shape, dtype=np.float32)
+    ball = np.hypot(columns - joint[0], rows - joint[1]) / np.float32(DELTOID * unit)
+    return np.where((across <= OUTSIDE) & (ball < 1.0), ball, across).astype(np.float32)
 
 
 def _leg(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -135,7 +145,7 @@ def _torso(body: BodyModel) -> NDArray[np.float32]:
     unit, length = body.shoulder_width, body.torso_length
     neck_top, neck_foot = -0.50 * unit / length, -0.20 * unit / length
     knots = [neck_top, neck_foot, -0.10 * unit / length, 0.0, 0.06]
-    heights = np.concatenate([knots, np.linspace(0.12, 1.10, 24)]).astype(np.float32)
+    heights = np.concatenate([knots, np.linspace(0.12, body.crotch_height, 26)]).astype(np.float32)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
     halves = {}
     for side in SIDES:

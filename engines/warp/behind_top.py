@@ -36,9 +36,13 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     kernel = np.ones((3, 3), np.uint8)
     sure = cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel)
     cover = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 0.9), np.float32)
-    seen = (1.0 - cover) * _shadow(cover, body.shoulder_width)
-    colour = piece.colour * seen[..., None]
-    return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * (1.0 - cover)))
+    open_share = 1.0 - cover
+    if not waistband_open:
+        # Beside a loose top nothing of the trousers shows above its hem.
+        below = (body.heights - body.waist.line(body.laterals)) * body.torso_length / 2.0 + 1.0
+        open_share = open_share * np.clip(below, 0.0, 1.0)
+    colour = piece.colour * (open_share * _shadow(cover, body.shoulder_width))[..., None]
+    return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
 
 
 def _shadow(cover: NDArray[np.float32], unit: float) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, dilated
 from engines.warp.body import LEFT, RIGHT, BodyModel
 from engines.warp.fill import grain_of
 from engines.warp.front import arms_in_front, hands_in_front, head_in_front
@@ -63,7 +63,7 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
         ``(h, w, 3)`` float32 sRGB, 0 to 1.
     """
     photo, body, unit = scene.photo, scene.body, scene.body.shoulder_width
-    person = scene.person_map.matte.astype(np.float32)[..., None] / 255.0
+    person = _still_person(scene)
     blur = edge_blur(photo, body.matte > 0.3)
     pieces = [_softened(piece, blur) for piece in scene.drape.pieces]
     base = [piece for piece in pieces if not piece.name.endswith("sleeve")]
@@ -98,6 +98,15 @@ def _blended(
     picture: NDArray[np.float32], over: NDArray[np.float32], cover: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     return np.asarray(picture + (over - picture) * cover[..., None], dtype=np.float32)
+
+
+def _still_person(scene: Scene) -> NDArray[np.float32]:
+    """``(h, w, 1)`` cover of the person without their old garment, beside which the wall is seen now."""
+    person = scene.person_map.matte.astype(np.float32) / 255.0
+    # What the old garment leaves open between the shoulders is skin.
+    gone = dilated(scene.old, 4) & (np.abs(scene.body.laterals) > 0.35)
+    soft = cv2.GaussianBlur(gone.astype(np.float32), (0, 0), 1.5)
+    return np.asarray(person * (1 - soft), dtype=np.float32)[..., None]
 
 
 def _on_person(factor: NDArray[np.float32], person: NDArray[np.float32]) -> NDArray[np.float32]:

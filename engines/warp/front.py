@@ -10,7 +10,6 @@ from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, eroded, opened
 from engines.warp.body import BodyModel, field_of
 from engines.warp.limbs import Limb
-from engines.warp.silhouette import ease
 
 BARE_FROM = 0.30
 """Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
@@ -72,9 +71,11 @@ def arms_in_front(
     bare = bare & like_skin(photo, bare)
     for side, end in sleeve_ends.items():
         near, share = arm_coordinates(body.shape, body.arms[side])
-        # Under a cuff the arm needs no soft beginning: the sleeve is drawn over it.
-        begins = share > end - 0.03 if end > BARE_FROM else ease((share - BARE_FROM) / 0.06)
-        cover = np.maximum(cover, (bare & (near < 1.6)) * begins)
+        if end > 0:
+            begins = share > max(end - 0.03, BARE_FROM)
+        else:
+            begins = (share > BARE_FROM) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
+        cover = np.maximum(cover, bare & (near < 1.6) & begins)
     return np.asarray(cv2.GaussianBlur(cover * _soft(opened(bare, 2)), (0, 0), 0.5), dtype=np.float32)
 
 

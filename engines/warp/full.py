@@ -128,7 +128,7 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
     source = _grid(marks, rows, across)
     drop = np.interp(rows, np.arange(len(drops)), drops)
     hanging = hanging_rows(body, 0.0, np.maximum(drop, 0.0))
-    reach = {side: 
+    reach = {
         side: _hanging_reach(marks, body, side, scale=loft.fit.scale, extent=hanging.extents[side], rows=rows)
         for side in SIDES
     }

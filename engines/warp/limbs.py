@@ -16,7 +16,7 @@ SAMPLES = 72
 CROTCH_DROP = 0.30
 """From hip joint to crotch, in shoulder widths."""
 
-LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.34, 0.22, 0.17)
+LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.32, 0.21, 0.16)
 """Believable half widths of a clothed or bare leg at crotch, knee and ankle, in shoulder widths."""
 
 ARM_USUAL = (0.155, 0.120, 0.080)

@@ -12,6 +12,10 @@ from engines.warp.silhouette import reach
 MOST_AT_NECK = 0.30
 """Highest believable rise of a shoulder where it meets the neck, in shoulder widths; what is higher is a collar."""
 
+UNDER_CLOTH, ROUNDING = 0.010, 0.030
+"""How far the shoulder lies below the silhouette of the cloth worn on it, everywhere and in addition at the tip, in
+shoulder widths."""
+
 HOLLOW = 1.3
 """Exponent of the bare shoulder's rise from the tip to the neck; 1 is straight."""
 
@@ -45,4 +49,17 @@ def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> N
     starts = body.point(np.zeros(len(offsets), np.float32), (offsets * side).astype(np.float32))
     measured = reach(solid, starts, -bone.down, 0.5 * unit).astype(np.float64)
     believed = np.isfinite(measured) & (measured > 0.6 * usual)
-    return np.where(believed, np.minimum(measured, np.maximum(most, usual)), usual) + CLOTH_ON_TOP * unit
+    rise = np.where(believed, np.minimum(measured, np.maximum(most, usual)), usual)
+    # Cloth on the shoulder hides how the shoulder rounds off below it.
+    hidden = believed & _clothed(body, starts - bone.down * (measured - 2)[:, None])
+    rounded = UNDER_CLOTH + ROUNDING * np.clip((offsets / tip - 0.65) / 0.35, 0, 1) ** 2
+    return rise - hidden * rounded * unit + CLOTH_ON_TOP * unit
+
+
+def _clothed(body: BodyModel, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of the points, ``(n, 2)``, lie on cloth in the photo; those outside the picture do not."""
+    height, width = body.shape
+    x, y = np.rint(np.nan_to_num(points, nan=-1.0)).astype(int).T
+    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+    return np.asarray(framed & np.isin(label, (Label.UPPER, Label.FULL)))

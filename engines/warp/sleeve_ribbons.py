@@ -75,12 +75,13 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     upper = _over_bare_shoulder(upper, body, side)
 
     ribbon = string_ribbon(
-        (_past_cuff(sleeve.upper), _past_cuff(sleeve.lower)), (_past_cuff(upper), _past_cuff(lower)), COLUMNS
+        (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower)), COLUMNS
     )
-    seam_row = ribbon.source[0].astype(np.float64)
-    seam = loft.place(seam_row if sleeve.side == side else mirrored(seam_row, marks.axis))
-    fading = np.clip(1 - np.arange(len(ribbon.target)) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
-    target = forced_monotone((ribbon.target + (seam - ribbon.target[0])[None] * fading).astype(np.float32))
+    first_rows = ribbon.source[:2].astype(np.float64)
+    seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
+    fading = np.clip(1 - np.arange(len(ribbon.target) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
+    own_course = ribbon.target[1:] + (seam[1] - ribbon.target[1])[None] * fading
+    target = forced_monotone(np.concatenate([seam[:1], own_course]).astype(np.float32))
     return LaidSleeve(Ribbon(ribbon.source, target, ribbon.across), end)
 
 
@@ -154,6 +155,7 @@ def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int) 
     return np.asarray(upper + outwards * push[:, None])
 
 
-def _past_cuff(line: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The line with one more point, so that the cuff's soft edge is drawn."""
-    return np.concatenate([line, (2 * line[-1] - line[-2])[None]]).astype(np.float32)
+def _prolonged(line: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The line with a point before the seam and one past the cuff, so that both ends fade out in the cloth's alpha."""
+    before = line[0] - 0.8 * (line[1] - line[0])
+    return np.concatenate([before[None], line, (2 * line[-1] - line[-2])[None]]).astype(np.float32)
