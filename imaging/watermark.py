@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 HALO_SHARE = 0.05
 """Reach of the halo around the logo, as a share of the logo's width."""
 
-HALO_STRENGTH = 0.6
+HALO_STRENGTH = 0.7
 """How much of the ground the halo hides where it is densest, 0 to 1."""
+
+ENOUGH_CONTRAST = 150.0
+"""Difference in brightness, 0 to 255, at which a logo is legible without any halo."""
 
 LIGHT, DARK = 255.0, 0.0
 
@@ -26,8 +29,8 @@ def stamp_logo(
 ) -> NDArray[np.uint8]:
     """Lay a logo into the bottom-right corner.
 
-    Behind the logo lies a soft halo, light for a dark logo and dark for a light one. On a ground that contrasts
-    with the logo anyway it is hardly seen; on any other it keeps the logo legible.
+    Where the ground is about as bright as the logo, a soft halo lies between them, light for a dark logo and dark
+    for a light one. Where they contrast anyway there is none.
 
     Args:
         picture: ``(height, width, 3)`` sRGB.
@@ -50,13 +53,15 @@ def stamp_logo(
     left, top = width - margin - logo_width - reach, height - margin - logo_height - reach
     rows = slice(max(0, top), min(height, top + layer.shape[0]))
     columns = slice(max(0, left), min(width, left + layer.shape[1]))
-    ground = picture[rows, columns].astype(np.float32)
-    halo = _halo_alpha(layer[..., 3], reach)
     seen = (slice(rows.start - top, rows.stop - top), slice(columns.start - left, columns.stop - left))
-    layer, halo = layer[seen], halo[seen][..., None]
 
-    ground += (_halo_tone(layer) - ground) * halo
-    blended = layer[..., :3] + ground * (1.0 - layer[..., 3:])
+    ground = picture[rows, columns].astype(np.float32)
+    brightness = _mean_brightness(layer)
+    halo = _shape_of_halo(layer[..., 3], reach)[seen] * _need_of_halo(ground, brightness, reach)
+    tone = DARK if brightness > (LIGHT + DARK) / 2 else LIGHT
+    ground += (tone - ground) * halo[..., None]
+    ink = layer[seen]
+    blended = ink[..., :3] + ground * (1.0 - ink[..., 3:])
     stamped[rows, columns] = np.clip(np.rint(blended), 0, 255).astype(np.uint8)
     return stamped
 
@@ -86,15 +91,23 @@ def _resize_premultiplied(logo_rgba: NDArray[np.uint8], size: tuple[int, int]) -
     return np.asarray(resized, np.float32)
 
 
-def _halo_alpha(alpha: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
-    """The logo's shape, widened and softened; fades out within ``reach`` pixels."""
-    # A Gaussian is all but over after 2.5 deviations; doubling lifts it to full strength along the logo's edge.
-    soft = cv2.GaussianBlur(alpha, (2 * reach + 1, 2 * reach + 1), reach / 2.5, borderType=cv2.BORDER_CONSTANT)
-    return np.asarray(np.minimum(soft * 2.0, 1.0) * HALO_STRENGTH, np.float32)
-
-
-def _halo_tone(layer: NDArray[np.float32]) -> float:
-    """The grey that contrasts with the logo's mean brightness, 0 to 255."""
+def _mean_brightness(layer: NDArray[np.float32]) -> float:
+    """Perceived brightness of what can be seen of the logo, 0 to 255."""
     cover = float(layer[..., 3].sum())
-    brightness = float((layer[..., :3] @ LUMA).sum()) / cover if cover > 0 else DARK
-    return DARK if brightness > (LIGHT + DARK) / 2 else LIGHT
+    return float((layer[..., :3] @ LUMA).sum()) / cover if cover > 0 else DARK
+
+
+def _shape_of_halo(alpha: NDArray[np.float32], reach: int) -> NDArray[np.float32]:
+    """The logo's shape, widened and softened: full behind it, gone after ``reach`` pixels, faint for a faint logo."""
+    widening = reach // 3
+    wide = cv2.dilate(alpha, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * widening + 1, 2 * widening + 1)))
+    softening = reach - widening
+    side = 2 * softening + 1
+    return np.asarray(cv2.GaussianBlur(wide, (side, side), softening / 2, borderType=cv2.BORDER_CONSTANT), np.float32)
+
+
+def _need_of_halo(ground: NDArray[np.float32], brightness: float, reach: int) -> NDArray[np.float32]:
+    """How strong the halo has to be around each pixel, 0 to `HALO_STRENGTH`: the less contrast, the stronger."""
+    surroundings = cv2.blur(ground @ LUMA, (2 * reach + 1, 2 * reach + 1))
+    lacking = 1.0 - np.abs(surroundings - brightness) / ENOUGH_CONTRAST
+    return np.asarray(np.clip(lacking, 0.0, 1.0) * HALO_STRENGTH, np.float32)

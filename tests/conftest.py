@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from temporalio.client import Client
 
 from domain import migrations
 from domain.keys import KeyDigester
@@ -16,6 +17,7 @@ from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.servers.object_store import running_object_store
 from tests.servers.postgres import PostgresMissingError, running_postgres
+from tests.servers.temporal import running_temporal
 
 PEPPER = "a pepper for tests, longer than thirty-two characters"
 
@@ -90,3 +92,10 @@ async def object_store(object_store_settings: ObjectStoreSettings) -> S3ObjectSt
                 await asyncio.sleep(0.05)
             else:
                 return store
+
+
+@pytest.fixture(scope="session")
+async def temporal() -> AsyncIterator[Client]:
+    """The real Temporal server; tests keep apart by task queues and workflow ids of their own."""
+    async with running_temporal() as client:
+        yield client

@@ -129,7 +129,7 @@ class TryOnWorkflow:
                     )
                     for garment in job.garments
                 ]
-        except* ActivityError as failures:
+        except BaseExceptionGroup as failures:
             # The first to fail; the others were cancelled because of it.
             raise failures.exceptions[0] from None
         return person.result(), [garment.result() for garment in garments]

@@ -25,6 +25,7 @@ class Shoulders:
     Attributes:
         tip: Outer end of the shoulder seam, or of the strap.
         neck_top: Highest point beside the neck opening.
+        neck_sides: ``(2, 2)`` the same point measured on each side, left and right in the picture.
         neck_foot: Where the collar, hood or neckband stands on the shoulder seam; this point is laid on the body.
         hood: Whether what rises above the foot is a hood.
         top: ``(n,)`` first row with cloth per offset, both halves averaged.
@@ -32,6 +33,7 @@ class Shoulders:
 
     tip: Point
     neck_top: Point
+    neck_sides: NDArray[np.float64]
     neck_foot: Point
     hood: bool
     top: NDArray[np.float64]
@@ -103,7 +105,7 @@ def find_shoulders(halves: BoolMask, armpits: Armpits, frame: Frame) -> Shoulder
     hood = bool(neck_foot[1] - neck_top[1] > HOOD_SHARE * frame.height)
     on_both = np.maximum(*tops) < halves.shape[1]
     top = np.where(on_both & (not hood), np.mean(tops, axis=0), np.minimum(*tops))
-    return Shoulders(tip, neck_top, neck_foot, hood, top)
+    return Shoulders(tip, neck_top, np.stack(necks), neck_foot, hood, top)
 
 
 def _merged(points: list[Point], frame: Frame) -> Point:

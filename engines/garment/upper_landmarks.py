@@ -112,6 +112,9 @@ def _torso_edge(
         flare = np.clip((rows - armpits.row) / max(hem - armpits.row, 1), 0, 1)
         margin = 0.0 if armpits.sleeves is Sleeves.RESTING else frame.width * (0.02 + 0.14 * flare)
         edge = np.minimum(edge, armpits.offset + margin)
+    # The last rows of a slanting or curved hem hold only a part of its width.
+    last_whole = int(np.clip(hem - 0.02 * frame.height, 0, len(edge) - 1))
+    edge = np.where(rows > last_whole, edge[last_whole], edge)
     edge = np.where(rows < armpits.row, np.interp(rows, [tip[1], armpits.row], [tip[0], armpits.offset]), edge)
     edge = np.where(rows < tip[1], tip[0], edge)
     return np.asarray(ndimage.gaussian_filter1d(ndimage.median_filter(edge, 9), 0.008 * frame.height))
@@ -158,9 +161,13 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     if sleeves is None:
         parts = np.zeros_like(parts)
     back = np.zeros_like(mask)
-    if not shoulders.hood:
-        offset, row = shoulders.neck_top
-        back = inner_back(cloth, np.array([axis - offset, row]), np.array([axis + offset, row]))
+    if shoulders.neck_foot[1] - shoulders.neck_top[1] < 0.02 * frame.height:  # no collar rises above the shoulder
+        # Each side as measured: a garment that hangs a little askew would put symmetric arcs beside the neckline.
+        left, right = shoulders.neck_sides
+        if np.abs(left - right).max() > 0.15 * frame.width:
+            left = right = shoulders.neck_top
+        origin = np.array([axis, 0.0])
+        back = inner_back(cloth, origin + left * (-1, 1), origin + right)
     torso = mask & ~parts.any(axis=0)
     return UpperLandmarks(
         axis, symmetry, frame, armpits, shoulders, hem, edges, sleeves, torso, np.asarray(parts), back

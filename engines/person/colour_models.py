@@ -89,7 +89,7 @@ class Skin:
 
     def resembles(self, colour: Floats) -> bool:
         """Whether the colour may be the same person's skin in other light."""
-        return any((np.abs(colour - centre) < (28.0, 9.0, 11.0)).all() for centre in self.centres)
+        return any((np.abs(colour - centre) < (28.0, 7.0, 9.0)).all() for centre in self.centres)
 
     def log_density(self, lab: Floats) -> Floats:
         """Logarithm of the density at every pixel of ``(height, width, 3)``."""

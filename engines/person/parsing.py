@@ -35,6 +35,9 @@ _BALD = 1.0
 _BROWS = -0.8
 """Height of the eyebrows over the chin, in face widths; dark places of the face below them are no hair."""
 
+_LIKE_SKIN = -14.5
+"""Log density of skin above which a colour may well be skin: some three and a half standard deviations."""
+
 _SKIN_AT_HOME = 0.08
 """Prior of skin above which a patch of it may begin."""
 
@@ -94,10 +97,11 @@ def _skin_samples(seen: _Evidence) -> list[Floats]:
         core = body.face.mask(height, width, 0.75) & inside
         places.append(seen.lab[core])
     broad = Skin(places)
-    likely = broad.log_density(seen.lab) > -17.0
+    likely = broad.log_density(seen.lab) > _LIKE_SKIN
     for limb in body.arms:
         hand = inside & (limb.offset < 0.8) & (limb.position > 2.1) & (limb.position < 2.8) & likely
-        places.append(seen.lab[hand])
+        if hand.sum() > _FEW and (not body.face.measured or broad.resembles(np.median(seen.lab[hand], axis=0))):
+            places.append(seen.lab[hand])
     return places
 
 
@@ -109,7 +113,6 @@ def _skin_elsewhere(seen: _Evidence, owners: Mask, known: Skin) -> list[Floats]:
     neck = sure & (body.below_chin > 0.05) & (body.height < 0.25) & (body.aside < 0.3)
     places = [neck, sure & (arm < 0.8) & (along > 0.6), sure & (body.height > 1.2)]
     colours = [seen.lab[place] for place in places if place.sum() > _FEW]
-    print([np.median(c, axis=0) for c in colours], known.centres, known._spreads)
     return [colour for colour in colours if known.resembles(np.median(colour, axis=0))]
 
 
@@ -117,7 +120,7 @@ def _seeded(seen: _Evidence) -> dict[int, Floats]:
     """Colour models from the places where each material surely is."""
     body, inside = seen.body, seen.inside
     arm, _, _ = nearest_limb(body.arms)
-    like_skin = seen.skin > -15.0
+    like_skin = seen.skin > _LIKE_SKIN
     chest = inside & (body.height > 0.2) & (body.height < 0.6) & (body.aside < 0.42)
     plain = chest & ~like_skin
     top = plain if plain.sum() > 0.25 * chest.sum() else chest & (body.height > 0.35)

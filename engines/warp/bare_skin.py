@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.warp.bare_limbs import bare_edges
 from engines.warp.body import LEFT, SIDES, BodyModel
-from engines.warp.fill import grain, grain_of
+from engines.warp.fill import fill_from, grain, grain_of
 from engines.warp.limbs import Limb
 from engines.warp.ribbon import OUTSIDE, rasterise
 
@@ -20,14 +21,17 @@ ARM_BARE = (0.150, 0.112, 0.075)
 LEG_BARE = ((0.0, 0.235), (0.35, 0.215), (0.85, 0.150), (1.0, 0.142), (1.3, 0.150), (1.62, 0.115), (2.0, 0.080))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
-DELTOID = 0.150
-"""Radius of the shoulder's round, in shoulder widths."""
+CAP_SLEEVE = 0.25
+"""A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
 
 TORSO_BARE_MOST = 0.46
 """Largest half width of bare torso skin, in shoulder widths: invented skin stays under the garment's edges."""
 
 LIMB_SHADE, TORSO_SHADE = 0.30, 0.16
 """How much darker skin is at the edge of a limb or torso than on its axis."""
+
+TONE_REACH = 0.20
+"""Distance over which seen skin hands on its exact colour, in shoulder widths."""
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
@@ -96,15 +100,17 @@ def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
 
 def _arm(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
     limb, unit = body.arms[side], body.shoulder_width
-    half = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
-    begin = max(clothed_until(limb, clothed) - 0.02, 0.0)
-    across = _strip(body.shape, limb, (np.minimum(limb.outer, half), np.minimum(limb.inner, half)), begin, 1.12)
-    if begin > 0.0:
-        return across
+    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
+    edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
+    begin = clothed_until(limb, clothed) - 0.02
+    if begin > CAP_SLEEVE:
+        return _strip(body.shape, limb, edges, begin, 1.12)
     # A bare arm ends upwards in the round of the shoulder.
+    across = _strip(body.shape, limb, edges, 0.0, 1.12)
     joint = body.skeleton.shoulder[side]
     rows, columns = np.indices(body.shape, dtype=np.float32)
-    ball = np.hypot(columns - joint[0], rows - joint[1]) / np.float32(DELTOID * unit)
+    radius = max(min(float(edges[0][0] + edges[1][0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
+    ball = np.hypot(columns - joint[0], rows - joint[1]) / np.float32(radius)
     return np.where((across <= OUTSIDE) & (ball < 1.0), ball, across).astype(np.float32)
 
 
@@ -114,15 +120,16 @@ def _leg(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np
         limb.shares < limb.bend, limb.shares / limb.bend, 1.0 + (limb.shares - limb.bend) / (1.0 - limb.bend)
     )
     knots, values = zip(*LEG_BARE, strict=True)
-    half = np.interp(position, knots, values) * body.shoulder_width
+    usual = np.interp(position, knots, values) * body.shoulder_width
+    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual)
     begin = max(clothed_until(limb, clothed) - 0.04, 0.0)
-    return _strip(body.shape, limb, (np.minimum(limb.outer, half), np.minimum(limb.inner, half)), begin, 1.08)
+    return _strip(body.shape, limb, edges, begin, 1.08)
 
 
 def _strip(
     shape: tuple[int, int],
     limb: Limb,
-    halves: tuple[NDArray[np.float64], NDArray[np.float64]],
+    halves: tuple[NDArray[np.float32], NDArray[np.float32]],
     begin: float,
     end: float,
 ) -> NDArray[np.float32]:
@@ -162,7 +169,8 @@ def _torso(body: BodyModel) -> NDArray[np.float32]:
 def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
     """The colour of skin everywhere: that of the seen skin nearby, the person's usual tone far from any."""
     unit, labels = body.shoulder_width, body.labels
-    kernel = np.ones((5, 5), np.uint8)
+    radius = max(2, round(0.02 * unit))
+    kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     skin = np.isin(labels, SKIN_LABELS).astype(np.uint8)
     sure = (cv2.erode(skin, kernel) > 0) & (body.matte > 0.9)
     face = cv2.erode((labels == Label.FACE).astype(np.uint8), kernel) > 0
@@ -179,6 +187,12 @@ def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
     weight = np.asarray(cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
     sums = np.asarray(cv2.resize(photo * sure[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
     sigma = 0.20 * unit / reduce
-    near = cv2.GaussianBlur(weight, (0, 0), sigma)[..., None]
-    mixed = (cv2.GaussianBlur(sums, (0, 0), sigma) + 0.02 * usual) / (near + 0.02)
-    return np.asarray(cv2.resize(mixed, (labels.shape[1], labels.shape[0]), interpolation=cv2.INTER_LINEAR), np.float32)
+    around = cv2.GaussianBlur(weight, (0, 0), sigma)[..., None]
+    mixed = (cv2.GaussianBlur(sums, (0, 0), sigma) + 0.02 * usual) / (around + 0.02)
+    mixed = cv2.resize(mixed, (labels.shape[1], labels.shape[0]), interpolation=cv2.INTER_LINEAR)
+    if not sure.any():
+        return np.asarray(mixed, np.float32)
+    # Right beside seen skin its own colour goes on, so that no border shows.
+    distance = cv2.distanceTransform((~sure).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(TONE_REACH * unit)
+    beside = np.exp(-distance)[..., None]
+    return np.asarray(mixed + (fill_from(photo, sure, reduce) - mixed) * beside, np.float32)

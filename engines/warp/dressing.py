@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from engines.base import Category, EngineError, Garment
+from engines.base import Category, Garment
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body import BodyModel
-from engines.warp.hints import wears_tucked
+from engines.warp.full import drape_full
+from engines.warp.hints import is_tucked
+from engines.warp.lower import drape_lower
 from engines.warp.pieces import Drape
 from engines.warp.stages import Stages
 from engines.warp.upper import drape_upper
@@ -21,9 +23,10 @@ def drape_garment(garment: Garment, body: BodyModel, stages: Stages) -> Drape:
     """
     stages.begin("cut_out")
     cloth = cut_out(garment.picture)
-    stages.begin("landmarks")
-    if garment.category is Category.UPPER_BODY:
-        marks = find_upper_landmarks(cloth)
-        stages.begin("drape")
-        return drape_upper(cloth, marks, body, tucked=wears_tucked(garment))
-    raise EngineError("garment_not_recognised", f"No draper for {garment.category} yet.")
+    stages.begin("drape")
+    hints = garment.hints
+    if garment.category is Category.LOWER_BODY:
+        return drape_lower(cloth, body, hints.kind, hints.tuck_state)
+    if garment.category is Category.FULL_BODY:
+        return drape_full(cloth, body, hints.kind)
+    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(hints))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +86,7 @@ class WarpEngine:
             picture, person_map, measured = self._put_on(
                 garment, picture, person_map, body, stages, seed=request.seed, over=garment.category in put_on
             )
+            body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
             put_on.add(garment.category)
             checks.update({name if number == 1 else f"{name}_{number}": value for name, value in measured.items()})
         stages.begin("paste")

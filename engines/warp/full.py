@@ -20,7 +20,7 @@ from engines.garment.regions import BoolMask, dilated
 from engines.warp.body import LEFT, SIDES, BodyModel
 from engines.warp.hang import drop_to, hanging_half_width, hanging_rows
 from engines.warp.leg_ribbons import lay_leg, leg_end
-from engines.warp.lower import WAIST_EASE, leg_of
+from engines.warp.lower import WAIST_EASE, leg_of, shaded_far_leg
 from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.silhouette import Reals, ease
@@ -164,6 +164,7 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
         ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(trousers, lower, side), body.shape, name))
+    pieces = shaded_far_leg(pieces, body)
     seam = np.clip((waist_row + SEAM_OVERLAP - rows) / 2.0, 0.0, 1.0)
     top = replace(torso, alpha=(torso.alpha * seam).astype(np.float32))
     grid_rows = np.linspace(marks.upper.frame.top - 6.0, waist_row + 8.0, GRID_ROWS // 2)

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from engines.base import Category, Garment
+from engines.base import Category, Garment, Hints
 
-HONOURED = frozenset({"tuck_state"})
+HONOURED = frozenset({"kind", "tuck_state"})
 """Names of the hints that can change a picture."""
 
 _REASONS = {
-    "kind": "The garment's form is read from its picture.",
+    "kind": "The form of a top is read from its picture.",
     "size": "Sizes do not change the fit in this engine.",
     "customer_size": "Sizes do not change the fit in this engine.",
     "garment_state": "The garment is shown open or closed as in its picture.",
+    "tuck_state": "A garment for the whole body cannot be tucked in.",
     "view_angle": "The person is shown from the side that the photo shows.",
 }
 
 
-def wears_tucked(garment: Garment) -> bool:
-    """Whether the garment is a top that is to be tucked in."""
-    return garment.category is Category.UPPER_BODY and garment.hints.tuck_state == "tucked"
+def is_tucked(hints: Hints) -> bool:
+    """Whether a top is to be tucked in."""
+    return (hints.tuck_state or "").strip().lower() == "tucked"
 
 
 def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]]:
@@ -38,17 +39,14 @@ def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]
         for name, value in asdict(garment.hints).items():
             if value is None:
                 continue
-            reason = _reason_against(name, garment)
-            if reason is not None:
-                refused[name] = reason
+            if not _follows(name, garment.category):
+                refused[name] = _REASONS[name]
             elif name not in applied:
                 applied.append(name)
     return [name for name in applied if name not in refused], refused
 
 
-def _reason_against(name: str, garment: Garment) -> str | None:
-    if name != "tuck_state":
-        return _REASONS[name]
-    if garment.category is not Category.UPPER_BODY:
-        return "Only garments for the upper body can be tucked in."
-    return None
+def _follows(name: str, category: Category) -> bool:
+    if name == "kind":
+        return category is not Category.UPPER_BODY
+    return name == "tuck_state" and category is not Category.FULL_BODY

@@ -15,8 +15,9 @@ from engines.warp.behind_top import behind_top
 from engines.warp.body import SIDES, BodyModel
 from engines.warp.hang import drop_to, hanging_half_width, hanging_rows
 from engines.warp.leg_ribbons import lay_leg, leg_end
-from engines.warp.pieces import Cloth, Drape
+from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
+from engines.warp.silhouette import ease
 
 HIDDEN_WAISTBAND = 0.80
 """Height of a waistband under a top worn over it, in torso lengths."""
@@ -29,6 +30,9 @@ WAIST_EASE = 1.03
 
 LONGEST_SKIRT = 0.97
 """Largest length of a skirt as a share of the way to the ankles."""
+
+LEG_SHADOW, LEG_SHADOW_REACH = 0.22, 0.035
+"""Depth of the shadow that the near leg throws on the far one, and its width in shoulder widths."""
 
 SKIRT_ROWS = 64
 
@@ -51,6 +55,10 @@ def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_sta
     marks = find_lower_landmarks(cloth, kind)
     open_waist = shows_waistband(body, tuck_state)
     waistband = waistband_height(body, open_waist)
+    rise = rise_height(marks, body, waistband)
+    if open_waist and not tuck_state and waistband > HIDDEN_WAISTBAND and rise < waistband - 0.05:
+        # A high-rise garment under a cropped top: its waistband is higher than the top's hem.
+        open_waist, waistband = False, float(np.clip(rise, BELIEVABLE_WAISTBAND[0], HIDDEN_WAISTBAND))
     scale = WAIST_EASE * body.width(waistband) / max(marks.waist_width, 1.0)
     legs = marks.shape is LowerShape.LEGS
     checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
@@ -65,6 +73,7 @@ def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_sta
         ribbon = lay_leg(marks, body, side, waistband=waistband, scale=scale, end=end)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
+    pieces = shaded_far_leg(pieces, body)
     hidden = tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces)
     return Drape(hidden, {**checks, "leg_end": end})
 
@@ -82,6 +91,24 @@ def waistband_height(body: BodyModel, open_waist: bool) -> float:
     # A little above the line that was seen, so that no rim of the old waistband is left.
     at = body.waist.height - 0.02 if open_waist and body.waist.tucked else HIDDEN_WAISTBAND
     return float(np.clip(at, *BELIEVABLE_WAISTBAND))
+
+
+def rise_height(marks: LowerLandmarks, body: BodyModel, waistband: float) -> float:
+    """Where the waistband would sit for the garment's crotch to lie at the body's; ``waistband`` for a skirt."""
+    if marks.shape is not LowerShape.LEGS:
+        return waistband
+    scale = WAIST_EASE * body.width(waistband) / max(marks.waist_width, 1.0)
+    return body.crotch_height - (marks.crotch[1] - marks.top) * scale / body.torso_length
+
+
+def shaded_far_leg(pieces: list[Piece], body: BodyModel) -> list[Piece]:
+    """The far leg with the shadow of the near one below the crotch; without it two plain legs flow into one."""
+    far, near = pieces
+    reach = LEG_SHADOW_REACH * body.shoulder_width
+    beside = np.asarray(cv2.GaussianBlur(near.alpha, (0, 0), reach), np.float32)
+    below = ease((body.heights - body.crotch_height) / 0.25)
+    factor = 1.0 - LEG_SHADOW * np.clip(2.0 * beside, 0.0, 1.0) * below
+    return [replace(far, colour=np.asarray(far.colour * factor[..., None], np.float32)), near]
 
 
 def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:

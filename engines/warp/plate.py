@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.warp.bare_skin import bare_skin
+from engines.warp.bare_skin import SKIN_LABELS, bare_skin
 from engines.warp.body import BodyModel
 from engines.warp.fill import fill_from, grain, grain_of
 from engines.warp.pieces import Drape
+from engines.warp.silhouette import ease
+from engines.warp.stray_cloth import stray_cloth
 
 OVERREACH = 0.005
 """How far the removal reaches beyond the old garment's labels, in heights of the photo."""
@@ -25,6 +27,9 @@ EDGE_BLUR = 1.2
 
 NATURAL_TROUSER_TOP = 0.72
 """Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
+
+SKIN_FADE = 0.09
+"""Distance over which invented skin fades into seen skin, in shoulder widths."""
 
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
 
@@ -47,6 +52,7 @@ def lay_plate(
     clothed = drape.alpha
     old = old_garment(person_map.labels, body, category)
     removed = _reached(old, person_map, category)
+    removed |= stray_cloth(photo, person_map.labels, old, body.shoulder_width)
     if not removed.any():
         return photo.copy()
     fill = _behind(photo, person_map)
@@ -60,10 +66,13 @@ def lay_plate(
         arms_and_torso=category is not Category.LOWER_BODY,
         legs=category is not Category.UPPER_BODY,
     )
-    skin_cover = skin.cover * (1.0 - other_cover)
+    # Rims of the old garment that stand out over the wall are wall, however wide the invented arm is.
+    worn = cv2.GaussianBlur((person_map.labels != Label.BACKGROUND).astype(np.float32), (0, 0), 1.0)
+    skin_cover = skin.cover * worn * (1.0 - other_cover)
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
-    share = np.maximum(share, old.astype(np.float32))[..., None]
+    share = np.maximum(share, old.astype(np.float32))
+    share = np.maximum(share, _into_skin(old, person_map.labels, body.shoulder_width) * skin.cover)[..., None]
     return np.asarray(photo + (fill - photo) * share, dtype=np.float32)
 
 
@@ -90,6 +99,13 @@ def _reached(old: NDArray[np.bool_], person_map: PersonMap, category: Category) 
     # The outermost pixel of what stays is mixed with the old garment and goes too.
     sure = cv2.erode(stays, np.ones((3, 3), np.uint8)) > 0
     return np.asarray(old | (grown & ~sure))
+
+
+def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -> NDArray[np.float32]:
+    """How far invented skin fades into seen skin: the shadow that a cuff or neckline threw there goes with it."""
+    distance = cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(SKIN_FADE * unit)
+    skin = np.isin(labels, SKIN_LABELS).astype(np.float32)
+    return np.asarray(ease(1.0 - distance) * skin, dtype=np.float32)
 
 
 def _behind(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:

@@ -58,7 +58,7 @@ def test_accepted_headers(header: str) -> None:
         "data:image/png;base64,====",
         "data:image/png;base64,ÄÖÜß",
         "data:image/png;base64,QUJ\ud800",
-        "data:ımage/png;base64,QUJD",
+        "data:\u0131mage/png;base64,QUJD",
     ],
 )
 def test_malformed(text: str) -> None:

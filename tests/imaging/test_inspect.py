@@ -14,6 +14,9 @@ from imaging.inspect import ImageFacts, inspect_image
 from imaging.limits import ImageLimits
 from tests.imaging.pictures import exif_with_orientation, png_chunk, png_of, quarters, saved, textured
 
+QUICK_S = 0.5
+"""Far below what decoding any of the bombs would take, far above what refusing them takes."""
+
 
 def refused(data: bytes, limits: ImageLimits | None = None) -> str:
     """The code with which both the check at the door and the decoder refuse a picture."""
@@ -135,7 +138,7 @@ def test_pixel_bombs_are_refused_from_the_header(side: int) -> None:
     data = png_of(side, side, png_chunk(b"IDAT", np.random.default_rng(0).bytes(500_000)))
     begin = time.perf_counter()
     assert refused(data) == "image_too_many_pixels"
-    assert time.perf_counter() - begin < 0.2
+    assert time.perf_counter() - begin < QUICK_S
 
 
 def test_text_bomb_in_a_png_is_refused_quickly() -> None:
@@ -143,7 +146,7 @@ def test_text_bomb_in_a_png_is_refused_quickly() -> None:
     data = png_of(300, 300, png_chunk(b"zTXt", b"Comment\0\0" + unfolded))
     begin = time.perf_counter()
     assert refused(data) == "image_not_readable"
-    assert time.perf_counter() - begin < 0.2
+    assert time.perf_counter() - begin < QUICK_S
 
 
 @pytest.mark.parametrize("side", [2_000, 9_000, 60_000])
@@ -166,10 +169,10 @@ def test_tiny_png_that_claims_many_pixels() -> None:
 def test_jpeg_of_endless_scans_is_refused_before_it_is_decoded() -> None:
     data = saved(quarters(1600, 1600), "JPEG", progressive=True)
     last = data.rindex(b"\xff\xda")
-    bomb = data[:-2] + data[last:-2] * 2_000 + data[-2:]
+    bomb = data[:-2] + data[last:-2] * 4_000 + data[-2:]
     begin = time.perf_counter()
     assert refused(bomb) == "image_not_readable"
-    assert time.perf_counter() - begin < 0.2
+    assert time.perf_counter() - begin < QUICK_S
 
 
 @pytest.mark.parametrize("file_format", ["WEBP", "PNG"])
@@ -179,6 +182,7 @@ def test_animations(file_format: str) -> None:
     assert refused(data) == "image_animated"
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF data")  # Pillow's own remark, which is no error in service
 def test_broken_exif_does_not_condemn_a_good_picture() -> None:
     data = saved(quarters(), "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\xff\xff" + bytes(20))
     assert inspect_image(data).width == 320

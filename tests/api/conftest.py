@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from temporalio.client import Client
+
+from api.app import create_app
+from api.parts import ApiParts
+from domain.keys import KeyDigester
+from imaging.limits import ImageLimits
+from runtime.database import Database
+from runtime.object_store import MemoryObjectStore
+from runtime.settings import Settings
+from tests.factories import Caller, create_caller
+from tests.pictures import data_uri
+
+
+@dataclass
+class Api:
+    """A client of the application in this process, and what stands behind it."""
+
+    client: httpx.AsyncClient
+    parts: ApiParts
+    caller: Caller
+    store: MemoryObjectStore
+
+    async def post(self, body: Any, path: str = "/api/v1/tryon") -> httpx.Response:
+        return await self.client.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+
+    async def poll(self, job_id: str) -> httpx.Response:
+        return await self.client.get(f"/api/v1/tryon/{job_id}")
+
+
+OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
+
+
+@pytest.fixture
+def open_api(database: Database, digester: KeyDigester, temporal: Client) -> OpenApi:
+    """Opens an API; ``settings`` and ``client`` (of Temporal) may be others."""
+
+    @asynccontextmanager
+    async def open_it(settings: Settings | None = None, client: Client | None = None) -> AsyncIterator[Api]:
+        settings = settings or Settings()
+        store = MemoryObjectStore()
+        parts = ApiParts(
+            settings, database, store, client or temporal, digester, ImageLimits(**settings.images.limits())
+        )
+
+        @asynccontextmanager
+        async def ready_parts(_settings: Settings) -> AsyncIterator[ApiParts]:
+            yield parts
+
+        app = create_app(settings, ready_parts)
+        caller = await create_caller(database, digester)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(
+                transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
+            ) as http,
+        ):
+            yield Api(http, parts, caller, store)
+
+    return open_it
+
+
+@pytest.fixture
+async def api(open_api: OpenApi) -> AsyncIterator[Api]:
+    async with open_api() as opened:
+        yield opened
+
+
+def single(**fields: Any) -> dict[str, Any]:
+    """A good body of POST /api/v1/tryon, with these fields changed; ``...`` leaves one out."""
+    body = {"customerPhotoBase64": data_uri(), "garmentImageUrl": data_uri(), "category": "upper_body", **fields}
+    return {name: value for name, value in body.items() if value is not ...}
+
+
+def combo(*garments: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A good body of POST /api/v1/tryon/combo."""
+    good = {"garmentImageUrl": data_uri(), "category": "upper_body"}
+    return {"customerPhotoBase64": data_uri(), "garments": list(garments) or [good, good], **fields}

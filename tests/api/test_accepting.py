@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from temporalio.client import Client
+
+from domain import jobs, ledger
+from runtime.settings import Settings
+from tests.api.conftest import Api, OpenApi, combo, single
+from tests.pictures import data_uri, encoded, padded, photo
+from workflows.contracts import TryOnInput
+from workflows.queues import tryon_workflow_id
+
+
+async def job_input(api: Api, job_id: str) -> TryOnInput:
+    async with api.parts.database.reading() as session:
+        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    return TryOnInput.model_validate(job.workflow_input)
+
+
+async def test_a_post_answers_202_with_exactly_the_contracts_keys(api: Api) -> None:
+    answer = await api.post(single())
+    assert answer.status_code == 202
+    assert answer.json().keys() == {"jobId", "status"}
+    assert answer.json()["status"] == "processing"
+    assert str(uuid.UUID(answer.json()["jobId"])) == answer.json()["jobId"]
+
+
+async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, temporal: Client) -> None:
+    job_id = (await api.post(single())).json()["jobId"]
+    async with api.parts.database.reading() as session:
+        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+        assert await ledger.entries_of_job(session, job_id=job.id) == ["reserve"]
+    assert job.started_at is not None
+    assert await api.store.list_keys("") == [f"jobs/{job_id}/input/0", f"jobs/{job_id}/input/1"]
+    description = await temporal.get_workflow_handle(tryon_workflow_id(job_id)).describe()
+    assert description.workflow_type == "TryOnWorkflow"
+    assert "upper_body" in (await description.static_summary() or "")
+
+
+async def test_every_garment_field_reaches_the_workflow(api: Api) -> None:
+    body = single(
+        garmentBackImageUrl="https://shop.example/back.jpg",
+        garmentCategory="denim jacket",
+        size="M",
+        customerSize="L",
+        garmentState="open",
+        tuckState="untucked",
+        viewAngle="back",
+    )
+    garment = (await job_input(api, (await api.post(body)).json()["jobId"])).garments[0]
+    assert garment.back_picture_url == "https://shop.example/back.jpg"
+    assert garment.hints.model_dump() == {
+        "garmentCategory": "denim jacket",
+        "size": "M",
+        "customerSize": "L",
+        "garmentState": "open",
+        "tuckState": "untucked",
+        "viewAngle": "back",
+    }
+
+
+async def test_null_is_the_same_as_absent(api: Api) -> None:
+    assert (await api.post(single(productId=None, size=None, viewAngle=None))).status_code == 202
+
+
+async def test_unknown_fields_are_ignored_and_named(api: Api) -> None:
+    answer = await api.post(single(colour="red", **{"snow\u2603man": 1}))
+    assert answer.status_code == 202
+    assert answer.headers["X-Ignored-Fields"] == "colour, snow?man"
+
+
+async def test_a_combo_keeps_the_order_of_its_garments(api: Api) -> None:
+    garments = [
+        {"garmentImageUrl": "https://shop.example/a.png", "category": "upper_body"},
+        {"garmentImageUrl": data_uri(), "category": "lower_body"},
+    ]
+    answer = await api.post(combo(*garments), "/api/v1/tryon/combo")
+    assert answer.status_code == 202
+    accepted = await job_input(api, answer.json()["jobId"])
+    assert [(garment.index, garment.category) for garment in accepted.garments] == [(0, "upper_body"), (1, "lower_body")]
+    assert accepted.garments[0].picture_url == "https://shop.example/a.png"
+    assert (accepted.kind, accepted.deadline_seconds) == ("combo", 600)
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP"])
+async def test_the_three_formats_are_accepted_whatever_the_label_says(api: Api, format: str) -> None:
+    assert (await api.post(single(customerPhotoBase64=data_uri(encoded(format=format), "image/jpg")))).status_code == 202
+
+
+async def test_exactly_8_mib_pass(api: Api) -> None:
+    picture = padded(encoded(), 8 * 1024 * 1024)
+    assert len(picture) == 8 * 1024 * 1024
+    assert (await api.post(single(customerPhotoBase64=data_uri(picture)))).status_code == 202
+
+
+@pytest.mark.parametrize(("width", "height"), [(256, 256), (256, 1024)])
+async def test_pictures_at_the_bounds_pass(api: Api, width: int, height: int) -> None:
+    assert (await api.post(single(garmentImageUrl=data_uri(encoded(photo(width, height)))))).status_code == 202
+
+
+async def test_the_content_type_may_carry_a_charset(api: Api) -> None:
+    import json
+
+    answer = await api.client.post(
+        "/api/v1/tryon", content=json.dumps(single()), headers={"Content-Type": "Application/JSON; charset=utf-8"}
+    )
+    assert answer.status_code == 202
+
+
+async def test_temporal_away_delays_the_job_and_refuses_nothing(
+    open_api: OpenApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from runtime.temporal import connect_temporal
+
+    monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setenv("TRYON_TEMPORAL_START_TIMEOUT_SECONDS", "0.2")
+    settings = Settings()
+    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+        answer = await api.post(single())
+        assert answer.status_code == 202
+        assert (await api.poll(answer.json()["jobId"])).json() == {"status": "processing"}
+        async with api.parts.database.reading() as session:
+            job = await jobs.get_job(session, job_id=uuid.UUID(answer.json()["jobId"]))
+    assert job.started_at is None

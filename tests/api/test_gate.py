@@ -1,0 +1,88 @@
+"""What is refused on headers alone, in the decided order and before the body is read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from domain import accounts, keys
+from tests.api.conftest import Api, single
+
+BAD_KEYS = {
+    "missing": None,
+    "another scheme": "Basic abc",
+    "no key": "Bearer ",
+    "malformed": "Bearer vto_live_short",
+    "unknown": "Bearer vto_live_" + "a" * 43,
+}
+
+
+@pytest.mark.parametrize("header", BAD_KEYS.values(), ids=BAD_KEYS)
+async def test_every_bad_key_is_the_same_401(api: Api, header: str | None) -> None:
+    api.client.headers.pop("Authorization")
+    headers = {} if header is None else {"Authorization": header}
+    answer = await api.client.post("/api/v1/tryon", json=single(), headers=headers)
+    assert answer.status_code == 401
+    assert answer.json() == {"error": "The API key is missing or not valid."}
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+async def test_a_revoked_key_is_401(api: Api) -> None:
+    async with api.parts.database.transaction() as session:
+        await keys.revoke_key(session, key_id=api.caller.key_id)
+    assert (await api.post(single())).status_code == 401
+
+
+async def test_a_blocked_account_is_403_polls_too(api: Api) -> None:
+    job_id = (await api.post(single())).json()["jobId"]
+    async with api.parts.database.transaction() as session:
+        await accounts.block_account(session, account_id=api.caller.account_id)
+    assert (await api.post(single())).status_code == 403
+    assert (await api.poll(job_id)).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/api/v1/nothing", 404),
+        ("GET", "/api/v2/tryon/x", 404),
+        ("POST", "/api/v1/tryon/x/y", 404),
+        ("GET", "/api/v1/tryon", 405),
+        ("PUT", "/api/v1/tryon", 405),
+        ("DELETE", "/api/v1/tryon/combo", 405),
+        ("GET", "/nothing", 404),
+    ],
+)
+async def test_the_route_is_judged_before_the_key(api: Api, method: str, path: str, status: int) -> None:
+    api.client.headers.pop("Authorization")
+    answer = await api.client.request(method, path)
+    assert answer.status_code == status
+    assert answer.json().keys() == {"error"}
+
+
+async def test_a_refused_caller_cannot_make_the_service_read_a_body(api: Api) -> None:
+    read = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal read
+        for _ in range(100):
+            read += 1
+            yield b"x" * 100_000
+
+    answer = await api.client.post("/api/v1/tryon", content=body(), headers={"Authorization": "Bearer nonsense"})
+    assert answer.status_code == 401
+    assert read == 0
+    assert answer.headers["Connection"] == "close"
+
+
+async def test_a_sane_request_id_is_kept_and_another_is_replaced(api: Api) -> None:
+    kept = await api.client.get("/healthz", headers={"X-Request-Id": "shop-42"})
+    assert kept.headers["X-Request-Id"] == "shop-42"
+    replaced = await api.client.get("/healthz", headers={"X-Request-Id": "a b\tc" * 50})
+    assert len(replaced.headers["X-Request-Id"]) == 32
+
+
+async def test_no_answer_may_be_cached(api: Api) -> None:
+    for answer in (await api.post(single()), await api.poll("x"), await api.client.get("/nothing")):
+        assert answer.headers["Cache-Control"] == "no-store"

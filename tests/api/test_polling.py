@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import asyncio
+import base64
+import uuid
+from datetime import timedelta
+
+import pytest
+from temporalio.client import Client
+
+from domain import jobs, ledger
+from domain.errors import CATALOGUE
+from runtime.object_store import ObjectStoreUnavailableError
+from tests.api.conftest import Api, single
+from tests.factories import create_caller
+from workflows.queues import tryon_workflow_id
+
+NOT_FOUND = {"error": "Job not found or expired."}
+HOUR = timedelta(hours=1)
+
+
+async def accepted(api: Api) -> str:
+    job_id: str = (await api.post(single())).json()["jobId"]
+    return job_id
+
+
+async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: timedelta = HOUR) -> None:
+    key = f"results/{job_id}.jpg"
+    await api.store.put(key, picture, "image/jpeg")
+    async with api.parts.database.transaction() as session:
+        await jobs.complete_job(
+            session, job_id=uuid.UUID(job_id), result_key=key, engine="warp", report={}, keep=keep
+        )
+
+
+async def fail(api: Api, job_id: str, code: str) -> None:
+    async with api.parts.database.transaction() as session:
+        await jobs.fail_job(session, job_id=uuid.UUID(job_id), error_code=code, keep=HOUR)
+
+
+async def test_while_processing_the_status_is_all_there_is(api: Api) -> None:
+    answer = await api.poll(await accepted(api))
+    assert (answer.status_code, answer.json()) == (200, {"status": "processing"})
+    assert answer.headers["Retry-After"] == "2"
+
+
+async def test_a_completed_job_brings_its_picture_as_often_as_asked(api: Api) -> None:
+    job_id = await accepted(api)
+    await complete(api, job_id, b"the picture")
+    for _ in range(2):
+        answer = await api.poll(job_id)
+        body = answer.json()
+        assert answer.status_code == 200
+        assert body.keys() == {"status", "resultImageBase64", "generationTimeMs"}
+        assert body["status"] == "completed"
+        prefix, _, data = body["resultImageBase64"].partition(",")
+        assert (prefix, base64.b64decode(data)) == ("data:image/jpeg;base64", b"the picture")
+        assert isinstance(body["generationTimeMs"], int)
+
+
+@pytest.mark.parametrize("code", [code for code, entry in CATALOGUE.items() if entry.status is None])
+async def test_a_failed_job_is_200_with_a_sentence(api: Api, code: str) -> None:
+    job_id = await accepted(api)
+    await fail(api, job_id, code)
+    answer = await api.poll(job_id)
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "failed", "error": CATALOGUE[code].sentence}
+
+
+@pytest.mark.parametrize("job_id", ["nonsense", "combo", str(uuid.uuid4()), "%00", "../../etc/passwd"])
+async def test_an_unknown_or_malformed_id_is_404(api: Api, job_id: str) -> None:
+    answer = await api.poll(job_id)
+    assert answer.status_code == 404
+    assert answer.json().keys() == {"error"}
+
+
+async def test_another_accounts_job_is_the_same_404(api: Api) -> None:
+    job_id = await accepted(api)
+    other = await create_caller(api.parts.database, api.parts.digester)
+    answer = await api.client.get(f"/api/v1/tryon/{job_id}", headers=other.headers)
+    assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
+
+
+async def test_an_expired_job_is_the_same_404(api: Api) -> None:
+    job_id = await accepted(api)
+    await complete(api, job_id, keep=timedelta(seconds=-1))
+    answer = await api.poll(job_id)
+    assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
+
+
+async def test_a_picture_that_was_deleted_is_the_same_404(api: Api) -> None:
+    job_id = await accepted(api)
+    await complete(api, job_id)
+    await api.store.delete_prefix("results/")
+    assert (await api.poll(job_id)).json() == NOT_FOUND
+
+
+async def test_a_store_that_is_away_is_503_and_the_job_stays_completed(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = await accepted(api)
+    await complete(api, job_id)
+
+    async def refuse(_key: str) -> bytes:
+        raise ObjectStoreUnavailableError("down")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(api.store, "get", refuse)
+        assert (await api.poll(job_id)).status_code == 503
+    assert (await api.poll(job_id)).json()["status"] == "completed"
+
+
+async def test_a_terminated_run_releases_its_job_at_the_next_poll(api: Api, temporal: Client) -> None:
+    job_id = await accepted(api)
+    await temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
+    answer = await api.poll(job_id)
+    assert answer.json() == {"status": "failed", "error": CATALOGUE["cancelled"].sentence}
+    assert await api.store.list_keys("jobs/") == []
+    async with api.parts.database.reading() as session:
+        assert await ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
+
+
+async def test_many_polls_at_once_release_once(api: Api, temporal: Client) -> None:
+    job_id = await accepted(api)
+    await temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
+    answers = await asyncio.gather(*(api.poll(job_id) for _ in range(5)))
+    assert {answer.json()["status"] for answer in answers} == {"failed"}
+    async with api.parts.database.reading() as session:
+        assert await ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]

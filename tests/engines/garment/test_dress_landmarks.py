@@ -1,0 +1,69 @@
+"""Armpits, waist and sleeves of a dress are found where they were drawn, flare or not."""
+
+import numpy as np
+import pytest
+
+from engines.base import EngineError
+from engines.garment.dress_landmarks import find_dress_landmarks
+from engines.warp.pieces import Cloth
+from tests.engines.hanging_drawings import AXIS, cloth_of, dress
+
+
+def test_sleeveless_dress() -> None:
+    marks = find_dress_landmarks(dress())
+    assert marks.upper.sleeves is None
+    assert marks.upper.axis == pytest.approx(AXIS, abs=2)
+    assert marks.crotch is None
+
+
+def test_flare_is_no_sleeve() -> None:
+    flared = cloth_of([(0, 110), (55, 70), (100, 95), (95, 300), (260, 840), (0, 840)])
+    assert find_dress_landmarks(flared).upper.sleeves is None
+
+
+def test_short_sleeves() -> None:
+    marks = find_dress_landmarks(dress(sleeves=True))
+    assert marks.upper.sleeves is not None
+    assert marks.upper.armpits.offset == pytest.approx(112, abs=18)
+    assert marks.upper.armpits.row == pytest.approx(195, abs=25)
+    assert marks.upper.sleeve_parts[0].sum() > 3000
+
+
+def test_sleeves_are_not_part_of_the_torso() -> None:
+    marks = find_dress_landmarks(dress(sleeves=True))
+    rows = slice(150, 180)
+    assert not marks.upper.torso_part[rows, int(AXIS + 150) :].any()
+
+
+def test_waist_is_the_narrowest_row() -> None:
+    marks = find_dress_landmarks(dress())
+    assert marks.waist == pytest.approx(340, abs=20)
+
+
+def test_straight_dress_has_no_waist() -> None:
+    straight = cloth_of([(0, 110), (55, 70), (110, 95), (112, 190), (112, 840), (0, 840)])
+    assert find_dress_landmarks(straight).waist is None
+
+
+def test_edges_reach_the_hem() -> None:
+    marks = find_dress_landmarks(dress())
+    assert marks.right[800] == pytest.approx(AXIS + 167.5, abs=5)
+    assert marks.bottom == pytest.approx(840, abs=3)
+
+
+def test_jumpsuit_has_a_crotch() -> None:
+    marks = find_dress_landmarks(dress(legs=True), "jumpsuit")
+    assert marks.crotch == pytest.approx((AXIS, 560), abs=16)
+
+
+def test_stated_dress_keeps_its_slit() -> None:
+    assert find_dress_landmarks(dress(legs=True), "evening dress").crotch is None
+
+
+def test_lopsided_cutout_is_refused() -> None:
+    alpha = np.zeros((900, 700), np.float32)
+    alpha[50:850, 100:160] = 1.0
+    alpha[700:850, 100:650] = 1.0
+    with pytest.raises(EngineError) as refusal:
+        find_dress_landmarks(Cloth(np.zeros((900, 700, 3), np.float32), alpha))
+    assert refusal.value.code == "garment_not_recognised"

@@ -1,0 +1,77 @@
+"""Waistband, crotch and edges are found where they were drawn."""
+
+import numpy as np
+import pytest
+
+from engines.base import EngineError
+from engines.garment.lower_landmarks import LEFT, RIGHT, LowerShape, find_lower_landmarks, stated_shape
+from engines.warp.pieces import Cloth
+from tests.engines.hanging_drawings import AXIS, cloth_of, shorts, skirt, trousers
+
+
+def test_trousers_have_a_crotch() -> None:
+    marks = find_lower_landmarks(trousers(crotch=330))
+    assert marks.shape is LowerShape.LEGS
+    assert marks.crotch == pytest.approx((AXIS, 330), abs=16)
+
+
+def test_waistband_and_hem() -> None:
+    marks = find_lower_landmarks(trousers(waist=60, hem=830))
+    assert marks.top == pytest.approx(60, abs=3)
+    assert marks.bottom == pytest.approx(830, abs=3)
+    assert marks.waist_width == pytest.approx(223, abs=6)
+    assert marks.axis == pytest.approx(AXIS, abs=1)
+
+
+def test_edges_follow_the_outline() -> None:
+    marks = find_lower_landmarks(trousers())
+    assert marks.left[330] == pytest.approx(AXIS - 135, abs=3)
+    assert marks.right[330] == pytest.approx(AXIS + 135, abs=3)
+    assert marks.inseams[RIGHT][800] == pytest.approx(AXIS + 42, abs=4)
+    assert marks.inseams[LEFT][800] == pytest.approx(AXIS - 42, abs=4)
+
+
+def test_inseam_is_the_centre_line_above_the_crotch() -> None:
+    marks = find_lower_landmarks(trousers())
+    assert marks.inseams[LEFT][200] == pytest.approx(AXIS, abs=2)
+
+
+def test_skirt_has_no_crotch() -> None:
+    marks = find_lower_landmarks(skirt())
+    assert marks.shape is LowerShape.SKIRT
+    assert marks.inseams == {}
+
+
+def test_shorts_are_no_skirt() -> None:
+    assert find_lower_landmarks(shorts()).shape is LowerShape.LEGS
+
+
+def test_rounded_hem_is_continued_straight() -> None:
+    rounded = cloth_of([(0, 60), (100, 60), (190, 700), (150, 760), (60, 800), (0, 800)])
+    marks = find_lower_landmarks(rounded)
+    assert marks.right[800] == pytest.approx(AXIS + 100 + 90 * 740 / 640, abs=30)
+
+
+@pytest.mark.parametrize(
+    ("words", "shape"),
+    [("Pleated skirt", LowerShape.SKIRT), ("slim JEANS", LowerShape.LEGS), ("garment", None), (None, None)],
+)
+def test_words_of_the_caller(words: str | None, shape: LowerShape | None) -> None:
+    assert stated_shape(words) is shape
+
+
+def test_stated_skirt_keeps_its_slit() -> None:
+    assert find_lower_landmarks(trousers(), "wrap skirt").shape is LowerShape.SKIRT
+
+
+def test_stated_trousers_get_a_crotch_though_the_legs_touch() -> None:
+    marks = find_lower_landmarks(skirt(), "wide trousers")
+    assert marks.shape is LowerShape.LEGS
+    assert 150 < marks.crotch[1] < 300
+
+
+def test_scrap_is_refused() -> None:
+    scrap = Cloth(np.zeros((100, 100, 3), np.float32), np.zeros((100, 100), np.float32))
+    with pytest.raises(EngineError) as refusal:
+        find_lower_landmarks(scrap)
+    assert refusal.value.code == "garment_not_recognised"

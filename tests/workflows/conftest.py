@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+
+import pytest
+from temporalio.client import Client, WorkflowHandle
+from temporalio.worker import Worker
+
+from tests.workflows.fakes import FakeSteps, tryon_input
+from workflows.contracts import TryOnInput, TryOnOutcome
+from workflows.queues import CPU_QUEUE, GPU_QUEUE
+from workflows.start import start_tryon
+from workflows.tryon import TryOnWorkflow
+
+RunningSteps = Callable[[FakeSteps], AbstractAsyncContextManager["Runs"]]
+
+
+class Runs:
+    """Starts jobs and finds their runs."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def start(self, job: TryOnInput | None = None) -> WorkflowHandle[TryOnWorkflow, TryOnOutcome]:
+        job = job or tryon_input(uuid.uuid4().hex)
+        await start_tryon(self.client, job)
+        return self.client.get_workflow_handle_for(TryOnWorkflow.run, f"tryon-{job.job_id}")
+
+    async def outcome(self, job: TryOnInput | None = None) -> TryOnOutcome:
+        return await (await self.start(job)).result()
+
+
+@pytest.fixture
+def running(temporal: Client) -> RunningSteps:
+    """Both workers, with these fakes for activities."""
+
+    @asynccontextmanager
+    async def run(fakes: FakeSteps) -> AsyncIterator[Runs]:
+        cpu = Worker(
+            temporal,
+            task_queue=CPU_QUEUE,
+            workflows=[TryOnWorkflow],
+            activities=fakes.cpu_activities(),
+            workflow_failure_exception_types=[Exception],
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
+        )
+        gpu = Worker(temporal, task_queue=GPU_QUEUE, activities=fakes.gpu_activities())
+        async with cpu, gpu:
+            yield Runs(temporal)
+
+    return run

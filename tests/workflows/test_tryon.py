@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import pytest
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+
+from tests.workflows.conftest import RunningSteps
+from tests.workflows.fakes import FakeSteps, tryon_input
+from workflows.contracts import TryOnOutcome
+from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, STAGE_ATTRIBUTE
+from workflows.start import start_tryon
+from workflows.tryon import TryOnWorkflow
+
+COMPLETED = TryOnOutcome(status="completed", generation_ms=1)
+
+
+def failing(step: str, error: Exception) -> FakeSteps:
+    async def before(name: str) -> None:
+        if name == step:
+            raise error
+
+    return FakeSteps(before)
+
+
+def refusal(code: str) -> ApplicationError:
+    return ApplicationError("because", type=code, non_retryable=True)
+
+
+async def test_a_single_job_goes_through_every_step_in_order(running: RunningSteps) -> None:
+    fakes = FakeSteps()
+    async with running(fakes) as runs:
+        assert await runs.outcome() == COMPLETED
+    assert set(fakes.names[:2]) == {"fetch_garment", "segment_person"}
+    assert fakes.names[2:] == ["render", "watermark", "settle", "clean_up"]
+
+
+async def test_a_combo_renders_all_garments_at_once_in_the_callers_order(running: RunningSteps) -> None:
+    fakes = FakeSteps()
+    async with running(fakes) as runs:
+        await runs.outcome(tryon_input(uuid.uuid4().hex, garments=4))
+    assert fakes.names.count("fetch_garment") == 4
+    assert fakes.names.count("render") == 1
+    assert [garment.index for garment in fakes.input_of("render").garments] == [0, 1, 2, 3]
+
+
+async def test_garments_and_person_are_prepared_side_by_side(running: RunningSteps) -> None:
+    waiting = asyncio.Barrier(5)
+
+    async def before(name: str) -> None:
+        if name in ("fetch_garment", "segment_person"):
+            await waiting.wait()  # passes only if all five are under way together
+
+    async with running(FakeSteps(before)) as runs:
+        assert await runs.outcome(tryon_input(uuid.uuid4().hex, garments=4)) == COMPLETED
+
+
+@pytest.mark.parametrize("step", ["fetch_garment", "segment_person", "render", "watermark"])
+async def test_a_refusal_in_any_step_releases_the_job(running: RunningSteps, step: str) -> None:
+    fakes = failing(step, refusal("person_not_found"))
+    async with running(fakes) as runs:
+        outcome = await runs.outcome()
+    assert outcome == TryOnOutcome(status="failed", error_code="person_not_found")
+    assert fakes.names[-2:] == ["release", "clean_up"]
+    assert "settle" not in fakes.names
+
+
+async def test_a_passing_fault_is_tried_again(running: RunningSteps) -> None:
+    failures = iter([RuntimeError("out of luck")])
+
+    async def before(name: str) -> None:
+        if name == "render":
+            for error in failures:
+                raise error
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        assert await runs.outcome() == COMPLETED
+    assert fakes.names.count("render") == 2
+
+
+async def test_a_fault_that_stays_ends_as_failed_without_internals(running: RunningSteps) -> None:
+    async def before(name: str) -> None:
+        if name == "watermark":
+            raise ApplicationError("disk is full", non_retryable=True)
+
+    async with running(FakeSteps(before)) as runs:
+        assert (await runs.outcome()).error_code == "generation_failed"
+
+
+async def test_the_deadline_ends_a_job_that_hangs(running: RunningSteps) -> None:
+    async def before(name: str) -> None:
+        if name == "render":
+            await asyncio.sleep(30)
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, deadline_seconds=1))
+    assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
+    assert fakes.names[-2:] == ["release", "clean_up"]
+
+
+async def test_a_cancelled_run_releases_its_job(running: RunningSteps) -> None:
+    started = asyncio.Event()
+
+    async def before(name: str) -> None:
+        if name == "segment_person":
+            started.set()
+            await asyncio.sleep(30)
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        handle = await runs.start()
+        await started.wait()
+        await handle.cancel()
+        assert await handle.result() == TryOnOutcome(status="failed", error_code="cancelled")
+    assert fakes.names[-2:] == ["release", "clean_up"]
+
+
+async def test_settling_waits_for_a_database_that_is_away(running: RunningSteps) -> None:
+    failures = iter([OSError("no database")] * 3)
+
+    async def before(name: str) -> None:
+        if name == "settle":
+            for error in failures:
+                raise error
+
+    fakes = FakeSteps(before)
+    async with running(fakes) as runs:
+        assert await runs.outcome() == COMPLETED
+    assert fakes.names.count("settle") == 4
+    assert "release" not in fakes.names
+
+
+async def test_a_person_can_read_a_run_without_opening_a_payload(running: RunningSteps) -> None:
+    rendering, go_on = asyncio.Event(), asyncio.Event()
+
+    async def before(name: str) -> None:
+        if name == "render":
+            rendering.set()
+            await go_on.wait()
+
+    async with running(FakeSteps(before)) as runs:
+        handle = await runs.start(tryon_input(uuid.uuid4().hex, garments=2))
+        await rendering.wait()
+        state = await handle.query(TryOnWorkflow.state)
+        assert (state.stage, state.garments) == ("rendering", 2)
+        go_on.set()
+        await handle.result()
+        state = await handle.query(TryOnWorkflow.state)
+        assert (state.stage, state.engine) == ("completed", "fake")
+        assert "rendering" in state.stage_ms
+        description = await handle.describe()
+        assert description.typed_search_attributes[STAGE_ATTRIBUTE] == "completed"
+        assert description.typed_search_attributes[ENGINE_ATTRIBUTE] == "fake"
+        assert await description.static_summary() == "combo: upper_body + upper_body"
+
+
+async def test_the_report_holds_the_times_of_every_stage(running: RunningSteps) -> None:
+    fakes = FakeSteps()
+    async with running(fakes) as runs:
+        await runs.outcome()
+    timings = fakes.input_of("settle").report.timings_ms
+    assert timings["draw"] == 5
+    assert timings["segment"] == 7
+    assert {"stage_preparing", "stage_rendering", "stage_watermarking"} <= timings.keys()
+
+
+async def test_starting_a_job_again_does_nothing(running: RunningSteps) -> None:
+    fakes, job = FakeSteps(), tryon_input(uuid.uuid4().hex)
+    async with running(fakes) as runs:
+        await runs.outcome(job)
+        await start_tryon(runs.client, job)
+        await asyncio.sleep(0.3)
+    assert fakes.names.count("settle") == 1
+
+
+async def test_bad_input_fails_the_run_at_once(running: RunningSteps, temporal: Client) -> None:
+    async with running(FakeSteps()):
+        handle = await temporal.start_workflow(
+            "TryOnWorkflow", {"jobId": "x", "accountId": "y"}, id=f"bad-{uuid.uuid4()}", task_queue=CPU_QUEUE
+        )
+        with pytest.raises(WorkflowFailureError):
+            await asyncio.wait_for(handle.result(), 10)
+        assert (await handle.describe()).status == WorkflowExecutionStatus.FAILED
+
+
+async def test_input_may_be_typed_in_snake_case(running: RunningSteps, temporal: Client) -> None:
+    job = tryon_input(uuid.uuid4().hex).model_dump(by_alias=False)
+    async with running(FakeSteps()):
+        handle = await temporal.start_workflow(
+            "TryOnWorkflow", job, id=f"snake-{uuid.uuid4()}", task_queue=CPU_QUEUE, result_type=TryOnOutcome
+        )
+        assert await handle.result() == COMPLETED
