@@ -130,8 +130,9 @@ class TryOnWorkflow:
                     for garment in job.garments
                 ]
         except BaseExceptionGroup as failures:
-            # The first to fail; the others were cancelled because of it.
-            raise failures.exceptions[0] from None
+            # The first to fail; the others were cancelled because of it. Temporal keeps what failed in the cause.
+            first = failures.exceptions[0]
+            raise first from first.__cause__
         return person.result(), [garment.result() for garment in garments]
 
     async def _clean_up(self, job: TryOnInput) -> None:
