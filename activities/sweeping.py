@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
+from temporalio.client import Client
 
 from domain import jobs
 from domain.object_keys import job_prefix
@@ -12,6 +13,10 @@ from runtime.database import Database
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
+from workflows.liveness import end_of_run
+
+QUIET_PERIOD = timedelta(seconds=30)
+"""A job this young is not looked at: its run has only begun."""
 
 OVERDUE_GRACE = timedelta(seconds=30)
 """A run releases its own job at the deadline; one that has not done so by then cannot."""
@@ -20,21 +25,25 @@ OVERDUE_GRACE = timedelta(seconds=30)
 class SweepingActivities:
     """Steps of the scheduled workflows. Each round does a bounded amount; the next goes on."""
 
-    def __init__(self, database: Database, store: ObjectStore, result_ttl: timedelta) -> None:
+    def __init__(self, database: Database, store: ObjectStore, temporal: Client, result_ttl: timedelta) -> None:
         self._database = database
         self._store = store
+        self._temporal = temporal
         self._result_ttl = result_ttl
 
     @activity.defn(name=steps.RECONCILE.name)
     async def reconcile(self, request: SweepInput) -> SweepReport:
         """Fail and release jobs that nobody will finish any more."""
         async with self._database.reading() as session:
-            overdue = await jobs.list_overdue(session, grace=OVERDUE_GRACE, limit=request.limit)
+            open_jobs = await jobs.list_open(session, older_than=QUIET_PERIOD, limit=request.limit)
         released = 0
-        for job in overdue:
-            async with self._database.transaction() as session:
-                released += await jobs.fail_job(session, job_id=job.id, error_code="timed_out", keep=self._result_ttl)
-            await self._store.delete_prefix(job_prefix(str(job.id)))
+        for job in open_jobs:
+            overdue = job.deadline_at + OVERDUE_GRACE <= datetime.now(UTC)
+            code = "timed_out" if overdue else await end_of_run(self._temporal, str(job.id))
+            if code is not None:
+                async with self._database.transaction() as session:
+                    released += await jobs.fail_job(session, job_id=job.id, error_code=code, keep=self._result_ttl)
+                await self._store.delete_prefix(job_prefix(str(job.id)))
         return SweepReport(released=released)
 
     @activity.defn(name=steps.PURGE.name)

@@ -81,12 +81,12 @@ async def list_unstarted(session: AsyncSession, *, older_than: timedelta, limit:
     ).all()
 
 
-async def list_overdue(session: AsyncSession, *, grace: timedelta, limit: int) -> Sequence[Job]:
-    """Open jobs whose deadline passed longer ago than ``grace``, oldest first."""
+async def list_open(session: AsyncSession, *, older_than: timedelta, limit: int) -> Sequence[Job]:
+    """Jobs in progress that were accepted longer ago than ``older_than``, oldest first."""
     return (
         await session.scalars(
             select(Job)
-            .where(Job.status == PROCESSING, Job.deadline_at <= datetime.now(UTC) - grace)
+            .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
             .order_by(Job.created_at)
             .limit(limit)
         )

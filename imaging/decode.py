@@ -36,7 +36,7 @@ def decode_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int 
     with unreadable_on_failure():
         wanted = _size_within(image.size, max_side)
         if image.format in JPEG_FORMATS and wanted != image.size:
-            image.draft(None, wanted)
+            image.draft(None, (int(wanted[0] * REDUCING_GAP), int(wanted[1] * REDUCING_GAP)))
         image.load()
         orientation, profile = stored_orientation(image), image.info.get("icc_profile")
         upright = turn_upright(_shrink(flatten(image), wanted), orientation)

@@ -31,10 +31,13 @@ async def create_caller(database: Database, digester: KeyDigester) -> Caller:
     return Caller(account.id, row.id, key)
 
 
-async def create_job(database: Database, caller: Caller, deadline: timedelta = timedelta(minutes=5)) -> uuid.UUID:
+async def create_job(
+    database: Database, caller: Caller, deadline: timedelta = timedelta(minutes=5), age: timedelta = timedelta(0)
+) -> uuid.UUID:
+    """A job in progress that was accepted ``age`` ago."""
     job_id = uuid.uuid4()
     async with database.transaction() as session:
-        await jobs.accept_job(
+        job = await jobs.accept_job(
             session,
             job_id=job_id,
             account_id=caller.account_id,
@@ -43,4 +46,6 @@ async def create_job(database: Database, caller: Caller, deadline: timedelta = t
             workflow_input={},
             deadline=deadline,
         )
+        job.created_at -= age
+        job.deadline_at -= age
     return job_id

@@ -46,7 +46,7 @@ async def run(settings: Settings) -> None:
     garments = GarmentActivities(store, fetcher, limits)
     watermark = WatermarkActivities(store, settings.images.jpeg_quality)
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
-    sweeping = SweepingActivities(database, store, result_ttl)
+    sweeping = SweepingActivities(database, store, client, result_ttl)
     worker = Worker(
         client,
         task_queue=CPU_QUEUE,

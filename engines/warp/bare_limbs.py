@@ -15,7 +15,7 @@ BELIEVABLE_WIDTH = (0.55, 1.35)
 CARRIED_OVER = (0.80, 1.12)
 """How far a person's own width, as seen, changes the usual one where the limb was hidden."""
 
-LEAST_SEEN = 5
+LEAST_SEEN = 3
 """Samples of the limb that have to be seen in a row to learn from."""
 
 ACROSS_STEPS = 61

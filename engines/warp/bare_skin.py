@@ -18,7 +18,7 @@ from engines.warp.ribbon import OUTSIDE, rasterise
 ARM_BARE = (0.150, 0.112, 0.075)
 """Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
 
-LEG_BARE = ((0.0, 0.235), (0.35, 0.215), (0.85, 0.150), (1.0, 0.142), (1.3, 0.150), (1.62, 0.115), (2.0, 0.080))
+LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
 CAP_SLEEVE = 0.25
@@ -53,7 +53,7 @@ class BareSkin:
 
 
 def bare_skin(
-    photo: NDArray[np.float32], body: BodyModel, clothed: NDArray[np.float32], *, arms_and_torso: bool, legs: bool
+    photo: NDArray[np.float32], body: BodyModel, clothed: NDArray[np.float32], *, torso: bool, arms: bool, legs: bool
 ) -> BareSkin:
     """Paint the skin that a new garment leaves open.
 
@@ -64,14 +64,16 @@ def bare_skin(
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         body: The body in the photo.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
-        arms_and_torso: Whether arms, chest and midriff may be bared.
+        torso: Whether chest and midriff may be bared.
+        arms: Whether the arms may be bared.
         legs: Whether the legs may be bared.
     """
     shade = np.ones(body.shape, np.float32)
     cover = np.zeros(body.shape, bool)
     parts: list[tuple[NDArray[np.float32], float]] = []
-    if arms_and_torso:
+    if torso:
         parts.append((_torso(body), TORSO_SHADE))
+    if arms:
         parts += [(_arm(body, side, clothed), LIMB_SHADE) for side in SIDES]
     if legs:
         parts += [(_leg(body, side, clothed), LIMB_SHADE) for side in SIDES]
@@ -179,7 +181,7 @@ def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
         return np.broadcast_to(np.array([0.80, 0.64, 0.55], np.float32), photo.shape)
     pixels = photo[usual_from]
     middle = np.median(pixels, axis=0)
-    usual = np.percentile(pixels, 60, axis=0).astype(np.float32)
+    usual = np.percentile(pixels, 54, axis=0).astype(np.float32)
     # Shadows, jewellery and mislabelled cloth do not set the tone.
     sure &= np.abs(photo - middle).max(axis=2) < 0.22
     reduce = 4

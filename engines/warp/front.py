@@ -44,7 +44,7 @@ def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[
     grey = np.ascontiguousarray(photo.mean(axis=2), dtype=np.float32)
     radius = max(3, photo.shape[0] // 200)
     cover = guided_filter(grey, np.asarray(cv2.GaussianBlur(head, (0, 0), 1.0), dtype=np.float32), radius, 1e-4)
-    return np.clip((cover - 0.1) / 0.8, 0, 1).astype(np.float32)
+    return np.asarray(np.clip((cover - 0.1) / 0.8, 0, 1), dtype=np.float32)
 
 
 def hands_in_front(person_map: PersonMap) -> NDArray[np.float32]:

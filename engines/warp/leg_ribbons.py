@@ -34,6 +34,9 @@ LONGEST_SHORTS = 0.80
 GROIN = 0.16
 """Share of the leg below the crotch over which the torso's direction turns into the leg's."""
 
+CLOSED = 0.30
+"""Share of the leg over which the thighs' cloth opens; on shorts it does so before the hem."""
+
 SEAM_INSET = 3.0
 """Canvas pixels by which the inseam is taken inside the cloth where the legs touch, so that no soft edges meet."""
 
@@ -83,7 +86,7 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
     shares = (leg_rows - crotch_row) / max(marks.leg_length, 1.0) * end
     short = marks.leg_length < SHORT_RATIO * marks.waist_width
     leg_outer, leg_inner, touching = _around_leg(
-        body, side, shares, width[RISE_ROWS:], WIDEST_SHORT_LEG if short else WIDEST_LEG
+        body, side, shares, width=width[RISE_ROWS:], widest=WIDEST_SHORT_LEG if short else WIDEST_LEG, end=end
     )
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + shares * body.legs[side].length / body.torso_length
@@ -118,7 +121,7 @@ def _hip_half(body: BodyModel, heights: Reals, width: Reals, side: int) -> NDArr
 
 
 def _around_leg(
-    body: BodyModel, side: int, shares: Reals, width: Reals, widest: float
+    body: BodyModel, side: int, shares: Reals, *, width: Reals, widest: float, end: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Outer and inner edge of the cloth around a leg, and how much the two legs' cloth touches, 0 to 1.
 
@@ -133,7 +136,7 @@ def _around_leg(
     need = (outer + inner) * LEG_EASE + 0.012 * unit
     excess = np.clip(width, need, widest * need) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
-    touching = np.asarray(1.0 - ease((shares - 0.02) / 0.30), np.float32)
+    touching = np.asarray(1.0 - ease((shares - 0.02) / min(CLOSED, 0.6 * end)), np.float32)
     cloth_inner = np.maximum(1.02 * inner + inwards, half_gap * (0.5 + 0.5 * touching))
     cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
     return (

@@ -63,7 +63,8 @@ def lay_plate(
         photo,
         body,
         clothed,
-        arms_and_torso=category is not Category.LOWER_BODY,
+        torso=category is not Category.LOWER_BODY or body.waist.bare_midriff,
+        arms=category is not Category.LOWER_BODY,
         legs=category is not Category.UPPER_BODY,
     )
     # Rims of the old garment that stand out over the wall are wall, however wide the invented arm is.
@@ -128,7 +129,8 @@ def _other_garment(
 ) -> tuple[NDArray[np.float32] | None, NDArray[np.float32]]:
     """The garment that stays, continued into the gap between it and the new one, and where that gap is."""
     nothing = np.zeros(body.shape, np.float32)
-    if category is Category.FULL_BODY:
+    top_is_apart = category is Category.LOWER_BODY and body.waist.bare_midriff
+    if category is Category.FULL_BODY or top_is_apart:
         return None, nothing
     label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
     stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0

@@ -20,8 +20,8 @@ CLEARLY_CLOSER = 0.55
 """A sliver's distance from the garment's colour is at most this share of that from the colour of what it is said
 to be."""
 
-SUSPECTS = (Label.BACKGROUND, Label.ARMS, Label.HANDS, Label.TORSO_SKIN, Label.LEGS)
-"""Labels among which slivers hide; faces, hair and shoes are left alone."""
+SUSPECTS = ((Label.BACKGROUND,), (Label.ARMS, Label.HANDS, Label.TORSO_SKIN, Label.LEGS))
+"""Groups of labels among which slivers hide; faces, hair and shoes are left alone."""
 
 
 def stray_cloth(
@@ -43,8 +43,8 @@ def stray_cloth(
     from_cloth = _distance(photo, fill_from(photo, cloth))
     stray = nothing.copy()
     for suspect in SUSPECTS:
-        own = np.asarray(labels == suspect)
-        sure = own & ~band if suspect is Label.BACKGROUND else eroded(own, max(2, round(0.03 * unit)))
+        own = np.isin(labels, suspect)
+        sure = own & ~band if Label.BACKGROUND in suspect else eroded(own, max(2, round(0.03 * unit)))
         questioned = own & band
         if not questioned.any() or not sure.any():
             continue

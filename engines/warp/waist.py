@@ -21,6 +21,10 @@ TUCKED_ABOVE = 0.93
 SEARCHED = (0.50, 1.40)
 """Heights between which a waist is looked for."""
 
+SLIGHT_CHANGE, CLEAR_CHANGE = 0.10, 0.45
+"""How much more some rows look like one half of the body than like the other, 0 to 1, for a change of colour to
+help where two garments are known, and to show that there are two."""
+
 COLOUR_LEVELS = 12
 """Levels per channel of the row histograms."""
 
@@ -67,11 +71,15 @@ def find_waist(
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1, or ``None``.
     """
     upper, lower = labels == Label.UPPER, labels == Label.LOWER
+    worn = clear_of_arms & ~np.isin(labels, (Label.BACKGROUND, Label.HAIR, Label.FACE)) & (np.abs(laterals) < 0.30)
     area = clear_of_arms & (np.abs(laterals) < 0.40) & (heights > 0.45) & (heights < 1.5)
     if (area & upper).sum() < 40 or (area & lower).sum() < 40:
-        return Waist(NATURAL_WAIST, (0.0, 0.0), tucked=True, bare_midriff=False, seen=False)
+        # Two garments may have been taken for a dress; a dress has much the same colours above and below.
+        change = _change_of_colour(photo, worn, heights, CLEAR_CHANGE)
+        height = NATURAL_WAIST if change is None else change
+        return Waist(height, (0.0, 0.0), tucked=True, bare_midriff=False, seen=change is not None)
     positions, splits = _split_per_column(area & (upper | lower), lower, heights, laterals)
-    change = _change_of_colour(photo, labels, heights, laterals, clear_of_arms) if photo is not None else None
+    change = _change_of_colour(photo, worn, heights, SLIGHT_CHANGE)
     if change is not None and len(splits):
         # The colours of whole rows are surer than single columns; columns keep only the shape of the line.
         splits = np.where(np.abs(splits - change) < 0.07, splits, change)
@@ -110,15 +118,15 @@ def _split_per_column(
 
 
 def _change_of_colour(
-    photo: NDArray[np.float32],
-    labels: Mask,
+    photo: NDArray[np.float32] | None,
+    worn: NDArray[np.bool_],
     heights: NDArray[np.float32],
-    laterals: NDArray[np.float32],
-    clear_of_arms: NDArray[np.bool_],
+    least_lean: float,
 ) -> float | None:
     """Height that best parts rows coloured like the chest from rows coloured like the thighs."""
-    worn = (labels != Label.BACKGROUND) & (labels != Label.HAIR) & (labels != Label.FACE)
-    area = worn & clear_of_arms & (np.abs(laterals) < 0.30) & (heights > 0.30) & (heights < 1.40)
+    if photo is None:
+        return None
+    area = worn & (heights > 0.30) & (heights < 1.40)
     lab = cv2.cvtColor(np.ascontiguousarray(photo[area].reshape(-1, 1, 3), dtype=np.float32), cv2.COLOR_RGB2LAB)
     scaled = (lab.reshape(-1, 3) + np.array([0.0, 64.0, 64.0])) / np.array([100.0, 128.0, 128.0])
     level = np.clip(scaled * COLOUR_LEVELS, 0, COLOUR_LEVELS - 1).astype(np.int64)
@@ -143,7 +151,7 @@ def _change_of_colour(
         row = histogram(begin, end)
         leaning.append(0.0 if row is None else float(row @ thigh - row @ chest))
     lean = np.array(leaning)
-    if np.abs(lean).max() < 0.15:
+    if min(lean.max(), -lean.min()) < least_lean:
         return None
     upper_sum = np.concatenate([[0.0], np.cumsum(-lean)])
     lower_sum = lean.sum() - np.concatenate([[0.0], np.cumsum(lean)])

@@ -112,14 +112,14 @@ async def test_a_fresh_job_is_left_to_the_process_that_accepted_it(database: Dat
         assert job_id not in {job.id for job in await jobs.list_unstarted(session, older_than=HOUR, limit=1000)}
 
 
-async def test_an_open_job_past_its_deadline_is_overdue(database: Database, digester: KeyDigester) -> None:
+async def test_only_jobs_in_progress_are_open(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    late = await create_job(database, caller, deadline=timedelta(seconds=-60))
-    in_time = await create_job(database, caller)
+    running, ended = await create_job(database, caller), await create_job(database, caller)
+    await fail(database, ended)
     async with database.reading() as session:
-        overdue = {job.id for job in await jobs.list_overdue(session, grace=timedelta(seconds=30), limit=1000)}
-    assert late in overdue
-    assert in_time not in overdue
+        found = {job.id for job in await jobs.list_open(session, older_than=timedelta(0), limit=1000)}
+    assert running in found
+    assert ended not in found
 
 
 async def test_a_transaction_that_raises_leaves_nothing(database: Database, digester: KeyDigester) -> None:

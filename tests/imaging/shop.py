@@ -103,6 +103,9 @@ def _routes(shop: Shop) -> web.Application:
                 return web.Response(text="<!doctype html>" + "x" * int(argument), content_type="image/jpeg")
             case "bytes":
                 return web.Response(body=PICTURE.ljust(int(argument), b"\0"))
+            case "announce":
+                await web.StreamResponse(headers={"Content-Length": argument}).prepare(request)
+                await asyncio.sleep(3)
             case "silent":
                 await asyncio.sleep(3)
             case "stream":

@@ -138,6 +138,14 @@ def test_shrinking_keeps_the_shape(file_format: str, max_side: int) -> None:
     assert all(map(is_close, corner_colours(decoded), (RED, GREEN, BLUE, GREY)))
 
 
+def test_shrinking_a_jpeg_keeps_what_the_size_can_hold() -> None:
+    photo = np.kron(textured(160, 200), np.ones((8, 8, 1), np.uint8))
+    whole = Image.fromarray(decode_image(saved(photo, "JPEG")))
+    expected = np.asarray(whole.resize((320, 400), Image.Resampling.LANCZOS)).astype(int)
+    shrunk = decode_image(saved(photo, "JPEG"), max_side=400)
+    assert np.abs(shrunk - expected).mean() < 6
+
+
 def test_shrinking_never_enlarges() -> None:
     assert decode_image(saved(quarters(), "JPEG"), max_side=4000).shape == (400, 320, 3)
 

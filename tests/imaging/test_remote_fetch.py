@@ -180,6 +180,11 @@ async def test_exactly_the_limit_passes_and_one_byte_more_does_not(shop: Shop, f
     assert (error.code, error.retryable) == ("garment_url_too_large", False)
 
 
+async def test_a_body_announced_as_too_long_is_not_waited_for(shop: Shop) -> None:
+    error = await failure(shop.fetcher(total_timeout_s=1.0), shop.url(f"/announce/{8 * 1024 * 1024 + 1}"))
+    assert error.code == "garment_url_too_large"
+
+
 async def test_a_body_of_unknown_length_is_left_at_the_limit(shop: Shop) -> None:
     error = await failure(shop.fetcher(), shop.url("/stream"), max_bytes=200_000)
     assert error.code == "garment_url_too_large"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+
+from temporalio.testing import ActivityEnvironment
+
+from activities.bookkeeping import BookkeepingActivities
+from domain import jobs, ledger
+from domain.keys import KeyDigester
+from runtime.database import Database
+from runtime.object_store import MemoryObjectStore
+from tests.factories import create_caller, create_job
+from workflows.contracts import CleanUpInput, ObjectRef, ReleaseInput, RenderReport, SettleInput, TryOnOutcome
+
+KEEP = timedelta(hours=1)
+
+
+def settle_input(job_id: uuid.UUID) -> SettleInput:
+    result = ObjectRef.of("tryon", f"results/{job_id}.jpg", b"jpeg", "image/jpeg")
+    return SettleInput(job_id=str(job_id), result=result, report=RenderReport(engine="warp", checks={"cover": 0.5}))
+
+
+async def test_settling_twice_bills_once(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)
+    first = await ActivityEnvironment().run(steps.settle, settle_input(job_id))
+    second = await ActivityEnvironment().run(steps.settle, settle_input(job_id))
+    assert first == second
+    assert first.status == "completed"
+    async with database.reading() as session:
+        job = await jobs.get_job(session, job_id=job_id)
+        assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
+    assert job.report is not None
+    assert (job.engine, job.report["checks"]) == ("warp", {"cover": 0.5})
+
+
+async def test_settling_a_released_job_says_that_it_failed(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)
+    await ActivityEnvironment().run(steps.release, ReleaseInput(job_id=str(job_id), error_code="timed_out"))
+    outcome = await ActivityEnvironment().run(steps.settle, settle_input(job_id))
+    assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
+
+
+async def test_releasing_a_settled_job_says_that_it_completed(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)
+    await ActivityEnvironment().run(steps.settle, settle_input(job_id))
+    outcome = await ActivityEnvironment().run(
+        steps.release, ReleaseInput(job_id=str(job_id), error_code="generation_failed")
+    )
+    assert outcome.status == "completed"
+
+
+async def test_cleaning_up_after_a_completed_job_keeps_its_picture_alone(
+    database: Database, digester: KeyDigester
+) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    other = uuid.uuid4()
+    store = MemoryObjectStore()
+    for key in (f"jobs/{job_id}/input/0", f"jobs/{job_id}/work/x", f"results/{job_id}.jpg", f"jobs/{other}/input/0"):
+        await store.put(key, b"", "image/png")
+    steps = BookkeepingActivities(database, store, KEEP)
+    await ActivityEnvironment().run(steps.settle, settle_input(job_id))
+    await ActivityEnvironment().run(steps.clean_up, CleanUpInput(job_id=str(job_id)))
+    assert await store.list_keys("") == [f"jobs/{other}/input/0", f"results/{job_id}.jpg"]
+
+
+async def test_cleaning_up_after_a_failed_job_keeps_nothing(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    store = MemoryObjectStore()
+    for key in (f"jobs/{job_id}/input/0", f"results/{job_id}.jpg"):
+        await store.put(key, b"", "image/png")
+    steps = BookkeepingActivities(database, store, KEEP)
+    await ActivityEnvironment().run(steps.release, ReleaseInput(job_id=str(job_id), error_code="timed_out"))
+    await ActivityEnvironment().run(steps.clean_up, CleanUpInput(job_id=str(job_id)))
+    assert store.objects == {}

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.garments import WORKING_SIDE, GarmentActivities
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.limits import ImageLimits
+from imaging.remote import RemoteImageFetcher
+from runtime.object_store import MemoryObjectStore
+from tests.pictures import encoded, photo
+from workflows.contracts import FetchedGarment, FetchGarmentInput, GarmentSource, ObjectRef
+
+URL = "https://shop.example/shirt.jpg"
+
+
+class FakeFetcher(RemoteImageFetcher):
+    """Answers with bytes, or raises."""
+
+    def __init__(self, answer: bytes | ImageError) -> None:
+        super().__init__()
+        self._answer = answer
+
+    async def fetch(self, url: str) -> bytes:
+        assert url == URL
+        if isinstance(self._answer, ImageError):
+            raise self._answer
+        return self._answer
+
+
+async def fetch(store: MemoryObjectStore, answer: bytes | ImageError, **fields: object) -> FetchedGarment:
+    garment = GarmentSource.model_validate({"index": 1, "category": "upper_body", **fields})
+    steps = GarmentActivities(store, FakeFetcher(answer), ImageLimits())
+    return await ActivityEnvironment().run(steps.fetch_garment, FetchGarmentInput(job_id="j", garment=garment))
+
+
+async def test_a_stored_garment_is_normalised() -> None:
+    store = MemoryObjectStore()
+    data = encoded(photo(3000, 1500))
+    await store.put("jobs/j/input/1", data, "image/jpeg")
+    ref = ObjectRef.of("tryon", "jobs/j/input/1", data, "image/jpeg")
+    fetched = await fetch(store, b"", picture=ref)
+    image = Image.open(io.BytesIO(await store.get("jobs/j/work/garment-1-front.png")))
+    assert image.size == (WORKING_SIDE, WORKING_SIDE // 2)
+    assert (fetched.index, fetched.picture.key) == (1, "jobs/j/work/garment-1-front.png")
+    assert fetched.back_picture is None
+
+
+async def test_a_garment_at_an_address_is_fetched() -> None:
+    store = MemoryObjectStore()
+    await fetch(store, encoded(photo(400, 300), "WEBP"), picture_url=URL)
+    image = Image.open(io.BytesIO(await store.get("jobs/j/work/garment-1-front.png")))
+    assert image.size == (400, 300)
+
+
+async def test_a_back_photo_is_fetched_too() -> None:
+    store = MemoryObjectStore()
+    fetched = await fetch(store, encoded(), picture_url=URL, back_picture_url=URL)
+    assert fetched.back_picture is not None
+    assert await store.list_keys("") == ["jobs/j/work/garment-1-back.png", "jobs/j/work/garment-1-front.png"]
+
+
+async def test_a_transparent_png_lies_on_white() -> None:
+    store = MemoryObjectStore()
+    await fetch(store, encoded(Image.new("RGBA", (300, 300), (0, 0, 0, 0)), "PNG"), picture_url=URL)
+    pixels = np.asarray(Image.open(io.BytesIO(await store.get("jobs/j/work/garment-1-front.png"))))
+    assert (pixels == 255).all()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "final"),
+    [
+        (b"<html>not here</html>", "garment_url_not_an_image", True),
+        (encoded(photo(300, 300))[:2000], "garment_url_not_an_image", True),
+        (encoded(photo(100, 300)), "garment_url_not_an_image", True),
+        (ImageError(ImageErrorCode.URL_TOO_LARGE, "9 MB"), "garment_url_too_large", True),
+        (ImageError(ImageErrorCode.URL_UNREACHABLE, "404"), "garment_url_unreachable", True),
+        (ImageError(ImageErrorCode.URL_UNREACHABLE, "timeout", retryable=True), "garment_url_unreachable", False),
+    ],
+)
+async def test_what_cannot_be_fetched_fails_with_its_code(answer: bytes | ImageError, code: str, final: bool) -> None:
+    store = MemoryObjectStore()
+    with pytest.raises(ApplicationError) as caught:
+        await fetch(store, answer, picture_url=URL)
+    assert (caught.value.type, caught.value.non_retryable) == (code, final)
+    assert store.objects == {}

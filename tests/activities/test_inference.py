@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.device import Device
+from activities.inference import InferenceActivities
+from activities.person_map_file import pack_person_map, unpack_person_map
+from engines.base import (
+    EngineError,
+    EngineInfo,
+    OnStep,
+    PersonMap,
+    Picture,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
+from imaging.limits import ImageLimits
+from runtime.object_store import MemoryObjectStore
+from tests.pictures import encoded, photo
+from workflows.contracts import FetchedGarment, GarmentHints, ObjectRef, RenderInput, SegmentPersonInput
+
+
+def person_map(height: int = 400, width: int = 320) -> PersonMap:
+    generator = np.random.default_rng(0)
+    return PersonMap(
+        labels=generator.integers(0, 12, (height, width), dtype=np.uint8),
+        matte=generator.integers(0, 255, (height, width), dtype=np.uint8),
+        landmarks=generator.random((33, 4), dtype=np.float32),
+        score=0.75,
+    )
+
+
+class FakeEngine:
+    """Paints the photo green, or raises."""
+
+    info = EngineInfo("fake", "MIT", "MIT", True, "here", "1", "cpu", trained=True, max_garments=4)
+
+    def __init__(self, error: EngineError | None = None) -> None:
+        self.requests: list[RenderRequest] = []
+        self._error = error
+
+    def setup(self) -> None:
+        pass
+
+    def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
+        on_step("segment")
+        if self._error:
+            raise self._error
+        return person_map(*photo.shape[:2])
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        on_step("paint")
+        self.requests.append(request)
+        if self._error:
+            raise self._error
+        green = np.zeros_like(request.person)
+        green[..., 1] = 200
+        return RenderResult(green, ["size"], {"tuck_state": "no waist in sight"}, {"paint": 3}, {"cover": 0.123456})
+
+
+async def stored(store: MemoryObjectStore, key: str, data: bytes) -> ObjectRef:
+    await store.put(key, data, "image/jpeg")
+    return ObjectRef.of("tryon", key, data, "image/jpeg")
+
+
+@pytest.fixture
+def steps_of() -> Any:
+    devices: list[Device] = []
+
+    def build(store: MemoryObjectStore, engine: FakeEngine) -> InferenceActivities:
+        devices.append(Device())
+        return InferenceActivities(store, engine, engine, devices[-1], ImageLimits())
+
+    yield build
+    for device in devices:
+        device.close()
+
+
+StepsOf = Callable[[MemoryObjectStore, FakeEngine], InferenceActivities]
+
+
+def test_a_person_map_survives_the_way_between_steps() -> None:
+    original = person_map()
+    copy = unpack_person_map(pack_person_map(original))
+    assert np.array_equal(copy.labels, original.labels)
+    assert np.array_equal(copy.matte, original.matte)
+    assert np.array_equal(copy.landmarks, original.landmarks)
+    assert copy.score == original.score
+
+
+async def test_the_person_is_segmented_upright(steps_of: StepsOf) -> None:
+    store = MemoryObjectStore()
+    sideways = encoded(photo(400, 320), exif=exif_orientation(6))
+    ref = await stored(store, "jobs/j/input/0", sideways)
+    result = await ActivityEnvironment().run(
+        steps_of(store, FakeEngine()).segment_person, SegmentPersonInput(job_id="j", person=ref)
+    )
+    assert unpack_person_map(await store.get(result.person_map.key)).labels.shape == (400, 320)
+
+
+def exif_orientation(value: int) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = value
+    return exif.tobytes()
+
+
+async def render_input(store: MemoryObjectStore, *hints: GarmentHints) -> RenderInput:
+    garments = [
+        FetchedGarment(
+            index=index,
+            category="upper_body",
+            hints=hint,
+            picture=await stored(store, f"jobs/j/work/{index}", encoded(photo(300, 300 + index))),
+        )
+        for index, hint in enumerate(hints)
+    ]
+    return RenderInput(
+        job_id="j",
+        person=await stored(store, "jobs/j/input/0", encoded(photo(320, 400))),
+        person_map=await stored(store, "jobs/j/work/map", pack_person_map(person_map())),
+        garments=garments,
+        seed=5,
+    )
+
+
+async def test_rendering_stores_the_picture_and_reports(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine()
+    request = await render_input(store, GarmentHints(size="M", tuck_state="tucked"))
+    heartbeats: list[Any] = []
+    environment = ActivityEnvironment()
+    environment.on_heartbeat = lambda *details: heartbeats.append(details)
+    result = await environment.run(steps_of(store, engine).render, request)
+    assert Image.open(io.BytesIO(await store.get("jobs/j/work/rendered.png"))).size == (320, 400)
+    assert (result.report.engine, result.report.trained) == ("fake", True)
+    assert result.report.hints_applied == ["size"]
+    assert result.report.hints_not_applied == {"tuck_state": "no waist in sight"}
+    assert result.report.timings_ms == {"paint": 3}
+    assert result.report.checks == {"cover": 0.1235}
+    assert engine.requests[0].seed == 5
+    assert engine.requests[0].garments[0].hints.size == "M"
+    assert heartbeats
+
+
+async def test_a_jacket_goes_on_after_the_shirt_whatever_the_callers_order(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine()
+    request = await render_input(store, GarmentHints(garment_category="Denim Jacket"), GarmentHints())
+    await ActivityEnvironment().run(steps_of(store, engine).render, request)
+    assert [garment.hints.kind for garment in engine.requests[0].garments] == [None, "Denim Jacket"]
+
+
+@pytest.mark.parametrize("code", ["person_not_found", "several_people", "pose_not_usable"])
+async def test_what_the_photo_is_to_blame_for_is_final(steps_of: StepsOf, code: str) -> None:
+    store = MemoryObjectStore()
+    ref = await stored(store, "jobs/j/input/0", encoded())
+    steps = steps_of(store, FakeEngine(EngineError(code)))
+    with pytest.raises(ApplicationError) as caught:
+        await ActivityEnvironment().run(steps.segment_person, SegmentPersonInput(job_id="j", person=ref))
+    assert (caught.value.type, caught.value.non_retryable) == (code, True)
+
+
+async def test_inputs_that_were_deleted_meanwhile_end_the_job(steps_of: StepsOf) -> None:
+    store = MemoryObjectStore()
+    ref = ObjectRef.of("tryon", "jobs/j/input/0", b"gone", "image/jpeg")
+    with pytest.raises(ApplicationError) as caught:
+        await ActivityEnvironment().run(
+            steps_of(store, FakeEngine()).segment_person, SegmentPersonInput(job_id="j", person=ref)
+        )
+    assert caught.value.non_retryable
+
+
+async def test_bytes_that_are_not_those_described_are_not_used(steps_of: StepsOf) -> None:
+    store = MemoryObjectStore()
+    ref = await stored(store, "jobs/j/input/0", encoded())
+    await store.put("jobs/j/input/0", encoded(photo(seed=9)), "image/jpeg")
+    with pytest.raises(Exception, match="jobs/j/input/0"):
+        await ActivityEnvironment().run(
+            steps_of(store, FakeEngine()).segment_person, SegmentPersonInput(job_id="j", person=ref)
+        )

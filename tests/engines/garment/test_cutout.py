@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from engines.base import EngineError
+from engines.garment.canvas import clear_margin, lay_on_canvas
+from engines.garment.cutout import cut_out, garment_mask
+from tests.engines.drawings import DrawnGarment, draw_garment
+
+
+def overlap(drawn: DrawnGarment) -> float:
+    """Intersection over union of the mask found and the mask drawn."""
+    found = garment_mask(lay_on_canvas(drawn.picture))
+    truth = clear_margin(lay_on_canvas(np.repeat(drawn.mask[..., None], 3, axis=2))[..., 0] > 127)
+    return float((found & truth).sum() / (found | truth).sum())
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve", "tank top"])
+@pytest.mark.parametrize("ground", [(255, 255, 255), (128, 128, 128), (200, 60, 60)])
+def test_finds_garment_on_plain_ground_of_any_colour(kind: str, ground: tuple[int, int, int]) -> None:
+    assert overlap(draw_garment(kind, ground=ground)) > 0.97
+
+
+def test_finds_white_garment_on_white_ground() -> None:
+    assert overlap(draw_garment(colour=(247, 247, 246), ground=(255, 255, 255), folds=0.02)) > 0.95
+
+
+def test_leaves_soft_shadow_outside() -> None:
+    assert overlap(draw_garment(shadow=True)) > 0.97
+
+
+def test_keeps_stripes_of_the_grounds_colour() -> None:
+    drawn = draw_garment(stripes=(255, 255, 255), folds=0.06)
+    assert overlap(drawn) > 0.93
+
+
+def test_follows_a_vignette() -> None:
+    drawn = draw_garment(ground=(210, 205, 200))
+    height, width = drawn.mask.shape
+    y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
+    shaded = drawn.picture * (1 - 0.15 * (x**2 + y**2) / 2)[..., None]
+    picture = np.clip(shaded, 0, 255).astype(np.uint8)
+    assert overlap(DrawnGarment(picture, drawn.mask, drawn.points, drawn.axis)) > 0.95
+
+
+def test_finds_garment_on_clutter() -> None:
+    drawn = draw_garment(colour=(30, 120, 60))
+    rng = np.random.default_rng(3)
+    blocks = rng.integers(60, 255, (20, 18, 3)) * np.array([1.0, 0.6, 0.5])
+    clutter = np.kron(blocks, np.ones((40, 40, 1)))[: drawn.mask.shape[0], : drawn.mask.shape[1]]
+    picture = np.where(drawn.mask[..., None] > 0, drawn.picture, clutter).astype(np.uint8)
+    assert overlap(DrawnGarment(picture, drawn.mask, drawn.points, drawn.axis)) > 0.85
+
+
+def test_colours_at_the_edge_are_free_of_the_ground() -> None:
+    drawn = draw_garment(colour=(20, 40, 160), ground=(255, 200, 0), folds=0.0)
+    cloth = cut_out(drawn.picture)
+    edge = (cloth.alpha > 0.2) & (cloth.alpha < 0.9)
+    assert edge.sum() > 500
+    assert np.abs(cloth.colour[edge] * 255 - (20, 40, 160)).max(axis=1).mean() < 12
+
+
+def test_alpha_is_partial_only_in_a_thin_ring() -> None:
+    cloth = cut_out(draw_garment().picture)
+    assert ((cloth.alpha > 0.05) & (cloth.alpha < 0.95)).mean() < 0.03
+
+
+@pytest.mark.parametrize("picture", ["blank", "whole"])
+def test_refuses_pictures_without_a_garment(picture: str) -> None:
+    empty = np.full((400, 300, 3), 240, np.uint8)
+    if picture == "whole":
+        empty[:, :] = np.random.default_rng(0).integers(0, 30, (400, 300, 1)) + 100
+    with pytest.raises(EngineError) as error:
+        cut_out(empty)
+    assert error.value.code == "garment_not_recognised"

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+from engines.base import EngineError
+from engines.garment.armpits import Sleeves
+from engines.garment.canvas import LONG_SIDE, MARGIN
+from engines.garment.cutout import cut_out
+from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
+from engines.warp.pieces import Cloth
+from tests.engines.drawings import DrawnGarment, draw_garment
+
+
+def measure(drawn: DrawnGarment) -> UpperLandmarks:
+    return find_upper_landmarks(cut_out(drawn.picture))
+
+
+def expected(drawn: DrawnGarment, name: str) -> np.ndarray:
+    """A drawn landmark as (offset from the axis, row) on the canvas."""
+    return drawn.points[name] * (LONG_SIDE / max(drawn.mask.shape)) + (0, MARGIN)
+
+
+def distance(drawn: DrawnGarment, name: str, found: np.ndarray) -> float:
+    """Share of the garment's height by which a landmark is off."""
+    return float(np.linalg.norm(found - expected(drawn, name)) / (0.8 * LONG_SIDE))
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve", "tank top"])
+def test_axis_is_the_middle(kind: str) -> None:
+    drawn = draw_garment(kind)
+    marks = measure(drawn)
+    assert abs(marks.axis - MARGIN - drawn.axis * LONG_SIDE / max(drawn.mask.shape)) < 6
+    assert marks.symmetry > 0.95
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
+def test_sleeves_and_armpits_are_found(kind: str) -> None:
+    drawn = draw_garment(kind)
+    marks = measure(drawn)
+    assert marks.armpits.sleeves is Sleeves.OPEN
+    assert distance(drawn, "armpit", np.array([marks.armpits.offset, marks.armpits.row])) < 0.05
+    assert distance(drawn, "tip", marks.shoulders.tip) < 0.05
+    assert marks.sleeves is not None
+    for side, sleeve in zip((-1, 1), marks.sleeves, strict=True):
+        cuff = (sleeve.upper[-1] + sleeve.lower[-1]) / 2
+        assert distance(drawn, "cuff", np.array([side * (cuff[0] - marks.axis), cuff[1]])) < 0.05
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve", "tank top"])
+def test_neck_and_hem_are_found(kind: str) -> None:
+    drawn = draw_garment(kind)
+    marks = measure(drawn)
+    assert distance(drawn, "neck", marks.shoulders.neck_foot) < 0.05
+    assert abs(marks.hem - expected(drawn, "hem")[1]) < 0.03 * LONG_SIDE
+
+
+def test_tank_top_has_no_sleeves() -> None:
+    marks = measure(draw_garment("tank top"))
+    assert marks.armpits.sleeves is Sleeves.NONE
+    assert marks.sleeves is None
+
+
+def test_missing_sleeve_is_taken_from_the_other_side() -> None:
+    drawn = draw_garment("t-shirt")
+    cut = int(drawn.axis + 0.21 * drawn.mask.shape[0])
+    picture = drawn.picture.copy()
+    picture[:, cut:] = 255
+    marks = find_upper_landmarks(cut_out(picture))
+    assert marks.sleeves is not None
+    assert [sleeve.side for sleeve in marks.sleeves] == [-1, -1]
+
+
+def test_inside_of_the_back_is_found_behind_the_front_neckline() -> None:
+    drawn = draw_garment("t-shirt", colour=(60, 140, 90), folds=0.0)
+    height, width = drawn.mask.shape
+    x = np.arange(width) - drawn.axis
+    neckline = 0.10 * height + 0.09 * height * np.sqrt(np.maximum(1 - (x / (0.085 * height)) ** 2, 0))
+    inside = (np.arange(height)[:, None] < neckline[None]) & (np.abs(x) < 0.085 * height)[None] & (drawn.mask > 0)
+    picture = drawn.picture.copy()
+    picture[inside] = (25, 60, 40)
+    marks = find_upper_landmarks(cut_out(picture))
+    drawn_area = inside.sum() * (LONG_SIDE / height) ** 2
+    assert marks.back.sum() > 0.6 * drawn_area
+    assert marks.back.sum() < 1.4 * drawn_area
+
+
+def test_lopsided_shape_is_no_garment() -> None:
+    alpha = np.zeros((600, 600), np.float32)
+    alpha[40:560, 40:120] = 1
+    alpha[480:560, 40:560] = 1
+    with pytest.raises(EngineError) as error:
+        find_upper_landmarks(Cloth(np.zeros((600, 600, 3), np.float32), alpha))
+    assert error.value.code == "garment_not_recognised"

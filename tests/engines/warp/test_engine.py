@@ -1,0 +1,140 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from engines.base import (
+    Category,
+    EngineError,
+    Garment,
+    Hints,
+    Label,
+    Landmark,
+    PersonMap,
+    RenderRequest,
+    RenderResult,
+    RenderStopped,
+)
+from engines.warp.body import measure_body
+from engines.warp.engine import WarpEngine
+from tests.engines.drawings import draw_garment
+from tests.engines.mannequin import Mannequin, draw_mannequin
+
+GREEN = (30, 150, 60)
+
+
+def garment(kind: str = "t-shirt", *, hints: Hints | None = None, colour: tuple[int, int, int] = GREEN) -> Garment:
+    return Garment(draw_garment(kind, colour=colour).picture, Category.UPPER_BODY, hints or Hints())
+
+
+def render(mannequin: Mannequin, garments: Sequence[Garment], seed: int = 0) -> RenderResult:
+    engine = WarpEngine()
+    engine.setup()
+    request = RenderRequest(mannequin.photo, mannequin.person_map, garments, seed)
+    return engine.render(request, lambda _: None, lambda: False)
+
+
+def enlarged(mannequin: Mannequin, factor: int) -> Mannequin:
+    photo = cv2.resize(mannequin.photo, None, fx=factor, fy=factor, interpolation=cv2.INTER_CUBIC)
+    before = mannequin.person_map
+    labels = cv2.resize(before.labels, None, fx=factor, fy=factor, interpolation=cv2.INTER_NEAREST)
+    matte = cv2.resize(before.matte, None, fx=factor, fy=factor, interpolation=cv2.INTER_LINEAR)
+    scale = np.array([factor, factor, factor, 1], np.float32)
+    return Mannequin(photo, PersonMap(labels, matte, before.landmarks * scale, before.score))
+
+
+def test_garment_is_worn_on_the_torso() -> None:
+    mannequin = draw_mannequin()
+    picture = render(mannequin, [garment()]).picture
+    x, y = ((mannequin.point(Landmark.LEFT_SHOULDER) + mannequin.point(Landmark.RIGHT_HIP)) / 2).astype(int)
+    assert np.abs(picture[y, x].astype(int) - GREEN).max() < 40
+
+
+def test_pixels_away_from_the_person_are_untouched() -> None:
+    mannequin = draw_mannequin()
+    picture = render(mannequin, [garment()]).picture
+    body = measure_body(mannequin.person_map)
+    far = (body.heights > 1.6) | (np.abs(body.laterals) > 1.4) | (mannequin.person_map.labels == Label.FACE)
+    assert picture.shape == mannequin.photo.shape
+    assert picture.dtype == np.uint8
+    assert np.array_equal(picture[far], mannequin.photo[far])
+
+
+def test_large_photo_keeps_its_size_and_its_untouched_pixels() -> None:
+    mannequin = enlarged(draw_mannequin(), 3)
+    picture = render(mannequin, [garment()]).picture
+    far = measure_body(mannequin.person_map).heights > 1.6
+    assert picture.shape == mannequin.photo.shape
+    assert np.array_equal(picture[far], mannequin.photo[far])
+    assert not np.array_equal(picture, mannequin.photo)
+
+
+def test_same_seed_same_picture() -> None:
+    mannequin = draw_mannequin()
+    first, second = (render(mannequin, [garment("long sleeve")], seed=7).picture for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_old_garment_is_gone() -> None:
+    mannequin = draw_mannequin(top=(250, 0, 200))
+    picture = render(mannequin, [garment("long sleeve")]).picture.astype(int)
+    left_over = (np.abs(picture - (250, 0, 200)).max(axis=2) < 60).sum()
+    assert left_over < 0.01 * (mannequin.person_map.labels == Label.UPPER).sum()
+
+
+def test_second_top_is_worn_over_the_first() -> None:
+    mannequin = draw_mannequin()
+    picture = render(mannequin, [garment("long sleeve", colour=(200, 40, 40)), garment("t-shirt")]).picture
+    x, y = ((mannequin.point(Landmark.LEFT_SHOULDER) + mannequin.point(Landmark.RIGHT_HIP)) / 2).astype(int)
+    assert np.abs(picture[y, x].astype(int) - GREEN).max() < 40
+    body = measure_body(mannequin.person_map)
+    x, y = body.arms[1].points(np.array([0.8], np.float32))[0].astype(int)
+    assert np.abs(picture[y, x].astype(int) - (200, 40, 40)).max() < 60
+
+
+def test_every_given_hint_is_answered_once() -> None:
+    hints = Hints("tee", "M", "L", "closed", "tucked", "back")
+    result = render(draw_mannequin(), [garment(hints=hints)])
+    assert set(result.hints_applied) == {"tuck_state"}
+    assert set(result.hints_not_applied) == {"kind", "size", "customer_size", "garment_state", "view_angle"}
+    assert all(reason.endswith(".") for reason in result.hints_not_applied.values())
+
+
+def test_stages_are_announced_and_timed() -> None:
+    steps: list[str] = []
+    mannequin = draw_mannequin()
+    request = RenderRequest(mannequin.photo, mannequin.person_map, [garment()])
+    result = WarpEngine().render(request, steps.append, lambda: False)
+    assert steps == list(result.timings_ms)
+    assert {"garment_symmetry", "chest_cover", "changed_share"} <= set(result.checks)
+
+
+@pytest.mark.parametrize("stage", ["body", "plate", "paste"])
+def test_stops_between_stages(stage: str) -> None:
+    steps: list[str] = []
+    mannequin = draw_mannequin()
+    request = RenderRequest(mannequin.photo, mannequin.person_map, [garment()])
+    previous = {"body": "prepare", "plate": "drape", "paste": "composite"}[stage]
+    with pytest.raises(RenderStopped):
+        WarpEngine().render(request, steps.append, lambda: bool(steps) and steps[-1] == previous)
+    assert stage not in steps
+
+
+def test_person_from_the_side_is_refused() -> None:
+    mannequin = draw_mannequin()
+    landmarks = mannequin.person_map.landmarks.copy()
+    middle = landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0].mean()
+    landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0] = middle + 9, middle - 9
+    turned = Mannequin(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks))
+    with pytest.raises(EngineError) as error:
+        render(turned, [garment()])
+    assert error.value.code == "pose_not_usable"
+
+
+def test_blank_garment_photo_is_refused() -> None:
+    blank = Garment(np.full((300, 300, 3), 250, np.uint8), Category.UPPER_BODY)
+    with pytest.raises(EngineError) as error:
+        render(draw_mannequin(), [blank])
+    assert error.value.code == "garment_not_recognised"
