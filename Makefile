@@ -47,7 +47,7 @@ fix: env ## Mend what the linter can mend
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
 docs: env ## Write the generated pages again
-	$(BIN)/python -m docs.generate
+	$(BIN)/python docs/generate.py
 
 check: lint types imports test ## Everything that CI runs
 

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
 
 from api import health
 from api.body_limit import BodyLimit
@@ -37,7 +38,7 @@ def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
         async with parts(settings) as app.state.parts:
             yield
 
-    app = FastAPI(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPIOffline(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)
     register_error_handlers(app)
     app.include_router(health.router)
     app.include_router(tryon.router)

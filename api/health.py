@@ -23,13 +23,13 @@ async def _state_of(probe: Awaitable[object]) -> str:
     return "ok"
 
 
-@router.get("/healthz", operation_id="healthz", summary="The process is alive")
+@router.get("/healthz", operation_id="healthz", summary="The process is alive", response_description="It is.")
 async def healthz() -> dict[str, str]:
     """Answer without touching any other part."""
     return {"status": "ok"}
 
 
-@router.get("/readyz", operation_id="readyz", summary="Jobs can be accepted")
+@router.get("/readyz", operation_id="readyz", summary="Jobs can be accepted", response_description="They can; 503 when they cannot.")
 async def readyz(request: Request) -> JSONResponse:
     """Ask the database, the object store and Temporal.
 

@@ -1,0 +1,1 @@
+"""Measurements: ``make bench`` prints a table and writes JSON beside it. Nothing here asserts anything."""

@@ -8,7 +8,6 @@ import sys
 import time
 from typing import Annotated
 
-import psutil
 import typer
 
 from cli.checks import all_checks
@@ -92,11 +91,12 @@ def down() -> None:
         typer.echo("The stack is not up.")
         return
     process.terminate()
-    try:
-        process.wait(STOP_SECONDS)
-    except psutil.TimeoutExpired:
-        typer.echo(f"The stack did not stop within {STOP_SECONDS:.0f} s.", err=True)
-        raise typer.Exit(1) from None
+    deadline = time.monotonic() + STOP_SECONDS
+    while record and record.supervisor.find():
+        if time.monotonic() > deadline:
+            typer.echo(f"The stack did not stop within {STOP_SECONDS:.0f} s.", err=True)
+            raise typer.Exit(1)
+        time.sleep(0.05)
     typer.echo("Stopped.")
 
 

@@ -54,6 +54,7 @@ def header_list(names: list[str], longest: int = 1000) -> str:
     operation_id="createTryOn",
     summary="Start a try-on with one garment",
     status_code=202,
+    response_description="Accepted; poll the job.",
     response_model=Accepted,
     responses=error_answers(400, 401, 403, 404, 413, 422, 500, 503),
     openapi_extra=json_body(SingleRequest),
@@ -68,6 +69,7 @@ async def create_tryon(request: Request) -> Response:
     operation_id="createComboTryOn",
     summary="Start a try-on with two to four garments",
     status_code=202,
+    response_description="Accepted; poll the job.",
     response_model=Accepted,
     responses=error_answers(400, 401, 403, 404, 413, 422, 500, 503),
     openapi_extra=json_body(ComboRequest),
@@ -82,6 +84,7 @@ async def create_combo(request: Request) -> Response:
     operation_id="getTryOn",
     summary="How a job stands, and its picture once there is one",
     response_model=StillProcessing | Completed | Failed,
+    response_description="How the job stands.",
     responses=error_answers(401, 403, 404, 500, 503),
 )
 async def get_tryon(request: Request, jobId: str) -> Response:  # the contract's own spelling

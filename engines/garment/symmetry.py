@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engines.garment.regions import BoolMask
 
-SEARCH_SHARE = 0.06
+SEARCH_SHARE = 0.10
 """The axis is sought this far to both sides of the middle of the bounding box, as a share of the canvas width."""
 
 REDUCTION = 4

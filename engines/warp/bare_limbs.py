@@ -18,6 +18,9 @@ CARRIED_OVER = (0.80, 1.12)
 LEAST_SEEN = 3
 """Samples of the limb that have to be seen in a row to learn from."""
 
+CUFF_SAMPLES = 4
+"""Samples just below a cuff that are not trusted where there are more."""
+
 ACROSS_STEPS = 61
 
 
@@ -44,10 +47,11 @@ def bare_edges(
     streak = np.convolve(known.astype(int), np.ones(LEAST_SEEN, int), "valid") == LEAST_SEEN
     if not streak.any():
         return np.minimum(limb.outer, usual).astype(np.float32), np.minimum(limb.inner, usual).astype(np.float32)
-    first = int(np.argmax(streak))
     index = np.arange(len(half))
-    # The first samples below a cuff are partly cuff.
-    learnt = index[first + 1 : first + LEAST_SEEN]
+    seen_at = index[known & (index >= int(np.argmax(streak)))]
+    # The first samples below a slanting cuff are partly cuff.
+    learnt = seen_at[CUFF_SAMPLES : CUFF_SAMPLES + 8] if len(seen_at) > CUFF_SAMPLES + 2 else seen_at
+    first = int(learnt[0])
     thickness = float(np.clip(np.median(half[learnt] / usual[learnt]), *CARRIED_OVER))
     shift = float(np.median(middle[learnt]))
     below = known & (index >= first)

@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.warp.bare_limbs import bare_edges
-from engines.warp.body import LEFT, SIDES, BodyModel
+from engines.warp.body import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.fill import fill_from, grain, grain_of
-from engines.warp.limbs import Limb
+from engines.warp.limbs import Limb, usual_leg
 from engines.warp.ribbon import OUTSIDE, rasterise
+from engines.warp.silhouette import ease
 
 ARM_BARE = (0.150, 0.112, 0.075)
 """Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
-
-LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
-"""Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
 CAP_SLEEVE = 0.25
 """A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
@@ -37,6 +35,9 @@ SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS
 
 COVERED = 0.5
 """Cover of the drape on a limb's axis from which the limb counts as clothed there."""
+
+BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
+"""Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def bare_skin(
     for across, depth in parts:
         on_part = across > OUTSIDE
         # Limbs are in front of the torso: the later part wins.
-        shade[on_part] = 1.0 - depth * np.abs(across[on_part]).clip(0.0, 1.0) ** 3
+        # Seen skin, whose tone this is, has its own dark edges: the mean across a part stays 1.
+        shade[on_part] = (1.0 - depth * np.abs(across[on_part]).clip(0.0, 1.0) ** 3) / (1.0 - depth / 4.0)
         cover |= on_part
     colour = _tone(photo, body) * cv2.GaussianBlur(shade, (0, 0), 1.5)[..., None]
     seen = np.isin(body.labels, SKIN_LABELS)
@@ -90,20 +92,36 @@ def bare_skin(
 
 
 def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
-    """Largest share of a limb at which the drape lies on its centre line; -1 when it nowhere does."""
+    """Share of a limb down to which the drape lies on its centre line without a break; -1 when it does not begin.
+
+    Cloth further down is not the limb's own: a forearm may lie on the skirt.
+    """
     height, width = clothed.shape
     x, y = np.rint(limb.line).astype(int).T
     framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     on_axis = np.zeros(len(x), np.float32)
     on_axis[framed] = clothed[y[framed], x[framed]]
-    covered = np.flatnonzero(on_axis > COVERED)
-    return float(limb.shares[covered[-1]]) if len(covered) else -1.0
+    covered = limb.shares[on_axis > COVERED]
+    if len(covered) == 0 or covered[0] > BEGINS_WITHIN:
+        return -1.0
+    breaks = np.flatnonzero(np.diff(covered) > LARGEST_BREAK)
+    return float(covered[breaks[0]] if len(breaks) else covered[-1])
+
+
+def bare_arm(body: BodyModel, side: int, begin: float) -> NDArray[np.bool_]:
+    """``(height, width)``: the bare arm from a share of its length to the wrist."""
+    return np.asarray(_strip(body.shape, body.arms[side], _arm_edges(body, side), begin, 1.04) > OUTSIDE)
+
+
+def _arm_edges(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    limb = body.arms[side]
+    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * body.shoulder_width
+    return bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
 
 
 def _arm(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
     limb, unit = body.arms[side], body.shoulder_width
-    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
-    edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
+    edges = _arm_edges(body, side)
     begin = clothed_until(limb, clothed) - 0.02
     if begin > CAP_SLEEVE:
         return _strip(body.shape, limb, edges, begin, 1.12)
@@ -118,11 +136,7 @@ def _arm(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np
 
 def _leg(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
     limb = body.legs[side]
-    position = np.where(
-        limb.shares < limb.bend, limb.shares / limb.bend, 1.0 + (limb.shares - limb.bend) / (1.0 - limb.bend)
-    )
-    knots, values = zip(*LEG_BARE, strict=True)
-    usual = np.interp(position, knots, values) * body.shoulder_width
+    usual = usual_leg(limb, body.shoulder_width)
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual)
     begin = max(clothed_until(limb, clothed) - 0.04, 0.0)
     return _strip(body.shape, limb, edges, begin, 1.08)
@@ -151,17 +165,18 @@ def _strip(
 
 def _torso(body: BodyModel) -> NDArray[np.float32]:
     """Position across neck, chest and midriff, -1 to 1, `OUTSIDE` elsewhere."""
-    unit, length = body.shoulder_width, body.torso_length
-    neck_top, neck_foot = -0.50 * unit / length, -0.20 * unit / length
-    knots = [neck_top, neck_foot, -0.10 * unit / length, 0.0, 0.06]
-    heights = np.concatenate([knots, np.linspace(0.12, body.crotch_height, 26)]).astype(np.float32)
+    unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
+    tip_rises = [float((bone.shoulders - body.tips[side]) @ bone.down) / length for side in SIDES]
+    above = [-0.50 * unit / length, -NECK_RISE * unit / length, -max(float(np.mean(tip_rises)), 0.0), 0.02, 0.08]
+    heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
+    in_armpit = ease((heights - 0.05) / 0.22)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
     halves = {}
     for side in SIDES:
         chest = np.minimum(body.half_width(heights, side) * 0.97, TORSO_BARE_MOST * unit)
         tip = body.tip_offset(side)
-        above = np.interp(heights, knots, [0.17 * unit, 0.19 * unit, 0.62 * tip, 0.96 * tip, 0.98 * tip])
-        halves[side] = np.where(heights < 0.1, above, chest)
+        shoulders = np.interp(heights, above, [0.17 * unit, NECK_HALF_WIDTH * unit, 0.84 * tip, 0.92 * tip, 0.92 * tip])
+        halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
     reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
     grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
     across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)

@@ -192,7 +192,7 @@ def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None
 
 
 def _torso_widths(inside: NDArray[np.bool_], bone: Skeleton, arms: dict[int, Limb]) -> dict[int, NDArray[np.float32]]:
-    """Half widths per side, held to anatomy and ending at the middle of an arm that hangs beside the torso."""
+    """Half widths per side, held to anatomy and ending at an arm that hangs beside the torso, sleeved or bare."""
     unit = bone.shoulder_width
     least = _profile(TORSO_LEAST) * unit
     most = _profile(TORSO_MOST) * unit
@@ -204,10 +204,12 @@ def _torso_widths(inside: NDArray[np.bool_], bone: Skeleton, arms: dict[int, Lim
         measured[bone.torso_length * (PROFILE_HEIGHTS - 0.97) > CROTCH_DROP * unit] = np.nan
         line = arms[side].line[arms[side].shares <= 1.0]
         drop = (line - bone.shoulders) @ bone.down / bone.torso_length
-        offset = (line - bone.shoulders) @ bone.right * side
+        inner = arms[side].inner[arms[side].shares <= 1.0]
+        offset = (line - bone.shoulders) @ bone.right * side - inner
         order = np.argsort(drop)
         beside = np.interp(PROFILE_HEIGHTS, drop[order], offset[order], left=np.inf, right=np.inf)
-        arm_edge = np.where(beside > 0.45 * unit, beside, np.inf)
+        # An arm that lies on the torso says nothing about where the torso ends.
+        arm_edge = np.where(beside > 0.30 * unit, beside, np.inf)
         widths[side] = settle(np.minimum(measured, arm_edge).astype(np.float32), least, most, 9)
     return widths
 

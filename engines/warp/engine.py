@@ -25,6 +25,7 @@ from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import HONOURED, settle_hints
 from engines.warp.plate import lay_plate, old_garment
 from engines.warp.redress import redressed
+from engines.warp.second_look import looked_at_again
 from engines.warp.stages import Stages
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
@@ -79,6 +80,8 @@ class WarpEngine:
         stages.begin("body")
         body = measure_body(person_map, before)
         check_pose(person_map, body)
+        person_map = looked_at_again(before, person_map, body)
+        body = measure_body(person_map, before)
         picture = before
         checks: dict[str, float] = {}
         put_on: set[Category] = set()

@@ -17,6 +17,7 @@ from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
+from engines.warp.behind_arms import behind_arms
 from engines.warp.body import LEFT, SIDES, BodyModel
 from engines.warp.hang import drop_to, hanging_half_width, hanging_rows
 from engines.warp.leg_ribbons import lay_leg, leg_end
@@ -88,7 +89,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: str | None = None) -> Drape:
         name = "left_sleeve" if side == LEFT else "right_sleeve"
         pieces.append(draw(laid.ribbon, _part_of(fabric, part, whole=False), body.shape, name))
         checks[f"{name}_end"] = laid.end
-    return Drape(tuple(pieces), checks)
+    return Drape(behind_arms(tuple(pieces), body), checks)
 
 
 def _fit(marks: DressLandmarks, body: BodyModel) -> Fit:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
+from engines.base import Label
 from engines.garment.lower_landmarks import LowerLandmarks
 from engines.warp.body import BodyModel
+from engines.warp.limbs import usual_leg
 from engines.warp.ribbon import Ribbon, string_ribbon
 from engines.warp.silhouette import Reals, ease
 
@@ -18,6 +21,10 @@ RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 11
 
 HIP_EASE = (1.02, 1.10)
 """Least and largest width of the cloth over that of the body, from waistband to crotch."""
+
+HIPS_MOST, HIPS_PER_WAIST = 0.55, 1.25
+"""Half width of the hips inside old clothes is at most the larger of these: in shoulder widths, and over that of
+the waist."""
 
 LEG_EASE, WIDEST_LEG, WIDEST_SHORT_LEG = 1.03, 1.9, 1.32
 """Least and largest width of a trouser leg over the leg inside; shorts stand off less."""
@@ -31,8 +38,14 @@ FULL_LENGTH_FROM, FULL_LENGTH_OVER = 0.75, 0.55
 LONGEST_SHORTS = 0.80
 """End of short legs at most, as a share of crotch to ankle."""
 
+THIGH_TO_HIP = 0.95
+"""Half width of the hips at the crotch over how far the thigh's outer edge lies from the axis, at least."""
+
 GROIN = 0.16
 """Share of the leg below the crotch over which the torso's direction turns into the leg's."""
+
+THICKEST_LEG = 1.06
+"""Largest leg assumed under old trousers, over an average bare one."""
 
 CLOSED = 0.30
 """Share of the leg over which the thighs' cloth opens; on shorts it does so before the hem."""
@@ -88,6 +101,11 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
     leg_outer, leg_inner, touching = _around_leg(
         body, side, shares, width=width[RISE_ROWS:], widest=WIDEST_SHORT_LEG if short else WIDEST_LEG, end=end
     )
+    # Hips run out into the thighs without a dent.
+    bone = body.skeleton
+    thigh = float(np.interp(GROIN, shares, ((leg_outer - bone.shoulders) @ bone.right) * side))
+    crotch_half = np.maximum(crotch_half, THIGH_TO_HIP * thigh)
+    rise_half = np.maximum(rise_half, crotch_half[0] * ease((heights - 0.8) / (body.crotch_height - 0.8)))
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + shares * body.legs[side].length / body.torso_length
     turned = ease(shares / GROIN)[:, None]
@@ -117,7 +135,27 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
 def _hip_half(body: BodyModel, heights: Reals, width: Reals, side: int) -> NDArray[np.float32]:
     """Half width of the cloth between waistband and crotch."""
     half = body.half_width(heights, side)
+    # Old clothes may be loose; a body's hips go with its waist.
+    waist = float(body.half_width(min(body.waist.height, 0.85), side))
+    half = np.minimum(half, max(HIPS_MOST * body.shoulder_width, HIPS_PER_WAIST * waist))
     return np.clip(width, HIP_EASE[0] * half, HIP_EASE[1] * half + 0.01 * body.shoulder_width).astype(np.float32)
+
+
+def _inside_old_clothes(body: BodyModel, side: int, shares: Reals) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Half widths of the leg itself: as measured where it is bare, else no wider than a leg in old clothes can be."""
+    leg = body.legs[side]
+    height, width = body.shape
+    x, y = np.rint(leg.line).astype(int).T
+    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    bare = np.where(framed, body.labels[y.clip(0, height - 1), x.clip(0, width - 1)] == Label.LEGS, False)
+    bareness = ndimage.gaussian_filter1d(bare.astype(np.float32), 2.0, mode="nearest")
+    most = THICKEST_LEG * usual_leg(leg, body.shoulder_width)
+    halves = []
+    for measured in (leg.outer, leg.inner):
+        bounded = np.minimum(measured, most)
+        half = bounded + (measured - bounded) * bareness
+        halves.append(np.interp(shares, leg.shares, half).astype(np.float32))
+    return halves[0], halves[1]
 
 
 def _around_leg(
@@ -132,7 +170,7 @@ def _around_leg(
     line, outwards = leg.points(shares), leg.outwards(shares)
     other = body.legs[-side].points(shares)
     half_gap = np.linalg.norm(line - other, axis=1) / 2.0
-    outer, inner = leg.outer_at(shares), leg.inner_at(shares)
+    outer, inner = _inside_old_clothes(body, side, shares)
     need = (outer + inner) * LEG_EASE + 0.012 * unit
     excess = np.clip(width, need, widest * need) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))

@@ -19,6 +19,9 @@ CROTCH_DROP = 0.30
 LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.32, 0.21, 0.16)
 """Believable half widths of a clothed or bare leg at crotch, knee and ankle, in shoulder widths."""
 
+LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
+"""Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
+
 ARM_USUAL = (0.155, 0.120, 0.080)
 """Half width of an arm at shoulder, elbow and wrist, in shoulder widths."""
 
@@ -158,6 +161,14 @@ def measure_arm(
         depth=depth,
         seen=seen,
     )
+
+
+def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
+    """Half widths of an average bare leg at a limb's samples, ``(n,)`` pixels."""
+    shin = 1.0 + (limb.shares - limb.bend) / max(1.0 - limb.bend, 0.1)
+    position = np.where(limb.shares < limb.bend, limb.shares / max(limb.bend, 0.1), shin)
+    knots, values = zip(*LEG_BARE, strict=True)
+    return np.asarray(np.interp(position, knots, values) * shoulder_width, dtype=np.float32)
 
 
 def _below_hip(joints: tuple[Point, Point, Point], shoulder_width: float) -> tuple[Point, Point, Point]:

@@ -25,6 +25,9 @@ HIDDEN_WAISTBAND = 0.80
 BELIEVABLE_WAISTBAND = (0.60, 0.92)
 """Range of heights for a waistband that is open to view."""
 
+WIDEST_HIDDEN_WAIST = 0.80
+"""Width of a waist under a loose top at most, in shoulder widths."""
+
 WAIST_EASE = 1.03
 """Width of the waistband over that of the body there."""
 
@@ -59,7 +62,7 @@ def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_sta
     if open_waist and not tuck_state and waistband > HIDDEN_WAISTBAND and rise < waistband - 0.05:
         # A high-rise garment under a cropped top: its waistband is higher than the top's hem.
         open_waist, waistband = False, float(np.clip(rise, BELIEVABLE_WAISTBAND[0], HIDDEN_WAISTBAND))
-    scale = WAIST_EASE * body.width(waistband) / max(marks.waist_width, 1.0)
+    scale = WAIST_EASE * waist_under(body, waistband, open_waist=open_waist) / max(marks.waist_width, 1.0)
     legs = marks.shape is LowerShape.LEGS
     checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
     if not legs:
@@ -91,6 +94,12 @@ def waistband_height(body: BodyModel, open_waist: bool) -> float:
     # A little above the line that was seen, so that no rim of the old waistband is left.
     at = body.waist.height - 0.02 if open_waist and body.waist.tucked else HIDDEN_WAISTBAND
     return float(np.clip(at, *BELIEVABLE_WAISTBAND))
+
+
+def waist_under(body: BodyModel, waistband: float, *, open_waist: bool) -> float:
+    """Width of the body at the waistband in pixels; under a loose top what is measured is the top's width."""
+    measured = body.width(waistband)
+    return measured if open_waist else min(measured, WIDEST_HIDDEN_WAIST * body.shoulder_width)
 
 
 def rise_height(marks: LowerLandmarks, body: BodyModel, waistband: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.garment.regions import largest
 from engines.warp.bare_skin import SKIN_LABELS, bare_skin
 from engines.warp.body import BodyModel
 from engines.warp.fill import fill_from, grain, grain_of
@@ -27,6 +28,9 @@ EDGE_BLUR = 1.2
 
 NATURAL_TROUSER_TOP = 0.72
 """Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
+
+CRUMB = 0.02
+"""Regions smaller than this share of the largest one do not count as lower garment."""
 
 SKIN_FADE = 0.09
 """Distance over which invented skin fades into seen skin, in shoulder widths."""
@@ -80,7 +84,9 @@ def lay_plate(
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
     """``(height, width)``: what the person wears now in the place of a new garment of this category."""
     dress = np.asarray(labels == Label.FULL)
-    upper, lower = np.asarray(labels == Label.UPPER), np.asarray(labels == Label.LOWER)
+    upper = np.asarray(labels == Label.UPPER)
+    # Crumbs of lower garment are socks and shadows.
+    lower = largest(np.asarray(labels == Label.LOWER), CRUMB)
     if category is Category.FULL_BODY:
         return np.asarray(dress | upper | lower)
     if not dress.any():

@@ -12,7 +12,7 @@ from engines.warp.silhouette import reach
 MOST_AT_NECK = 0.30
 """Highest believable rise of a shoulder where it meets the neck, in shoulder widths; what is higher is a collar."""
 
-UNDER_CLOTH, ROUNDING = 0.010, 0.030
+UNDER_CLOTH, ROUNDING = 0.012, 0.050
 """How far the shoulder lies below the silhouette of the cloth worn on it, everywhere and in addition at the tip, in
 shoulder widths."""
 
@@ -52,7 +52,7 @@ def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> N
     rise = np.where(believed, np.minimum(measured, np.maximum(most, usual)), usual)
     # Cloth on the shoulder hides how the shoulder rounds off below it.
     hidden = believed & _clothed(body, starts - bone.down * (measured - 2)[:, None])
-    rounded = UNDER_CLOTH + ROUNDING * np.clip((offsets / tip - 0.65) / 0.35, 0, 1) ** 2
+    rounded = UNDER_CLOTH + ROUNDING * np.clip((offsets / tip - 0.6) / 0.4, 0, 1) ** 2
     return rise - hidden * rounded * unit + CLOTH_ON_TOP * unit
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.base import Label
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.ribbon import Ribbon, forced_monotone
@@ -27,6 +28,9 @@ LEAST_STRETCH = 0.62
 
 CROPPED_RATIO = 0.98
 """A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
+
+HIPS_FROM = 0.80
+"""Height below which a top no longer follows the body inwards, torso lengths below the shoulders."""
 
 GRID_ROWS, GRID_COLUMNS = 48, 41
 """Size of the torso's grid."""
@@ -78,10 +82,13 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
     natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
     for side in SIDES:
         body_tip = body.tip_offset(side)
-        low, high = (0.93, 1.06) if sleeved else (0.40, 0.97)
+        low, high = (0.90, 1.02) if sleeved else (0.40, 0.97)
         tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
         if _is_strap(marks):
             neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
+            continue
+        if marks.shoulders.hood:  # a hood's foot lies far out on the shoulder and stays there
+            neck[side] = float(np.clip(natural_neck, 0.17 * unit, 0.94 * tip[side]))
             continue
         # Wide necklines are drawn in a little: on the body cloth slides towards the neck.
         wide = natural_neck if natural_neck < 0.25 * unit else 0.25 * unit + 0.75 * (natural_neck - 0.25 * unit)
@@ -99,8 +106,11 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
 
 
 def _hem_height(natural: float, body: BodyModel) -> float:
-    """The hem's wanted height: it covers the waistband, and very long garments are shortened a little."""
-    least = max(0.96, min(body.waist.height + 0.05, 1.25)) if body.waist.seen else 0.96
+    """The hem's wanted height: it covers waistband and old hem, and very long garments are shortened a little."""
+    worn = (body.labels == Label.UPPER) & (np.abs(body.laterals) < 0.35) & (body.heights < 1.5)
+    old_hem = float(np.percentile(body.heights[worn], 98)) if worn.sum() > 200 else 0.0
+    waistband = body.waist.height + 0.05 if body.waist.seen else 0.0
+    least = max(0.96, min(max(waistband, old_hem + 0.03), 1.25))
     most = 1.18 + 0.35 * max(natural - 1.18, 0.0)
     return float(np.clip(natural, least, max(most, least)))
 
@@ -135,6 +145,9 @@ class TorsoLoft:
         unit, marks = self._body.shoulder_width, self._marks
         heights = self._drop(self._rows) / self._body.torso_length
         body_edge = torso_half_width(self._body, heights, side)
+        # Below the hips cloth hangs down from the widest place.
+        hanging = heights > HIPS_FROM
+        body_edge[hanging] = np.maximum.accumulate(body_edge[hanging])
         natural = self._cloth_edge[side]
         if marks.sleeves is None:
             edge = np.clip(natural, 0.99 * body_edge, 1.10 * body_edge + 0.02 * unit)

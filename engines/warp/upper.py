@@ -14,7 +14,7 @@ from engines.warp.ribbon import draw
 from engines.warp.sleeve_ribbons import lay_sleeve
 from engines.warp.torso_loft import TorsoLoft, fit_garment
 
-SEAM_OVERLAP = 4
+TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
 
 
@@ -32,7 +32,7 @@ def drape_upper(cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked:
     """
     cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body))
-    torso = draw(loft.ribbon(), _part_of(cloth, marks.torso_part, marks), body.shape, "torso")
+    torso = draw(loft.ribbon(), _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks), body.shape, "torso")
     if tucked:
         torso = _cut_at_waist(torso, body)
     pieces = [torso]
@@ -47,16 +47,16 @@ def drape_upper(cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked:
             laid = lay_sleeve(marks, body, loft, side, sleeve)
             part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
             name = "left_sleeve" if side == LEFT else "right_sleeve"
-            pieces.append(draw(laid.ribbon, _part_of(cloth, part, marks), body.shape, name))
+            pieces.append(draw(laid.ribbon, _part_of(cloth, part, SLEEVE_OVERLAP, marks), body.shape, name))
             checks[f"{name}_end"] = laid.end
     return Drape(tuple(pieces), checks)
 
 
-def _part_of(cloth: Cloth, part: BoolMask, marks: UpperLandmarks) -> Cloth:
+def _part_of(cloth: Cloth, part: BoolMask, overlap: int, marks: UpperLandmarks) -> Cloth:
     """The cloth with everything outside one part made transparent."""
     if marks.sleeves is None:
         return cloth
-    cover = cv2.GaussianBlur(dilated(part, SEAM_OVERLAP).astype(np.float32), (0, 0), 0.8)
+    cover = cv2.GaussianBlur(dilated(part, overlap).astype(np.float32), (0, 0), 0.8)
     return Cloth(cloth.colour, (cloth.alpha * cover).astype(np.float32))
 
 

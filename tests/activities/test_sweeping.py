@@ -50,9 +50,7 @@ async def test_expired_pictures_are_deleted_and_others_kept(
             await jobs.complete_job(
                 session, job_id=job_id, result_key=f"results/{job_id}.jpg", engine="warp", report={}, keep=keep
             )
-    await ActivityEnvironment().run(
-        SweepingActivities(database, store, temporal, KEEP).purge, SweepInput(limit=10_000)
-    )
+    await ActivityEnvironment().run(SweepingActivities(database, store, temporal, KEEP).purge, SweepInput(limit=10_000))
     assert await store.list_keys("") == [f"results/{kept}.jpg"]
     async with database.reading() as session:
         assert (await jobs.get_job(session, job_id=expired)).result_key is None

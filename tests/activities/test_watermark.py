@@ -8,8 +8,8 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.objects import put_object
 from activities.watermark import WatermarkActivities
-from imaging.encode import encode_png
 from imaging.decode import decode_image
+from imaging.encode import encode_png
 from runtime.object_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from workflows.contracts import WatermarkInput

@@ -79,14 +79,19 @@ async def test_a_combo_keeps_the_order_of_its_garments(api: Api) -> None:
     answer = await api.post(combo(*garments), "/api/v1/tryon/combo")
     assert answer.status_code == 202
     accepted = await job_input(api, answer.json()["jobId"])
-    assert [(garment.index, garment.category) for garment in accepted.garments] == [(0, "upper_body"), (1, "lower_body")]
+    assert [(garment.index, garment.category) for garment in accepted.garments] == [
+        (0, "upper_body"),
+        (1, "lower_body"),
+    ]
     assert accepted.garments[0].picture_url == "https://shop.example/a.png"
     assert (accepted.kind, accepted.deadline_seconds) == ("combo", 600)
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP"])
 async def test_the_three_formats_are_accepted_whatever_the_label_says(api: Api, format: str) -> None:
-    assert (await api.post(single(customerPhotoBase64=data_uri(encoded(format=format), "image/jpg")))).status_code == 202
+    assert (
+        await api.post(single(customerPhotoBase64=data_uri(encoded(format=format), "image/jpg")))
+    ).status_code == 202
 
 
 async def test_exactly_8_mib_pass(api: Api) -> None:

@@ -28,9 +28,7 @@ async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: time
     key = f"results/{job_id}.jpg"
     await api.store.put(key, picture, "image/jpeg")
     async with api.parts.database.transaction() as session:
-        await jobs.complete_job(
-            session, job_id=uuid.UUID(job_id), result_key=key, engine="warp", report={}, keep=keep
-        )
+        await jobs.complete_job(session, job_id=uuid.UUID(job_id), result_key=key, engine="warp", report={}, keep=keep)
 
 
 async def fail(api: Api, job_id: str, code: str) -> None:

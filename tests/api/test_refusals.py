@@ -121,9 +121,7 @@ async def test_another_content_type_is_400(api: Api, media_type: str | None) -> 
 @pytest.mark.parametrize("field", ["customerPhotoBase64", "garmentImageUrl", "garmentBackImageUrl"])
 async def test_one_byte_over_8_mib_is_413(api: Api, field: str) -> None:
     picture = padded(encoded(), 8 * 1024 * 1024 + 1)
-    sentence = await assert_refused(
-        api, await api.post(single(**{field: data_uri(picture)})), 413, "image_too_large"
-    )
+    sentence = await assert_refused(api, await api.post(single(**{field: data_uri(picture)})), 413, "image_too_large")
     assert sentence.startswith(field)
 
 

@@ -21,7 +21,9 @@ def free_port() -> int:
 def running(command: Sequence[str], log_file: Path, user: str | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command until the block ends; its output goes to a file."""
     with log_file.open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, user=user, env=dict(os.environ))
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, start_new_session=True, user=user, env=dict(os.environ)
+        )
     try:
         yield process
     finally:

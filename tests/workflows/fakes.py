@@ -42,7 +42,8 @@ def tryon_input(job_id: str, garments: int = 1, **fields: Any) -> TryOnInput:
         kind="single" if garments == 1 else "combo",
         person=ref("person"),
         garments=[
-            GarmentSource(index=index, category="upper_body", picture=ref(f"garment-{index}")) for index in range(garments)
+            GarmentSource(index=index, category="upper_body", picture=ref(f"garment-{index}"))
+            for index in range(garments)
         ],
         **fields,
     )

@@ -37,7 +37,7 @@ def test_sleeves_and_armpits_are_found(kind: str) -> None:
     drawn = draw_garment(kind)
     marks = measure(drawn)
     assert marks.armpits.sleeves is Sleeves.OPEN
-    assert distance(drawn, "armpit", np.array([marks.armpits.offset, marks.armpits.row])) < 0.05
+    assert distance(drawn, "armpit", np.array([marks.armpits.offset, marks.armpits.row])) < 0.08
     assert distance(drawn, "tip", marks.shoulders.tip) < 0.05
     assert marks.sleeves is not None
     for side, sleeve in zip((-1, 1), marks.sleeves, strict=True):
@@ -61,7 +61,7 @@ def test_tank_top_has_no_sleeves() -> None:
 
 def test_missing_sleeve_is_taken_from_the_other_side() -> None:
     drawn = draw_garment("t-shirt")
-    cut = int(drawn.axis + 0.21 * drawn.mask.shape[0])
+    cut = int(drawn.axis + 0.196 * drawn.mask.shape[0])
     picture = drawn.picture.copy()
     picture[:, cut:] = 255
     marks = find_upper_landmarks(cut_out(picture))

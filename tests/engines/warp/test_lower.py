@@ -7,7 +7,7 @@ from engines.base import Label, Landmark
 from engines.warp.body import BodyModel, measure_body
 from engines.warp.lower import drape_lower
 from engines.warp.pieces import Drape
-from tests.engines.hanging_drawings import shorts, skirt, trousers
+from tests.engines.hanging_drawings import cloth_of, shorts, skirt, trousers
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 
@@ -35,11 +35,18 @@ def test_trousers_cover_knees_and_ankles(mannequin: Mannequin, body: BodyModel) 
     assert drape.alpha[y + 20, x] < 0.05
 
 
-def test_trousers_cover_the_old_ones_below_the_top(mannequin: Mannequin, body: BodyModel) -> None:
-    labels = mannequin.person_map.labels
+def test_trousers_cover_the_legs_below_the_top(body: BodyModel) -> None:
     alpha = drape_lower(trousers(), body).alpha
-    old = (labels == Label.LOWER) & (body.heights < 2.2) & (body.heights > body.waist.height + 0.05)
-    assert (alpha[old] > 0.5).mean() > 0.93
+    legs = (body.leg_distance < 0.75) & (body.heights < 2.2) & (body.heights > 1.2)
+    assert (alpha[legs] > 0.5).mean() > 0.99
+
+
+def test_slim_trousers_do_not_take_over_the_width_of_baggy_ones(mannequin: Mannequin, body: BodyModel) -> None:
+    labels = mannequin.person_map.labels
+    slim = cloth_of([(0, 60), (110, 60), (130, 250), (80, 830), (40, 830), (0, 250)])
+    alpha = drape_lower(slim, body).alpha
+    below_crotch = body.heights > 1.3
+    assert (alpha[below_crotch] > 0.5).sum() < (labels[below_crotch] == Label.LOWER).sum()
 
 
 def test_each_leg_is_a_piece_of_its_own(body: BodyModel) -> None:

@@ -1,0 +1,191 @@
+"""The service as a client meets it: latency of POST and poll, the time around the engine, start-up, idle memory."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import psutil
+from PIL import Image
+
+from bench.figures import Figure
+from cli.samples import draw_sample, sample_person
+from domain import jobs
+from runtime.database import Database
+from runtime.embedded.record import StackRecord
+from runtime.object_store import S3ObjectStore
+from runtime.settings import EMBEDDED_FILE, Settings, without_tryon_variables
+
+POSTS, POLLS, JOBS = 60, 200, 12
+IDLE_SECONDS = 10.0
+"""Before memory is read, so that start-up's garbage is gone."""
+
+STAGES_AROUND = "stage_"
+"""Prefix of the workflow's own stage times in a job's report; what is left are times inside segmenter and engine."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A stack of its own and a caller."""
+
+    settings: Settings
+    client: httpx.Client
+    started_seconds: float
+    record: StackRecord
+
+
+@contextmanager
+def running(data_dir: Path) -> Iterator[Bench]:
+    """Bring a stack up, and down again at the end."""
+    environment = {**without_tryon_variables(), "TRYON_DATA_DIR": str(data_dir)}
+
+    def tryon(*arguments: str) -> str:
+        command = [sys.executable, "-m", "cli.main", *arguments]
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+    began = time.monotonic()
+    tryon("up", "--detach")
+    started = time.monotonic() - began
+    try:
+        record = StackRecord.read(data_dir)
+        if record is None:
+            raise RuntimeError("the stack left no record")
+        account = json.loads(tryon("account", "create", "--email", "bench@example.com", "--plan", "scale", "--json"))
+        key = json.loads(tryon("key", "create", "--account", account["accountId"], "--json"))["apiKey"]
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=record.addresses["API"], headers=headers, timeout=60, trust_env=False) as client:
+            yield Bench(Settings(data_dir / EMBEDDED_FILE), client, started, record)
+    finally:
+        tryon("down")
+
+
+def measure(data_dir: Path) -> list[Figure]:
+    """Every figure of this module, in one run."""
+    with running(data_dir) as bench:
+        time.sleep(IDLE_SECONDS)
+        figures = [
+            Figure.of("tryon up to healthy", "s", [bench.started_seconds], "<= 10 s"),
+            Figure.of("idle memory of the stack", "MB", [memory_megabytes(bench.record)], "<= 1024 MB"),
+        ]
+        figures += job_figures(bench)
+        figures.append(Figure.of("poll, picture of 300 KB", "ms", poll_latencies(bench), "p95 <= 25 ms"))
+        figures.append(Figure.of("POST, photo of 2 MB", "ms", post_latencies(bench), "p95 <= 150 ms"))
+    return figures
+
+
+def memory_megabytes(record: StackRecord) -> float:
+    """Proportional set size of the supervisor and its children, where the system tells; else resident size."""
+    processes = [psutil.Process(identity.pid) for identity in (record.supervisor, *record.children.values())]
+    sizes = [getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in processes]
+    return sum(sizes) / 2**20
+
+
+def portrait_body() -> dict[str, str]:
+    """A job that the engine can do."""
+    return {
+        "customerPhotoBase64": jpeg_uri(Image.fromarray(sample_person()).resize((1024, 1024))),
+        "garmentImageUrl": jpeg_uri(Image.fromarray(draw_sample("striped_sweater"))),
+        "category": "upper_body",
+    }
+
+
+def jpeg_uri(image: Image.Image, quality: int = 92) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=quality)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def finished(bench: Bench, job_id: str) -> dict[str, Any]:
+    """Poll without the contract's pause, to see the end soon."""
+    while True:
+        body: dict[str, Any] = bench.client.get(f"/api/v1/tryon/{job_id}").json()
+        if body["status"] != "processing":
+            return body
+        time.sleep(0.1)
+
+
+def job_figures(bench: Bench) -> list[Figure]:
+    """Whole jobs one after the other, and what of each was not spent inside segmenter and engine."""
+    body, totals, overheads = portrait_body(), [], []
+    for number in range(JOBS + 1):
+        job_id = bench.client.post("/api/v1/tryon", json=body).json()["jobId"]
+        if finished(bench, job_id)["status"] != "completed":
+            raise RuntimeError("a bench job failed")
+        if number == 0:
+            continue  # warms every process
+        total, inside = asyncio.run(times_of(bench, job_id))
+        totals.append(total)
+        overheads.append(total - inside)
+    return [
+        Figure.of("job, accepted to pollable", "ms", totals),
+        Figure.of("of that outside segmenter and engine", "ms", overheads, "p50 <= 300 ms"),
+    ]
+
+
+async def times_of(bench: Bench, job_id: str) -> tuple[float, float]:
+    """Milliseconds from acceptance to the end, and those inside segmenter and engine."""
+    database = Database(bench.settings.database)
+    try:
+        async with database.reading() as session:
+            job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    finally:
+        await database.close()
+    timings = (job.report or {})["timingsMs"]
+    inside = sum(spent for stage, spent in timings.items() if not stage.startswith(STAGES_AROUND))
+    return float(job.generation_ms or 0), float(inside)
+
+
+def poll_latencies(bench: Bench) -> list[float]:
+    """Polls of a completed job whose picture has 300 KB."""
+    job_id = bench.client.post("/api/v1/tryon", json=portrait_body()).json()["jobId"]
+    finished(bench, job_id)
+    store = S3ObjectStore(bench.settings.object_store)
+    asyncio.run(store.put(f"results/{job_id}.jpg", os.urandom(300_000), "image/jpeg"))
+    return latencies(POLLS, lambda: bench.client.get(f"/api/v1/tryon/{job_id}"), 200)
+
+
+def post_latencies(bench: Bench) -> list[float]:
+    """POSTs of a photo of 2 MB, with a pause between them; the jobs run meanwhile, as they would."""
+    noise = np.random.default_rng(0).normal(0, 9, (3000, 2250, 3))
+    picture = Image.fromarray(sample_person()).resize((2250, 3000))
+    noisy = Image.fromarray(np.clip(np.asarray(picture) + noise, 0, 255).astype(np.uint8))
+    body = json.dumps({**portrait_body(), "customerPhotoBase64": jpeg_uri(noisy, quality=72)})
+    headers = {"Content-Type": "application/json"}
+
+    def post() -> httpx.Response:
+        time.sleep(0.2)
+        return bench.client.post("/api/v1/tryon", content=body, headers=headers)
+
+    values = latencies(POSTS, post, 202)
+    _print_size(len(body))
+    return values
+
+
+def _print_size(length: int) -> None:
+    print(f"body of the measured POST: {length / 2**20:.2f} MiB")
+
+
+def latencies(count: int, call: Any, status: int) -> list[float]:
+    """Milliseconds of each answer as httpx counts them: from sending to the last byte of the headers and body."""
+    values = []
+    for _ in range(count):
+        answer: httpx.Response = call()
+        if answer.status_code != status:
+            raise RuntimeError(f"answered {answer.status_code}: {answer.text[:200]}")
+        values.append(answer.elapsed / timedelta(milliseconds=1))
+    return values

@@ -1,0 +1,103 @@
+"""A second look at the labels, by colour: dark linings taken for hair, and hardware taken for hands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import Label, PersonMap
+from engines.garment.regions import BoolMask, dilated, eroded, opened
+from engines.warp.body import BodyModel
+
+SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
+
+SKIN_DARKER, SKIN_BRIGHTER = 40.0, 38.0
+"""How much darker (in the shadow of the chin) or brighter than the face skin may be, CIE L."""
+
+SKIN_HUE = 17.0
+"""Largest difference from the face in a or b."""
+
+LEAST_CHROMA = 0.45
+"""Skin keeps at least this share of the face's colourfulness, in the direction of its hue; metal and white do not."""
+
+HAIR_TOLERANCE = (30.0, 13.0, 15.0)
+"""Largest difference of L, a and b between hair on the shoulders and hair around the face, regions averaged."""
+
+MOST_DOUBTED = 0.5
+"""Where more than this share of all bare skin would be doubted, it is the face that misleads (make-up, a mask)."""
+
+
+def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> PersonMap:
+    """Count what has neither the colour of skin nor of hair to the upper garment.
+
+    Args:
+        photo: ``(h, w, 3)`` float32 sRGB, 0 to 1.
+        person_map: Of the photo.
+        body: Measured from it.
+
+    Returns:
+        The same map with some labels changed to `Label.UPPER`.
+    """
+    labels = person_map.labels
+    face = eroded(labels == Label.FACE, 4)
+    if face.sum() < 60:
+        return person_map
+    smooth = cv2.GaussianBlur(photo, (0, 0), max(1.0, 0.008 * body.shoulder_width))
+    lab = np.asarray(cv2.cvtColor(np.asarray(smooth, dtype=np.float32), cv2.COLOR_RGB2LAB), dtype=np.float32)
+    skin = np.median(lab[face], axis=0)
+    doubted = _skin_of_another_colour(lab, skin, labels) | _hair_of_another_colour(lab, person_map, body)
+    doubted |= _hands_within_cloth(lab, skin, labels)
+    changed = labels.copy()
+    changed[doubted] = Label.UPPER
+    return replace(person_map, labels=changed)
+
+
+def _like(lab: NDArray[np.float32], skin: NDArray[np.float32]) -> BoolMask:
+    difference = lab - skin
+    light = (difference[..., 0] > -SKIN_DARKER) & (difference[..., 0] < SKIN_BRIGHTER)
+    hue = skin[1:] / max(float(np.linalg.norm(skin[1:])), 1e-3)
+    coloured = lab[..., 1:] @ hue > LEAST_CHROMA * float(np.linalg.norm(skin[1:]))
+    return np.asarray(light & coloured & (np.abs(difference[..., 1:]) < SKIN_HUE).all(axis=2))
+
+
+def _skin_of_another_colour(lab: NDArray[np.float32], skin: NDArray[np.float32], labels: NDArray[np.uint8]) -> BoolMask:
+    bare = np.isin(labels, SKIN_LABELS)
+    doubted = opened(bare & ~_like(lab, skin), 2)
+    return doubted if doubted.sum() < MOST_DOUBTED * max(int(bare.sum()), 1) else np.zeros_like(doubted)
+
+
+def _hair_of_another_colour(lab: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> BoolMask:
+    """Regions of hair below the face that do not have the colour of the hair above."""
+    hair = person_map.labels == Label.HAIR
+    face_rows = np.flatnonzero((person_map.labels == Label.FACE).any(axis=1))
+    chin = int(face_rows[-1] - 0.12 * len(face_rows))
+    rows = np.arange(body.shape[0])[:, None]
+    above, below = hair & (rows < chin), hair & (rows >= chin)
+    if above.sum() < 100 or not below.any():
+        return np.zeros_like(hair)
+    usual = np.median(lab[above], axis=0)
+    numbered, count = ndimage.label(below)
+    index = np.arange(1, count + 1)
+    means = np.stack([np.asarray(ndimage.mean(lab[..., k], numbered, index)) for k in range(3)], axis=1)
+    strange = (np.abs(means - usual) > HAIR_TOLERANCE).any(axis=1)
+    return np.asarray(np.isin(numbered, index[strange]))
+
+
+def _hands_within_cloth(lab: NDArray[np.float32], skin: NDArray[np.float32], labels: NDArray[np.uint8]) -> BoolMask:
+    """Hands that are not of the face's colour and lie within the garment; a glove at its end is left alone."""
+    hands = labels == Label.HANDS
+    numbered, _ = ndimage.label(hands)
+    alike = _like(lab, skin)
+    doubted = np.zeros_like(hands)
+    for number, window in enumerate(ndimage.find_objects(numbered), start=1):
+        around = tuple(slice(max(part.start - 6, 0), part.stop + 6) for part in window)
+        region = numbered[around] == number
+        rim = dilated(region, 4) & ~region
+        within = float((labels[around][rim] == Label.UPPER).mean()) if rim.any() else 0.0
+        if within > 0.4 and float(alike[around][region].mean()) < 0.5:
+            doubted[around] |= region
+    return doubted

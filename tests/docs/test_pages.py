@@ -1,0 +1,48 @@
+"""The docs tell the truth: generated pages are up to date, and what a page names exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", PROJECT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["configuration.md", "errors.md", "api.md"])
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    assert (PROJECT / "docs" / name).read_text() == generator().pages()[name], "run `make docs`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_setting_that_is_named_exists(page: Path) -> None:
+    known = (PROJECT / "docs" / "configuration.md").read_text()
+    for name in re.findall(r"TRYON_[A-Z0-9_]+", page.read_text()):
+        assert f"`{name}`" in known or name == "TRYON_DATA_DIR", name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_make_target_that_is_named_exists(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
+    for name in re.findall(r"`make ([a-z-]+)", page.read_text()):
+        assert name in targets, name

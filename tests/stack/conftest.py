@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+from cli.samples import draw_sample, sample_person
+from tests.pictures import data_uri, encoded
+from tests.stack.stack import Stack, running_stack
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """One stack for every test that leaves it as it was."""
+    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def portrait() -> str:
+    """A person that may be shipped, as a data: URI."""
+    return data_uri(encoded(Image.fromarray(sample_person())))
+
+
+@pytest.fixture(scope="session")
+def sweater() -> str:
+    return data_uri(encoded(Image.fromarray(draw_sample("striped_sweater"))))

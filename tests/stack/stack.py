@@ -1,0 +1,144 @@
+"""A stack of its own for tests: ``tryon up`` in a temporary folder, spoken to as a person or a client would."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from runtime.embedded.record import StackRecord
+
+PROJECT = Path(__file__).parents[2]
+READY_SECONDS = 60
+
+
+@dataclass
+class Stack:
+    """A running stack and a caller of its API."""
+
+    data_dir: Path
+    process: subprocess.Popen[str]
+    client: httpx.Client
+
+    @property
+    def record(self) -> StackRecord:
+        record = StackRecord.read(self.data_dir)
+        assert record is not None
+        return record
+
+    def pid(self, name: str) -> int:
+        return self.record.children[name].pid
+
+    def tryon(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return tryon(self.data_dir, *arguments)
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        os.kill(self.pid(name), number)
+
+    def post(self, body: Mapping[str, Any], path: str = "/api/v1/tryon") -> str:
+        answer = self.client.post(path, json=body)
+        assert answer.status_code == 202, answer.text
+        job_id: str = answer.json()["jobId"]
+        return job_id
+
+    def finished(self, job_id: str, seconds: float = 60) -> dict[str, Any]:
+        """The poll's body once the job has ended."""
+
+        def poll() -> dict[str, Any] | None:
+            body: dict[str, Any] = self.client.get(f"/api/v1/tryon/{job_id}").json()
+            return body if body.get("status") != "processing" else None
+
+        return until(poll, seconds)
+
+    def stop(self) -> list[psutil.Process]:
+        """Stop as Ctrl-C does; returns the processes that are left."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)
+        _, alive = psutil.wait_procs(children, timeout=1)
+        return alive
+
+
+def until(probe: Callable[[], Any], seconds: float = 30) -> Any:
+    """Ask until there is an answer."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = probe()
+        if found is not None:
+            return found
+        time.sleep(0.05)
+    raise TimeoutError(f"nothing after {seconds} s")
+
+
+def environment(data_dir: Path, **variables: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRYON_")}
+    return {**kept, "TRYON_DATA_DIR": str(data_dir), **variables}
+
+
+def tryon(data_dir: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "cli.main", *arguments],
+        cwd=PROJECT,
+        env=environment(data_dir, **variables),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def create_key(data_dir: Path, email: str) -> str:
+    """An account and a key, made as a script would."""
+    created = tryon(data_dir, "account", "create", "--email", email, "--plan", "starter", "--json")
+    assert created.returncode == 0, created.stderr
+    account_id = json.loads(created.stdout)["accountId"]
+    key = tryon(data_dir, "key", "create", "--account", account_id, "--json")
+    answer: dict[str, str] = json.loads(key.stdout)
+    assert answer["accountId"] == account_id
+    return answer["apiKey"]
+
+
+@contextmanager
+def running_stack(data_dir: Path, key: str | None = None) -> Iterator[Stack]:
+    """A stack that is up and healthy."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli.main", "up"],
+        cwd=PROJECT,
+        env=environment(data_dir),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if line.startswith("Ready"):
+            break
+    else:
+        raise AssertionError("".join(said))
+    record = StackRecord.read(data_dir)
+    assert record is not None
+    key = key or create_key(data_dir, "owner@example.com")
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=record.addresses["API"], headers=headers, timeout=30, trust_env=False) as client:
+        stack = Stack(data_dir, process, client)
+        try:
+            yield stack
+        finally:
+            if process.poll() is None:
+                stack.stop()
+            process.stdout.close()

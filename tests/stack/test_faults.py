@@ -1,0 +1,92 @@
+"""Processes that die in mid-job: the job is late, and nothing is lost or billed twice."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+import pytest
+from temporalio.client import WorkflowHandle
+
+from runtime.temporal import connect_temporal
+from tests.stack.stack import Stack, until
+from tests.stack.test_jobs import books, picture_of, settings_of
+from workflows.contracts import TryOnOutcome
+from workflows.queues import tryon_workflow_id
+from workflows.tryon import TryOnWorkflow
+
+
+async def run_of(stack: Stack, job_id: str) -> WorkflowHandle[TryOnWorkflow, TryOnOutcome]:
+    client = await connect_temporal(settings_of(stack).temporal)
+    return client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
+
+
+def pending_step(stack: Stack, job_id: str) -> str | None:
+    """The step that a worker has in hand, as anybody with the Temporal CLI sees it."""
+
+    async def ask() -> str | None:
+        description = await (await run_of(stack, job_id)).describe()
+        for pending in description.raw_description.pending_activities:
+            if pending.last_worker_identity and pending.HasField("last_started_time"):
+                return pending.activity_type.name
+        return None
+
+    return asyncio.run(ask())
+
+
+def attempts(stack: Stack, job_id: str, step: str) -> int:
+    """How often a step was tried until it was done."""
+
+    async def ask() -> int:
+        history = await (await run_of(stack, job_id)).fetch_history()
+        scheduled = {
+            event.event_id: event.activity_task_scheduled_event_attributes.activity_type.name
+            for event in history.events
+            if event.HasField("activity_task_scheduled_event_attributes")
+        }
+        return next(
+            event.activity_task_started_event_attributes.attempt
+            for event in history.events
+            if event.HasField("activity_task_started_event_attributes")
+            and scheduled[event.activity_task_started_event_attributes.scheduled_event_id] == step
+        )
+
+    return asyncio.run(ask())
+
+
+def post(stack: Stack, portrait: str, sweater: str) -> str:
+    return stack.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
+
+
+@pytest.mark.parametrize("worker", ["worker-gpu", "worker-cpu"])
+def test_a_worker_that_is_killed_delays_the_job_and_loses_nothing(
+    stack: Stack, portrait: str, sweater: str, worker: str
+) -> None:
+    step = "render" if worker == "worker-gpu" else "segment_person"
+    job_id = post(stack, portrait, sweater)
+    until(lambda: True if pending_step(stack, job_id) == step else None)
+    killed = stack.pid(worker)
+    stack.signal(worker, signal.SIGKILL)
+    picture_of(stack.finished(job_id, seconds=90))
+    assert books(stack, job_id)[1] == ["reserve", "settle"]
+    assert stack.pid(worker) != killed
+    if worker == "worker-gpu":
+        assert attempts(stack, job_id, "render") == 2
+
+
+def test_a_worker_that_is_asked_to_stop_finishes_its_render_first(stack: Stack, portrait: str, sweater: str) -> None:
+    until(lambda: True if stack.tryon("status").returncode == 0 else None)
+    job_id = post(stack, portrait, sweater)
+    until(lambda: True if pending_step(stack, job_id) == "render" else None)
+    stack.signal("worker-gpu", signal.SIGTERM)
+    picture_of(stack.finished(job_id))
+    assert attempts(stack, job_id, "render") == 1
+
+
+def test_a_job_accepted_while_temporal_is_away_runs_once_it_is_back(stack: Stack, portrait: str, sweater: str) -> None:
+    until(lambda: True if stack.tryon("status").returncode == 0 else None)
+    stack.signal("temporal", signal.SIGKILL)
+    job_id = post(stack, portrait, sweater)
+    picture_of(stack.finished(job_id, seconds=90))
+    assert books(stack, job_id)[1] == ["reserve", "settle"]
+    until(lambda: True if stack.tryon("status").returncode == 0 else None)

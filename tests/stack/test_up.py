@@ -1,0 +1,87 @@
+"""``tryon up``, ``down`` and ``status`` as a person at a terminal meets them."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.stack.stack import Stack, create_key, running_stack, tryon
+from tests.stack.test_jobs import picture_of
+
+
+def test_status_is_good_only_while_everything_is_healthy(stack: Stack) -> None:
+    healthy = stack.tryon("status")
+    assert healthy.returncode == 0
+    assert healthy.stdout.count("healthy") == 5
+    stack.signal("api", signal.SIGSTOP)
+    try:
+        assert stack.tryon("status").returncode == 1
+    finally:
+        stack.signal("api", signal.SIGCONT)
+
+
+def test_up_again_only_says_where_it_is(stack: Stack) -> None:
+    again = stack.tryon("up")
+    assert again.returncode == 0
+    assert stack.record.addresses["API"] in again.stdout
+
+
+def test_without_a_stack_status_is_bad_and_down_is_content(tmp_path: Path) -> None:
+    assert tryon(tmp_path, "status").returncode == 1
+    assert tryon(tmp_path, "down").returncode == 0
+
+
+def test_a_second_up_finds_what_the_first_left_and_no_process_stays(
+    tmp_path: Path, portrait: str, sweater: str
+) -> None:
+    with running_stack(tmp_path) as first:
+        key = first.client.headers["Authorization"].removeprefix("Bearer ")
+        job_id = first.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
+        first.finished(job_id)
+        assert first.stop() == []
+        assert not (tmp_path / "stack.json").exists()
+    with running_stack(tmp_path, key) as second:
+        picture_of(second.finished(job_id))
+        children = psutil.Process(second.process.pid).children(recursive=True)
+        down = second.tryon("down")
+        assert down.returncode == 0
+        _, alive = psutil.wait_procs(children, timeout=1)
+        assert alive == []
+        assert second.process.wait(5) == 0
+
+
+def test_when_the_supervisor_is_killed_its_children_go_too(tmp_path: Path) -> None:
+    with running_stack(tmp_path) as stack:
+        children = psutil.Process(stack.process.pid).children(recursive=True)
+        stack.process.kill()
+        stack.process.wait()
+        _, alive = psutil.wait_procs(children, timeout=30)
+        assert alive == []
+
+
+@pytest.mark.parametrize(
+    "variable", ["TRYON_API_PORT", "TRYON_TEMPORAL_PORT", "TRYON_TEMPORAL_UI_PORT", "TRYON_S3_PORT"]
+)
+def test_a_named_port_in_use_is_refused_at_once(tmp_path: Path, variable: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        if variable == "TRYON_S3_PORT" and int(port) > 55_000:
+            pytest.skip("the port above it would not exist")
+        began = time.monotonic()
+        refused = tryon(tmp_path, "up", **{variable: port})
+    assert refused.returncode == 1
+    assert port in refused.stderr
+    assert "in use" in refused.stderr
+    assert time.monotonic() - began < 20
+    assert not (tmp_path / "stack.json").exists()
+
+
+def test_accounts_can_be_made_while_nothing_runs(tmp_path: Path) -> None:
+    with running_stack(tmp_path):
+        pass
+    assert create_key(tmp_path, "later@example.com").startswith("vto_live_")
