@@ -93,7 +93,11 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
     }
     return {
         name: ChildSpec(
-            name, command, checks[name], stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else 40.0
+            name,
+            command,
+            checks[name],
+            stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else 40.0,
+            stops_last=name not in OUR_PROCESSES,
         )
         for name, command in commands.items()
     }

@@ -96,6 +96,13 @@ async def object_store(object_store_settings: ObjectStoreSettings) -> S3ObjectSt
 
 @pytest.fixture(scope="session")
 async def temporal() -> AsyncIterator[Client]:
-    """The real Temporal server; tests keep apart by task queues and workflow ids of their own."""
+    """The real Temporal server; a test that starts workflows ends them."""
+    async with running_temporal() as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+async def idle_temporal() -> AsyncIterator[Client]:
+    """A second server, where no worker polls: what is started there stays as it is."""
     async with running_temporal() as client:
         yield client

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 import structlog
-from temporalio.worker import Worker
 
 from activities.device import Device
 from activities.inference import InferenceActivities
@@ -17,13 +15,7 @@ from runtime.process import serve_worker, stop_event
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
 from worker_gpu.engine import choose_engine, choose_segmenter
-from workflows.queues import GPU_QUEUE
-
-GRACEFUL_SHUTDOWN = timedelta(seconds=60)
-"""Longer than one render, so that a deploy does not interrupt it."""
-
-CONCURRENT_JOBS = 2
-"""One on the device, and one whose pictures are fetched and decoded meanwhile."""
+from worker_gpu.worker import build_worker
 
 log = structlog.get_logger(__name__)
 
@@ -36,18 +28,10 @@ async def run(settings: Settings) -> None:
     await asyncio.to_thread(engine.setup)
     log.info("engine ready", engine=engine.info.name, device=engine.info.device)
     device = Device()
-    inference = InferenceActivities(
-        S3ObjectStore(settings.object_store), segmenter, engine, device, ImageLimits(**settings.images.limits())
-    )
-    worker = Worker(
-        await connect_temporal(settings.temporal),
-        task_queue=GPU_QUEUE,
-        activities=[inference.segment_person, inference.render],
-        max_concurrent_activities=CONCURRENT_JOBS,
-        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
-    )
+    limits = ImageLimits(**settings.images.limits())
+    inference = InferenceActivities(S3ObjectStore(settings.object_store), segmenter, engine, device, limits)
     try:
-        await serve_worker(worker, stop, name="gpu")
+        await serve_worker(build_worker(await connect_temporal(settings.temporal), inference), stop, name="gpu")
     finally:
         device.close()
 

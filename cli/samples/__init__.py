@@ -1,4 +1,8 @@
-"""Sample pictures that are free to ship: a public-domain portrait, and garments drawn by code."""
+"""Sample pictures that are free to ship: a public-domain portrait, and garments drawn by code.
+
+The garments look like product photos, flat on white paper, so that a demonstration needs nobody's pictures.
+The same call always gives the same pixels.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +12,49 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cli.samples.sweater import draw_sweater
+
 
 @dataclass(frozen=True)
 class Sample:
+    """A garment that can be tried on without having a picture of one.
+
+    Attributes:
+        name: What it is called on the command line.
+        category: ``upper_body``, ``lower_body`` or ``full_body``.
+        description: One line for people.
+        draw: Makes the picture, ``(height, width, 3)`` sRGB.
+    """
+
     name: str
     category: str
     description: str
     draw: Callable[[], NDArray[np.uint8]]
 
 
-def _temporary() -> NDArray[np.uint8]:
-    from tests.engines import drawings
-    return drawings.draw_garment("long sleeve", stripes=(240, 235, 220), height=1000, width=1000).picture
+_GARMENTS = (
+    Sample("striped_sweater", "upper_body", "Long-sleeved knitted jumper, navy stripes on cream", draw_sweater),
+)
 
-
-SAMPLES = {n: Sample(n, "upper_body", "", _temporary) for n in ("striped_sweater", "plain_tee")}
+SAMPLES: dict[str, Sample] = {sample.name: sample for sample in _GARMENTS}
+"""Every sample garment by name; the first one is the default."""
 
 
 def draw_sample(name: str) -> NDArray[np.uint8]:
+    """Draw the product photo of a sample garment.
+
+    Returns:
+        ``(height, width, 3)`` sRGB, 1024 pixels on the longer side.
+
+    Raises:
+        KeyError: There is no sample of that name.
+    """
     return SAMPLES[name].draw()
 
 
 def sample_person() -> NDArray[np.uint8]:
-    import skimage.data
-    return skimage.data.astronaut()
+    """The portrait of Eileen Collins by NASA (public domain), ``(512, 512, 3)`` sRGB, from scikit-image."""
+    from skimage import data
+
+    portrait: NDArray[np.uint8] = data.astronaut()
+    return portrait

@@ -66,7 +66,7 @@ def smooth_noise(shape: tuple[int, int], cell: tuple[float, float], rng: np.rand
     return np.asarray(cv2.resize(coarse, (shape[1], shape[0]), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
-def knit(u: Plane, v: Plane, rng: np.random.Generator, *, stitch: float = 0.42, row: float = 0.34) -> tuple[Weave, Plane]:
+def knit(u: Plane, v: Plane, rng: np.random.Generator, *, stitch: float = 0.36, row: float = 0.27) -> tuple[Weave, Plane]:
     """Stockinette: columns of small Vs.
 
     Returns:
@@ -75,11 +75,11 @@ def knit(u: Plane, v: Plane, rng: np.random.Generator, *, stitch: float = 0.42, 
     unevenness = smooth_noise(u.shape, (9, 7), rng)
     column = u / stitch + 0.05 * unevenness
     across = column - np.floor(column)
-    row_phase = v / row + 0.9 * np.abs(across - 0.5) + 0.06 * smooth_noise(u.shape, (7, 12), rng)
+    row_phase = v / row + 0.7 * np.abs(across - 0.5) + 0.06 * smooth_noise(u.shape, (7, 12), rng)
     leg = np.abs(np.sin(2 * np.pi * across))
     bump = leg * (0.6 + 0.4 * np.cos(2 * np.pi * row_phase))
-    shade = 0.82 + 0.26 * bump + 0.035 * unevenness + 0.03 * fibre_noise(u.shape, rng)
-    return Weave(shade.astype(np.float32), (0.34 * bump).astype(np.float32)), np.floor(row_phase).astype(np.float32)
+    shade = 0.84 + 0.24 * bump + 0.02 * unevenness + 0.03 * fibre_noise(u.shape, rng)
+    return Weave(shade.astype(np.float32), (0.24 * bump).astype(np.float32)), np.floor(row_phase).astype(np.float32)
 
 
 def rib(u: Plane, rng: np.random.Generator, *, pitch: float = 0.55) -> Weave:
@@ -87,7 +87,7 @@ def rib(u: Plane, rng: np.random.Generator, *, pitch: float = 0.55) -> Weave:
     phase = 2 * np.pi * u / pitch + 0.25 * smooth_noise(u.shape, (40, 16), rng)
     ridge = np.sqrt(np.clip(0.5 + 0.5 * np.cos(phase), 0, 1))
     shade = 0.74 + 0.3 * ridge + 0.04 * fibre_noise(u.shape, rng)
-    return Weave(shade.astype(np.float32), (0.55 * ridge).astype(np.float32))
+    return Weave(shade.astype(np.float32), (0.42 * ridge).astype(np.float32))
 
 
 def jersey(u: Plane, v: Plane, rng: np.random.Generator) -> Weave:

@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 from cli.samples.fabric import SRGB_GAMMA, Cloth, linear, smooth_noise
 from cli.samples.outline import Canvas, Plane, Points
 
-TOWARDS_LIGHT = (-0.42, -0.58, 0.70)
+TOWARDS_LIGHT = (-0.46, -0.60, 0.60)
 """A large soft lamp at the upper left; x to the right, y down, z towards the camera."""
 
-AMBIENT = 0.42
+AMBIENT = 0.36
 """Share of the light that comes from everywhere."""
+
+HOLLOW_CM = 1.6
+"""Hollows about this wide see less of the room."""
+
+HOLLOW_DARKNESS = 1.5
+"""Share of the ambient light lost for each centimetre of depth."""
 
 GROUND = (245, 244, 242)
 """The white paper the garment lies on, sRGB."""
@@ -64,7 +70,7 @@ def rumple(canvas: Canvas, rng: np.random.Generator, *, height: float, size: tup
     shape = (canvas.height, canvas.width)
     coarse = smooth_noise(shape, (high, wide), rng)
     finer = smooth_noise(shape, (0.4 * high, 0.45 * wide), rng)
-    return np.asarray(height * canvas.scale * (coarse + 0.3 * finer), dtype=np.float32)
+    return np.asarray(height * canvas.scale * (coarse + 0.16 * finer), dtype=np.float32)
 
 
 def seam_relief(canvas: Canvas, path: Points, *, depth: float = 0.09, width: float = 0.22) -> Plane:
@@ -73,13 +79,20 @@ def seam_relief(canvas: Canvas, path: Points, *, depth: float = 0.09, width: flo
     return np.asarray(-depth * canvas.scale * groove / max(float(groove.max()), 1e-6), dtype=np.float32)
 
 
-def shading(relief: Plane) -> Plane:
-    """Light coming back from a surface, 1 where it lies flat (Lambert's law and an ambient part)."""
+def shading(relief: Plane, scale: float) -> Plane:
+    """Light coming back from a surface, 1 where it lies flat: Lambert's law, less what hollows lose of the ambient.
+
+    Args:
+        relief: Height in pixels.
+        scale: Pixels per centimetre.
+    """
     slope_x = cv2.Sobel(relief, cv2.CV_32F, 1, 0, ksize=3, scale=0.125)
     slope_y = cv2.Sobel(relief, cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
     light_x, light_y, light_z = TOWARDS_LIGHT
     facing = (light_z - light_x * slope_x - light_y * slope_y) / np.sqrt(1 + slope_x**2 + slope_y**2)
-    return np.asarray(AMBIENT + (1 - AMBIENT) * np.maximum(facing, 0) / light_z, dtype=np.float32)
+    hollow = (relief - _wide_blur(relief, HOLLOW_CM * scale)) / scale
+    ambient = AMBIENT * np.clip(1 + HOLLOW_DARKNESS * hollow, 0.4, 1.25)
+    return np.asarray(ambient + (1 - AMBIENT) * np.maximum(facing, 0) / light_z, dtype=np.float32)
 
 
 def _wide_blur(plane: Plane, sigma: float) -> Plane:
@@ -121,11 +134,12 @@ class FlatLay:
         scale = self._canvas.scale
         inside = cv2.distanceTransform((cover > 0.5).astype(np.uint8), cv2.DIST_L2, 5)
         bend = np.clip(inside / (roll * scale), 0, 1)
-        rolled = 0.55 * roll * scale * np.sqrt(1 - (1 - bend) ** 2)
+        belly = np.clip(inside / (5 * roll * scale), 0, 1)
+        rolled = roll * scale * (0.5 * np.sqrt(1 - (1 - bend) ** 2) + 0.4 * (1 - (1 - belly) ** 2))
         relief = cloth.relief + cv2.GaussianBlur(rolled.astype(np.float32), (0, 0), 1.2)
-        lit = shading(relief) * (1 - 0.20 * np.exp(-inside / (0.5 * roll * scale)))
+        lit = shading(relief, scale) * (1 - 0.20 * np.exp(-inside / (0.5 * roll * scale)))
         close = _wide_blur(shifted(cover, 0.2 * lift * scale, 0.4 * lift * scale), 0.5 * lift * scale + 0.8)
-        wide = _wide_blur(shifted(cover, 0.9 * lift * scale, 1.6 * lift * scale), 2.4 * lift * scale + 1.5)
+        wide = _wide_blur(shifted(cover, 1.1 * lift * scale, 1.9 * lift * scale), 2.0 * lift * scale + 1.5)
         below = self._light * (1 - shadow * (0.55 * close + 0.45 * wide))[..., None]
         surface = cloth.albedo * (EXPOSURE * lit)[..., None]
         self._light = (below + (surface - below) * cover[..., None]).astype(np.float32)

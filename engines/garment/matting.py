@@ -9,6 +9,7 @@ from scipy import ndimage
 
 from engines.base import Picture
 from engines.garment.regions import BoolMask, dilated, eroded
+from engines.warp.channels import distance
 from engines.warp.pieces import Cloth
 
 RING = 5
@@ -44,8 +45,9 @@ def pull_matte(canvas: Picture, mask: BoolMask) -> Cloth:
     cloth_colour = _nearest_colour(colour, core, 1.2)
     ground_colour = _nearest_colour(colour, outside, 3.0)
     direction = cloth_colour - ground_colour
-    contrast = np.linalg.norm(direction, axis=-1)
-    share = ((colour - ground_colour) * direction).sum(axis=-1) / np.maximum(contrast**2, 1e-4)
+    contrast = distance(cloth_colour, ground_colour)
+    along = (colour - ground_colour) * direction
+    share = (along[..., 0] + along[..., 1] + along[..., 2]) / np.maximum(contrast**2, 1e-4)
     share = np.clip((share - 0.12) / 0.76, 0, 1)  # ends of the ramp are noise: pull them to 0 and 1
 
     depth = np.clip(cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5) / RING, 0, 1)

@@ -11,6 +11,7 @@ from skimage.segmentation import watershed
 from engines.base import Picture
 from engines.garment.ground import Ground, to_lab
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching_border
+from engines.warp.channels import distance as colour_distance
 
 LEAST_CONTRAST = 1.6
 """Smallest Lab distance from the ground that counts as cloth; half of what the eye notices side by side."""
@@ -54,7 +55,8 @@ def _drop_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> Bo
     Skipped when the cloth itself looks like that (grey on white, white on white), and undone when it would
     take more than a quarter of the garment.
     """
-    hue_kept = np.abs(lab[..., 1:] - ground.colour[..., 1:]).max(axis=-1) < SHADOW_CHROMA
+    change = np.abs(lab - ground.colour)
+    hue_kept = np.maximum(change[..., 1], change[..., 2]) < SHADOW_CHROMA
     lightness, ground_lightness = lab[..., 0], ground.colour[..., 0]
     like_shadow = hue_kept & (lightness > SHADOW_DEPTH * ground_lightness) & (lightness < ground_lightness + 2)
     core = eroded(mask, max(2, round(0.03 * mask.shape[0])))
@@ -75,8 +77,7 @@ def _fill_false_holes(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) 
     total = mask.sum()
     index = np.arange(1, count + 1)
     areas = np.asarray(ndimage.sum_labels(~mask, labels, index))
-    distance = np.linalg.norm(lab - ground.colour, axis=-1)
-    means = np.asarray(ndimage.mean(distance, labels, index))
+    means = np.asarray(ndimage.mean(colour_distance(lab, ground.colour), labels, index))
     false_hole = (areas < 0.0004 * total) | ((areas < 0.004 * total) & (means > 6))
     return np.asarray(mask | np.isin(labels, index[false_hole]))
 
@@ -92,7 +93,7 @@ def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
         ``(h, w)`` bool; empty where nothing stands out.
     """
     smooth = to_lab(np.asarray(cv2.bilateralFilter(canvas, 5, 12, 5), dtype=np.uint8))
-    distance = np.linalg.norm(smooth - ground.colour, axis=-1).astype(np.float32)
+    distance = colour_distance(smooth, ground.colour)
     height, width = distance.shape
     middle = float(np.median(distance[height // 4 : 3 * height // 4, width // 3 : 2 * width // 3]))
     # A garment far from the ground's colour allows a higher threshold, which leaves faint shadows outside.

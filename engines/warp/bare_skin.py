@@ -9,35 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.warp.bare_limbs import bare_edges
-from engines.warp.body import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
+from engines.warp.bare_parts import BarePart, bare_arm, bare_leg, bare_torso, clothed_until
+from engines.warp.body import SIDES, BodyModel
 from engines.warp.fill import fill_from, grain, grain_of
-from engines.warp.limbs import Limb, usual_leg
-from engines.warp.ribbon import OUTSIDE, rasterise
-from engines.warp.silhouette import ease
-
-ARM_BARE = (0.150, 0.112, 0.075)
-"""Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
-
-CAP_SLEEVE = 0.25
-"""A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
-
-TORSO_BARE_MOST = 0.46
-"""Largest half width of bare torso skin, in shoulder widths: invented skin stays under the garment's edges."""
-
-LIMB_SHADE, TORSO_SHADE = 0.30, 0.16
-"""How much darker skin is at the edge of a limb or torso than on its axis."""
+from engines.warp.skin_light import light_tilt, shade_of
 
 TONE_REACH = 0.20
 """Distance over which seen skin hands on its exact colour, in shoulder widths."""
 
+MOTTLE, MOTTLE_SIZE = 0.012, 0.035
+"""Strength of the unevenness of skin, as a share of its brightness, and its size in shoulder widths."""
+
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
-
-COVERED = 0.5
-"""Cover of the drape on a limb's axis from which the limb counts as clothed there."""
-
-BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
-"""Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
 
 
 @dataclass(frozen=True)
@@ -69,118 +52,38 @@ def bare_skin(
         arms: Whether the arms may be bared.
         legs: Whether the legs may be bared.
     """
+    unit = body.shoulder_width
     shade = np.ones(body.shape, np.float32)
     cover = np.zeros(body.shape, bool)
-    parts: list[tuple[NDArray[np.float32], float]] = []
-    if torso:
-        parts.append((_torso(body), TORSO_SHADE))
+    tilt = light_tilt(photo, body)
+    parts: list[BarePart] = []
     if arms:
-        parts += [(_arm(body, side, clothed), LIMB_SHADE) for side in SIDES]
+        parts += [bare_arm(body, side, clothed_until(body.arms[side], clothed) - 0.02) for side in SIDES]
     if legs:
-        parts += [(_leg(body, side, clothed), LIMB_SHADE) for side in SIDES]
-    for across, depth in parts:
-        on_part = across > OUTSIDE
-        # Limbs are in front of the torso: the later part wins.
-        # Seen skin, whose tone this is, has its own dark edges: the mean across a part stays 1.
-        shade[on_part] = (1.0 - depth * np.abs(across[on_part]).clip(0.0, 1.0) ** 3) / (1.0 - depth / 4.0)
-        cover |= on_part
-    colour = _tone(photo, body) * cv2.GaussianBlur(shade, (0, 0), 1.5)[..., None]
-    seen = np.isin(body.labels, SKIN_LABELS)
-    colour += grain(body.shape, grain_of(photo, seen))
+        parts += [bare_leg(body, side, clothed_until(body.legs[side], clothed) - 0.03) for side in SIDES]
+    if torso:
+        middle = bare_torso(body)
+        cover |= middle.on
+        shade = np.where(middle.on, shade_of(middle, tilt, unit, torso=True), shade)
+    for part in parts:
+        # Limbs are in front of the torso.
+        cover |= part.on
+        shade = np.where(part.on, shade_of(part, tilt, unit), shade)
+    shade = np.asarray(cv2.GaussianBlur(shade.astype(np.float32), (0, 0), 1.5)) * _mottle(body.shape, unit)
+    colour = _tone(photo, body) * shade[..., None]
+    colour += grain(body.shape, grain_of(photo, np.isin(body.labels, SKIN_LABELS)))
     soft = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 1.0)
     return BareSkin(np.clip(colour, 0.0, 1.0).astype(np.float32), np.asarray(soft, np.float32))
 
 
-def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
-    """Share of a limb down to which the drape lies on its centre line without a break; -1 when it does not begin.
-
-    Cloth further down is not the limb's own: a forearm may lie on the skirt.
-    """
-    height, width = clothed.shape
-    x, y = np.rint(limb.line).astype(int).T
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    on_axis = np.zeros(len(x), np.float32)
-    on_axis[framed] = clothed[y[framed], x[framed]]
-    covered = limb.shares[on_axis > COVERED]
-    if len(covered) == 0 or covered[0] > BEGINS_WITHIN:
-        return -1.0
-    breaks = np.flatnonzero(np.diff(covered) > LARGEST_BREAK)
-    return float(covered[breaks[0]] if len(breaks) else covered[-1])
-
-
-def bare_arm(body: BodyModel, side: int, begin: float) -> NDArray[np.bool_]:
-    """``(height, width)``: the bare arm from a share of its length to the wrist."""
-    return np.asarray(_strip(body.shape, body.arms[side], _arm_edges(body, side), begin, 1.04) > OUTSIDE)
-
-
-def _arm_edges(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    limb = body.arms[side]
-    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * body.shoulder_width
-    return bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
-
-
-def _arm(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
-    limb, unit = body.arms[side], body.shoulder_width
-    edges = _arm_edges(body, side)
-    begin = clothed_until(limb, clothed) - 0.02
-    if begin > CAP_SLEEVE:
-        return _strip(body.shape, limb, edges, begin, 1.12)
-    # A bare arm ends upwards in the round of the shoulder.
-    across = _strip(body.shape, limb, edges, 0.0, 1.12)
-    joint = body.skeleton.shoulder[side]
-    rows, columns = np.indices(body.shape, dtype=np.float32)
-    radius = max(min(float(edges[0][0] + edges[1][0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
-    ball = np.hypot(columns - joint[0], rows - joint[1]) / np.float32(radius)
-    return np.where((across <= OUTSIDE) & (ball < 1.0), ball, across).astype(np.float32)
-
-
-def _leg(body: BodyModel, side: int, clothed: NDArray[np.float32]) -> NDArray[np.float32]:
-    limb = body.legs[side]
-    usual = usual_leg(limb, body.shoulder_width)
-    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual)
-    begin = max(clothed_until(limb, clothed) - 0.04, 0.0)
-    return _strip(body.shape, limb, edges, begin, 1.08)
-
-
-def _strip(
-    shape: tuple[int, int],
-    limb: Limb,
-    halves: tuple[NDArray[np.float32], NDArray[np.float32]],
-    begin: float,
-    end: float,
-) -> NDArray[np.float32]:
-    """Position across a limb between two shares, `OUTSIDE` elsewhere."""
-    if begin >= end - 0.02:
-        return np.full(shape, OUTSIDE, np.float32)
-    shares = np.linspace(begin, end, 48, dtype=np.float32)
-    line, out = limb.points(shares), limb.outwards(shares)
-    half_outer = np.interp(shares, limb.shares, halves[0])[:, None]
-    half_inner = np.interp(shares, limb.shares, halves[1])[:, None]
-    position = np.linspace(-1.0, 1.0, 9, dtype=np.float32)
-    reach = np.where(position < 0, position * half_inner, position * half_outer)
-    grid = (line[:, None] + out[:, None] * reach[..., None]).astype(np.float32)
-    across = np.broadcast_to(position[None, :, None], (48, 9, 1)).astype(np.float32)
-    return rasterise(grid, across, shape)[..., 0]
-
-
-def _torso(body: BodyModel) -> NDArray[np.float32]:
-    """Position across neck, chest and midriff, -1 to 1, `OUTSIDE` elsewhere."""
-    unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
-    tip_rises = [float((bone.shoulders - body.tips[side]) @ bone.down) / length for side in SIDES]
-    above = [-0.50 * unit / length, -NECK_RISE * unit / length, -max(float(np.mean(tip_rises)), 0.0), 0.02, 0.08]
-    heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
-    in_armpit = ease((heights - 0.05) / 0.22)
-    position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
-    halves = {}
-    for side in SIDES:
-        chest = np.minimum(body.half_width(heights, side) * 0.97, TORSO_BARE_MOST * unit)
-        tip = body.tip_offset(side)
-        shoulders = np.interp(heights, above, [0.17 * unit, NECK_HALF_WIDTH * unit, 0.84 * tip, 0.92 * tip, 0.92 * tip])
-        halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
-    reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
-    grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
-    across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
-    return rasterise(grid, across, body.shape)[..., 0]
+def _mottle(shape: tuple[int, int], unit: float) -> NDArray[np.float32]:
+    """Slow unevenness around 1, ``(height, width)``."""
+    reduce = 4
+    size = (max(2, shape[0] // reduce), max(2, shape[1] // reduce))
+    noise = np.random.default_rng(1).normal(0.0, 1.0, size).astype(np.float32)
+    slow = np.asarray(cv2.GaussianBlur(noise, (0, 0), max(0.6, MOTTLE_SIZE * unit / reduce)))
+    slow = slow * np.float32(MOTTLE / max(float(slow.std()), 1e-6))
+    return np.asarray(1.0 + cv2.resize(slow, (shape[1], shape[0]), interpolation=cv2.INTER_CUBIC), np.float32)
 
 
 def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

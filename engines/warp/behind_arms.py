@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.warp.bare_skin import bare_arm, clothed_until
+from engines.warp.bare_parts import bare_arm, clothed_until
 from engines.warp.body import SIDES, BodyModel
 from engines.warp.pieces import Piece
 from engines.warp.silhouette import ease
@@ -40,7 +40,7 @@ def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]
         name = "left_sleeve" if side < 0 else "right_sleeve"
         sleeve = next((piece.alpha for piece in pieces if piece.name == name), np.zeros(body.shape, np.float32))
         begin = max(clothed_until(body.arms[side], sleeve), 0.20)
-        opening = np.maximum(opening, bare_arm(body, side, begin).astype(np.float32))
+        opening = np.maximum(opening, bare_arm(body, side, begin).on.astype(np.float32))
     if not opening.any():
         return pieces
     opening = np.asarray(cv2.GaussianBlur(opening, (0, 0), 0.9), np.float32)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, dilated
 from engines.warp.body import LEFT, RIGHT, BodyModel
+from engines.warp.channels import largest_channel
 from engines.warp.fill import grain_of
 from engines.warp.front import arms_in_front, hands_in_front, head_in_front
 from engines.warp.pieces import Drape, Piece
@@ -124,7 +125,7 @@ def _exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:
     person = person_map.matte > 127
     if not person.any():
         return 1.0
-    return float(np.clip(np.percentile(photo[person].max(axis=1), 97) / 0.96, 0.90, 1.0))
+    return float(np.clip(np.percentile(largest_channel(photo)[person], 97) / 0.96, 0.90, 1.0))
 
 
 def _softened(piece: Piece, blur: float) -> Piece:

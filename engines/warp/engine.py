@@ -80,8 +80,9 @@ class WarpEngine:
         stages.begin("body")
         body = measure_body(person_map, before)
         check_pose(person_map, body)
-        person_map = looked_at_again(before, person_map, body)
-        body = measure_body(person_map, before)
+        corrected = looked_at_again(before, person_map, body)
+        if corrected is not person_map:
+            person_map, body = corrected, measure_body(corrected, before)
         picture = before
         checks: dict[str, float] = {}
         put_on: set[Category] = set()
@@ -93,8 +94,9 @@ class WarpEngine:
             put_on.add(garment.category)
             checks.update({name if number == 1 else f"{name}_{number}": value for name, value in measured.items()})
         stages.begin("paste")
-        result = pasted_back(request.person, before, picture)
-        checks["changed_share"] = float(changed_region(before, picture).mean())
+        changed = changed_region(before, picture)
+        result = pasted_back(request.person, picture, changed)
+        checks["changed_share"] = float(changed.mean())
         applied, not_applied = settle_hints(request.garments)
         return RenderResult(result, applied, not_applied, stages.timings_ms(), checks)
 

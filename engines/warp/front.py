@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, eroded, opened
 from engines.warp.body import BodyModel, field_of
+from engines.warp.channels import all_channels, brightness
 from engines.warp.limbs import Limb
 
 BARE_FROM = 0.30
@@ -41,7 +42,7 @@ def guided_filter(
 def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
     """``(h, w)`` cover of hair and face, following the strands that the photo shows."""
     head = np.isin(person_map.labels, (Label.HAIR, Label.FACE)).astype(np.float32)
-    grey = np.ascontiguousarray(photo.mean(axis=2), dtype=np.float32)
+    grey = brightness(photo)
     radius = max(3, photo.shape[0] // 200)
     cover = guided_filter(grey, np.asarray(cv2.GaussianBlur(head, (0, 0), 1.0), dtype=np.float32), radius, 1e-4)
     return np.asarray(np.clip((cover - 0.1) / 0.8, 0, 1), dtype=np.float32)
@@ -87,7 +88,7 @@ def like_skin(photo: NDArray[np.float32], labelled: BoolMask) -> BoolMask:
     lab = np.asarray(cv2.cvtColor(photo, cv2.COLOR_RGB2LAB), dtype=np.float32)
     middle = np.median(lab[core], axis=0)
     spread = np.maximum(np.percentile(np.abs(lab[core] - middle), 85, axis=0), (8.0, 3.0, 3.5))
-    return np.asarray((np.abs(lab - middle) / spread < 2.6).all(axis=2))
+    return np.asarray(all_channels(np.abs(lab - middle) / spread < 2.6))
 
 
 def arm_coordinates(shape: tuple[int, int], arm: Limb) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -27,8 +27,11 @@ LEAST_CHROMA = 0.45
 HAIR_TOLERANCE = (30.0, 13.0, 15.0)
 """Largest difference of L, a and b between hair on the shoulders and hair around the face, regions averaged."""
 
-MOST_DOUBTED = 0.5
-"""Where more than this share of all bare skin would be doubted, it is the face that misleads (make-up, a mask)."""
+MOST_DOUBTED = 0.25
+"""Largest area of bare skin that may be doubted, in squared shoulder widths: more is real skin in another light."""
+
+LARGEST_PATCH = 0.015
+"""Area up to which a thing surrounded by cloth is a badge or a buckle on it, in squared shoulder widths."""
 
 
 def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> PersonMap:
@@ -40,7 +43,7 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
         body: Measured from it.
 
     Returns:
-        The same map with some labels changed to `Label.UPPER`.
+        The same map, or a copy with some labels changed to `Label.UPPER`.
     """
     labels = person_map.labels
     face = eroded(labels == Label.FACE, 4)
@@ -49,8 +52,12 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     smooth = cv2.GaussianBlur(photo, (0, 0), max(1.0, 0.008 * body.shoulder_width))
     lab = np.asarray(cv2.cvtColor(np.asarray(smooth, dtype=np.float32), cv2.COLOR_RGB2LAB), dtype=np.float32)
     skin = np.median(lab[face], axis=0)
-    doubted = _skin_of_another_colour(lab, skin, labels) | _hair_of_another_colour(lab, person_map, body)
-    doubted |= _hands_within_cloth(lab, skin, labels)
+    alike = _like(lab, skin)
+    doubted = _skin_of_another_colour(alike, labels, body.shoulder_width)
+    doubted |= _hair_of_another_colour(lab, person_map, body)
+    doubted |= _patches_on_cloth(alike, labels, body.shoulder_width)
+    if not doubted.any():
+        return person_map
     changed = labels.copy()
     changed[doubted] = Label.UPPER
     return replace(person_map, labels=changed)
@@ -60,14 +67,15 @@ def _like(lab: NDArray[np.float32], skin: NDArray[np.float32]) -> BoolMask:
     difference = lab - skin
     light = (difference[..., 0] > -SKIN_DARKER) & (difference[..., 0] < SKIN_BRIGHTER)
     hue = skin[1:] / max(float(np.linalg.norm(skin[1:])), 1e-3)
-    coloured = lab[..., 1:] @ hue > LEAST_CHROMA * float(np.linalg.norm(skin[1:]))
-    return np.asarray(light & coloured & (np.abs(difference[..., 1:]) < SKIN_HUE).all(axis=2))
+    coloured = lab[..., 1] * hue[0] + lab[..., 2] * hue[1] > LEAST_CHROMA * float(np.linalg.norm(skin[1:]))
+    return np.asarray(
+        light & coloured & (np.abs(difference[..., 1]) < SKIN_HUE) & (np.abs(difference[..., 2]) < SKIN_HUE)
+    )
 
 
-def _skin_of_another_colour(lab: NDArray[np.float32], skin: NDArray[np.float32], labels: NDArray[np.uint8]) -> BoolMask:
-    bare = np.isin(labels, SKIN_LABELS)
-    doubted = opened(bare & ~_like(lab, skin), 2)
-    return doubted if doubted.sum() < MOST_DOUBTED * max(int(bare.sum()), 1) else np.zeros_like(doubted)
+def _skin_of_another_colour(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -> BoolMask:
+    doubted = opened(np.isin(labels, SKIN_LABELS) & ~alike, 2)
+    return doubted if doubted.sum() < MOST_DOUBTED * unit**2 else np.zeros_like(doubted)
 
 
 def _hair_of_another_colour(lab: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> BoolMask:
@@ -84,20 +92,24 @@ def _hair_of_another_colour(lab: NDArray[np.float32], person_map: PersonMap, bod
     index = np.arange(1, count + 1)
     means = np.stack([np.asarray(ndimage.mean(lab[..., k], numbered, index)) for k in range(3)], axis=1)
     strange = (np.abs(means - usual) > HAIR_TOLERANCE).any(axis=1)
-    return np.asarray(np.isin(numbered, index[strange]))
+    return np.asarray(np.isin(numbered, index[strange]), dtype=bool)
 
 
-def _hands_within_cloth(lab: NDArray[np.float32], skin: NDArray[np.float32], labels: NDArray[np.uint8]) -> BoolMask:
-    """Hands that are not of the face's colour and lie within the garment; a glove at its end is left alone."""
-    hands = labels == Label.HANDS
-    numbered, _ = ndimage.label(hands)
-    alike = _like(lab, skin)
-    doubted = np.zeros_like(hands)
-    for number, window in enumerate(ndimage.find_objects(numbered), start=1):
-        around = tuple(slice(max(part.start - 6, 0), part.stop + 6) for part in window)
-        region = numbered[around] == number
-        rim = dilated(region, 4) & ~region
-        within = float((labels[around][rim] == Label.UPPER).mean()) if rim.any() else 0.0
-        if within > 0.4 and float(alike[around][region].mean()) < 0.5:
-            doubted[around] |= region
+def _patches_on_cloth(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -> BoolMask:
+    """Hands that are not of the face's colour, and small things, that lie within the garment.
+
+    A gloved hand at the end of a sleeve and a bag beside the person are left alone.
+    """
+    doubted = np.zeros(labels.shape, dtype=bool)
+    for label, least_within in ((Label.HANDS, 0.3), (Label.OTHER, 0.75), (Label.ARMS, 0.75)):
+        numbered, _ = ndimage.label(labels == label)
+        for number, window in enumerate(ndimage.find_objects(numbered), start=1):
+            around = tuple(slice(max(part.start - 6, 0), part.stop + 6) for part in window)
+            region = numbered[around] == number
+            rim = dilated(region, 4) & ~region
+            within = float((labels[around][rim] == Label.UPPER).mean()) if rim.any() else 0.0
+            strange = float(alike[around][region].mean()) < 0.5
+            patch = within > 0.5 and region.sum() < LARGEST_PATCH * unit**2
+            if within > least_within and (strange or patch):
+                doubted[around] |= region
     return doubted

@@ -6,6 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.warp.channels import brightness
+
 PROBE_SIGMA = 1.0
 """Known blur added to compare edges with, pixels."""
 
@@ -29,7 +31,7 @@ def edge_blur(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     Returns:
         Standard deviation in pixels, between `SHARPEST` and `SOFTEST`.
     """
-    grey = np.ascontiguousarray(photo.mean(axis=2), dtype=np.float32)
+    grey = brightness(photo)
     before = _gradient(grey)
     after = _gradient(np.asarray(cv2.GaussianBlur(grey, (0, 0), PROBE_SIGMA), dtype=np.float32))
     crest = before >= cv2.dilate(before, np.ones((3, 3), dtype=np.uint8)) - 1e-6

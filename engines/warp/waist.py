@@ -25,6 +25,9 @@ SLIGHT_CHANGE, CLEAR_CHANGE = 0.10, 0.45
 """How much more some rows look like one half of the body than like the other, 0 to 1, for a change of colour to
 help where two garments are known, and to show that there are two."""
 
+BARE_ROW = 0.02
+"""Height of the rows in which a bare midriff is looked for."""
+
 COLOUR_LEVELS = 12
 """Levels per channel of the row histograms."""
 
@@ -91,11 +94,19 @@ def find_waist(
     curve = np.polyfit(positions[sound], splits[sound], degree)
     bend = (float(curve[0]), float(curve[1])) if degree == 2 else (0.0, 0.0)
     height = float(np.clip(curve[-1], *SEARCHED))
-    skin = clear_of_arms & (np.abs(laterals) < 0.2) & (labels == Label.TORSO_SKIN) & (heights > 0.5) & (heights < 1.0)
-    bare = bool(skin.sum() > 0.06 * area.sum() * 0.2)
+    bare_rows = _bare_rows(worn & (np.abs(laterals) < 0.2), labels == Label.TORSO_SKIN, heights)
+    bare = len(bare_rows) > 0
     if bare:
-        height = max(height, float(np.percentile(heights[skin], 92)))
+        height = max(height, float(bare_rows[-1]) + BARE_ROW)
     return Waist(height, bend, tucked=height < TUCKED_ABOVE or bare, bare_midriff=bare, seen=True)
+
+
+def _bare_rows(middle: NDArray[np.bool_], skin: NDArray[np.bool_], heights: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Heights around the waist at which most of the body's middle is skin."""
+    edges = np.arange(0.5, 1.0, BARE_ROW)
+    worn, _ = np.histogram(heights[middle], edges)
+    bare, _ = np.histogram(heights[middle & skin], edges)
+    return np.asarray(edges[:-1][bare > 0.5 * np.maximum(worn, 12)], dtype=np.float64)
 
 
 def _split_per_column(

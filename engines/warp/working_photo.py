@@ -7,12 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap, Picture
+from engines.warp.channels import largest_channel
 
 WORKING_SIDE = 1024
 """Largest side at which the engine works, pixels; the time of a render grows with the area."""
 
 CHANGED = 1.2 / 255
 """Difference from which a working pixel counts as changed, in units of full white."""
+
+SHARPENED_DETAIL, SHARPENING = 0.6, 0.7
+"""Size, in working pixels, and strength of the detail that is sharpened when a render is enlarged."""
 
 
 def working_scale(photo: Picture) -> float:
@@ -41,32 +45,47 @@ def reduced_map(person_map: PersonMap, scale: float) -> PersonMap:
 
 def changed_region(before: NDArray[np.float32], after: NDArray[np.float32]) -> NDArray[np.bool_]:
     """``(h, w)`` bool: working pixels that the render changed."""
-    return np.asarray(np.abs(after - before).max(axis=2) > CHANGED)
+    return np.asarray(largest_channel(np.abs(after - before)) > CHANGED)
 
 
-def pasted_back(original: Picture, before: NDArray[np.float32], after: NDArray[np.float32]) -> Picture:
+def pasted_back(original: Picture, after: NDArray[np.float32], changed: NDArray[np.bool_]) -> Picture:
     """Put what changed into the photo at its own size; every other pixel stays bit-identical.
 
     Args:
         original: ``(H, W, 3)`` uint8.
-        before: ``(h, w, 3)`` float32, the working photo.
         after: ``(h, w, 3)`` float32, the render.
+        changed: ``(h, w)`` bool, from `changed_region`.
 
     Returns:
         ``(H, W, 3)`` uint8.
     """
-    changed = changed_region(before, after)
     height, width = original.shape[:2]
-    if before.shape[:2] == (height, width):
+    if after.shape[:2] == (height, width):
         rendered = np.rint(after * 255).clip(0, 255).astype(np.uint8)
         return np.where(changed[..., None], rendered, original)
     grown = cv2.dilate(changed.astype(np.float32), np.ones((3, 3), dtype=np.uint8))
     soft = cv2.GaussianBlur(grown, (0, 0), 0.8)
     soft[cv2.dilate(grown, np.ones((3, 3), dtype=np.uint8)) == 0] = 0
-    cover = np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR))[..., None]
-    enlarged = np.asarray(cv2.resize(after, (width, height), interpolation=cv2.INTER_CUBIC)) * 255
-    blended = np.rint(original + (enlarged - original) * cover).clip(0, 255).astype(np.uint8)
-    return np.where(cover > 0, blended, original)
+    cover = np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    rows, columns = np.flatnonzero(cover.any(axis=1)), np.flatnonzero(cover.any(axis=0))
+    result = original.copy()
+    if len(rows) == 0:
+        return result
+    window = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+    enlarged = _enlarged_sharply(after, width, height)[window].astype(np.float32)
+    share, part = cover[window][..., None], original[window]
+    blended = np.rint(part + (enlarged - part) * share).clip(0, 255).astype(np.uint8)
+    result[window] = np.where(share > 0, blended, part)
+    return result
+
+
+def _enlarged_sharply(after: NDArray[np.float32], width: int, height: int) -> Picture:
+    """The render at the photo's size, with the contrast of fine detail that enlarging takes away put back."""
+    rendered = np.rint(after * 255).clip(0, 255).astype(np.uint8)
+    enlarged = cv2.resize(rendered, (width, height), interpolation=cv2.INTER_LANCZOS4)
+    sigma = SHARPENED_DETAIL * width / after.shape[1]
+    blurred = cv2.GaussianBlur(enlarged, (0, 0), sigma)
+    return np.asarray(cv2.addWeighted(enlarged, 1 + SHARPENING, blurred, -SHARPENING, 0), dtype=np.uint8)
 
 
 def _scaled_size(height: int, width: int, scale: float) -> tuple[int, int]:

@@ -26,6 +26,7 @@ class ChildSpec:
         ready: Takes the process id; returns once the process does its work, raises while it does not.
         environment: Its whole environment.
         stop_seconds: How long it may take to drain before it is killed.
+        stops_last: Others need it while they drain.
     """
 
     name: str
@@ -33,6 +34,7 @@ class ChildSpec:
     ready: Callable[[int], Awaitable[object]]
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     stop_seconds: float = 15.0
+    stops_last: bool = False
 
 
 def _die_with_parent() -> None:

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 class Supervisor:
-    """Starts children in the order given and stops them in the reverse order."""
+    """Starts children, starts them again when they end, and stops them in order."""
 
     def __init__(self, log_folder: Path, on_change: Callable[[dict[str, ProcessIdentity]], None]) -> None:
         """Prepare an empty stack.
@@ -50,9 +50,10 @@ class Supervisor:
             await _pause(stop, WATCH_SECONDS)
 
     async def stop(self) -> None:
-        """Stop every child, the last started first."""
-        for child in reversed(self._children):
-            await child.stop()
+        """Stop every child, those that others need last."""
+        for stops_last in (False, True):
+            wave = [child for child in self._children if child.spec.stops_last == stops_last]
+            await asyncio.gather(*(child.stop() for child in wave))
 
     async def _restart(self, child: Child, pauses: dict[str, float], stop: asyncio.Event) -> None:
         name = child.spec.name

@@ -13,58 +13,12 @@ from temporalio.testing import ActivityEnvironment
 from activities.device import Device
 from activities.inference import InferenceActivities
 from activities.person_map_file import pack_person_map, unpack_person_map
-from engines.base import (
-    EngineError,
-    EngineInfo,
-    OnStep,
-    PersonMap,
-    Picture,
-    RenderRequest,
-    RenderResult,
-    ShouldStop,
-)
+from engines.base import EngineError
 from imaging.limits import ImageLimits
 from runtime.object_store import MemoryObjectStore
+from tests.activities.engines import FakeEngine, person_map
 from tests.pictures import encoded, photo
 from workflows.contracts import FetchedGarment, GarmentHints, ObjectRef, RenderInput, SegmentPersonInput
-
-
-def person_map(height: int = 400, width: int = 320) -> PersonMap:
-    generator = np.random.default_rng(0)
-    return PersonMap(
-        labels=generator.integers(0, 12, (height, width), dtype=np.uint8),
-        matte=generator.integers(0, 255, (height, width), dtype=np.uint8),
-        landmarks=generator.random((33, 4), dtype=np.float32),
-        score=0.75,
-    )
-
-
-class FakeEngine:
-    """Paints the photo green, or raises."""
-
-    info = EngineInfo("fake", "MIT", "MIT", True, "here", "1", "cpu", trained=True, max_garments=4)
-
-    def __init__(self, error: EngineError | None = None) -> None:
-        self.requests: list[RenderRequest] = []
-        self._error = error
-
-    def setup(self) -> None:
-        pass
-
-    def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
-        on_step("segment")
-        if self._error:
-            raise self._error
-        return person_map(*photo.shape[:2])
-
-    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
-        on_step("paint")
-        self.requests.append(request)
-        if self._error:
-            raise self._error
-        green = np.zeros_like(request.person)
-        green[..., 1] = 200
-        return RenderResult(green, ["size"], {"tuck_state": "no waist in sight"}, {"paint": 3}, {"cover": 0.123456})
 
 
 async def stored(store: MemoryObjectStore, key: str, data: bytes) -> ObjectRef:

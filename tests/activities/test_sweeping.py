@@ -20,7 +20,7 @@ KEEP = timedelta(hours=1)
 
 
 async def test_an_overdue_job_is_released_and_its_inputs_deleted(
-    database: Database, digester: KeyDigester, temporal: Client
+    database: Database, digester: KeyDigester, idle_temporal: Client
 ) -> None:
     caller = await create_caller(database, digester)
     late = await create_job(database, caller, age=timedelta(minutes=6))
@@ -28,7 +28,7 @@ async def test_an_overdue_job_is_released_and_its_inputs_deleted(
     store = MemoryObjectStore()
     for job_id in (late, open_job):
         await store.put(f"jobs/{job_id}/input/0", b"", "image/png")
-    sweeping = SweepingActivities(database, store, temporal, KEEP)
+    sweeping = SweepingActivities(database, store, idle_temporal, KEEP)
     report = await ActivityEnvironment().run(sweeping.reconcile, SweepInput(limit=10_000))
     assert report.released >= 1
     assert await store.list_keys("") == [f"jobs/{open_job}/input/0"]
@@ -39,7 +39,7 @@ async def test_an_overdue_job_is_released_and_its_inputs_deleted(
 
 
 async def test_expired_pictures_are_deleted_and_others_kept(
-    database: Database, digester: KeyDigester, temporal: Client
+    database: Database, digester: KeyDigester, idle_temporal: Client
 ) -> None:
     caller = await create_caller(database, digester)
     store = MemoryObjectStore()
@@ -50,7 +50,9 @@ async def test_expired_pictures_are_deleted_and_others_kept(
             await jobs.complete_job(
                 session, job_id=job_id, result_key=f"results/{job_id}.jpg", engine="warp", report={}, keep=keep
             )
-    await ActivityEnvironment().run(SweepingActivities(database, store, temporal, KEEP).purge, SweepInput(limit=10_000))
+    await ActivityEnvironment().run(
+        SweepingActivities(database, store, idle_temporal, KEEP).purge, SweepInput(limit=10_000)
+    )
     assert await store.list_keys("") == [f"results/{kept}.jpg"]
     async with database.reading() as session:
         assert (await jobs.get_job(session, job_id=expired)).result_key is None
@@ -58,15 +60,15 @@ async def test_expired_pictures_are_deleted_and_others_kept(
 
 
 async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
-    database: Database, digester: KeyDigester, temporal: Client
+    database: Database, digester: KeyDigester, idle_temporal: Client
 ) -> None:
     job_id = await create_job(database, await create_caller(database, digester), age=timedelta(minutes=1))
-    await start_tryon(temporal, tryon_input(str(job_id)))
-    sweeping = SweepingActivities(database, MemoryObjectStore(), temporal, KEEP)
+    await start_tryon(idle_temporal, tryon_input(str(job_id)))
+    sweeping = SweepingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
     await ActivityEnvironment().run(sweeping.reconcile, SweepInput(limit=10_000))
     async with database.reading() as session:
         assert (await jobs.get_job(session, job_id=job_id)).status == "processing"
-    await temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).terminate("by hand")
+    await idle_temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).terminate("by hand")
     await ActivityEnvironment().run(sweeping.reconcile, SweepInput(limit=10_000))
     async with database.reading() as session:
         assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"

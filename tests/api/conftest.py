@@ -41,7 +41,7 @@ OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 
 @pytest.fixture
-def open_api(database: Database, digester: KeyDigester, temporal: Client) -> OpenApi:
+def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -> OpenApi:
     """Opens an API; ``settings`` and ``client`` (of Temporal) may be others."""
 
     @asynccontextmanager
@@ -49,7 +49,7 @@ def open_api(database: Database, digester: KeyDigester, temporal: Client) -> Ope
         settings = settings or Settings()
         store = MemoryObjectStore()
         parts = ApiParts(
-            settings, database, store, client or temporal, digester, ImageLimits(**settings.images.limits())
+            settings, database, store, client or idle_temporal, digester, ImageLimits(**settings.images.limits())
         )
 
         @asynccontextmanager

@@ -27,14 +27,14 @@ async def test_a_post_answers_202_with_exactly_the_contracts_keys(api: Api) -> N
     assert str(uuid.UUID(answer.json()["jobId"])) == answer.json()["jobId"]
 
 
-async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, temporal: Client) -> None:
+async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, idle_temporal: Client) -> None:
     job_id = (await api.post(single())).json()["jobId"]
     async with api.parts.database.reading() as session:
         job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
         assert await ledger.entries_of_job(session, job_id=job.id) == ["reserve"]
     assert job.started_at is not None
     assert await api.store.list_keys("") == [f"jobs/{job_id}/input/0", f"jobs/{job_id}/input/1"]
-    description = await temporal.get_workflow_handle(tryon_workflow_id(job_id)).describe()
+    description = await idle_temporal.get_workflow_handle(tryon_workflow_id(job_id)).describe()
     assert description.workflow_type == "TryOnWorkflow"
     assert "upper_body" in (await description.static_summary() or "")
 

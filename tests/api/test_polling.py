@@ -108,9 +108,9 @@ async def test_a_store_that_is_away_is_503_and_the_job_stays_completed(
     assert (await api.poll(job_id)).json()["status"] == "completed"
 
 
-async def test_a_terminated_run_releases_its_job_at_the_next_poll(api: Api, temporal: Client) -> None:
+async def test_a_terminated_run_releases_its_job_at_the_next_poll(api: Api, idle_temporal: Client) -> None:
     job_id = await accepted(api)
-    await temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
+    await idle_temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
     answer = await api.poll(job_id)
     assert answer.json() == {"status": "failed", "error": CATALOGUE["cancelled"].sentence}
     assert await api.store.list_keys("jobs/") == []
@@ -118,9 +118,9 @@ async def test_a_terminated_run_releases_its_job_at_the_next_poll(api: Api, temp
         assert await ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
 
 
-async def test_many_polls_at_once_release_once(api: Api, temporal: Client) -> None:
+async def test_many_polls_at_once_release_once(api: Api, idle_temporal: Client) -> None:
     job_id = await accepted(api)
-    await temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
+    await idle_temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
     answers = await asyncio.gather(*(api.poll(job_id) for _ in range(5)))
     assert {answer.json()["status"] for answer in answers} == {"failed"}
     async with api.parts.database.reading() as session:

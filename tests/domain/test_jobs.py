@@ -68,9 +68,7 @@ async def test_the_ledger_alone_refuses_a_second_closing_entry(database: Databas
     with pytest.raises(IntegrityError):
         async with database.transaction() as session, session.begin_nested():
             job = await jobs.get_job(session, job_id=job_id)
-            ledger.add_entry(
-                session, account_id=caller.account_id, job_id=job_id, kind="release", at=job.created_at
-            )
+            ledger.add_entry(session, account_id=caller.account_id, job_id=job_id, kind="release", at=job.created_at)
             await session.flush()
     assert await entries(database, job_id) == ["reserve", "settle"]
 

@@ -9,7 +9,6 @@ import uuid
 from typing import Any
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from domain import jobs, ledger
@@ -89,22 +88,6 @@ def test_a_combo_wears_every_garment(stack: Stack, portrait: str, sweater: str) 
     assert picture_of(stack.finished(job_id)).size == (512, 512)
     job, _ = books(stack, job_id)
     assert job.kind == "combo"
-
-
-@pytest.mark.parametrize("url", ["https://no-such-shop.invalid/shirt.jpg", "https://example.com:8443/shirt.jpg"])
-def test_a_garment_that_cannot_be_fetched_fails_unbilled_and_leaves_nothing(
-    stack: Stack, portrait: str, url: str
-) -> None:
-    answer = stack.client.post(
-        "/api/v1/tryon", json={"customerPhotoBase64": portrait, "garmentImageUrl": url, "category": "upper_body"}
-    )
-    if answer.status_code == 400:
-        return  # refused at once, which is better still
-    job_id = answer.json()["jobId"]
-    body = stack.finished(job_id)
-    assert body == {"status": "failed", "error": CATALOGUE["garment_url_unreachable"].sentence}
-    until(lambda: True if objects(stack, job_id) == [] else None)
-    assert books(stack, job_id)[1] == ["reserve", "release"]
 
 
 def test_a_photo_without_a_person_fails_with_a_sentence_for_the_shopper(stack: Stack, sweater: str) -> None:

@@ -45,6 +45,7 @@ def test_a_second_up_finds_what_the_first_left_and_no_process_stays(
         first.finished(job_id)
         assert first.stop() == []
         assert not (tmp_path / "stack.json").exists()
+    assert create_key(tmp_path, "made-while-nothing-runs@example.com").startswith("vto_live_")
     with running_stack(tmp_path, key) as second:
         picture_of(second.finished(job_id))
         children = psutil.Process(second.process.pid).children(recursive=True)
@@ -79,9 +80,3 @@ def test_a_named_port_in_use_is_refused_at_once(tmp_path: Path, variable: str) -
     assert "in use" in refused.stderr
     assert time.monotonic() - began < 20
     assert not (tmp_path / "stack.json").exists()
-
-
-def test_accounts_can_be_made_while_nothing_runs(tmp_path: Path) -> None:
-    with running_stack(tmp_path):
-        pass
-    assert create_key(tmp_path, "later@example.com").startswith("vto_live_")

@@ -106,3 +106,26 @@ def test_no_old_garment_leaves_the_photo_alone() -> None:
     labels[labels == Label.UPPER] = Label.TORSO_SKIN
     plate = plate_of(mannequin, drape_over(labels.shape), Category.UPPER_BODY)
     np.testing.assert_array_equal(plate, mannequin.photo.astype(np.float32) / 255.0)
+
+
+def test_a_leg_is_bare_only_below_its_new_hem() -> None:
+    mannequin = draw_mannequin(ground=(60, 200, 60))
+    shape = mannequin.photo.shape[:2]
+    knee = int(mannequin.point(Landmark.LEFT_KNEE)[1])
+    plate = plate_of(mannequin, drape_over(shape, np.s_[:knee, : shape[1] // 2 + 40]), Category.LOWER_BODY)
+    x, y = mannequin.point(Landmark.LEFT_KNEE).round().astype(int)
+    beside_new_leg = plate[y - 60, x + 22] * 255.0
+    np.testing.assert_allclose(beside_new_leg, (60, 200, 60), atol=10)
+    below_hem = plate[y + 50, x] * 255.0
+    assert below_hem[0] > 150
+    assert below_hem[0] > below_hem[2]
+
+
+def test_sliver_labelled_as_ground_goes_too() -> None:
+    mannequin = draw_mannequin(top=LOUD, sleeves="none")
+    labels, height = mannequin.person_map.labels, mannequin.photo.shape[0]
+    row = int(0.42 * height)
+    edge = int(np.flatnonzero(labels[row] == Label.UPPER)[-1])
+    labels[row - 12 : row + 12, edge - 5 : edge + 1] = Label.BACKGROUND
+    plate = plate_of(mannequin, drape_over((height, labels.shape[1])), Category.UPPER_BODY)
+    assert loud_pixels(plate[row - 10 : row + 10, edge - 8 : edge + 4], LOUD) == 0

@@ -1,0 +1,150 @@
+"""Where a bare body would be seen: arms, legs and torso as fields over the picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label
+from engines.warp.bare_limbs import bare_edges
+from engines.warp.body import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
+from engines.warp.limbs import Limb, usual_leg
+from engines.warp.ribbon import OUTSIDE, rasterise
+from engines.warp.silhouette import ease
+
+ARM_BARE = (0.150, 0.112, 0.075)
+"""Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
+
+CAP_SLEEVE = 0.25
+"""A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
+
+TORSO_BARE_MOST = 0.46
+"""Largest half width of bare torso skin, in shoulder widths: invented skin stays under the garment's edges."""
+
+COVERED = 0.5
+"""Cover of the drape on a limb's axis from which the limb counts as clothed there."""
+
+BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
+"""Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
+
+STRIP_ROWS, STRIP_COLUMNS = 48, 9
+
+
+@dataclass(frozen=True)
+class BarePart:
+    """One part of the bare body.
+
+    Attributes:
+        on: ``(height, width)``, the pixels of this part.
+        across: ``(height, width)`` float32, -1 at its left edge in the picture to 1 at its right one; 0 elsewhere.
+        share: ``(height, width)`` float32, position along a limb, 0 at its root to 1 at wrist or ankle; 0 on the
+            torso.
+        begin: Share at which a sleeve or trouser leg ends; 0 where the limb is bare from its root, or a torso.
+        bend: Share at which the knee lies; negative for arms and the torso.
+        length: Of the limb in pixels; 1 for the torso.
+    """
+
+    on: NDArray[np.bool_]
+    across: NDArray[np.float32]
+    share: NDArray[np.float32]
+    begin: float = 0.0
+    bend: float = -1.0
+    length: float = 1.0
+
+
+def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
+    """Share of a limb down to which the drape lies on its centre line without a break; -1 when it does not begin.
+
+    Cloth further down is not the limb's own: a forearm may lie on the skirt.
+    """
+    height, width = clothed.shape
+    x, y = np.rint(limb.line).astype(int).T
+    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    on_axis = np.zeros(len(x), np.float32)
+    on_axis[framed] = clothed[y[framed], x[framed]]
+    covered = limb.shares[on_axis > COVERED]
+    if len(covered) == 0 or covered[0] > BEGINS_WITHIN:
+        return -1.0
+    breaks = np.flatnonzero(np.diff(covered) > LARGEST_BREAK)
+    return float(covered[breaks[0]] if len(breaks) else covered[-1])
+
+
+def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
+    """An arm from a share of its length to the wrist; from the round of the shoulder where that is bare too."""
+    limb, unit = body.arms[side], body.shoulder_width
+    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
+    edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
+    if begin > CAP_SLEEVE:
+        return _strip(body.shape, limb, edges, (begin, 1.12), side)
+    arm = _strip(body.shape, limb, edges, (0.0, 1.12), side)
+    joint = body.skeleton.shoulder[side]
+    columns = np.arange(body.shape[1], dtype=np.float32)[None] - joint[0]
+    rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - joint[1]
+    radius = max(min(float(edges[0][0] + edges[1][0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
+    distance = np.hypot(columns, rows) / np.float32(radius)
+    ball = ~arm.on & (distance < 1.0)
+    return BarePart(
+        on=arm.on | ball,
+        across=np.where(ball, distance * side, arm.across).astype(np.float32),
+        share=arm.share,
+        length=arm.length,
+    )
+
+
+def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
+    """A leg from a share of its length to the ankle."""
+    limb = body.legs[side]
+    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual_leg(limb, body.shoulder_width))
+    return _strip(body.shape, limb, edges, (max(begin, 0.0), 1.08), side, bend=limb.bend)
+
+
+def bare_torso(body: BodyModel) -> BarePart:
+    """Neck, shoulders, chest and midriff down to the crotch."""
+    unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
+    tip_rises = [float((bone.shoulders - body.tips[side]) @ bone.down) / length for side in SIDES]
+    above = [-0.50 * unit / length, -NECK_RISE * unit / length, -max(float(np.mean(tip_rises)), 0.0), 0.02, 0.08]
+    heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
+    in_armpit = ease((heights - 0.05) / 0.22)
+    position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
+    halves = {}
+    for side in SIDES:
+        chest = np.minimum(body.half_width(heights, side) * 0.97, TORSO_BARE_MOST * unit)
+        tip = body.tip_offset(side)
+        shoulders = np.interp(heights, above, [0.17 * unit, NECK_HALF_WIDTH * unit, 0.84 * tip, 0.92 * tip, 0.92 * tip])
+        halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
+    reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
+    grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
+    across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
+    field = rasterise(grid, across, body.shape)[..., 0]
+    on = np.asarray(field > OUTSIDE)
+    return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
+
+
+def _strip(
+    shape: tuple[int, int],
+    limb: Limb,
+    halves: tuple[NDArray[np.float32], NDArray[np.float32]],
+    span: tuple[float, float],
+    side: int,
+    *,
+    bend: float = -1.0,
+) -> BarePart:
+    """A limb between two shares; halves are its outer and inner distances from the centre line."""
+    begin, end = span
+    if begin >= end - 0.02:
+        nothing = np.zeros(shape, np.float32)
+        return BarePart(nothing > 0, nothing, nothing)
+    shares = np.linspace(begin, end, STRIP_ROWS, dtype=np.float32)
+    line, out = limb.points(shares), limb.outwards(shares)
+    half_outer = np.interp(shares, limb.shares, halves[0])[:, None]
+    half_inner = np.interp(shares, limb.shares, halves[1])[:, None]
+    position = np.linspace(-1.0, 1.0, STRIP_COLUMNS, dtype=np.float32)
+    reach = np.where(position < 0, position * half_inner, position * half_outer)
+    grid = (line[:, None] + out[:, None] * reach[..., None]).astype(np.float32)
+    values = np.stack(np.broadcast_arrays(position[None] * side, shares[:, None]), axis=-1).astype(np.float32)
+    field = rasterise(grid, values, shape)
+    on = np.asarray(field[..., 0] > OUTSIDE)
+    across, share = (np.where(on, field[..., k], 0.0).astype(np.float32) for k in range(2))
+    return BarePart(on, across, share, begin=begin, bend=bend, length=limb.length)

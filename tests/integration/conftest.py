@@ -1,0 +1,112 @@
+"""The whole service in this process, around real servers: only the engine is a fake, and the shop is on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from aiohttp.abc import AbstractResolver, ResolveResult
+from temporalio.client import Client
+
+from activities.device import Device
+from activities.inference import InferenceActivities
+from api.app import create_app
+from api.parts import ApiParts
+from domain.keys import KeyDigester
+from imaging.limits import ImageLimits
+from runtime.database import Database
+from runtime.object_store import S3ObjectStore
+from runtime.settings import Settings
+from tests.activities.engines import FakeEngine
+from tests.factories import Caller, create_caller
+from tests.imaging.shop import Shop, make_certificate, open_shop
+from worker_cpu.worker import build_worker as build_cpu_worker
+from worker_gpu.worker import build_worker as build_gpu_worker
+
+
+class ShopResolver(AbstractResolver):
+    """Sends ``shop.example`` to the test's own server, and knows nobody else."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        if host != "shop.example":
+            raise socket.gaierror(socket.EAI_NONAME, "unknown")
+        return [
+            ResolveResult(hostname=host, host="127.0.0.1", port=self._port, family=socket.AF_INET, proto=0, flags=0)
+        ]
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class Service:
+    """A client of the API, and what stands behind it."""
+
+    client: httpx.AsyncClient
+    database: Database
+    store: S3ObjectStore
+    caller: Caller
+    shop: Shop
+    engine: FakeEngine
+
+    async def post(self, body: dict[str, Any], path: str = "/api/v1/tryon") -> str:
+        answer = await self.client.post(path, json=body)
+        assert answer.status_code == 202, answer.text
+        job_id: str = answer.json()["jobId"]
+        return job_id
+
+    async def finished(self, job_id: str) -> dict[str, Any]:
+        async with asyncio.timeout(30):
+            while True:
+                body: dict[str, Any] = (await self.client.get(f"/api/v1/tryon/{job_id}")).json()
+                if body.get("status") != "processing":
+                    return body
+                await asyncio.sleep(0.05)
+
+    async def objects(self, job_id: str) -> list[str]:
+        return [key for key in await self.store.list_keys("") if job_id in key]
+
+
+@pytest.fixture(scope="session")
+async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
+    async with open_shop(*make_certificate(tmp_path_factory.mktemp("shop"))) as running:
+        yield running
+
+
+@pytest.fixture
+async def service(
+    database: Database, object_store: S3ObjectStore, temporal: Client, digester: KeyDigester, shop: Shop
+) -> AsyncIterator[Service]:
+    settings, engine, device = Settings(), FakeEngine(), Device()
+    limits = ImageLimits()
+    fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
+    inference = InferenceActivities(object_store, engine, engine, device, limits)
+    parts = ApiParts(settings, database, object_store, temporal, digester, limits)
+
+    @asynccontextmanager
+    async def ready_parts(_settings: Settings) -> AsyncIterator[ApiParts]:
+        yield parts
+
+    caller = await create_caller(database, digester)
+    async with (
+        build_cpu_worker(temporal, database, object_store, fetcher, settings),
+        build_gpu_worker(temporal, inference),
+        (app := create_app(settings, ready_parts)).router.lifespan_context(app),
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
+        ) as client,
+    ):
+        yield Service(client, database, object_store, caller, shop, engine)
+    await fetcher.close()
+    device.close()
