@@ -74,14 +74,14 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     picture = scene.plate * _on_person(contact_shadow(cover, 0.02 * unit, GARMENT_SHADOW), person)
     light = folds_of_old_cloth(photo, scene.old, unit) * np.float32(_exposure(photo, scene.person_map))
     sleeve_ends = {side: scene.drape.checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
-    bare_arms = arms_in_front(photo, scene.person_map, body, sleeve_ends)
+    bare_arms = arms_in_front(photo, scene.old, body, sleeve_ends)
     arms = np.maximum.reduce([bare_arms, *(piece.alpha for piece in sleeves)])
     for piece in base:
         factor = light * roundness(piece, body, below_armpit=bool(sleeves))
         if piece.name == "torso":
             factor = factor * shadow_of_arms(arms, body)
         picture = _laid_over(picture, piece, bounded(factor, unit))
-    picture = _blended(picture, photo, bare_arms)
+    picture = _blended(picture, scene.plate, bare_arms)
     for piece in sleeves:
         shadow = 1 - (1 - contact_shadow(piece.alpha, 0.018 * unit, SLEEVE_SHADOW)) * ease((body.heights - 0.22) / 0.15)
         picture = np.asarray(picture * _on_person(shadow, person), dtype=np.float32)

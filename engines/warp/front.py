@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, eroded, opened
+from engines.warp.bare_parts import bare_arm
 from engines.warp.body import BodyModel, field_of
 from engines.warp.channels import all_channels, brightness
 from engines.warp.limbs import Limb
 
 BARE_FROM = 0.30
 """Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
+
+WRIST = 0.97
+"""Share of the arm from which it is the hand that is seen."""
 
 
 def guided_filter(
@@ -54,30 +58,32 @@ def hands_in_front(person_map: PersonMap) -> NDArray[np.float32]:
 
 
 def arms_in_front(
-    photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, sleeve_ends: dict[int, float]
+    photo: NDArray[np.float32], old: BoolMask, body: BodyModel, sleeve_ends: dict[int, float]
 ) -> NDArray[np.float32]:
-    """``(h, w)`` cover of bare arms that hang in front of the torso.
+    """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
-        person_map: Of the photo.
-        body: Measured from it.
+        old: ``(h, w)`` bool, the old garment; the plate shows bare arms where its sleeves were.
+        body: Measured from the photo.
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends; what lies above it is
             covered.
     """
     cover = np.zeros(body.shape, dtype=np.float32)
-    bare = person_map.labels == Label.ARMS
-    if not bare.any():
-        return cover
-    bare = bare & like_skin(photo, bare)
+    seen = body.labels == Label.ARMS
+    seen = opened(seen & like_skin(photo, seen), 2)
     for side, end in sleeve_ends.items():
         near, share = arm_coordinates(body.shape, body.arms[side])
         if end > 0:
             begins = share > max(end - 0.03, BARE_FROM)
         else:
             begins = (share > BARE_FROM) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
-        cover = np.maximum(cover, bare & (near < 1.6) & begins)
-    return np.asarray(cv2.GaussianBlur(cover * _soft(opened(bare, 2)), (0, 0), 0.5), dtype=np.float32)
+        shown = eroded(seen, 1) & (near < 1.6) & begins
+        if end < WRIST:
+            freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & old & begins & (share < WRIST)
+            shown |= freed
+        cover = np.maximum(cover, shown)
+    return np.asarray(cv2.GaussianBlur(cover, (0, 0), 1.0), dtype=np.float32)
 
 
 def like_skin(photo: NDArray[np.float32], labelled: BoolMask) -> BoolMask:

@@ -112,7 +112,7 @@ def test_a_leg_is_bare_only_below_its_new_hem() -> None:
     mannequin = draw_mannequin(ground=(60, 200, 60))
     shape = mannequin.photo.shape[:2]
     knee = int(mannequin.point(Landmark.LEFT_KNEE)[1])
-    plate = plate_of(mannequin, drape_over(shape, np.s_[:knee, : shape[1] // 2 + 40]), Category.LOWER_BODY)
+    plate = plate_of(mannequin, drape_over(shape, np.s_[:knee, : shape[1] // 2 + 50]), Category.LOWER_BODY)
     x, y = mannequin.point(Landmark.LEFT_KNEE).round().astype(int)
     beside_new_leg = plate[y - 60, x + 22] * 255.0
     np.testing.assert_allclose(beside_new_leg, (60, 200, 60), atol=10)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from runtime.database import Database
+from runtime.settings import DatabaseSettings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> DatabaseSettings:
+    return DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/deep/down/tryon.db", busy_timeout_seconds=0.2)
+
+
+async def test_the_folder_is_made_and_sqlite_is_one_without_the_log_bug(settings: DatabaseSettings) -> None:
+    database = Database(settings)
+    async with database.reading() as session:
+        version = await session.scalar(text("SELECT sqlite_version()"))
+        assert await session.scalar(text("PRAGMA journal_mode")) == "wal"
+    await database.close()
+    assert tuple(int(part) for part in str(version).split(".")) >= (3, 51, 3)
+
+
+async def test_many_that_read_and_then_write_wait_for_each_other(settings: DatabaseSettings) -> None:
+    database = Database(settings.model_copy(update={"busy_timeout_seconds": 10.0}))
+    async with database.transaction() as session:
+        await session.execute(text("CREATE TABLE counter (value INTEGER)"))
+        await session.execute(text("INSERT INTO counter VALUES (0)"))
+
+    async def increment() -> None:
+        async with database.transaction() as session:
+            value = await session.scalar(text("SELECT value FROM counter"))
+            await session.execute(text("UPDATE counter SET value = :value"), {"value": (value or 0) + 1})
+
+    await asyncio.gather(*(increment() for _ in range(40)))
+    async with database.reading() as session:
+        assert await session.scalar(text("SELECT value FROM counter")) == 40
+    await database.close()
+
+
+async def test_a_reader_does_not_wait_for_a_writer(settings: DatabaseSettings) -> None:
+    database = Database(settings)
+    async with database.transaction() as session:
+        await session.execute(text("CREATE TABLE held (value INTEGER)"))
+        await asyncio.wait_for(database.ping(), 0.15)
+    await database.close()
+
+
+async def test_a_lock_that_is_held_too_long_is_an_error_of_the_database(settings: DatabaseSettings) -> None:
+    database = Database(settings)
+    async with database.transaction() as holder:
+        await holder.execute(text("CREATE TABLE held (value INTEGER)"))
+        with pytest.raises(OperationalError, match="locked"):
+            async with database.transaction() as waiter:
+                await waiter.execute(text("CREATE TABLE waited (value INTEGER)"))
+    await database.close()
