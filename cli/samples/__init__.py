@@ -12,7 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cli.samples.dress import draw_dress
+from cli.samples.jeans import draw_jeans
+from cli.samples.skirt import draw_skirt
 from cli.samples.sweater import draw_sweater
+from cli.samples.tee import draw_tee
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,10 @@ class Sample:
 
 _GARMENTS = (
     Sample("striped_sweater", "upper_body", "Long-sleeved knitted jumper, navy stripes on cream", draw_sweater),
+    Sample("plain_tee", "upper_body", "Short-sleeved teal T-shirt", draw_tee),
+    Sample("denim_jeans", "lower_body", "Straight blue jeans", draw_jeans),
+    Sample("wrap_skirt", "lower_body", "A-line wrap skirt, rust-coloured, tied at the side", draw_skirt),
+    Sample("summer_dress", "full_body", "Sleeveless dress with a print of daisies", draw_dress),
 )
 
 SAMPLES: dict[str, Sample] = {sample.name: sample for sample in _GARMENTS}

@@ -66,7 +66,9 @@ def smooth_noise(shape: tuple[int, int], cell: tuple[float, float], rng: np.rand
     return np.asarray(cv2.resize(coarse, (shape[1], shape[0]), interpolation=cv2.INTER_CUBIC), dtype=np.float32)
 
 
-def knit(u: Plane, v: Plane, rng: np.random.Generator, *, stitch: float = 0.36, row: float = 0.27) -> tuple[Weave, Plane]:
+def knit(
+    u: Plane, v: Plane, rng: np.random.Generator, *, stitch: float = 0.36, row: float = 0.27
+) -> tuple[Weave, Plane]:
     """Stockinette: columns of small Vs.
 
     Returns:
@@ -102,10 +104,10 @@ def jersey(u: Plane, v: Plane, rng: np.random.Generator) -> Weave:
 def twill(u: Plane, v: Plane, rng: np.random.Generator, *, pitch: float = 0.26) -> Weave:
     """Diagonal ribs, with the upright streaks of unevenly spun yarn."""
     diagonal = np.sin(2 * np.pi * (u + 0.8 * v) / pitch + 0.5 * smooth_noise(u.shape, (10, 10), rng))
-    slubs = smooth_noise(u.shape, (70, 1.6), rng)
+    slubs = smooth_noise(u.shape, (46, 1.3), rng)
     weft = smooth_noise(u.shape, (1.6, 14), rng)
     fine = fibre_noise(u.shape, rng)
-    shade = 1.0 + 0.05 * diagonal + 0.075 * slubs + 0.03 * weft + 0.08 * fine
+    shade = 1.0 + 0.05 * diagonal + 0.045 * slubs + 0.04 * weft + 0.10 * fine
     return Weave(shade.astype(np.float32), (0.10 * diagonal + 0.07 * fine).astype(np.float32))
 
 

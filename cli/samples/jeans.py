@@ -9,8 +9,8 @@ from cli.samples.fabric import Cloth, dyed, linear, smooth_noise, twill
 from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
 from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored
 
-INDIGO = (66, 98, 142)
-WASHED = (138, 166, 196)
+INDIGO = (62, 86, 118)
+WASHED = (120, 145, 172)
 """Where the cloth is worn pale: thighs, seams, edges."""
 
 INSIDE = (128, 146, 168)
@@ -22,19 +22,18 @@ BAND_CM = 4.0
 CROTCH = (0.0, 28.5)
 FLY_END = (0.0, 19.5)
 
-WAIST = curve((0, 1.7), (10.0, 1.1), (19.2, 0.0))
-BAND_SEAM = curve((0, 5.7), (10.0, 5.1), (20.0, 3.9))
-OUTSEAM = curve((20.0, 3.9), (23.8, 14.0), (25.2, 26.0), (25.0, 48.0), (24.4, 76.0), (24.2, LENGTH_CM))
-INSEAM = curve(CROTCH, (1.2, 34.0), (2.0, 52.0), (2.8, 78.0), (3.2, LENGTH_CM + 0.5))
+WAIST = curve((0, 1.7), (10.0, 1.1), (19.8, 0.0))
+BAND_SEAM = curve((0, 5.7), (10.0, 5.1), (20.4, 3.9))
+OUTSEAM = curve((20.4, 3.9), (22.6, 12.0), (23.9, 26.0), (23.9, 48.0), (23.7, 76.0), (23.6, LENGTH_CM))
+INSEAM = curve(CROTCH, (0.9, 34.0), (1.5, 52.0), (2.1, 78.0), (2.5, LENGTH_CM + 0.5))
 POCKET = curve((11.6, 5.0), (12.0, 8.6), (15.5, 11.6), (22.6, 12.4))
-COIN_POCKET = curve((14.0, 10.3), (14.4, 7.6), (18.4, 8.1), (19.6, 8.6))
 FLY = curve((-4.0, 5.8), (-4.0, 13.0), (-3.2, 17.5), FLY_END)
 BELT_LOOPS = (-16.6, -7.6, 7.8, 16.8)
 
 
 def _front() -> Points:
-    side = joined(curve((19.2, 0.0), (20.0, 3.9)), OUTSEAM)
-    hem = curve((24.2, LENGTH_CM), (14.0, LENGTH_CM + 0.9), (3.2, LENGTH_CM + 0.5))
+    side = joined(curve((19.8, 0.0), (20.4, 3.9)), OUTSEAM)
+    hem = curve((23.6, LENGTH_CM), (13.0, LENGTH_CM + 0.9), (2.5, LENGTH_CM + 0.5))
     return both_sides(joined(WAIST, side, hem, INSEAM[::-1]))
 
 
@@ -65,10 +64,10 @@ def _wash(canvas: Canvas, rng: np.random.Generator) -> Plane:
     """Share of paleness, 0 to 1, that wear has left in every place."""
     x, y = canvas.grid()
     thigh = np.exp(-(((np.abs(x) - 13.2) / 6.0) ** 2) - ((y - 43.0) / 21.0) ** 2)
-    shin = 0.35 * np.exp(-(((np.abs(x) - 13.6) / 6.0) ** 2) - ((y - 82.0) / 18.0) ** 2)
+    shin = 0.2 * np.exp(-(((np.abs(x) - 13.6) / 6.0) ** 2) - ((y - 82.0) / 18.0) ** 2)
     seat = 0.2 * np.exp(-((y - 16.0) ** 2) / 90.0)
-    patches = smooth_noise(x.shape, (70, 34), rng) * 0.07
-    return np.clip(0.16 + 0.62 * thigh + shin + seat + patches, 0, 1).astype(np.float32)
+    patches = smooth_noise(x.shape, (70, 34), rng) * 0.035
+    return np.clip(0.22 + 0.42 * thigh + shin + seat + patches, 0, 1).astype(np.float32)
 
 
 def _seams(canvas: Canvas, rng: np.random.Generator) -> tuple[Plane, Plane, Plane]:
@@ -85,7 +84,7 @@ def _seams(canvas: Canvas, rng: np.random.Generator) -> tuple[Plane, Plane, Plan
     twice = [POCKET, mirrored(POCKET), FLY, rise + np.float32([0.45, 0])]
     stitched = [line + np.float32([0, -0.55 if line is not FLY else 0]) for line in twice]
     stitched += [line + np.float32([0.0 if line is FLY else 0.0, -1.1]) for line in twice[:2]]
-    stitched += [FLY + np.float32([0.55, 0]), COIN_POCKET, COIN_POCKET + np.float32([0, 0.5])]
+    stitched += [FLY + np.float32([0.55, 0])]
     stitched += [hem, mirrored(hem), inner, mirrored(inner)]
     stitched += [BAND_SEAM - np.float32([0, 0.35]), mirrored(BAND_SEAM) - np.float32([0, 0.35])]
     stitched += [WAIST + np.float32([0, 0.4]), mirrored(WAIST) + np.float32([0, 0.4])]
@@ -97,7 +96,7 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
     x, y = canvas.grid()
     weave = twill(x, y, rng)
     seams, worn, thread = _seams(canvas, rng)
-    pale = np.clip(_wash(canvas, rng) + 0.45 * worn, 0, 1)[..., None]
+    pale = np.clip(_wash(canvas, rng) + 0.30 * worn, 0, 1)[..., None]
     dye = linear(INDIGO) * (1 - pale) + linear(WASHED) * pale
     albedo = weave.shade[..., None] * dye
     albedo += (linear(THREAD) - albedo) * (0.8 * thread[..., None])
@@ -113,7 +112,9 @@ def _lay_hardware(photo: FlatLay, canvas: Canvas, cloth: Cloth) -> None:
         loop = curve((x - 0.6, top - 0.35), (x + 0.6, top - 0.35), (x + 0.6, top + 5.0), (x - 0.6, top + 5.0))
         photo.lay(canvas.fill(loop[[0, 14, 28, 42]]), cloth, roll=0.3, lift=0.16, shadow=0.6)
     x, y = canvas.grid()
-    spots = [((0.2, 3.6), 0.85)] + [((side * px, py), 0.34) for side in (1, -1) for px, py in ((11.9, 6.6), (21.6, 11.8))]
+    spots = [((0.2, 3.6), 0.85)] + [
+        ((side * px, py), 0.34) for side in (1, -1) for px, py in ((11.9, 6.6), (21.6, 11.8))
+    ]
     for (centre_x, centre_y), radius in spots:
         turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
         rim = np.stack([centre_x + radius * np.cos(turns), centre_y + radius * np.sin(turns)], axis=1)
@@ -128,7 +129,9 @@ def draw_jeans() -> NDArray[np.uint8]:
     canvas = Canvas(width=704, height=1024, scale=9.15, top=42, seed=15)
     photo = FlatLay(canvas, rng)
     x, y = canvas.grid()
-    back = canvas.fill(both_sides(joined(curve((0, -0.7), (10.0, -0.9), (19.0, -0.3)), WAIST[::-1] + np.float32([0, 2]))))
+    back = canvas.fill(
+        both_sides(joined(curve((0, -0.7), (10.0, -0.9), (19.6, -0.3)), WAIST[::-1] + np.float32([0, 2])))
+    )
     inside = dyed(twill(-x, y, rng), INSIDE)
     photo.lay(back, Cloth(inside.albedo * 0.6, inside.relief), roll=0.3, lift=0.4)
     cloth = _surface(canvas, rng)

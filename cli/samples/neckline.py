@@ -66,9 +66,9 @@ def lay_inner_back(photo: FlatLay, canvas: Canvas, neck: Neck, cloth: Cloth, rng
 
 def _label_print(canvas: Canvas, top: float) -> Plane:
     """A label is a little thicker than the cloth it is sewn to."""
-    return (0.4 * canvas.fill(both_sides(curve((0, top + 0.1), (1.6, top + 0.1), (1.6, top + 1.4), (0, top + 1.4))))).astype(
-        np.float32
-    )
+    return (
+        0.4 * canvas.fill(both_sides(curve((0, top + 0.1), (1.6, top + 0.1), (1.6, top + 1.4), (0, top + 1.4))))
+    ).astype(np.float32)
 
 
 def lay_front_rib(photo: FlatLay, canvas: Canvas, neck: Neck, rng: np.random.Generator) -> None:

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from cli.samples.fabric import Cloth, dyed, knit, linear, rib, smooth_noise
 from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
+from cli.samples.neckline import Neck, lay_front_rib, lay_inner_back
 from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored
 
-CREAM = (236, 228, 211)
+CREAM = (228, 219, 200)
 NAVY = (38, 46, 76)
 
 STRIPE_ROWS = (7, 5)
@@ -31,8 +32,15 @@ CUFF_HALF_WIDTH = 4.1
 HEM_CM = 5.5
 BODY_LENGTH_CM = 64.0
 
-HALF_NECK = curve((0, 8.0), (3.9, 7.2), (7.2, 4.3), (9.1, 0.3))
-"""The seam that joins the collar to the front."""
+NECK = Neck(
+    seam=curve((0, 8.0), (3.9, 7.2), (7.2, 4.3), (9.1, 0.3)),
+    edge=curve((0, 5.3), (3.2, 4.6), (5.9, 2.4), (7.4, -0.4), (8.2, -1.2)),
+    back_edge=curve((0, -0.5), (4.2, -0.8), (7.0, -1.4), (8.2, -1.2)),
+    back_seam=curve((0, 1.8), (4.4, 1.5), (8.6, 0.2)),
+    rib_colour=NAVY,
+)
+
+ARMHOLE = curve(SHOULDER_TIP, (19.4, 12.0), (20.4, 20.0), ARMPIT)
 
 
 def _sleeve_point(beside: float, down: float) -> tuple[float, float]:
@@ -45,10 +53,9 @@ def _sleeve_point(beside: float, down: float) -> tuple[float, float]:
 
 def _body() -> Points:
     shoulder = curve((9.1, 0.3), (14.5, 2.4), SHOULDER_TIP)
-    armhole = curve(SHOULDER_TIP, (19.4, 12.0), (20.4, 20.0), ARMPIT)
     side = curve(ARMPIT, (23.5, 36.0), (23.9, 50.0), (23.4, 57.6), (22.3, 59.4), (22.0, BODY_LENGTH_CM))
     hem = curve((22.0, BODY_LENGTH_CM), (11.0, BODY_LENGTH_CM + 0.6), (0, BODY_LENGTH_CM + 0.8))
-    return both_sides(joined(HALF_NECK, shoulder, armhole, side, hem))
+    return both_sides(joined(NECK.seam, shoulder, ARMHOLE, side, hem))
 
 
 def _sleeve() -> Points:
@@ -72,14 +79,6 @@ def _sleeve() -> Points:
     )
     under_body = curve(ARMPIT, (17.0, 20.0), (16.0, 9.0), SHOULDER_TIP)
     return joined(outer, cuff_outer, end, cuff_inner, inner, under_body)
-
-
-def _band(inner: Points, outer: Points) -> Points:
-    return both_sides(joined(inner, outer[::-1]))
-
-
-COLLAR_EDGE = curve((0, 5.3), (3.2, 4.6), (5.9, 2.2), (7.5, -1.9))
-"""The front collar's free edge; above it one sees the inside of the back."""
 
 
 def _striped(u: Plane, v: Plane, first: float, rng: np.random.Generator) -> Cloth:
@@ -143,7 +142,6 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
     cloth = _striped(x + drift, y + drift, PLAIN_YOKE_CM, rng)
     hem = np.clip((y - (BODY_LENGTH_CM - HEM_CM)) * 4, 0, 1)
     cloth = cloth.patched(dyed(rib(x + drift, rng), NAVY), hem)
-    armhole = curve(SHOULDER_TIP, (19.4, 12.0), (20.4, 20.0), ARMPIT)
     relief = rumple(canvas, rng, height=0.16, size=(11.0, 8.0)) + fold_relief(canvas, _folds())
     relief += seam_relief(canvas, curve((-24, BODY_LENGTH_CM - HEM_CM), (0, BODY_LENGTH_CM - HEM_CM + 0.3), (24, 58.5)))
     body = canvas.fill(_body())
@@ -153,7 +151,7 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
         sleeve = sleeve.patched(dyed(rib(u, rng), NAVY), np.clip((v + CUFF_CM) * 4, 0, 1))
         beside = (1 - body) * (side * x > 10)
         cloth = cloth.patched(sleeve, beside.astype(np.float32))
-        placed = armhole if side == 1 else mirrored(armhole)
+        placed = ARMHOLE if side == 1 else mirrored(ARMHOLE)
         cuff = curve(_sleeve_point(-5, -CUFF_CM), _sleeve_point(5, -CUFF_CM))
         relief += seam_relief(canvas, placed, depth=0.13, width=0.35)
         relief += seam_relief(canvas, cuff if side == 1 else mirrored(cuff))
@@ -166,21 +164,9 @@ def draw_sweater() -> NDArray[np.uint8]:
     canvas = Canvas(width=1024, height=864, scale=10.5, top=96, seed=4)
     x, y = canvas.grid()
     photo = FlatLay(canvas, rng)
-    back_edge = curve((0, -0.7), (4.0, -1.0), (7.5, -1.9))
-    back = canvas.fill(_band(back_edge, curve((0, 9.5), (6.0, 7.5), (8.6, 0.5))))
-    inside = dyed(knit(x, y, rng)[0], CREAM)
-    back_seam = canvas.fill(_band(curve((0, -2), (8, -3)), curve((0, 1.9), (4.0, 1.7), (8.0, 0.2))))
-    radial = np.arctan2(x, y + 14.0) * 14.0
-    inside = inside.patched(dyed(rib(radial, rng), NAVY), back_seam)
-    label = canvas.fill(both_sides(curve((0, 2.2), (1.7, 2.2), (1.7, 4.0), (0, 4.0))))
-    inside = inside.patched(Cloth(np.full_like(inside.albedo, 0.86), inside.relief * 0), label)
-    photo.lay(back, Cloth(inside.albedo * 0.62, inside.relief), roll=0.4, lift=0.4)
-
+    lay_inner_back(photo, canvas, NECK, dyed(knit(x, y, rng)[0], CREAM), rng)
     silhouette = np.maximum.reduce([canvas.fill(_body()), canvas.fill(_sleeve()), canvas.fill(mirrored(_sleeve()))])
     photo.lay(silhouette, _surface(canvas, rng), roll=0.9, lift=0.9, shadow=0.6)
 
-    radial = np.arctan2(x, y + 2.0) * 8.0
-    collar = dyed(rib(radial, rng), NAVY)
-    outer = joined(HALF_NECK, curve((9.1, 0.3), (8.6, -0.7), (7.5, -1.9)))
-    photo.lay(canvas.fill(_band(COLLAR_EDGE, outer)), collar, roll=0.8, lift=0.22, shadow=0.5)
+    lay_front_rib(photo, canvas, NECK, rng)
     return photo.photograph()

@@ -104,7 +104,9 @@ def bare_torso(body: BodyModel) -> BarePart:
     """Neck, shoulders, chest and midriff down to the crotch."""
     unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
     tip_rises = [float((bone.shoulders - body.tips[side]) @ bone.down) / length for side in SIDES]
-    above = [-0.50 * unit / length, -NECK_RISE * unit / length, -max(float(np.mean(tip_rises)), 0.0), 0.02, 0.08]
+    # The sloping muscle beside the neck stands above the straight shoulder line.
+    neck = NECK_RISE * unit / length
+    above = [-2.3 * neck, -1.35 * neck, -neck, -max(min(float(np.mean(tip_rises)), 0.9 * neck), 0.0), 0.02, 0.08]
     heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
     in_armpit = ease((heights - 0.05) / 0.22)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
@@ -112,7 +114,9 @@ def bare_torso(body: BodyModel) -> BarePart:
     for side in SIDES:
         chest = np.minimum(body.half_width(heights, side) * 0.97, TORSO_BARE_MOST * unit)
         tip = body.tip_offset(side)
-        shoulders = np.interp(heights, above, [0.17 * unit, NECK_HALF_WIDTH * unit, 0.84 * tip, 0.92 * tip, 0.92 * tip])
+        foot = NECK_HALF_WIDTH * unit
+        line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]
+        shoulders = np.interp(heights, above, line)
         halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
     reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
     grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)

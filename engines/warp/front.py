@@ -16,6 +16,9 @@ from engines.warp.limbs import Limb
 BARE_FROM = 0.30
 """Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
 
+ARMHOLE = 0.12
+"""The same for a garment without sleeves, which ends at the shoulder."""
+
 WRIST = 0.97
 """Share of the arm from which it is the hand that is seen."""
 
@@ -77,10 +80,10 @@ def arms_in_front(
         if end > 0:
             begins = share > max(end - 0.03, BARE_FROM)
         else:
-            begins = (share > BARE_FROM) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
+            begins = (share > ARMHOLE) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
         shown = eroded(seen, 1) & (near < 1.6) & begins
         if end < WRIST:
-            freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & old & begins & (share < WRIST)
+            freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & old & begins
             shown |= freed
         cover = np.maximum(cover, shown)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 1.0), dtype=np.float32)

@@ -72,7 +72,7 @@ def lay_plate(
         legs=category is not Category.UPPER_BODY,
     )
     # Rims of the old garment that stand out over the wall are wall, however wide the invented arm is.
-    worn = cv2.GaussianBlur((person_map.labels != Label.BACKGROUND).astype(np.float32), (0, 0), 1.0)
+    worn = cv2.GaussianBlur(person_map.matte.astype(np.float32) / 255.0, (0, 0), 1.0)
     skin_cover = skin.cover * worn * (1.0 - other_cover)
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)

@@ -17,6 +17,9 @@ DARKEST, BRIGHTEST = 0.80, 1.10
 FOLD_DARKEST, FOLD_BRIGHTEST = 0.84, 1.09
 """Bounds of what is taken over from the old cloth."""
 
+PRINT_CONTRAST = 16.0
+"""Difference from the old cloth's usual lightness from which it is a button or a print, not a fold, CIE L."""
+
 REDUCTION = 2
 """Folds are wide: they are measured on a copy this many times smaller."""
 
@@ -47,13 +50,16 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -
         return np.ones(old.shape, dtype=np.float32)
     small = np.asarray(cv2.resize(photo, half, interpolation=cv2.INTER_AREA), dtype=np.float32)
     lab = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), dtype=np.float32)
-    lightness, weight = lab[..., 0] + 1.0, core.astype(np.float32)
+    lightness = lab[..., 0] + 1.0
+    usual = float(np.median(lightness[core]))
+    weight = (core & (np.abs(lightness - usual) < PRINT_CONTRAST)).astype(np.float32)
 
     def averaged(sigma: float) -> NDArray[np.float32]:
         total = cv2.GaussianBlur(lightness * weight, (0, 0), sigma)
         return np.asarray(total / (cv2.GaussianBlur(weight, (0, 0), sigma) + 1e-3), dtype=np.float32)
 
-    folds, torso = averaged(0.03 * unit), averaged(0.20 * unit)
+    torso = averaged(0.20 * unit)
+    folds = np.where(_share_measured(weight, 0.03 * unit) > 0.3, averaged(0.03 * unit), torso)
     fine_contrast = float(np.std((lightness / (folds + 1e-3))[core]))
     colours = float(np.std(lab[core][:, 1:], axis=0).sum())
     plainness = float(np.clip(1.6 - colours / 9, 0, 1) * np.clip(1.7 - fine_contrast / 0.08, 0, 1))
@@ -62,6 +68,11 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -
     change = np.clip(folds / (torso + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1.0
     factor = (1.0 + change * fading * plainness * 0.85).astype(np.float32)
     return np.asarray(cv2.resize(factor, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+
+
+def _share_measured(weight: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
+    """Share of the surroundings that has been measured."""
+    return np.asarray(cv2.GaussianBlur(weight, (0, 0), sigma), dtype=np.float32)
 
 
 def roundness(piece: Piece, body: BodyModel, *, below_armpit: bool) -> NDArray[np.float32]:

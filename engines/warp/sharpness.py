@@ -11,6 +11,9 @@ from engines.warp.channels import brightness
 PROBE_SIGMA = 1.0
 """Known blur added to compare edges with, pixels."""
 
+KERNEL_VARIANCE = 0.55
+"""What sampling and the two-pixel difference themselves add to the variance of an edge, square pixels."""
+
 SHARPEST, SOFTEST = 0.45, 2.5
 """Range of believable edge blur, pixels (standard deviation)."""
 
@@ -39,8 +42,8 @@ def edge_blur(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     if strong.sum() < 40:
         return FALLBACK
     ratio = before[strong] / np.maximum(after[strong], 1e-4)
-    sigma = PROBE_SIGMA / np.sqrt(np.maximum(ratio**2 - 1, 1e-3))
-    return float(np.clip(np.percentile(sigma, 30), SHARPEST, SOFTEST))
+    variance = PROBE_SIGMA**2 / np.maximum(ratio**2 - 1, 1e-3) - KERNEL_VARIANCE
+    return float(np.clip(np.sqrt(max(float(np.percentile(variance, 30)), 0.0)), SHARPEST, SOFTEST))
 
 
 def _gradient(grey: NDArray[np.float32]) -> NDArray[np.float32]:

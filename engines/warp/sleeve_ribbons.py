@@ -30,6 +30,12 @@ SEAM_BLEND = 0.35
 MOST_PUSH = 0.12
 """Farthest that the outer edge is moved to cover bare skin, in shoulder widths."""
 
+SHOULDER_ROUND = 0.17
+"""Radius of a bare shoulder around its joint, in shoulder widths."""
+
+CAP_UNTIL = 0.26
+"""A sleeve that ends before this share of the arm covers little more than the shoulder."""
+
 COLUMNS = 11
 """Grid points across a sleeve."""
 
@@ -62,17 +68,20 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     armpit = loft.place(marks.armpit(side)).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
     end = _cuff_share(marks, sleeve, start, loft.fit.scale, arm.length)
-    outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
-
-    upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
     lower_from = _nearest_share(arm, armpit, 0.55)
-    lower_from = min(max(lower_from, start) + 0.06 * body.shoulder_width / arm.length, 0.9 * end)
+    # A wide armhole may reach below a short cuff: then the sleeve is drawn longer, or its cuff slants, instead of
+    # folding back.
+    end = max(end, min(lower_from + 0.03, end + 0.08))
+    lower_end = max(end, lower_from + 0.02)
+    lower_from = min(max(lower_from, start) + 0.06 * body.shoulder_width / arm.length, 0.9 * lower_end)
+    outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
+    upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
     upper = np.concatenate([tip[None], _offset_line(arm, outer, upper_from, end)])
-    lower = np.concatenate([armpit[None], _offset_line(arm, -inner, lower_from, end)])
+    lower = np.concatenate([armpit[None], _offset_line(arm, -inner, lower_from, lower_end)])
     if end < LONG_FROM:
         lower = _outside_torso(lower, armpit, body, side, end)
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
-    upper = _over_bare_shoulder(upper, body, side)
+    upper = _over_bare_shoulder(upper, body, side, cap=end < CAP_UNTIL)
 
     ribbon = string_ribbon(
         (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower)), COLUMNS
@@ -140,7 +149,7 @@ def _outside_torso(
     return np.asarray(lower + lacking[:, None] * across)
 
 
-def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int) -> NDArray[np.float64]:
+def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int, *, cap: bool) -> NDArray[np.float64]:
     """Push the outer edge out until it covers the bare shoulder; a straight line from the tip would cut it off."""
     skin = np.isin(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
     along = np.gradient(upper, axis=0)
@@ -152,7 +161,17 @@ def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int) 
     bare = reach(skin, upper.astype(np.float32), outwards.astype(np.float32), MOST_PUSH * unit).astype(np.float64)
     bare = np.where(np.isfinite(bare) & (bare < MOST_PUSH * unit), bare, 0.0)
     push = ndimage.gaussian_filter1d(ndimage.maximum_filter1d(bare, 3), 1.0) + 0.008 * unit * (bare > 0)
-    return np.asarray(upper + outwards * push[:, None])
+    covering = upper + outwards * push[:, None]
+    if not cap:
+        return np.asarray(covering)
+    # Above a cap sleeve the shoulder would be bare: under an old sleeve its round of the shoulder is not seen, but it
+    # is there.
+    joint = body.skeleton.shoulder[side].astype(np.float64)
+    from_joint = covering - joint
+    distance = np.maximum(np.linalg.norm(from_joint, axis=1, keepdims=True), 1.0)
+    outer_side = from_joint @ (body.skeleton.right * side - body.skeleton.down) > 0
+    inside = (distance < SHOULDER_ROUND * unit) & outer_side[:, None]
+    return np.asarray(np.where(inside, joint + from_joint * (SHOULDER_ROUND * unit / distance), covering))
 
 
 def _prolonged(line: NDArray[np.float64]) -> NDArray[np.float32]:
