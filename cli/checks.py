@@ -9,6 +9,7 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 
+from runtime.embedded.servers import check_weed_volumes
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
 from runtime.temporal import connect_temporal
@@ -32,10 +33,12 @@ def check_temporal(settings: Settings) -> Check:
 
 
 def check_object_store(settings: Settings) -> Check:
-    """The store takes our key and has, or makes, the bucket."""
+    """The store has room, takes our key, and has, or makes, the bucket."""
     store = S3ObjectStore(settings.object_store)
+    s3_port = int(settings.object_store.endpoint.rpartition(":")[2])
 
     async def check(_pid: int) -> None:
+        await check_weed_volumes(s3_port)
         await store.ensure_bucket()
 
     return check

@@ -13,6 +13,7 @@ from temporalio.client import Client
 from domain import migrations
 from domain.keys import KeyDigester
 from runtime.database import Database
+from runtime.embedded.servers import check_weed_volumes
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.servers.object_store import running_object_store
@@ -87,6 +88,7 @@ async def object_store(object_store_settings: ObjectStoreSettings) -> S3ObjectSt
     async with asyncio.timeout(30):
         while True:
             try:
+                await check_weed_volumes(int(object_store_settings.endpoint.rpartition(":")[2]))
                 await store.ensure_bucket()
             except Exception:
                 await asyncio.sleep(0.05)

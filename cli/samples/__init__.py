@@ -41,7 +41,7 @@ _GARMENTS = (
     Sample("plain_tee", "upper_body", "Short-sleeved teal T-shirt", draw_tee),
     Sample("denim_jeans", "lower_body", "Straight blue jeans", draw_jeans),
     Sample("wrap_skirt", "lower_body", "A-line wrap skirt, rust-coloured, tied at the side", draw_skirt),
-    Sample("summer_dress", "full_body", "Sleeveless dress with a print of daisies", draw_dress),
+    Sample("summer_dress", "full_body", "Sleeveless dress with a print of small flowers", draw_dress),
 )
 
 SAMPLES: dict[str, Sample] = {sample.name: sample for sample in _GARMENTS}
@@ -64,5 +64,6 @@ def sample_person() -> NDArray[np.uint8]:
     """The portrait of Eileen Collins by NASA (public domain), ``(512, 512, 3)`` sRGB, from scikit-image."""
     from skimage import data
 
-    portrait: NDArray[np.uint8] = data.astronaut()
+    # scikit-image has no types.
+    portrait: NDArray[np.uint8] = data.astronaut()  # type: ignore[no-untyped-call]
     return portrait

@@ -1,4 +1,4 @@
-"""A summer dress: sleeveless, scoop neck, flared skirt, a print of small daisies."""
+"""A summer dress: sleeveless, scoop neck, flared skirt, a print of small flowers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.samples.drape import Drape
-from cli.samples.fabric import Cloth, plain_weave
+from cli.samples.fabric import Cloth, linear, plain_weave
 from cli.samples.flowers import bent, flower_print
 from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
-from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored
+from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored, moved
+
+LINING = (190, 146, 84)
+LINING_SHADE = 0.42
+"""How dark the inside lies in the shadow of the front."""
 
 LENGTH_CM = 96.0
 WAIST_Y = 39.0
@@ -83,7 +87,7 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
     for place in (lambda points: points, mirrored):
         relief += seam_relief(canvas, place(WAIST), depth=0.16, width=0.3)
         relief += seam_relief(canvas, place(DART), depth=0.10, width=0.25)
-        for line in (ARMHOLE - np.float32([0.8, -0.1]), NECK + np.float32([0.55, 0.6])):
+        for line in (moved(ARMHOLE, -0.8, 0.1), moved(NECK, 0.55, 0.6)):
             edge_stitch = np.maximum(edge_stitch, canvas.dashes(place(line), 0.08, 0.3))
             relief += seam_relief(canvas, place(line), depth=0.05, width=0.3)
     shade = weave.shade * (1 - 0.25 * edge_stitch)
@@ -98,10 +102,10 @@ def draw_dress() -> NDArray[np.uint8]:
     cloth = _surface(canvas, rng)
     back_neck = curve((0, 3.4), (5.0, 2.6), (8.4, 0.8), (9.9, -0.2))
     back = canvas.fill(both_sides(joined(back_neck, curve((11.0, 0.6), (11.0, 12.0), (0, 17.0)))))
-    facing = 0.42 + 0.2 * canvas.fill(both_sides(joined(back_neck, back_neck[::-1] + np.float32([0, 3.4]))))
-    # The reverse of a printed cloth is paler in pattern: mostly its ground.
-    reverse = 0.55 * cloth.albedo + 0.45 * cloth.albedo.mean(axis=(0, 1))
+    # The back is lined with plain cotton, so that nobody takes it for a part of the front.
+    weave = plain_weave((canvas.height, canvas.width), rng)
+    lining = linear(LINING) * weave.shade[..., None]
     flat = rumple(canvas, rng, height=0.06, size=(6.0, 5.0))
-    photo.lay(back, Cloth((reverse * facing[..., None]).astype(np.float32), flat), roll=0.3, lift=0.4)
-    photo.lay(canvas.fill(_front()), cloth, roll=0.45, lift=0.7, shadow=0.6)
+    photo.lay(back, Cloth((LINING_SHADE * lining).astype(np.float32), flat), roll=0.3, lift=0.4)
+    photo.lay(canvas.fill(_front()), cloth, roll=0.45, lift=0.55, shadow=0.45)
     return photo.photograph()

@@ -1,4 +1,4 @@
-"""A printed pattern of small daisies, as an image of the flat cloth that can be bent onto a garment."""
+"""A printed pattern of small flowers, as an image of the flat cloth that can be bent onto a garment."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from cli.samples.fabric import SRGB_GAMMA, Colour
 from cli.samples.outline import Canvas, Plane
 
-GROUND = (207, 158, 70)
-PETALS = ((250, 243, 228), (244, 232, 208), (226, 116, 84))
-CENTRES = ((186, 110, 44), (168, 92, 40), (250, 226, 180))
+GROUND = (212, 162, 72)
+PETALS = ((184, 72, 50), (222, 124, 92), (240, 220, 174))
+CENTRES = ((244, 222, 168), (246, 226, 180), (160, 88, 44))
 LEAF = (96, 112, 66)
 
 SPACING_CM = 3.1
@@ -31,7 +31,7 @@ def _flower(sheet: NDArray[np.uint8], centre: NDArray[np.float64], radius: float
 def _ellipse(
     sheet: NDArray[np.uint8], middle: NDArray[np.float64], axes: tuple[float, float], angle: float, colour: Colour
 ) -> None:
-    centre = tuple(int(round(16 * value)) for value in middle)
+    centre = (round(16 * middle[0]), round(16 * middle[1]))
     half = (max(int(16 * axes[0]), 8), max(int(16 * axes[1]), 8))
     cv2.ellipse(sheet, centre, half, float(np.degrees(angle)), 0, 360, colour, -1, cv2.LINE_AA, 4)
 
@@ -58,7 +58,7 @@ def flower_print(canvas: Canvas, rng: np.random.Generator) -> NDArray[np.float32
                 _ellipse(sheet, leaf, (0.40 * radius, 0.15 * radius), direction, LEAF)
             _flower(sheet, centre, radius, kind, turn)
             bud = centre + rng.uniform(-0.5, 0.5, 2) * step
-            _ellipse(sheet, bud, (0.035 * step, 0.035 * step), 0.0, PETALS[0])
+            _ellipse(sheet, bud, (0.035 * step, 0.035 * step), 0.0, PETALS[2])
     return np.asarray((sheet.astype(np.float32) / 255) ** SRGB_GAMMA, dtype=np.float32)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cli.samples.fabric import Cloth, dyed, linear, smooth_noise, twill
 from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
-from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored
+from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored, moved
 
 INDIGO = (62, 86, 118)
 WASHED = (120, 145, 172)
@@ -28,6 +28,10 @@ OUTSEAM = curve((20.4, 3.9), (22.6, 12.0), (23.9, 26.0), (23.9, 48.0), (23.7, 76
 INSEAM = curve(CROTCH, (0.9, 34.0), (1.5, 52.0), (2.1, 78.0), (2.5, LENGTH_CM + 0.5))
 POCKET = curve((11.6, 5.0), (12.0, 8.6), (15.5, 11.6), (22.6, 12.4))
 FLY = curve((-4.0, 5.8), (-4.0, 13.0), (-3.2, 17.5), FLY_END)
+BUTTON = (0.2, 3.6, 0.85)
+"""Its x, y and radius, centimetres."""
+
+RIVETS = ((11.9, 6.6, 0.34), (21.6, 11.8, 0.34))
 BELT_LOOPS = (-16.6, -7.6, 7.8, 16.8)
 
 
@@ -55,8 +59,9 @@ def _folds() -> list[Fold]:
     for number, (start, middle, end, width, height) in enumerate(creases):
         folds.append(Fold(curve(start, middle, end), width, height))
         # The other leg creases alike, not the same.
-        down = np.float32([0.6, 1.7 * (-1) ** number])
-        folds.append(Fold(mirrored(curve(start, middle, end)) + down, width * 1.1, height * 0.9))
+        folds.append(
+            Fold(moved(mirrored(curve(start, middle, end)), 0.6, 1.7 * (-1) ** number), width * 1.1, height * 0.9)
+        )
     return folds
 
 
@@ -67,7 +72,7 @@ def _wash(canvas: Canvas, rng: np.random.Generator) -> Plane:
     shin = 0.2 * np.exp(-(((np.abs(x) - 13.6) / 6.0) ** 2) - ((y - 82.0) / 18.0) ** 2)
     seat = 0.2 * np.exp(-((y - 16.0) ** 2) / 90.0)
     patches = smooth_noise(x.shape, (70, 34), rng) * 0.035
-    return np.clip(0.22 + 0.42 * thigh + shin + seat + patches, 0, 1).astype(np.float32)
+    return np.asarray(np.clip(0.22 + 0.42 * thigh + shin + seat + patches, 0, 1), dtype=np.float32)
 
 
 def _seams(canvas: Canvas, rng: np.random.Generator) -> tuple[Plane, Plane, Plane]:
@@ -80,14 +85,14 @@ def _seams(canvas: Canvas, rng: np.random.Generator) -> tuple[Plane, Plane, Plan
     edges = [*lines, OUTSEAM, mirrored(OUTSEAM), INSEAM, mirrored(INSEAM)]
     near = np.maximum.reduce([canvas.stroke(line, 0.55) for line in edges])
     puckers = np.clip(0.55 + 0.6 * smooth_noise(near.shape, (5, 5), rng), 0, 1)
-    inner = INSEAM + np.float32([0.55, 0])
-    twice = [POCKET, mirrored(POCKET), FLY, rise + np.float32([0.45, 0])]
-    stitched = [line + np.float32([0, -0.55 if line is not FLY else 0]) for line in twice]
-    stitched += [line + np.float32([0.0 if line is FLY else 0.0, -1.1]) for line in twice[:2]]
-    stitched += [FLY + np.float32([0.55, 0])]
+    inner = moved(INSEAM, 0.55, 0)
+    twice = [POCKET, mirrored(POCKET), FLY, moved(rise, 0.45, 0)]
+    stitched = [moved(line, 0, -0.55 if line is not FLY else 0) for line in twice]
+    stitched += [moved(line, 0, -1.1) for line in twice[:2]]
+    stitched += [moved(FLY, 0.55, 0)]
     stitched += [hem, mirrored(hem), inner, mirrored(inner)]
-    stitched += [BAND_SEAM - np.float32([0, 0.35]), mirrored(BAND_SEAM) - np.float32([0, 0.35])]
-    stitched += [WAIST + np.float32([0, 0.4]), mirrored(WAIST) + np.float32([0, 0.4])]
+    stitched += [moved(BAND_SEAM, 0, -0.35), moved(mirrored(BAND_SEAM), 0, -0.35)]
+    stitched += [moved(WAIST, 0, 0.4), moved(mirrored(WAIST), 0, 0.4)]
     thread = np.maximum.reduce([canvas.dashes(line, 0.11, 0.42) for line in stitched])
     return np.asarray(relief, dtype=np.float32), (near * puckers).astype(np.float32), thread
 
@@ -107,16 +112,15 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
 
 def _lay_hardware(photo: FlatLay, canvas: Canvas, cloth: Cloth) -> None:
     """Belt loops, the button, and the rivets of the pockets."""
-    for x in BELT_LOOPS:
-        top = 1.7 - 0.0046 * x * x
-        loop = curve((x - 0.6, top - 0.35), (x + 0.6, top - 0.35), (x + 0.6, top + 5.0), (x - 0.6, top + 5.0))
-        photo.lay(canvas.fill(loop[[0, 14, 28, 42]]), cloth, roll=0.3, lift=0.16, shadow=0.6)
+    for middle in BELT_LOOPS:
+        left, right = middle - 0.6, middle + 0.6
+        top = 1.35 - 0.0046 * middle**2
+        loop = np.array([[left, top], [right, top], [right, top + 5.35], [left, top + 5.35]], dtype=np.float32)
+        photo.lay(canvas.fill(loop), cloth, roll=0.3, lift=0.16, shadow=0.6)
     x, y = canvas.grid()
-    spots = [((0.2, 3.6), 0.85)] + [
-        ((side * px, py), 0.34) for side in (1, -1) for px, py in ((11.9, 6.6), (21.6, 11.8))
-    ]
-    for (centre_x, centre_y), radius in spots:
-        turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    rivets = [(side * across, down, radius) for side in (1, -1) for across, down, radius in RIVETS]
+    turns = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    for centre_x, centre_y, radius in (BUTTON, *rivets):
         rim = np.stack([centre_x + radius * np.cos(turns), centre_y + radius * np.sin(turns)], axis=1)
         dome = -0.9 * canvas.scale * ((x - centre_x) ** 2 + (y - centre_y) ** 2) / radius / 4
         metal = Cloth(np.broadcast_to(linear(COPPER), (*x.shape, 3)).astype(np.float32), dome.astype(np.float32))
@@ -129,13 +133,11 @@ def draw_jeans() -> NDArray[np.uint8]:
     canvas = Canvas(width=704, height=1024, scale=9.15, top=42, seed=15)
     photo = FlatLay(canvas, rng)
     x, y = canvas.grid()
-    back = canvas.fill(
-        both_sides(joined(curve((0, -0.7), (10.0, -0.9), (19.6, -0.3)), WAIST[::-1] + np.float32([0, 2])))
-    )
+    back = canvas.fill(both_sides(joined(curve((0, -0.7), (10.0, -0.9), (19.6, -0.3)), moved(WAIST[::-1], 0, 2))))
     inside = dyed(twill(-x, y, rng), INSIDE)
     photo.lay(back, Cloth(inside.albedo * 0.6, inside.relief), roll=0.3, lift=0.4)
     cloth = _surface(canvas, rng)
-    photo.lay(canvas.fill(_front()), cloth, roll=0.55, lift=0.7, shadow=0.6)
+    photo.lay(canvas.fill(_front()), cloth, roll=0.55, lift=0.5, shadow=0.40)
     band_step = canvas.fill(both_sides(joined(WAIST, BAND_SEAM[::-1])))
     photo.lay(band_step, cloth, roll=0.45, lift=0.16, shadow=0.4)
     _lay_hardware(photo, canvas, cloth)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cli.samples.fabric import Cloth, Colour, dyed, fibre_noise, linear, rib, smooth_noise
 from cli.samples.light import FlatLay
-from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined
+from cli.samples.outline import Canvas, Points, both_sides, curve, joined, moved, straight
 
 INSIDE_BRIGHTNESS = 0.5
 """The inside of the back lies in the shadow of the front."""
@@ -51,24 +51,17 @@ def _radial_rib(canvas: Canvas, neck: Neck, centre: float, radius: float, rng: n
 
 def lay_inner_back(photo: FlatLay, canvas: Canvas, neck: Neck, cloth: Cloth, rng: np.random.Generator) -> None:
     """Lay the back's upper end down, darker than the front, with its rib and a label."""
-    bottom = neck.seam + np.float32([0, 2.0])
+    bottom = moved(neck.seam, 0, 2.0)
     cover = canvas.fill(band(neck.back_edge, bottom))
-    rib_cover = canvas.fill(band(neck.back_edge - np.float32([0, 3]), neck.back_seam))
+    rib_cover = canvas.fill(band(moved(neck.back_edge, 0, -3), neck.back_seam))
     lying = cloth.patched(_radial_rib(canvas, neck, -16.0, 15.0, rng), rib_cover)
     top = float(neck.back_seam[0, 1]) + 0.25
-    label = canvas.fill(both_sides(curve((0, top), (1.75, top), (1.75, top + 1.5), (0, top + 1.5))))
+    label = canvas.fill(both_sides(straight((0, top), (1.75, top), (1.75, top + 1.5), (0, top + 1.5))))
     woven = (linear(LABEL) * (1 + 0.03 * fibre_noise(cover.shape, rng)[..., None])).astype(np.float32)
-    lying = lying.patched(Cloth(woven, _label_print(canvas, top)), label)
+    lying = lying.patched(Cloth(woven, np.zeros_like(cover)), label)
     printed = canvas.dashes(curve((-1.0, top + 0.7), (1.0, top + 0.72)), 0.22, 0.5)
     dark = INSIDE_BRIGHTNESS * (1 - 0.45 * printed * label) * (1 + 0.06 * smooth_noise(cover.shape, (30, 40), rng))
     photo.lay(cover, Cloth((lying.albedo * dark[..., None]).astype(np.float32), lying.relief), roll=0.4, lift=0.4)
-
-
-def _label_print(canvas: Canvas, top: float) -> Plane:
-    """A label is a little thicker than the cloth it is sewn to."""
-    return (
-        0.4 * canvas.fill(both_sides(curve((0, top + 0.1), (1.6, top + 0.1), (1.6, top + 1.4), (0, top + 1.4))))
-    ).astype(np.float32)
 
 
 def lay_front_rib(photo: FlatLay, canvas: Canvas, neck: Neck, rng: np.random.Generator) -> None:

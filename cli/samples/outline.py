@@ -25,14 +25,22 @@ STEPS_PER_SPAN = 14
 SUBPIXEL_BITS = 4
 """Fraction bits of the coordinates handed to OpenCV's drawing calls."""
 
+FILL_OVERSIZE = 4
+"""Outlines are filled this much finer and then averaged: OpenCV's own smooth edges are uneven on gentle slopes."""
+
 WOBBLE_CM = 0.22
 """How far a hand-laid garment strays from perfect symmetry."""
 
 
 def curve(*points: tuple[float, float]) -> Points:
-    """A Catmull-Rom curve through all the points, from the first to the last."""
+    """A Catmull-Rom curve through all the points, from the first to the last.
+
+    An end on the middle line (x = 0) meets its mirror image without a corner.
+    """
     knots = np.asarray(points, dtype=np.float32)
-    padded = np.concatenate([2 * knots[:1] - knots[1:2], knots, 2 * knots[-1:] - knots[-2:-1]])
+    before = mirrored(knots[1:2]) if knots[0, 0] == 0 else 2 * knots[:1] - knots[1:2]
+    after = mirrored(knots[-2:-1]) if knots[-1, 0] == 0 else 2 * knots[-1:] - knots[-2:-1]
+    padded = np.concatenate([before, knots, after])
     t = np.linspace(0, 1, STEPS_PER_SPAN, endpoint=False, dtype=np.float32)[:, None]
     spans = []
     for p0, p1, p2, p3 in zip(padded[:-3], padded[1:-2], padded[2:-1], padded[3:], strict=True):
@@ -42,6 +50,11 @@ def curve(*points: tuple[float, float]) -> Points:
     return np.concatenate([*spans, knots[-1:]]).astype(np.float32)
 
 
+def straight(*points: tuple[float, float]) -> Points:
+    """Straight lines from point to point."""
+    return np.asarray(points, dtype=np.float32)
+
+
 def joined(*parts: Points) -> Points:
     """Curves one after the other, with a corner wherever two of them meet."""
     return np.concatenate(parts)
@@ -49,7 +62,12 @@ def joined(*parts: Points) -> Points:
 
 def mirrored(points: Points) -> Points:
     """The same points on the other side of the middle."""
-    return points * np.float32([-1, 1])
+    return points * np.array([-1, 1], dtype=np.float32)
+
+
+def moved(points: Points, right: float, down: float) -> Points:
+    """The same points elsewhere."""
+    return points + np.array([right, down], dtype=np.float32)
 
 
 def both_sides(right: Points) -> Points:
@@ -89,10 +107,10 @@ class Canvas:
         shift_x = np.sin(x / 11 + y / 17 + phases[0]) + 0.4 * np.sin(y / 4.5 - x / 9 + phases[1])
         shift_y = np.sin(x / 13 - y / 15 + phases[2]) + 0.4 * np.sin(x / 5.0 + y / 12 + phases[3])
         placed = np.stack([x + WOBBLE_CM * shift_x, y + WOBBLE_CM * shift_y], axis=1) * self.scale
-        return np.asarray(placed + [self.width / 2, self.top], dtype=np.float32)
+        return np.asarray(placed + np.array([self.width / 2, self.top]), dtype=np.float32)
 
     def grid(self) -> tuple[Plane, Plane]:
-        """x and y in centimetres of every pixel."""
+        """Coordinates x and y in centimetres of every pixel."""
         x = (np.arange(self.width, dtype=np.float32) - self.width / 2) / self.scale
         y = (np.arange(self.height, dtype=np.float32) - self.top) / self.scale
         across, down = np.meshgrid(x, y)
@@ -100,9 +118,12 @@ class Canvas:
 
     def fill(self, points: Points) -> Plane:
         """Cover (0 to 1) of the closed outline through the points."""
-        sheet = np.zeros((self.height, self.width), dtype=np.uint8)
-        cv2.fillPoly(sheet, [self._fixed_point(points)], 255, cv2.LINE_AA, SUBPIXEL_BITS)
-        return sheet.astype(np.float32) / 255
+        finer = np.zeros((self.height * FILL_OVERSIZE, self.width * FILL_OVERSIZE), dtype=np.uint8)
+        centred = (self.pixels(points) + 0.5) * FILL_OVERSIZE - 0.5
+        corners = np.round(centred * (1 << SUBPIXEL_BITS)).astype(np.int32)
+        cv2.fillPoly(finer, [corners], 255, cv2.LINE_8, SUBPIXEL_BITS)
+        sheet = cv2.resize(finer, (self.width, self.height), interpolation=cv2.INTER_AREA)
+        return sheet.astype(np.float32) / np.float32(255)
 
     def stroke(self, points: Points, width_cm: float, strengths: Sequence[float] | None = None) -> Plane:
         """Cover of a line; ``strengths`` (0 to 1 for each point) lets it fade along its way."""
@@ -111,11 +132,11 @@ class Canvas:
         thickness = max(1, round(width_cm * self.scale))
         if strengths is None:
             cv2.polylines(sheet, [line], False, 255, thickness, cv2.LINE_AA, SUBPIXEL_BITS)
-            return sheet.astype(np.float32) / 255
+            return sheet.astype(np.float32) / np.float32(255)
         for start, end, strength in zip(line[:-1], line[1:], strengths, strict=False):
             level = int(255 * strength)
             cv2.line(sheet, start.tolist(), end.tolist(), level, thickness, cv2.LINE_8, SUBPIXEL_BITS)
-        return sheet.astype(np.float32) / 255
+        return sheet.astype(np.float32) / np.float32(255)
 
     def dashes(self, points: Points, width_cm: float, stitch_cm: float) -> Plane:
         """Cover of a stitched line: dashes with gaps of about half their length."""
@@ -126,7 +147,7 @@ class Canvas:
         for number in range(count):
             dash = along(points, number / count, (number + 0.62) / count)[[0, 20, 39]]
             cv2.polylines(sheet, [self._fixed_point(dash)], False, 255, thickness, cv2.LINE_AA, SUBPIXEL_BITS)
-        return sheet.astype(np.float32) / 255
+        return sheet.astype(np.float32) / np.float32(255)
 
     def _fixed_point(self, points: Points) -> NDArray[np.int32]:
         return np.asarray(np.round(self.pixels(points) * (1 << SUBPIXEL_BITS)), dtype=np.int32)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cli.samples.drape import Drape
 from cli.samples.fabric import Cloth, dyed, plain_weave, smooth_noise
 from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
-from cli.samples.outline import Canvas, Points, both_sides, curve, joined, mirrored
+from cli.samples.outline import Canvas, Points, both_sides, curve, joined, mirrored, moved
 
 RUST = (172, 84, 58)
 BAND_CM = 4.2
@@ -102,19 +102,19 @@ def draw_skirt() -> NDArray[np.uint8]:
     canvas = Canvas(width=960, height=1024, scale=12.3, top=58, seed=21)
     photo = FlatLay(canvas, rng)
     back = canvas.fill(
-        both_sides(joined(curve((0, -0.6), (9.0, -0.8), (WAIST_HALF - 0.1, -0.2)), WAIST[::-1] + np.float32([0, 2])))
+        both_sides(joined(curve((0, -0.6), (9.0, -0.8), (WAIST_HALF - 0.1, -0.2)), moved(WAIST[::-1], 0, 2)))
     )
     cloth = _cloth(canvas, UNDER, rng, _tucks(rng, 13.0, 18.0))
     photo.lay(back, Cloth(cloth.albedo * 0.5, 0 * cloth.relief), roll=0.3, lift=0.4)
     photo.lay(canvas.fill(_whole()), cloth, roll=0.5, lift=0.7, shadow=0.6)
 
     wrapped = _cloth(canvas, OVER, rng, _tucks(rng, -16.0, 10.0))
-    hem_line = WRAP_EDGE - np.float32([1.4, 0])
+    hem_line = moved(WRAP_EDGE, -1.4, 0)
     seams = seam_relief(canvas, hem_line, depth=0.045)
     photo.lay(canvas.fill(_wrapped_front()), Cloth(wrapped.albedo, wrapped.relief + seams), roll=0.45, lift=0.45)
     flat = Cloth(cloth.albedo, (rumple(canvas, rng, height=0.08, size=(3.0, 6.0))).astype(np.float32))
     band_cover = canvas.fill(both_sides(joined(WAIST, BAND_SEAM[::-1])))
-    topstitch = canvas.dashes(joined(mirrored(BAND_SEAM)[::-1], BAND_SEAM) - np.float32([0, 0.4]), 0.08, 0.3)
+    topstitch = canvas.dashes(moved(joined(mirrored(BAND_SEAM)[::-1], BAND_SEAM), 0, -0.4), 0.08, 0.3)
     stitched = Cloth((flat.albedo * (1 - 0.3 * topstitch[..., None])).astype(np.float32), flat.relief)
     photo.lay(band_cover, stitched, roll=0.45, lift=0.16, shadow=0.45)
     _lay_tie(photo, canvas, flat)

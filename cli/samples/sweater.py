@@ -10,7 +10,7 @@ from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
 from cli.samples.neckline import Neck, lay_front_rib, lay_inner_back
 from cli.samples.outline import Canvas, Plane, Points, both_sides, curve, joined, mirrored
 
-CREAM = (228, 219, 200)
+CREAM = (224, 212, 187)
 NAVY = (38, 46, 76)
 
 STRIPE_ROWS = (7, 5)
@@ -26,7 +26,7 @@ ARMPIT = (23.8, 25.0)
 SLEEVE_START = (21.5, 11.0)
 """The sleeve's axis runs from here to `CUFF_MIDDLE`."""
 
-CUFF_MIDDLE = (39.6, 61.0)
+CUFF_MIDDLE = (43.0, 59.2)
 CUFF_CM = 6.5
 CUFF_HALF_WIDTH = 4.1
 HEM_CM = 5.5
@@ -51,6 +51,12 @@ def _sleeve_point(beside: float, down: float) -> tuple[float, float]:
     return float(x), float(y)
 
 
+def _left(beside: float, down: float) -> tuple[float, float]:
+    """The same for the left sleeve."""
+    x, y = _sleeve_point(beside, down)
+    return -x, y
+
+
 def _body() -> Points:
     shoulder = curve((9.1, 0.3), (14.5, 2.4), SHOULDER_TIP)
     side = curve(ARMPIT, (23.5, 36.0), (23.9, 50.0), (23.4, 57.6), (22.3, 59.4), (22.0, BODY_LENGTH_CM))
@@ -73,8 +79,8 @@ def _sleeve() -> Points:
     inner = curve(
         _sleeve_point(-CUFF_HALF_WIDTH - 0.3, -CUFF_CM),
         _sleeve_point(-5.7, -9),
-        _sleeve_point(-6.4, -20),
-        (25.0, 28.5),
+        _sleeve_point(-6.0, -20),
+        (25.6, 28.2),
         ARMPIT,
     )
     under_body = curve(ARMPIT, (17.0, 20.0), (16.0, 9.0), SHOULDER_TIP)
@@ -111,10 +117,10 @@ def _folds() -> list[Fold]:
         Fold(curve((-20.2, 18.0), (-18.2, 12.0), (-19.0, 7.0)), 2.0, 0.51),
         Fold(curve((-24.0, 24.0), (-27.0, 19.0), (-27.0, 12.0)), 2.3, 0.71),
         Fold(curve((-25.5, 29.0), (-29.0, 25.0), (-31.5, 23.5)), 1.8, 0.77),
-        Fold(curve((-28.5, 36.0), (-32.0, 35.0), (-36.0, 31.0)), 1.7, 0.75),
-        Fold(curve((-38.5, 40.0), (-34.0, 41.5), (-31.5, 45.0)), 1.9, 0.65),
-        Fold(curve((-33.0, 52.5), (-37.0, 51.0), (-41.0, 47.5)), 1.5, 0.68),
-        Fold(curve((-27.5, 30.0), (-32.5, 41.0), (-36.5, 52.0)), 3.4, 0.85),
+        Fold(curve(_left(-5.8, -28), _left(-2.0, -30), _left(3.8, -33)), 1.7, 0.75),
+        Fold(curve(_left(6.0, -21), _left(1.5, -20), _left(-3.0, -17)), 1.9, 0.65),
+        Fold(curve(_left(-4.6, -10), _left(0, -10), _left(4.8, -13)), 1.5, 0.68),
+        Fold(curve(_left(-3.0, -31), _left(0.2, -20), _left(-0.4, -9)), 3.4, 0.85),
         Fold(curve((-19.5, 43.0), (-20.5, 50.0), (-18.0, 57.5)), 2.6, 0.68),
     ]
     middle = [
@@ -127,8 +133,8 @@ def _folds() -> list[Fold]:
 
 def _sleeve_axes(x: Plane, y: Plane, side: int) -> tuple[Plane, Plane]:
     """Centimetres across and along a sleeve; ``side`` is 1 for the one at the right of the picture."""
-    start, end = np.float32(SLEEVE_START), np.float32(CUFF_MIDDLE)
-    axis = (end - start) / np.linalg.norm(end - start)
+    start, end = np.array(SLEEVE_START, dtype=np.float32), np.array(CUFF_MIDDLE, dtype=np.float32)
+    axis = ((end - start) / np.linalg.norm(end - start)).astype(np.float32)
     across = side * x - end[0]
     down = y - end[1]
     return across * axis[1] - down * axis[0], across * axis[0] + down * axis[1]
@@ -161,12 +167,12 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
 def draw_sweater() -> NDArray[np.uint8]:
     """The jumper on white paper, ``(864, 1024, 3)`` sRGB."""
     rng = np.random.default_rng(20)
-    canvas = Canvas(width=1024, height=864, scale=10.5, top=96, seed=4)
+    canvas = Canvas(width=1024, height=864, scale=10.1, top=100, seed=4)
     x, y = canvas.grid()
     photo = FlatLay(canvas, rng)
     lay_inner_back(photo, canvas, NECK, dyed(knit(x, y, rng)[0], CREAM), rng)
     silhouette = np.maximum.reduce([canvas.fill(_body()), canvas.fill(_sleeve()), canvas.fill(mirrored(_sleeve()))])
-    photo.lay(silhouette, _surface(canvas, rng), roll=0.9, lift=0.9, shadow=0.6)
+    photo.lay(silhouette, _surface(canvas, rng), roll=0.9, lift=0.45, shadow=0.24)
 
     lay_front_rib(photo, canvas, NECK, rng)
     return photo.photograph()

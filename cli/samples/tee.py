@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from cli.samples.fabric import Cloth, dyed, jersey
 from cli.samples.light import FlatLay, Fold, fold_relief, rumple, seam_relief
 from cli.samples.neckline import Neck, lay_front_rib, lay_inner_back
-from cli.samples.outline import Canvas, Points, both_sides, curve, joined, mirrored
+from cli.samples.outline import Canvas, Points, both_sides, curve, joined, mirrored, moved
 
 TEAL = (32, 122, 124)
 LENGTH_CM = 71.0
@@ -74,9 +74,9 @@ def _surface(canvas: Canvas, rng: np.random.Generator) -> Cloth:
     hem = curve((-26, LENGTH_CM - 3.2), (-10.0, LENGTH_CM - 2.2), (6.0, LENGTH_CM - 2.0), (26, LENGTH_CM - 3.2))
     stitching = np.zeros_like(x)
     for offset in (0.0, 0.45):
-        stitching = np.maximum(stitching, canvas.dashes(hem + np.float32([0, offset]), 0.07, 0.34))
+        stitching = np.maximum(stitching, canvas.dashes(moved(hem, 0, offset), 0.07, 0.34))
     relief += seam_relief(canvas, hem, depth=0.07, width=0.5)
-    turn = np.float32(CUFF_OUTER) - np.float32(SHOULDER_TIP)
+    turn = np.array(CUFF_OUTER) - np.array(SHOULDER_TIP)
     turn /= np.linalg.norm(turn)
     for place in (lambda points: points, mirrored):
         relief += seam_relief(canvas, place(ARMHOLE), depth=0.12, width=0.3)

@@ -43,6 +43,9 @@ DEEPEST_ARMPIT, USUAL_ARMPIT = 0.26, 0.17
 FULL_WIDTH = 0.94
 """A sleeveless armhole ends where the cloth has this share of the greatest width near the top."""
 
+OPEN_NECKLINE = 0.28
+"""Depth of the silhouette between the neck points, in neck widths, from which no back is seen behind the neckline."""
+
 WAIST_SOUGHT = 0.45
 """The waist is the narrowest row within this share of armpit to hem."""
 
@@ -110,7 +113,6 @@ def find_dress_landmarks(cloth: Cloth, kind: str | None = None) -> DressLandmark
         armpits = Armpits(Sleeves.NONE, armpits.offset, armpits.row)
     torso = mask & ~parts.any(axis=0)
     edges = [_side_edge(torso, axis, side, int(armpits.row), bottom) for side in SIDES]
-    neck_offset, neck_row = shoulders.neck_top
     upper = UpperLandmarks(
         axis=axis,
         symmetry=symmetry,
@@ -124,10 +126,19 @@ def find_dress_landmarks(cloth: Cloth, kind: str | None = None) -> DressLandmark
         sleeves=sleeves,
         torso_part=torso,
         sleeve_parts=parts,
-        back=inner_back(cloth, np.array([axis - neck_offset, neck_row]), np.array([axis + neck_offset, neck_row])),
+        back=_inside_of_back(cloth, mask, shoulders.neck_top, axis),
     )
     waist = _waist(edges[1] - edges[0], int(armpits.row), bottom)
     return DressLandmarks(upper, edges[0], edges[1], waist, bottom, _crotch(mask, axis, top, bottom, kind))
+
+
+def _inside_of_back(cloth: Cloth, mask: BoolMask, neck_top: NDArray[np.float64], axis: float) -> BoolMask:
+    """The inside of the back above the front neckline; where the neckline is open to the ground there is none."""
+    offset, row = float(neck_top[0]), float(neck_top[1])
+    column = mask[:, int(np.clip(axis, 0, mask.shape[1] - 1))]
+    if float(np.argmax(column)) - row > OPEN_NECKLINE * 2.0 * offset:
+        return np.zeros_like(mask)
+    return inner_back(cloth, np.array([axis - offset, row]), np.array([axis + offset, row]))
 
 
 def _torso_axis(mask: BoolMask, top: int, height: int) -> float:

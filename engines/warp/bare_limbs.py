@@ -52,12 +52,14 @@ def bare_edges(
     # The first samples below a slanting cuff are partly cuff.
     learnt = seen_at[CUFF_SAMPLES : CUFF_SAMPLES + 8] if len(seen_at) > CUFF_SAMPLES + 2 else seen_at
     first = int(learnt[0])
-    thickness = float(np.clip(np.median(half[learnt] / usual[learnt]), *CARRIED_OVER))
+    as_seen = float(np.median(half[learnt] / usual[learnt]))
     shift = float(np.median(middle[learnt]))
     below = known & (index >= first)
     half_all = np.interp(index, index[below], half[below])
     middle_all = np.interp(index, index[below], middle[below])
     return_to_line = ease(index / max(first, 1))
+    believed = float(np.clip(as_seen, *CARRIED_OVER))
+    thickness = believed + (as_seen - believed) * return_to_line
     hidden = index < first
     half_all = np.where(hidden, usual * thickness, half_all)
     middle_all = np.where(hidden, shift * return_to_line, middle_all)

@@ -20,8 +20,11 @@ ARM_BARE = (0.150, 0.112, 0.075)
 CAP_SLEEVE = 0.25
 """A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
 
-TORSO_BARE_MOST = 0.46
-"""Largest half width of bare torso skin, in shoulder widths: invented skin stays under the garment's edges."""
+SHOULDER_REACH = 0.32
+"""Share of the arm over which the round of the shoulder goes over into the upper arm."""
+
+TORSO_BARE_MOST = ((0.10, 0.46), (0.35, 0.44), (0.66, 0.375), (0.88, 0.405), (1.10, 0.46))
+"""Largest half width of a bare torso at heights, in shoulder widths: what is measured may be a loose top's."""
 
 COVERED = 0.5
 """Cover of the drape on a limb's axis from which the limb counts as clothed there."""
@@ -78,11 +81,14 @@ def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
     if begin > CAP_SLEEVE:
         return _strip(body.shape, limb, edges, (begin, 1.12), side)
-    arm = _strip(body.shape, limb, edges, (0.0, 1.12), side)
     joint = body.skeleton.shoulder[side]
+    to_tip = 0.92 * float(np.linalg.norm(body.tips[side] - joint))
+    radius = max(min(max(float(edges[0][0] + edges[1][0]) / 2.0, to_tip), 1.1 * ARM_BARE[0] * unit), 1.0)
+    at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
+    rounded = tuple((edge + np.maximum(radius - edge, 0.0) * at_shoulder).astype(np.float32) for edge in edges)
+    arm = _strip(body.shape, limb, (rounded[0], rounded[1]), (0.0, 1.12), side)
     columns = np.arange(body.shape[1], dtype=np.float32)[None] - joint[0]
     rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - joint[1]
-    radius = max(min(float(edges[0][0] + edges[1][0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
     distance = np.hypot(columns, rows) / np.float32(radius)
     ball = ~arm.on & (distance < 1.0)
     return BarePart(
@@ -108,11 +114,12 @@ def bare_torso(body: BodyModel) -> BarePart:
     neck = NECK_RISE * unit / length
     above = [-2.3 * neck, -1.35 * neck, -neck, -max(min(float(np.mean(tip_rises)), 0.9 * neck), 0.0), 0.02, 0.08]
     heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
+    most = np.interp(heights, *zip(*TORSO_BARE_MOST, strict=True))
     in_armpit = ease((heights - 0.05) / 0.22)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
     halves = {}
     for side in SIDES:
-        chest = np.minimum(body.half_width(heights, side) * 0.97, TORSO_BARE_MOST * unit)
+        chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit)
         tip = body.tip_offset(side)
         foot = NECK_HALF_WIDTH * unit
         line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]

@@ -12,10 +12,14 @@ from engines.base import Label
 from engines.warp.bare_parts import BarePart, bare_arm, bare_leg, bare_torso, clothed_until
 from engines.warp.body import SIDES, BodyModel
 from engines.warp.fill import fill_from, grain, grain_of
+from engines.warp.silhouette import ease
 from engines.warp.skin_light import light_tilt, shade_of
 
 TONE_REACH = 0.20
 """Distance over which seen skin hands on its exact colour, in shoulder widths."""
+
+SHOULDER_BLEND = 0.35
+"""Share of the arm over which its own roundness takes over from that of the chest."""
 
 MOTTLE, MOTTLE_SIZE = 0.012, 0.035
 """Strength of the unevenness of skin, as a share of its brightness, and its size in shoulder widths."""
@@ -64,12 +68,14 @@ def bare_skin(
     if torso:
         middle = bare_torso(body)
         cover |= middle.on
-        shade = np.where(middle.on, shade_of(middle, tilt, unit, torso=True), shade)
+        shade[middle.on] = shade_of(middle, tilt, unit, torso=True)
     for part in parts:
-        # Limbs are in front of the torso.
+        # Limbs are in front of the torso, but at its shoulder an arm is one surface with it.
+        own = np.where(cover[part.on], ease(part.share[part.on] / SHOULDER_BLEND), 1.0)
+        shade[part.on] += (shade_of(part, tilt, unit) - shade[part.on]) * own
         cover |= part.on
-        shade = np.where(part.on, shade_of(part, tilt, unit), shade)
-    shade = np.asarray(cv2.GaussianBlur(shade.astype(np.float32), (0, 0), 1.5)) * _mottle(body.shape, unit)
+    smooth = cv2.GaussianBlur(shade, (0, 0), max(1.5, 0.012 * unit))
+    shade = np.asarray(smooth) * _mottle(body.shape, unit)
     colour = _tone(photo, body) * shade[..., None]
     colour += grain(body.shape, grain_of(photo, np.isin(body.labels, SKIN_LABELS)))
     soft = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 1.0)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from engines.base import Category, Garment
+from engines.base import Category, EngineError, Garment
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
+from engines.garment.worn import is_worn
 from engines.warp.body import BodyModel
 from engines.warp.full import drape_full
 from engines.warp.hints import is_tucked
@@ -23,6 +24,8 @@ def drape_garment(garment: Garment, body: BodyModel, stages: Stages) -> Drape:
     """
     stages.begin("cut_out")
     cloth = cut_out(garment.picture)
+    if garment.category is not Category.LOWER_BODY and is_worn(cloth):
+        raise EngineError("garment_not_recognised", "The garment is worn by somebody; it has to lie or hang alone.")
     stages.begin("drape")
     hints = garment.hints
     if garment.category is Category.LOWER_BODY:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, eroded, opened
-from engines.warp.bare_parts import bare_arm
+from engines.warp.bare_parts import bare_arm, clothed_until
 from engines.warp.body import BodyModel, field_of
 from engines.warp.channels import all_channels, brightness
 from engines.warp.limbs import Limb
@@ -78,13 +78,14 @@ def arms_in_front(
     for side, end in sleeve_ends.items():
         near, share = arm_coordinates(body.shape, body.arms[side])
         if end > 0:
-            begins = share > max(end - 0.03, BARE_FROM)
+            begins = share > max(end - 0.01, BARE_FROM)
         else:
             begins = (share > ARMHOLE) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
         shown = eroded(seen, 1) & (near < 1.6) & begins
-        if end < WRIST:
-            freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & old & begins
-            shown |= freed
+        old_end = clothed_until(body.arms[side], old.astype(np.float32))
+        if end < min(old_end, WRIST):
+            freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & old
+            shown |= freed & begins & (share < old_end + 0.03)
         cover = np.maximum(cover, shown)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 1.0), dtype=np.float32)
 

@@ -16,6 +16,7 @@ from engines.garment.regions import largest
 from engines.warp.bare_skin import SKIN_LABELS, bare_skin
 from engines.warp.body import BodyModel
 from engines.warp.fill import fill_from, grain, grain_of
+from engines.warp.other_garment import continued_garment
 from engines.warp.pieces import Drape
 from engines.warp.silhouette import ease
 from engines.warp.stray_cloth import stray_cloth
@@ -25,9 +26,6 @@ OVERREACH = 0.005
 
 EDGE_BLUR = 1.2
 """Width of the soft border of the fill, pixels."""
-
-NATURAL_TROUSER_TOP = 0.72
-"""Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
 
 CRUMB = 0.02
 """Regions smaller than this share of the largest one do not count as lower garment."""
@@ -60,9 +58,10 @@ def lay_plate(
     if not removed.any():
         return photo.copy()
     fill = _behind(photo, person_map)
-    other, other_cover = _other_garment(photo, person_map, body, clothed, category)
+    other = continued_garment(photo, person_map, body, clothed, category)
+    other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover
     if other is not None:
-        fill = fill + (other - fill) * other_cover[..., None]
+        fill = fill + (other.colour - fill) * other.cover[..., None]
     skin = bare_skin(
         photo,
         body,
@@ -124,33 +123,3 @@ def _behind(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.flo
     return np.asarray(
         np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
     )
-
-
-def _other_garment(
-    photo: NDArray[np.float32],
-    person_map: PersonMap,
-    body: BodyModel,
-    clothed: NDArray[np.float32],
-    category: Category,
-) -> tuple[NDArray[np.float32] | None, NDArray[np.float32]]:
-    """The garment that stays, continued into the gap between it and the new one, and where that gap is."""
-    nothing = np.zeros(body.shape, np.float32)
-    top_is_apart = category is Category.LOWER_BODY and body.waist.bare_midriff
-    if category is Category.FULL_BODY or top_is_apart:
-        return None, nothing
-    label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
-    stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
-    if stays.sum() < 0.01 * body.shoulder_width * body.torso_length:
-        return None, nothing
-    limits = np.where(body.laterals < 0, body.half_width(body.heights, -1), body.half_width(body.heights, 1))
-    on_torso = np.abs(body.laterals) * body.shoulder_width < limits
-    waist = body.waist.line(body.laterals)
-    if category is Category.UPPER_BODY:
-        gap = on_torso & (body.heights > max(NATURAL_TROUSER_TOP, body.waist.height - 0.10)) & (body.heights < 1.15)
-    else:
-        gap = on_torso & (body.heights < waist + 0.06) & (body.heights > waist - 0.10)
-    gap &= clothed < 0.99
-    if not gap.any():
-        return None, nothing
-    cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
-    return fill_from(photo, stays, reduce=2), cover

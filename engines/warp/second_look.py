@@ -55,11 +55,11 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     alike = _like(lab, skin)
     doubted = _skin_of_another_colour(alike, labels, body.shoulder_width)
     doubted |= _hair_of_another_colour(lab, person_map, body)
-    doubted |= _patches_on_cloth(alike, labels, body.shoulder_width)
-    if not doubted.any():
+    changed = np.where(doubted, np.uint8(Label.UPPER), labels)
+    # Last, since a ring of metal lies within cloth only once the skin beside it is known to be cloth.
+    changed[_patches_on_cloth(alike, changed, body.shoulder_width)] = Label.UPPER
+    if np.array_equal(changed, labels):
         return person_map
-    changed = labels.copy()
-    changed[doubted] = Label.UPPER
     return replace(person_map, labels=changed)
 
 

@@ -26,17 +26,18 @@ LEAST_SEEN = 400
 
 
 def shade_of(part: BarePart, tilt: float, shoulder_width: float, *, torso: bool = False) -> NDArray[np.float32]:
-    """Brightness factor of a part's skin of about 1, ``(height, width)``."""
+    """Brightness factors of about 1 for the pixels of a part, in the order of ``part.on``."""
     depth = TORSO_SHADE if torso else LIMB_SHADE
-    edge = np.abs(part.across).clip(0.0, 1.0)
+    across, share = part.across[part.on], part.share[part.on]
+    edge = np.abs(across).clip(0.0, 1.0)
     # Seen skin, whose tone is used, has dark edges of its own: half of their loss is given back.
-    shade = (1.0 - depth * edge**3) / (1.0 - depth / 8.0) * (1.0 + tilt * part.across)
+    shade = (1.0 - depth * edge**3) / (1.0 - depth / 8.0) * (1.0 + tilt * across)
     if part.begin > 0.0:
-        below = np.maximum(part.share - part.begin, 0.0) * part.length
+        below = np.maximum(share - part.begin, 0.0) * part.length
         shade = shade * (1.0 - HEM_SHADE * np.exp(-below / (HEM_REACH * shoulder_width)))
     if part.bend > 0.0:
-        cap = np.exp(-(((part.share - part.bend + 0.012) / 0.022) ** 2))
-        hollow = np.exp(-(((part.share - part.bend - 0.030) / 0.022) ** 2))
+        cap = np.exp(-(((share - part.bend + 0.012) / 0.022) ** 2))
+        hollow = np.exp(-(((share - part.bend - 0.030) / 0.022) ** 2))
         shade = shade * (1.0 + KNEE_RELIEF * (cap - hollow) * (1.0 - edge**2))
     return np.asarray(shade, dtype=np.float32)
 

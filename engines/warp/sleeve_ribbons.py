@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from engines.garment.curves import mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body import BodyModel
-from engines.warp.limbs import Limb
+from engines.warp.limbs import ARM_USUAL, Limb
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 from engines.warp.silhouette import ease, reach
 from engines.warp.torso_loft import TorsoLoft
@@ -32,6 +32,9 @@ MOST_PUSH = 0.12
 
 SHOULDER_ROUND = 0.17
 """Radius of a bare shoulder around its joint, in shoulder widths."""
+
+UNDER_OLD_SLEEVE = 1.05
+"""Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
 
 CAP_UNTIL = 0.26
 """A sleeve that ends before this share of the arm covers little more than the shoulder."""
@@ -63,7 +66,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         side: Picture side.
         sleeve: The sleeve on the canvas.
     """
-    arm = body.arms[side]
+    arm = _without_old_sleeve(body.arms[side], body)
     tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
     armpit = loft.place(marks.armpit(side)).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
@@ -92,6 +95,21 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     own_course = ribbon.target[1:] + (seam[1] - ribbon.target[1])[None] * fading
     target = forced_monotone(np.concatenate([seam[:1], own_course]).astype(np.float32))
     return LaidSleeve(Ribbon(ribbon.source, target, ribbon.across), end)
+
+
+def _without_old_sleeve(arm: Limb, body: BodyModel) -> Limb:
+    """The arm, no thicker than arms are where a wide old sleeve hides it."""
+    usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width * UNDER_OLD_SLEEVE
+    height, width = body.shape
+    edges = []
+    for reach_out, way in ((arm.outer, 1), (arm.inner, -1)):
+        x, y = np.rint(arm.line + way * arm.outward * (reach_out * 0.8)[:, None]).astype(int).T
+        framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+        label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+        clothed = framed & np.isin(label, (Label.UPPER, Label.FULL))
+        narrowed = np.where(clothed, np.minimum(reach_out, usual), reach_out)
+        edges.append(ndimage.gaussian_filter1d(narrowed, 1.5).astype(np.float32))
+    return replace(arm, outer=edges[0], inner=edges[1])
 
 
 def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:

@@ -8,9 +8,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import httpx
+
 from runtime.embedded.ports import LOOPBACK
 
 GRPC_OFFSET = 10_000
+PROBE_SECONDS = 2.0
+
 WEED_PORTS = ("s3", "master", "volume", "filer", "admin")
 """SeaweedFS takes consecutive ports in this order, and for each the one 10000 above for gRPC."""
 
@@ -52,6 +56,24 @@ def temporal_command(
     ]
 
 
+class VolumesMissingError(Exception):
+    """SeaweedFS answers, and has nowhere to put an object yet."""
+
+
+async def check_weed_volumes(s3_port: int) -> None:
+    """Raise unless the server can take objects.
+
+    Its volume server sometimes asks its master for admission a moment too early and then waits five seconds; an
+    object that is put meanwhile is held up for as long as twenty.
+    """
+    master = f"http://{LOOPBACK}:{s3_port + WEED_PORTS.index('master')}"
+    async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as client:
+        topology = (await client.get(f"{master}/dir/status")).json()["Topology"]
+    racks = [rack for center in topology["DataCenters"] or [] for rack in center["Racks"] or []]
+    if not any(rack["DataNodes"] for rack in racks):
+        raise VolumesMissingError
+
+
 def write_weed_credentials(path: Path, *, access_key: str, secret_key: str) -> None:
     """The one identity that may read and write; only its owner may read the file."""
     identity = {
@@ -75,6 +97,7 @@ def weed_command(folder: Path, *, s3_port: int, credentials: Path) -> list[str]:
         ports += [f"-{name}.port={s3_port + position}", f"-{name}.port.grpc={s3_port + position + GRPC_OFFSET}"]
     return [
         find_program("weed"),
+        "-logtostderr=true",
         "mini",
         f"-dir={folder}",
         *(f"-ip={LOOPBACK}", f"-ip.bind={LOOPBACK}"),

@@ -67,3 +67,10 @@ def test_lopsided_cutout_is_refused() -> None:
     with pytest.raises(EngineError) as refusal:
         find_dress_landmarks(Cloth(np.zeros((900, 700, 3), np.float32), alpha))
     assert refusal.value.code == "garment_not_recognised"
+
+
+def test_open_neckline_shows_no_back() -> None:
+    # A dark band hangs below the open neckline like the edge of a front piece.
+    cloth = cloth_of([(0, 200), (55, 70), (110, 95), (112, 190), (90, 340), (170, 840), (0, 840)])
+    cloth.colour[230:236, 300:400] = 0.0
+    assert not find_dress_landmarks(cloth).upper.back.any()
