@@ -163,12 +163,13 @@ class EmbeddedStack:
 
     async def _start(self, supervisor: Supervisor, settings: Settings) -> None:
         specs = child_specs(settings, self._data_dir)
-        servers = [supervisor.start(specs[name]) for name in ("temporal", "object-store")]
+        temporal, store = supervisor.start(specs["temporal"]), supervisor.start(specs["object-store"])
         database = Database(settings.database)
         await migrations.upgrade(database.engine)
         await database.close()
-        await asyncio.gather(*(self._wait(server) for server in servers))
-        await asyncio.gather(*(self._wait(supervisor.start(specs[name])) for name in OUR_PROCESSES))
+        await self._wait(temporal)
+        ours = [supervisor.start(specs[name]) for name in OUR_PROCESSES]
+        await asyncio.gather(*(self._wait(child) for child in (store, *ours)))
 
     async def _wait(self, child: Child) -> None:
         await child.wait_ready(READY_SECONDS)

@@ -12,7 +12,7 @@ from engines.warp.bare_limbs import bare_edges
 from engines.warp.body import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.limbs import Limb, usual_leg
 from engines.warp.ribbon import OUTSIDE, rasterise
-from engines.warp.silhouette import ease
+from engines.warp.silhouette import Reals, ease
 
 ARM_BARE = (0.150, 0.112, 0.075)
 """Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
@@ -106,6 +106,12 @@ def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     return _strip(body.shape, limb, edges, (max(begin, 0.0), 1.08), side, bend=limb.bend)
 
 
+def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
+    """Largest half width of a bare torso at heights, in shoulder widths."""
+    knots, values = zip(*TORSO_BARE_MOST, strict=True)
+    return np.asarray(np.interp(heights, knots, values), dtype=np.float32)
+
+
 def bare_torso(body: BodyModel) -> BarePart:
     """Neck, shoulders, chest and midriff down to the crotch."""
     unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
@@ -114,7 +120,7 @@ def bare_torso(body: BodyModel) -> BarePart:
     neck = NECK_RISE * unit / length
     above = [-2.3 * neck, -1.35 * neck, -neck, -max(min(float(np.mean(tip_rises)), 0.9 * neck), 0.0), 0.02, 0.08]
     heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
-    most = np.interp(heights, *zip(*TORSO_BARE_MOST, strict=True))
+    most = bare_torso_limit(heights)
     in_armpit = ease((heights - 0.05) / 0.22)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
     halves = {}

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.warp.bare_parts import bare_torso_limit
 from engines.warp.body import SIDES, BodyModel
 from engines.warp.fill import fill_from
+from engines.warp.silhouette import ease
 
 NATURAL_TROUSER_TOP = 0.72
 """Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
@@ -27,6 +29,9 @@ HEM_MARGIN = 0.025
 
 MEASURED = (0.02, 0.10)
 """Heights below the waist between which the seen trousers tell the width of their hidden part."""
+
+WAISTBAND_EASE = 1.04
+"""Width of a waistband over that of the bare waist."""
 
 EDGE_SHADE = 0.22
 """Depth of the dark line along the upper edge of a waistband."""
@@ -95,6 +100,9 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         on_side = beside & (offset * side > 0)
         if on_side.sum() > 50:
             limit = np.minimum(limit, float(np.percentile(offset[on_side] * side, 98)))
+        # Under a loose top the waistband comes in to the waist.
+        snug = np.minimum(limit, WAISTBAND_EASE * bare_torso_limit(body.heights) * body.shoulder_width)
+        limit = limit + (snug - limit) * ease(-from_waist / HIDDEN_RISE)
         inside |= (offset * side >= 0) & (offset * side < limit)
     return inside
 
