@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from imaging.remote import RemoteImageFetcher
 from temporalio import activity
 
 from activities.failures import expected_failures
@@ -16,6 +15,7 @@ from imaging.encode import encode_png
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
+from imaging.remote import RemoteImageFetcher
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import FetchedGarment, FetchGarmentInput, ObjectRef

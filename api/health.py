@@ -29,7 +29,12 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/readyz", operation_id="readyz", summary="Jobs can be accepted", response_description="They can; 503 when they cannot.")
+@router.get(
+    "/readyz",
+    operation_id="readyz",
+    summary="Jobs can be accepted",
+    response_description="They can; 503 when they cannot.",
+)
 async def readyz(request: Request) -> JSONResponse:
     """Ask the database, the object store and Temporal.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
@@ -23,9 +24,10 @@ async def run(settings: Settings) -> None:
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
     client = await connect_temporal(settings.temporal)
     await ensure_schedules(client)
+    result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     worker = build_worker(client, database, S3ObjectStore(settings.object_store), fetcher, settings)
     try:
-        await serve_worker(worker, stop, lambda: relay_forever(database, client), name="cpu")
+        await serve_worker(worker, stop, lambda: relay_forever(database, client, result_ttl), name="cpu")
     finally:
         await fetcher.close()
         await database.close()

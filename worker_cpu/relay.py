@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 
 import structlog
+from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -23,7 +24,7 @@ BATCH = 50
 log = structlog.get_logger(__name__)
 
 
-async def relay_round(database: Database, client: Client) -> int:
+async def relay_round(database: Database, client: Client, result_ttl: timedelta) -> int:
     """Start what is in the outbox.
 
     Returns:
@@ -31,19 +32,29 @@ async def relay_round(database: Database, client: Client) -> int:
     """
     async with database.reading() as session:
         waiting = await jobs.list_unstarted(session, older_than=HEAD_START, limit=BATCH)
+    started = 0
     for job in waiting:
-        await start_tryon(client, TryOnInput.model_validate(job.workflow_input))
+        try:
+            job_input = TryOnInput.model_validate(job.workflow_input)
+        except ValidationError:
+            # A row that no version of this code can start must not hold up those behind it.
+            log.exception("job cannot be started", job_id=str(job.id))
+            async with database.transaction() as session:
+                await jobs.fail_job(session, job_id=job.id, error_code="generation_failed", keep=result_ttl)
+            continue
+        await start_tryon(client, job_input)
         async with database.transaction() as session:
             await jobs.mark_started(session, job_id=job.id)
+        started += 1
         log.info("job handed to Temporal by the relay", job_id=str(job.id))
-    return len(waiting)
+    return started
 
 
-async def relay_forever(database: Database, client: Client) -> None:
+async def relay_forever(database: Database, client: Client, result_ttl: timedelta) -> None:
     """Run a round a second; a part that is away delays it."""
     while True:
         try:
-            await relay_round(database, client)
+            await relay_round(database, client, result_ttl)
         except (RPCError, SQLAlchemyError) as error:
             log.warning("relay waits", reason=str(error)[:200])
         await asyncio.sleep(INTERVAL_SECONDS)

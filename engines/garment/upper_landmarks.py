@@ -145,30 +145,45 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
         [_torso_edge(halves[k], reach[k], armpits=armpits, tip=shoulders.tip, hem=hem, frame=frame) for k in range(2)]
     )
 
+    parts, sleeves = _find_sleeves(mask, axis, edges, armpits=armpits, shoulders=shoulders, frame=frame)
+    back = _find_back(cloth, axis, shoulders, frame)
+    torso = mask & ~parts.any(axis=0)
+    return UpperLandmarks(axis, symmetry, frame, armpits, shoulders, hem, edges, sleeves, torso, parts, back)
+
+
+def _find_sleeves(
+    mask: BoolMask,
+    axis: float,
+    edges: NDArray[np.float64],
+    *,
+    armpits: Armpits,
+    shoulders: Shoulders,
+    frame: Frame,
+) -> tuple[BoolMask, tuple[Sleeve, Sleeve] | None]:
+    """Cloth beside the torso, ``(2, h, w)``, and its edges; nothing of both for a sleeveless garment."""
+    nothing = np.zeros((2, *mask.shape), dtype=bool)
+    if armpits.sleeves is Sleeves.NONE:
+        return nothing, None
     x = np.arange(mask.shape[1])[None] - axis
-    rows = np.arange(mask.shape[0])[:, None]
-    below_tip = rows > shoulders.tip[1] - 0.04 * frame.height
+    below_tip = np.arange(mask.shape[0])[:, None] > shoulders.tip[1] - 0.04 * frame.height
     beside = [mask & (side * x > edges[k][:, None] + 1) & below_tip for k, side in enumerate(SIDES)]
     parts = np.stack([largest(part) for part in beside])
-    sleeves = None
-    if armpits.sleeves is not Sleeves.NONE:
-        traced = []
-        for k, side in enumerate(SIDES):
-            tip = np.array([axis + side * shoulders.tip[0], shoulders.tip[1]])
-            pit = np.array([axis + side * armpits.offset, armpits.row])
-            traced.append(trace_sleeve(parts[k], tip, pit, side))
-        sleeves = matched_pair(traced[0], traced[1], SHORTEST_SLEEVE * frame.width)
-    if sleeves is None:
-        parts = np.zeros_like(parts)
-    back = np.zeros_like(mask)
-    if shoulders.neck_foot[1] - shoulders.neck_top[1] < 0.02 * frame.height:  # no collar rises above the shoulder
-        # Each side as measured: a garment that hangs a little askew would put symmetric arcs beside the neckline.
-        left, right = shoulders.neck_sides
-        if np.abs(left - right).max() > 0.15 * frame.width:
-            left = right = shoulders.neck_top
-        origin = np.array([axis, 0.0])
-        back = inner_back(cloth, origin + left * (-1, 1), origin + right)
-    torso = mask & ~parts.any(axis=0)
-    return UpperLandmarks(
-        axis, symmetry, frame, armpits, shoulders, hem, edges, sleeves, torso, np.asarray(parts), back
-    )
+    traced = []
+    for part, side in zip(parts, SIDES, strict=True):
+        tip = np.array([axis + side * shoulders.tip[0], shoulders.tip[1]])
+        armpit = np.array([axis + side * armpits.offset, armpits.row])
+        traced.append(trace_sleeve(part, tip, armpit, side))
+    sleeves = matched_pair(traced[0], traced[1], SHORTEST_SLEEVE * frame.width)
+    return (nothing, None) if sleeves is None else (parts, sleeves)
+
+
+def _find_back(cloth: Cloth, axis: float, shoulders: Shoulders, frame: Frame) -> BoolMask:
+    """The inside of the back, seen only where no collar rises above the shoulder."""
+    if shoulders.neck_foot[1] - shoulders.neck_top[1] >= 0.02 * frame.height:
+        return np.zeros(cloth.alpha.shape, dtype=bool)
+    # Each side as measured: a garment that hangs a little askew would put symmetric arcs beside the neckline.
+    left, right = shoulders.neck_sides
+    if np.abs(left - right).max() > 0.15 * frame.width:
+        left = right = shoulders.neck_top
+    origin = np.array([axis, 0.0])
+    return inner_back(cloth, origin + left * (-1, 1), origin + right)

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from tests.integration.conftest import Service
 from tests.workflows.fakes import tryon_input
 from worker_cpu.relay import HEAD_START, relay_round
 from workflows.contracts import ObjectRef
+
+KEEP = timedelta(hours=1)
 
 
 def from_shop(path: str, **fields: Any) -> dict[str, Any]:
@@ -105,7 +108,9 @@ async def test_the_relay_starts_what_was_accepted_and_not_handed_over(service: S
         job = await jobs.get_job(session, job_id=job_id)
         job.workflow_input = source.model_copy(update={"garments": [garment]}).model_dump(mode="json")
         job.created_at -= 2 * HEAD_START
-    assert await relay_round(service.database, temporal) == 1
+    unstartable = await create_job(service.database, service.caller, age=2 * HEAD_START)
+    assert await relay_round(service.database, temporal, KEEP) >= 1
     assert (await service.finished(str(job_id)))["status"] == "completed"
-    assert await relay_round(service.database, temporal) == 0
+    assert await relay_round(service.database, temporal, KEEP) == 0
+    assert await entries(service, str(unstartable)) == ["reserve", "release"]
     assert await entries(service, str(job_id)) == ["reserve", "settle"]

@@ -68,7 +68,9 @@ async def test_a_store_that_is_away_is_noticed_at_once() -> None:
         await store.get("x")
 
 
-async def test_a_wrong_secret_is_refused(object_store: S3ObjectStore, object_store_settings: ObjectStoreSettings) -> None:
+async def test_a_wrong_secret_is_refused(
+    object_store: S3ObjectStore, object_store_settings: ObjectStoreSettings
+) -> None:
     wrong = object_store_settings.model_copy(update={"secret_key": SecretStr("wrong")})
     with pytest.raises(ObjectStoreUnavailableError):
         await S3ObjectStore(wrong).get("x")

@@ -45,7 +45,18 @@ def test_secrets_do_not_show_when_printed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_else_reads_the_environment() -> None:
     allowed = {"runtime/settings.py", "cli/embedded.py", "runtime/embedded/child.py"}
-    rooms = ("api", "workflows", "activities", "worker_cpu", "worker_gpu", "engines", "imaging", "domain", "runtime", "cli")
+    rooms = (
+        "api",
+        "workflows",
+        "activities",
+        "worker_cpu",
+        "worker_gpu",
+        "engines",
+        "imaging",
+        "domain",
+        "runtime",
+        "cli",
+    )
     for room in rooms:
         for path in (PROJECT / room).rglob("*.py"):
             name = path.relative_to(PROJECT).as_posix()
