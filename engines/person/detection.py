@@ -19,7 +19,8 @@ class Detection:
     """One found object.
 
     Attributes:
-        box: Left, top, right, bottom in pixels of the photo. The pose detector boxes the head, not the body.
+        box: Left, top, right, bottom in pixels of the photo. The pose detector's is around the head and of one size,
+            whatever the size of the person.
         points: ``(n, 2)`` key points in pixels of the photo.
         score: 0 to 1.
     """

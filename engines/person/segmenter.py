@@ -14,7 +14,7 @@ from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
 from engines.person.detection import Detection, Detector, pose_detector
 from engines.person.enlarge import enlarged_labels, enlarged_matte
-from engines.person.face import find_face
+from engines.person.face import Face, find_face
 from engines.person.matte import agreement, refined, silhouette
 from engines.person.networks import Floats, Network
 from engines.person.parsing import parse
@@ -33,7 +33,7 @@ _LOWEST_VISIBILITY = 0.4
 """Of the shoulders, as the pose network gives it."""
 
 _COMPARABLE_SIZE = 0.55
-"""A second person with a head this large, relative to the first one's, is not background."""
+"""A second body this large, relative to the first one, is not background."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class MediaPipeSegmenter:
         height, width = photo.shape[:2]
         scale = min(1.0, _WORKING_SIDE / max(height, width))
         small = _resized(photo, scale)
-        pose, people = _one_person(networks, small)
+        pose, people, face = _one_person(networks, small)
         step("matte")
         lab = lab_of(small)
         cells = cells_of(lab)
-        body = Body(pose.landmarks, find_face(networks.face, small, pose.landmarks), small.shape[:2])
+        body = Body(pose.landmarks, face, small.shape[:2])
         matte = refined(pose, people, body.reach, lab, cells)
         step("parsing")
         labels = parse(lab, cells, matte, pose.mask, body)
@@ -108,22 +108,27 @@ class MediaPipeSegmenter:
         return Network(model_path(self._folder, name), self._threads, lowest=lowest)
 
 
-def _one_person(networks: _Networks, photo: Picture) -> tuple[Pose, Floats]:
-    """The pose of the one person, and the silhouette of all people."""
+def _one_person(networks: _Networks, photo: Picture) -> tuple[Pose, Floats, Face]:
+    """The pose of the one person, the silhouette of all people, and the person's face."""
     found = networks.people.find(photo, _LOWEST_DETECTION)
-    if found and _comparable(found):
+    if any(_size_of(other) >= _COMPARABLE_SIZE * _size_of(found[0]) for other in found[1:]):
         raise EngineError("several_people", "There is more than one person in the photo.")
     start = region_of_body(found[0].points[0], found[0].points[1]) if found else None
     pose = find_pose(networks.pose, photo, start)
+    if pose.score < _LOWEST_POSE:
+        raise EngineError("person_not_found", "No person was found in the photo.")
     people = silhouette(networks.selfie, photo, pose)
-    if pose.score < _LOWEST_POSE or agreement(pose, people) < _LOWEST_AGREEMENT:
+    face = find_face(networks.face, photo, pose.landmarks)
+    # Cups, cats and dresses without a wearer pass for a pose with a silhouette; the detector and the mesh know better.
+    if agreement(pose, people) < _LOWEST_AGREEMENT or not (found or face.measured):
         raise EngineError("person_not_found", "No person was found in the photo.")
     _check_shoulders(pose, photo)
-    return pose, people
+    return pose, people, face
 
 
-def _comparable(found: list[Detection]) -> bool:
-    return any(other.width >= _COMPARABLE_SIZE * found[0].width for other in found[1:])
+def _size_of(person: Detection) -> float:
+    """Radius of the circle around the body, in pixels; the detector's boxes are all of one size."""
+    return float(np.linalg.norm(person.points[1] - person.points[0]))
 
 
 def _check_shoulders(pose: Pose, photo: Picture) -> None:

@@ -15,8 +15,9 @@ from engines.base import Category, Label, PersonMap
 from engines.garment.regions import largest
 from engines.warp.bare_skin import SKIN_LABELS, bare_skin
 from engines.warp.body import BodyModel
-from engines.warp.fill import fill_from, grain, grain_of
+from engines.warp.fill import grain, grain_of
 from engines.warp.other_garment import continued_garment
+from engines.warp.patch_fill import structured_fill
 from engines.warp.pieces import Drape
 from engines.warp.silhouette import ease
 from engines.warp.stray_cloth import stray_cloth
@@ -32,6 +33,9 @@ CRUMB = 0.02
 
 SKIN_FADE = 0.09
 """Distance over which invented skin fades into seen skin, in shoulder widths."""
+
+SEEN_BELOW = 0.99
+"""Cover of the new garment below which what is behind it shows through."""
 
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
 
@@ -57,7 +61,7 @@ def lay_plate(
     removed |= stray_cloth(photo, person_map.labels, old, body.shoulder_width)
     if not removed.any():
         return photo.copy()
-    fill = _behind(photo, person_map)
+    fill = _behind(photo, person_map, np.asarray(removed & (clothed < SEEN_BELOW)))
     other = continued_garment(photo, person_map, body, clothed, category)
     other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover
     if other is not None:
@@ -114,12 +118,14 @@ def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -
     return np.asarray(ease(1.0 - distance) * skin, dtype=np.float32)
 
 
-def _behind(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
+def _behind(
+    photo: NDArray[np.float32], person_map: PersonMap, wanted: NDArray[np.bool_]
+) -> NDArray[np.float32]:
     """What is behind the person, continued from around them, with the photo's grain."""
     radius = max(3, round(0.008 * photo.shape[0]))
-    person = (person_map.matte > 12).astype(np.uint8)
-    free = np.asarray(cv2.dilate(person, np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)) == 0)
-    behind = fill_from(photo, free)
+    person = (person_map.matte > 12) | wanted
+    free = np.asarray(cv2.dilate(person.astype(np.uint8), np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)) == 0)
+    behind = structured_fill(photo, free, wanted)
     return np.asarray(
         np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
     )
