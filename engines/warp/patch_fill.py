@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.regions import dilated, eroded
+from engines.warp.channels import largest_channel
 from engines.warp.fill import fill_from, push_pull
 
 SIDES = (48, 96)
@@ -47,7 +48,7 @@ MOST_DETAIL = 0.03
 CLEARANCE = 0.012
 """Width of the rim of the known ground that is not copied from, in heights of the photo."""
 
-JOIN_REACH, MOST_LED = 0.05, 0.06
+JOIN_REACH, MOST_LED = 0.06, 0.20
 """Distance over which the fill is led to the colours beside the hole, in heights of the photo, and the largest
 difference in which that is done; a larger one is an edge of the ground."""
 
@@ -88,8 +89,8 @@ def structured_fill(
     patched = _patched(photo, learnt, wanted, _nearest(photo, learnt))
     if patched is None:
         return smooth
-    mixed = smooth + (_led_to(patched, photo, known) - smooth) * share[..., None]
-    return np.asarray(np.clip(mixed, 0.0, 1.0), dtype=np.float32)
+    mixed = np.asarray(smooth + (patched - smooth) * share[..., None], np.float32)
+    return np.asarray(np.clip(_led_to(mixed, photo, known), 0.0, 1.0), dtype=np.float32)
 
 
 def _structure(photo: NDArray[np.float32], known: NDArray[np.bool_]) -> FloatMask:
@@ -226,6 +227,10 @@ def _led_to(
     """The fill led to the colours beside the hole, so that no line shows where it begins."""
     distance = np.asarray(cv2.distanceTransform((~known).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     beside = np.exp(-distance / np.float32(JOIN_REACH * known.shape[0]))[..., None]
-    rim = known & dilated(~known, max(4, round(0.012 * known.shape[0])))
-    lacking = fill_from(np.clip(photo - filled, -MOST_LED, MOST_LED).astype(np.float32) + 0.5, rim) - 0.5
+    lacking = photo - filled
+    rim = known & dilated(~known, max(4, round(CLEARANCE * known.shape[0])))
+    rim &= largest_channel(np.abs(lacking)) < MOST_LED
+    if not rim.any():
+        return filled
+    lacking = fill_from((lacking + 1.0) / 2.0, rim) * 2.0 - 1.0
     return np.asarray(filled + lacking * beside, dtype=np.float32)

@@ -1,8 +1,11 @@
 """Photos from which nobody can be dressed."""
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 from skimage import data
 
 from engines.base import EngineError, PersonMap, Picture
@@ -33,7 +36,7 @@ def test_picture_of_something_else_has_no_person(segment: Segment, name: str) ->
 
 
 def test_garment_without_a_wearer_is_no_person(segment: Segment) -> None:
-    assert refusal(segment, draw_garment()) == "person_not_found"
+    assert refusal(segment, draw_garment().picture) == "person_not_found"
 
 
 def test_two_people_are_several(segment: Segment, astronaut: Picture) -> None:
@@ -51,3 +54,9 @@ def test_small_figure_in_the_background_is_let_pass(segment: Segment, astronaut:
 
 def test_head_without_shoulders_is_no_usable_pose(segment: Segment, astronaut: Picture) -> None:
     assert refusal(segment, astronaut[60:200, 150:300]) == "pose_not_usable"
+
+
+@pytest.mark.parametrize("name", ["full/052234_1.jpg", "upper/shirt-0012.jpg"])
+def test_product_photo_has_no_person(segment: Segment, samples: Path, name: str) -> None:
+    with Image.open(samples / name) as image:
+        assert refusal(segment, np.asarray(image.convert("RGB"))) == "person_not_found"

@@ -1,0 +1,37 @@
+"""The guided filter keeps to the edges of its guide."""
+
+import numpy as np
+
+from engines.person.smoothing import Guide
+
+
+def split(height: int, width: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Dark on the left, light on the right."""
+    picture = np.zeros((height, width), np.float32)
+    picture[:, width // 2 :] = 1.0
+    return picture
+
+
+def test_even_map_stays_even() -> None:
+    smooth = Guide(split(40, 60), 4, 1e-3).smooth(np.full((40, 60), 0.3, np.float32))
+
+    assert np.abs(smooth - 0.3).max() < 1e-4
+
+
+def test_noisy_map_is_settled_along_the_edge() -> None:
+    edge = split(40, 60)
+    noise = np.random.default_rng(0).normal(0, 0.2, edge.shape).astype(np.float32)
+
+    smooth = Guide(edge, 4, 1e-3).smooth(edge + noise)
+
+    assert ((smooth > 0.5) == (edge > 0.5)).all()
+    assert np.abs(smooth - edge).max() < 0.15
+
+
+def test_enlarged_map_takes_the_edge_of_the_large_guide() -> None:
+    blurred = np.tile(np.linspace(0, 1, 60, dtype=np.float32), (40, 1))
+
+    large = Guide(split(40, 60), 4, 1e-4).enlarge(blurred, split(160, 240))
+
+    assert large.shape == (160, 240)
+    assert (large[:, 122:130].mean() - large[:, 110:118].mean()) > 0.2
