@@ -21,8 +21,14 @@ _UNIFORM = 1.0 / (100.0 * 160.0 * 160.0)
 
 LOG_UNIFORM = float(np.log(_UNIFORM))
 
+LEAST_SKIN = float(np.log(0.02 * _UNIFORM))
+"""Logarithm of the density of skin at colours that no skin has."""
+
 _BLUR = 0.8
 """Standard deviation, in cells, by which seen colours speak for their neighbours."""
+
+_PALEST_SKIN = 0.6
+"""Chroma of a person's skin elsewhere over that of the face, at least; pale cloth and metal have less."""
 
 _SKIN_SPREAD = np.array([11.0, 3.5, 4.5])
 """Least standard deviation of skin in L, a and b: light and shade make it wider than a cheek."""
@@ -37,8 +43,8 @@ def lab_of(photo: Picture) -> Floats:
 def cells_of(lab: Floats) -> NDArray[np.intp]:
     """The histogram cell of every pixel, for `histogram` and `log_density`."""
     lightness = np.clip(lab[..., 0] / _BIN, 0, _LIGHTNESS_BINS - 1).astype(np.intp)
-    chroma = np.clip(lab[..., 1:] / _BIN + _CHROMA_BINS / 2, 0, _CHROMA_BINS - 1).astype(np.intp)
-    cells = (lightness * _CHROMA_BINS + chroma[..., 0]) * _CHROMA_BINS + chroma[..., 1]
+    chroma = [np.clip(lab[..., axis] / _BIN + _CHROMA_BINS / 2, 0, _CHROMA_BINS - 1).astype(np.intp) for axis in (1, 2)]
+    cells = (lightness * _CHROMA_BINS + chroma[0]) * _CHROMA_BINS + chroma[1]
     return np.asarray(cells, dtype=np.intp)
 
 
@@ -55,7 +61,7 @@ def histogram(cells: NDArray[np.intp], region: Region) -> Floats:
 def log_density(shares: Floats, cells: NDArray[np.intp], unknown: float) -> Floats:
     """Logarithm of the density at every pixel; ``unknown`` is the share of colours that were not seen, 0 to 1."""
     density = (1.0 - unknown) * shares / _BIN**3 + unknown * _UNIFORM
-    return np.asarray(np.log(density), dtype=np.float32)[cells]
+    return np.asarray(np.log(density), dtype=np.float32).take(cells)
 
 
 def likeness(one: Floats, other: Floats) -> float:
@@ -88,17 +94,26 @@ class Skin:
         self._spreads.append(np.maximum(near.std(axis=0), _SKIN_SPREAD).astype(np.float32))
 
     def resembles(self, colour: Floats) -> bool:
-        """Whether the colour may be the same person's skin in other light."""
-        return any((np.abs(colour - centre) < (28.0, 7.0, 9.0)).all() for centre in self.centres)
+        """Whether the colour may be the same person's skin in other light, which changes lightness most."""
+        return any(
+            bool((np.abs(colour - centre) < (28.0, 7.0, 9.0)).all())
+            and np.hypot(*colour[1:]) > _PALEST_SKIN * np.hypot(*centre[1:])
+            for centre in self.centres
+        )
 
     def log_density(self, lab: Floats) -> Floats:
-        """Logarithm of the density at every pixel of ``(height, width, 3)``."""
-        best = np.full(lab.shape[:2], 0.02 * _UNIFORM, np.float32)
+        """Logarithm of the density at every colour of ``(..., 3)``; `LEAST_SKIN` where it is nobody's."""
+        planes = [np.ascontiguousarray(lab[..., axis]) for axis in range(3)]  # sums over an axis of three are slow
+        best = np.full(lab.shape[:-1], LEAST_SKIN, np.float32)
         for centre, spread in zip(self.centres, self._spreads, strict=True):
-            peak = 1.0 / float(np.prod(spread) * (2.0 * np.pi) ** 1.5)
-            off = (((lab - centre) / spread) ** 2).sum(axis=2)
-            np.maximum(best, peak * np.exp(-0.5 * off), out=best)
-        return np.asarray(np.log(best), dtype=np.float32)
+            density = np.full(best.shape, -np.log(float(np.prod(spread)) * (2.0 * np.pi) ** 1.5), np.float32)
+            for plane, middle, width in zip(planes, centre, spread, strict=True):
+                off = plane - np.float32(middle)
+                off *= off
+                off *= np.float32(0.5 / width**2)
+                density -= off
+            np.maximum(best, density, out=best)
+        return best
 
 
 def _blurred(cube: Floats, axis: int) -> Floats:

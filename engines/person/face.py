@@ -39,6 +39,15 @@ class Face:
     width: float
     measured: bool
 
+    def moved(self, right: float, down: float) -> Face:
+        """The same face elsewhere."""
+        step = np.array([right, down], np.float32)
+        return Face(self.oval + step, self.chin + step, self.width, self.measured)
+
+    def shrunk(self, factor: float) -> Face:
+        """The same face in a photo that is ``factor`` times smaller."""
+        return Face(self.oval / factor, self.chin / factor, self.width / factor, self.measured)
+
     def mask(self, height: int, width: int, scale: float = 1.0) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
         """The inside of the outline, shrunk or grown about its middle by ``scale``."""
         middle = self.oval.mean(axis=0)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+from engines.person.body import Body
 from engines.person.colour_models import Region, histogram, log_density
 from engines.person.networks import Floats, Network, sigmoid
 from engines.person.pose import Pose
@@ -30,6 +31,9 @@ _OUT_OF_REACH = 3.0
 _GROUND_SPREAD = 4.0
 """Least standard deviation of the ground around its local mean, in CIELAB units."""
 
+_COARSE = 4
+"""How much smaller what changes slowly over the photo is drawn."""
+
 _UNSEEN_COLOUR = 0.05
 """Share of the person's colours that the sure part does not show."""
 
@@ -52,18 +56,18 @@ def agreement(pose: Pose, people: Floats) -> float:
     return float((one & other).sum()) / max(float((one | other).sum()), 1.0)
 
 
-def refined(pose: Pose, people: Floats, reach: Floats, lab: Floats, cells: NDArray[np.intp]) -> Floats:
+def refined(pose: Pose, people: Floats, body: Body, lab: Floats, cells: NDArray[np.intp]) -> Floats:
     """``(height, width)``, 0 to 1: the person's cover of each pixel of the working photo.
 
     Args:
         pose: Gives the one mask.
         people: Gives the other, from `silhouette`.
-        reach: ``(height, width)``, above 1 where no part of the body can be; see `engines.person.body.Body.reach`.
+        body: Says where no part of the person can be.
         lab: ``(height, width, 3)`` CIELAB of the working photo.
         cells: Its histogram cells.
     """
     odds = _POSE_SHARE * _odds(pose.mask) + (1.0 - _POSE_SHARE) * _odds(people)
-    odds -= _OUT_OF_REACH * sigmoid((reach - 1.05) * 10)
+    odds -= _OUT_OF_REACH * _beyond(body)
     rough = sigmoid(odds)
     person = histogram(cells, rough > 1.0 - _SURE)
     colours = log_density(person, cells, _UNSEEN_COLOUR) - _ground_log_density(lab, rough < _SURE)
@@ -73,6 +77,13 @@ def refined(pose: Pose, people: Floats, reach: Floats, lab: Floats, cells: NDArr
     return _main_part(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32))
 
 
+def _beyond(body: Body) -> Floats:
+    """1 where no part of the body can be, 0 where one can."""
+    height, width = body.shape
+    small = sigmoid((body.shrunk(_COARSE).reach - 1.05) * 10)
+    return np.asarray(cv2.resize(small, (width, height)), dtype=np.float32)
+
+
 def _odds(mask: Floats) -> Floats:
     logarithm = np.log((mask + np.float32(1e-3)) / (np.float32(1.001) - mask))
     return np.asarray(np.clip(logarithm, -_NETWORK_TRUST, _NETWORK_TRUST), dtype=np.float32)
@@ -80,20 +91,37 @@ def _odds(mask: Floats) -> Floats:
 
 def _ground_log_density(lab: Floats, ground: Region) -> Floats:
     """How likely each pixel's colour is under a Gaussian fitted to the ground nearby."""
+    means, spreads = _ground_nearby(lab, ground)
+    height, width = ground.shape
+    total = np.full(ground.shape, -2.76, np.float32)
+    off = np.zeros(ground.shape, np.float32)
+    for axis in range(3):
+        mean, spread = (cv2.resize(part[..., axis], (width, height)) for part in (means, spreads))
+        difference = lab[..., axis] - mean
+        difference *= difference
+        off += difference / spread
+        total -= 0.5 * np.log(spread)
+    return np.asarray(total - 0.5 * np.minimum(off, 60.0), dtype=np.float32)
+
+
+def _ground_nearby(lab: Floats, ground: Region) -> tuple[Floats, Floats]:
+    """Mean and variance of the ground around each pixel, drawn small: they change slowly."""
+    size = (max(ground.shape[1] // _COARSE, 1), max(ground.shape[0] // _COARSE, 1))
     weight = ground.astype(np.float32)
-    total = np.full(weight.shape, 1e-6, np.float32)
-    mean = np.zeros_like(lab)
-    square = np.zeros_like(lab)
     weighted = lab * weight[..., None]
+    weight, weighted, squared = (
+        np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
+        for part in (weight, weighted, weighted * lab)
+    )
+    total = np.full(weight.shape, 1e-6, np.float32)
+    mean, square = np.zeros_like(weighted), np.zeros_like(weighted)
     for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # the near ground first, the far where there is none
         window = (2 * int(reach * max(weight.shape)) + 1,) * 2
         total += say * _box(weight, window)
         mean += say * _box(weighted, window)
-        square += say * _box(weighted * lab, window)
+        square += say * _box(squared, window)
     mean /= total[..., None]
-    spread = np.maximum(square / total[..., None] - mean**2, _GROUND_SPREAD**2)
-    off = ((lab - mean) ** 2 / spread).sum(axis=2)
-    return np.asarray(-0.5 * np.minimum(off, 60.0) - 0.5 * np.log(spread).sum(axis=2) - 2.76, dtype=np.float32)
+    return mean, np.maximum(square / total[..., None] - mean**2, _GROUND_SPREAD**2)
 
 
 def _main_part(cover: Floats) -> Floats:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from engines.base import Label, Mask
-from engines.person.body import Body, nearest_limb
+from engines.person.body import Body
 from engines.person.colour_models import Region
 from engines.person.extents import Extents
 
@@ -31,8 +31,7 @@ def named(owners: Mask, body: Body, extents: Extents, *, skirted: bool, one_piec
 
 
 def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
-    arm, along_arm, _ = nearest_limb(body.arms)
-    leg, _, _ = nearest_limb(body.legs)
+    arm, along_arm, leg = body.arm.offset, body.arm.position, body.leg.offset
     labels[skin] = Label.TORSO_SKIN
     labels[skin & (body.height > 1.0) & (leg < 1.6)] = Label.LEGS
     labels[skin & (arm < 1.25) & (body.aside > 0.36)] = Label.ARMS
@@ -45,8 +44,8 @@ def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
 
 
 def _name_feet(labels: Mask, person: Region, body: Body, extents: Extents, *, trousers: bool) -> None:
-    leg, along, second = nearest_limb(body.legs)
-    past = along - np.where(second, np.float32(extents.hems[1]), np.float32(extents.hems[0]))
+    leg, along = body.leg.offset, body.leg.position
+    past = along - np.where(body.leg.second, np.float32(extents.hems[1]), np.float32(extents.hems[0]))
     socks = (labels == Label.LOWER) & (past > 0.25) & (along > 1.4)
     labels[socks] = Label.FEET
     if (
@@ -61,10 +60,13 @@ def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:
     smallest = max(12.0, (0.05 * body.breadth) ** 2)
     crumbs = np.zeros(labels.shape, bool)
     for label in np.unique(labels[person]):
-        own = person & (labels == label)
-        count, parts, stats, _ = cv2.connectedComponentsWithStats(own.astype(np.uint8), connectivity=4)
-        small = np.flatnonzero(stats[:count, cv2.CC_STAT_AREA] < smallest)
-        crumbs |= np.isin(parts, small[small > 0])
+        own = (person & (labels == label)).astype(np.uint8)
+        left, top, across, down = cv2.boundingRect(own)
+        box = np.s_[top : top + down, left : left + across]
+        _, parts, stats, _ = cv2.connectedComponentsWithStats(own[box], connectivity=4)
+        small = stats[:, cv2.CC_STAT_AREA] < smallest
+        small[0] = False
+        crumbs[box] |= small[parts]
     settled = person & ~crumbs
     if crumbs.any() and settled.any():
         source = (~settled).astype(np.uint8)

@@ -94,7 +94,13 @@ class Network:
 
 def sigmoid(values: Floats) -> Floats:
     """The logistic function, without overflow."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0))), dtype=np.float32)
+    out = np.asarray(
+        np.clip(values, -30.0, 30.0), dtype=np.float32
+    )  # a copy; whole maps pass through here, so in place
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    out += np.float32(1.0)
+    return np.reciprocal(out, out=out)
 
 
 def _resized(photo: Picture, factor: float) -> Picture:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Landmark, Mask
-from engines.person import priors
-from engines.person.body import Body, nearest_limb
-from engines.person.colour_models import LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
+from engines.person.body import Body
+from engines.person.colour_models import LEAST_SKIN, LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
 from engines.person.extents import DEFAULT_WAIST, Extents, limb_end, waist_row
 from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named
 from engines.person.networks import Floats
+from engines.person.priors import Priors
 from engines.person.smoothing import Guide
 
 _ROUNDS = 2
@@ -58,7 +58,14 @@ class _Evidence:
     cells: NDArray[np.intp]
     likely: Floats
     guide: Guide
+    priors: Priors
     skin: Floats = field(init=False)
+
+    def likeness_to(self, skin: Skin) -> Floats:
+        """``(height, width)`` logarithm of the density of skin, looked up inside the person only."""
+        out = np.full(self.inside.shape, LEAST_SKIN, np.float32)
+        out[self.inside] = skin.log_density(self.lab[self.inside])
+        return out
 
 
 def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:
@@ -72,9 +79,10 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
         body: The person's frame of reference in it.
     """
     grey = np.ascontiguousarray(lab[..., 0] / np.float32(100.0))
-    seen = _Evidence(body, matte > 0.5, lab, cells, likely, Guide(grey, max(3, round(0.02 * body.breadth)), 1e-3))
+    guide = Guide(grey, max(3, round(0.02 * body.breadth)), 1e-3)
+    seen = _Evidence(body, matte > 0.5, lab, cells, likely, guide, Priors(body))
     first = _skin_samples(seen)
-    seen.skin = Skin(first).log_density(lab)
+    seen.skin = seen.likeness_to(Skin(first))
     shares = _seeded(seen)
     owners = np.zeros(seen.inside.shape, np.uint8)
     for last in range(_ROUNDS, 0, -1):
@@ -82,7 +90,7 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
         owners = _owners(seen, shares, extents)
         if last > 1:
             shares = _learnt_again(seen, owners, shares)
-            seen.skin = Skin([*first, *_skin_elsewhere(seen, owners, Skin(first))]).log_density(lab)
+            seen.skin = seen.likeness_to(Skin([*first, *_skin_elsewhere(seen, owners, Skin(first))]))
     skirted = _closed_between_legs(seen, extents)
     one_piece = skirted and _same_cloth(seen, owners, shares)
     return named(owners, body, extents, skirted=skirted, one_piece=one_piece)
@@ -97,7 +105,7 @@ def _skin_samples(seen: _Evidence) -> list[Floats]:
         core = body.face.mask(height, width, 0.75) & inside
         places.append(seen.lab[core])
     broad = Skin(places)
-    likely = broad.log_density(seen.lab) > _LIKE_SKIN
+    likely = seen.likeness_to(broad) > _LIKE_SKIN
     for limb in body.arms:
         hand = inside & (limb.offset < 0.8) & (limb.position > 2.1) & (limb.position < 2.8) & likely
         if hand.sum() > _FEW and (not body.face.measured or broad.resembles(np.median(seen.lab[hand], axis=0))):
@@ -109,7 +117,7 @@ def _skin_elsewhere(seen: _Evidence, owners: Mask, known: Skin) -> list[Floats]:
     """Colours of neck, arms and legs, darker or lighter than the face, where the first round is sure of skin."""
     body = seen.body
     sure = cv2.erode((owners == SKIN).astype(np.uint8), np.ones((7, 7), np.uint8)) > 0
-    arm, along, _ = nearest_limb(body.arms)
+    arm, along = body.arm.offset, body.arm.position
     neck = sure & (body.below_chin > 0.05) & (body.height < 0.25) & (body.aside < 0.3)
     places = [neck, sure & (arm < 0.8) & (along > 0.6), sure & (body.height > 1.2)]
     colours = [seen.lab[place] for place in places if place.sum() > _FEW]
@@ -119,13 +127,12 @@ def _skin_elsewhere(seen: _Evidence, owners: Mask, known: Skin) -> list[Floats]:
 def _seeded(seen: _Evidence) -> dict[int, Floats]:
     """Colour models from the places where each material surely is."""
     body, inside = seen.body, seen.inside
-    arm, _, _ = nearest_limb(body.arms)
     like_skin = seen.skin > _LIKE_SKIN
     chest = inside & (body.height > 0.2) & (body.height < 0.6) & (body.aside < 0.42)
     plain = chest & ~like_skin
     top = plain if plain.sum() > 0.25 * chest.sum() else chest & (body.height > 0.35)
-    leg, along, _ = nearest_limb(body.legs)
-    thigh = inside & (leg < 0.8) & (along > 0.15) & (along < 0.7) & (arm > 1.0) & (body.height > 1.1)
+    leg, along = body.leg.offset, body.leg.position
+    thigh = inside & (leg < 0.8) & (along > 0.15) & (along < 0.7) & (body.arm.offset > 1.0) & (body.height > 1.1)
     plain = thigh & ~like_skin
     bottom = plain if plain.sum() > 0.2 * thigh.sum() else thigh
     return {
@@ -170,16 +177,19 @@ def _extents(seen: _Evidence, shares: dict[int, Floats]) -> Extents:
 
 def _owners(seen: _Evidence, shares: dict[int, Floats], extents: Extents) -> Mask:
     """``(height, width)``: 0 ground, else `HAIR`, `SKIN`, `UPPER`, `LOWER` or `OTHER`."""
-    chance = priors.of(seen.body, extents)
+    chance = seen.priors.given(extents)
     logs = np.empty((5, *seen.inside.shape), np.float32)
     logs[4] = np.log(_CARRIED * (1.0 - seen.likely) + 1e-5) + LOG_UNIFORM
     for row, kind in enumerate((HAIR, SKIN, UPPER, LOWER)):
         colour = seen.skin if kind == SKIN else log_density(shares[kind], seen.cells, _UNKNOWN[kind])
         logs[row] = np.log(chance[kind] + 1e-5) + colour
     logs -= logs.max(axis=0)
-    weights = np.exp(logs)
+    weights = np.exp(logs, out=logs)
     weights /= weights.sum(axis=0)
-    smooth = np.stack([seen.guide.smooth(layer) for layer in weights])
+    smooth = np.empty_like(weights)
+    for row in range(4):
+        smooth[row] = seen.guide.smooth(weights[row])
+    smooth[4] = 1.0 - smooth[:4].sum(axis=0)  # the filter is linear and leaves a constant as it is
     winner = np.asarray(smooth.argmax(axis=0) + 1, dtype=np.uint8)
     winner[(winner == HAIR) & seen.body.face.mask(*seen.body.shape, 0.97) & (seen.body.below_chin > _BROWS)] = SKIN
     head = (seen.body.below_chin < -0.3) & (seen.body.head < 1.3)
@@ -203,6 +213,8 @@ def _learnt_again(seen: _Evidence, owners: Mask, before: dict[int, Floats]) -> d
     after = dict(before)
     for kind in (HAIR, UPPER, LOWER):
         sure = cv2.erode((owners == kind).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+        if kind == HAIR:
+            sure &= seen.body.below_chin < 0.0  # below the chin it may as well be a collar
         if sure.sum() > _FEW:
             after[kind] = (0.5 * before[kind] + 0.5 * histogram(seen.cells, sure)).astype(np.float32)
     return after

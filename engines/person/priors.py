@@ -4,45 +4,54 @@ from __future__ import annotations
 
 import numpy as np
 
-from engines.person.body import Body, Limb, nearest_limb
+from engines.person.body import Body, NearerLimb
 from engines.person.extents import Extents
 from engines.person.naming import HAIR, LOWER, SKIN, UPPER
 from engines.person.networks import Floats, sigmoid
 
 
-def of(body: Body, extents: Extents) -> dict[int, Floats]:
-    """Four ``(height, width)`` maps, 0 to 1, not summing to one."""
-    face = body.face.mask(*body.shape).astype(np.float32)
-    arm, _, _ = nearest_limb(body.arms)
-    leg, _, _ = nearest_limb(body.legs)
-    on_arm = sigmoid((1.05 - arm) * 8)
-    on_leg = sigmoid((1.1 - leg) * 8)
-    sleeved = _before(body.arms, extents.sleeves)
-    covered = _before(body.legs, extents.hems)
-    torso = sigmoid((body.height + 0.12) * 30) * sigmoid((0.75 - body.aside) * 12)
-    above_waist = sigmoid((extents.waist - body.height) * 22)
-    below_waist = sigmoid((body.height - extents.waist) * 22)
+class Priors:
+    """What the body's shape alone says; asked again whenever the ends of the clothes are better known."""
 
-    skin = np.maximum.reduce(
-        [
-            0.02 * sigmoid((body.height + 0.3) * 20),
-            0.97 * face,
-            0.4 * _ears(body),
-            0.8 * _neck(body),
-            0.5 * _neckline(body),
-            0.9 * on_arm * (1 - sleeved) * sigmoid((body.height + 0.05) * 20),
-            0.9 * on_leg * (1 - covered),
-            0.10 * sigmoid((body.height - 0.55) * 18) * sigmoid((1.0 - body.height) * 18),  # a bare midriff
+    def __init__(self, body: Body) -> None:
+        self._body = body
+        self._not_face = 1 - body.face.mask(*body.shape).astype(np.float32)
+        self._on_arm = sigmoid((1.05 - body.arm.offset) * 8)
+        self._on_leg = sigmoid((1.1 - body.leg.offset) * 8)
+        self._torso = sigmoid((body.height + 0.12) * 30) * sigmoid((0.75 - body.aside) * 12)
+        self._neck = _neck(body)
+        self._hair = _hair(body) * (0.1 + 0.9 * self._not_face)
+        self._arm_skin = 0.9 * self._on_arm * sigmoid((body.height + 0.05) * 20)
+        self._skin = np.maximum.reduce(
+            [
+                0.02 * sigmoid((body.height + 0.3) * 20),
+                0.97 * (1 - self._not_face),
+                0.4 * _ears(body),
+                0.8 * self._neck,
+                0.5 * _neckline(body),
+                0.10 * sigmoid((body.height - 0.55) * 18) * sigmoid((1.0 - body.height) * 18),  # a bare midriff
+            ]
+        )
+        # Where an open jacket hangs, and where a bottom may be.
+        self._flanks = 0.15 * sigmoid((body.aside - 0.3) * 12) * sigmoid((1.35 - body.height) * 12)
+        self._bottom = np.maximum(sigmoid((0.62 - body.aside) * 12), self._on_leg) * self._not_face
+
+    def given(self, extents: Extents) -> dict[int, Floats]:
+        """Four ``(height, width)`` maps, 0 to 1, not summing to one."""
+        body = self._body
+        sleeved = _before(body.arm, extents.sleeves)
+        covered = _before(body.leg, extents.hems)
+        below_waist = sigmoid((body.height - extents.waist) * 22)
+        skin = np.maximum.reduce([self._skin, self._arm_skin * (1 - sleeved), 0.9 * self._on_leg * (1 - covered)])
+        cloth = [
+            self._torso * (1 - below_waist),
+            self._on_arm * sleeved,
+            self._flanks * below_waist,
+            0.2 * self._neck,  # a collar
         ]
-    )
-    flanks = (
-        0.15 * sigmoid((body.aside - 0.3) * 12) * sigmoid((1.35 - body.height) * 12) * below_waist
-    )  # an open jacket
-    collar = 0.2 * _neck(body)
-    upper = np.maximum.reduce([torso * above_waist, on_arm * sleeved, flanks, collar]) * (1 - face)
-    lower = np.maximum(sigmoid((0.62 - body.aside) * 12), on_leg) * below_waist * (0.05 + 0.95 * covered) * (1 - face)
-    hair = _hair(body) * (1 - 0.9 * face)
-    return {HAIR: hair, SKIN: skin, UPPER: upper, LOWER: lower}
+        upper = np.maximum.reduce(cloth) * self._not_face
+        lower = self._bottom * below_waist * (0.05 + 0.95 * covered)
+        return {HAIR: self._hair, SKIN: skin, UPPER: upper, LOWER: lower}
 
 
 def _hair(body: Body) -> Floats:
@@ -70,8 +79,7 @@ def _neckline(body: Body) -> Floats:
     return np.asarray(np.exp(-((below / 0.22) ** 2) - (body.aside / 0.28) ** 2), dtype=np.float32)
 
 
-def _before(limbs: tuple[Limb, Limb], ends: tuple[float, float]) -> Floats:
+def _before(limb: NearerLimb, ends: tuple[float, float]) -> Floats:
     """1 where the nearer limb is still covered, 0 past its end."""
-    _, position, second = nearest_limb(limbs)
-    end = np.where(second, np.float32(ends[1]), np.float32(ends[0]))
-    return sigmoid((end - position) * 14)
+    end = np.where(limb.second, np.float32(ends[1]), np.float32(ends[0]))
+    return sigmoid((end - limb.position) * 14)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from engines.base import EngineError, Landmark, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
+from engines.base import EngineError, Label, Landmark, Mask, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
 from engines.models import model_path
 from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
@@ -22,6 +23,9 @@ from engines.person.pose import Pose, find_pose, region_of_body
 
 _WORKING_SIDE = 1024
 """Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""
+
+_MARGIN = 8
+"""Pixels around the person that are parsed with it, so that smoothing meets no edge."""
 
 _LOWEST_DETECTION = 0.3
 _LOWEST_POSE = 0.5
@@ -91,9 +95,9 @@ class MediaPipeSegmenter:
         lab = lab_of(small)
         cells = cells_of(lab)
         body = Body(pose.landmarks, face, small.shape[:2])
-        matte = refined(pose, people, body.reach, lab, cells)
+        matte = refined(pose, people, body, lab, cells)
         step("parsing")
-        labels = parse(lab, cells, matte, pose.mask, body)
+        labels = _parsed_where_needed(lab, cells, matte, pose.mask, body)
         step("enlarge")
         landmarks = pose.landmarks.copy()
         landmarks[:, :3] /= np.float32(scale)
@@ -106,6 +110,22 @@ class MediaPipeSegmenter:
 
     def _load(self, name: str, lowest: float = 0.0) -> Network:
         return Network(model_path(self._folder, name), self._threads, lowest=lowest)
+
+
+def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:
+    """Labels of the whole working copy; only the box around the person is looked at."""
+    height, width = body.shape
+    left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
+    right, bottom = min(left + across + _MARGIN, width), min(top + down + _MARGIN, height)
+    left, top = max(left - _MARGIN, 0), max(top - _MARGIN, 0)
+    box = np.s_[top:bottom, left:right]
+    labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
+    if across and down:
+        part = body.cropped(left, top, right - left, bottom - top)
+        labels[box] = parse(
+            np.ascontiguousarray(lab[box]), np.ascontiguousarray(cells[box]), matte[box], likely[box], part
+        )
+    return labels
 
 
 def _one_person(networks: _Networks, photo: Picture) -> tuple[Pose, Floats, Face]:

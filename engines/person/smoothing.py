@@ -30,7 +30,9 @@ class Guide:
     def smooth(self, values: Floats) -> Floats:
         """``values`` smoothed, same shape."""
         slope, offset = self._coefficients(values)
-        return slope * self._grey + offset
+        slope *= self._grey
+        slope += offset
+        return slope
 
     def enlarge(self, values: Floats, grey: Floats) -> Floats:
         """``values`` at the size of ``grey``, a larger copy of the guide."""
@@ -42,8 +44,11 @@ class Guide:
 
     def _coefficients(self, values: Floats) -> tuple[Floats, Floats]:
         mean = self._box(values)
-        slope = (self._box(self._grey * values) - self._mean * mean) / self._spread
-        return self._box(slope), self._box(mean - slope * self._mean)
+        slope = self._box(self._grey * values)
+        slope -= self._mean * mean
+        slope /= self._spread
+        mean -= slope * self._mean  # now the offset
+        return self._box(slope), self._box(mean)
 
     def _box(self, values: Floats) -> Floats:
         return np.asarray(cv2.boxFilter(values, cv2.CV_32F, self._window), dtype=np.float32)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.warp.bare_limbs import bare_edges
 from engines.warp.body import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
+from engines.warp.hidden_hands import hand_hidden
 from engines.warp.limbs import Limb, usual_leg
 from engines.warp.ribbon import OUTSIDE, rasterise
 from engines.warp.silhouette import Reals, ease
@@ -31,6 +32,15 @@ COVERED = 0.5
 
 BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
 """Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
+
+NECK_PER_FACE = 0.82
+"""Half width of a neck below the chin over that of the lower face."""
+
+LEAST_FACE_ROWS = 12
+"""Rows of face from which its place is believed, pixels."""
+
+WRIST_END, HAND_END = 1.03, 1.12
+"""Share of the arm at which invented skin ends where no hand is seen, and where one is, under which it ends unseen."""
 
 STRIP_ROWS, STRIP_COLUMNS = 48, 9
 
@@ -79,14 +89,15 @@ def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     limb, unit = body.arms[side], body.shoulder_width
     usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
     edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
+    end = WRIST_END if hand_hidden(body, side) else HAND_END
     if begin > CAP_SLEEVE:
-        return _strip(body.shape, limb, edges, (begin, 1.12), side)
+        return _strip(body.shape, limb, edges, (begin, end), side)
     joint = body.skeleton.shoulder[side]
     to_tip = 0.92 * float(np.linalg.norm(body.tips[side] - joint))
     radius = max(min(max(float(edges[0][0] + edges[1][0]) / 2.0, to_tip), 1.1 * ARM_BARE[0] * unit), 1.0)
     at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
     rounded = tuple((edge + np.maximum(radius - edge, 0.0) * at_shoulder).astype(np.float32) for edge in edges)
-    arm = _strip(body.shape, limb, (rounded[0], rounded[1]), (0.0, 1.12), side)
+    arm = _strip(body.shape, limb, (rounded[0], rounded[1]), (0.0, end), side)
     columns = np.arange(body.shape[1], dtype=np.float32)[None] - joint[0]
     rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - joint[1]
     distance = np.hypot(columns, rows) / np.float32(radius)
@@ -132,11 +143,27 @@ def bare_torso(body: BodyModel) -> BarePart:
         shoulders = np.interp(heights, above, line)
         halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
     reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
+    middle, half = _face_across(body)
+    # The neck leads to the head, which may be held aside, and is narrower than it.
+    to_head = ease((-heights - neck) / (1.3 * neck))[:, None]
+    narrower = np.minimum(1.0, NECK_PER_FACE * half / np.maximum(halves[LEFT], 1.0))[:, None]
+    reach = reach * (1.0 + (narrower - 1.0) * to_head) + middle * to_head
     grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
     across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
     field = rasterise(grid, across, body.shape)[..., 0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
+
+
+def _face_across(body: BodyModel) -> tuple[float, float]:
+    """Middle and half width of the lower face across the axis, pixels; the usual ones where no face is seen."""
+    face = body.labels == Label.FACE
+    rows = np.flatnonzero(face.any(axis=1))
+    if len(rows) < LEAST_FACE_ROWS:
+        return 0.0, NECK_HALF_WIDTH * body.shoulder_width / NECK_PER_FACE
+    face[: int(rows[0] + 0.5 * len(rows))] = False
+    left, right = np.percentile(body.laterals[face], (3, 97)) * body.shoulder_width
+    return float(left + right) / 2, float(right - left) / 2
 
 
 def _strip(

@@ -16,43 +16,43 @@ from scipy import ndimage
 
 from engines.garment.regions import dilated, eroded
 from engines.warp.channels import largest_channel
-from engines.warp.fill import fill_from, push_pull
+from engines.warp.fill import fill_from
 
-SIDES = (48, 96)
+SIDES = (64, 112)
 """Longer sides of the pictures that are worked on one after the other, pixels."""
 
-ROUNDS = 3
-"""Alternations between searching and averaging on every level."""
+ROUNDS = (2, 2)
+"""Alternations between searching and averaging on each level."""
 
 HALF = 3
 """Half width of a patch without its middle, pixels of the level."""
 
-DIMENSIONS = 14
-"""Directions of greatest variance in which patches are compared."""
+WAVES = 3
+"""Waves along each side of a patch by which patches are compared; finer detail is left to chance."""
 
-NEARNESS = 1.2
+NEARNESS = 2.5
 """What a source as far away as the picture is long costs, in the units of a patch's root of summed squares."""
 
 CHUNK = 512
 """Patches looked up at once; bounds the memory of the distance table."""
 
 ROUGHNESS = (0.020, 0.045)
-"""Between these local deviations of the ground from its own blur the patches take over from the smooth fill."""
+"""Between these local deviations of the ground from its own blur, reached by a quarter of it, the patches take over
+from the smooth fill."""
 
-DETAIL = 1.5
-"""Blur that parts the fine detail, which is copied, from the colours, which are averaged; pixels."""
+BESIDE = 0.08
+"""Width of the strip around the hole whose structure counts, in longer sides of the photo."""
 
-MOST_DETAIL = 0.03
-"""Largest detail that is copied: grain, not the edges of things; in units of full white."""
+LED_REDUCED = 4
+"""Factor by which the leading of the fill to its rim is worked out smaller."""
 
 CLEARANCE = 0.012
 """Width of the rim of the known ground that is not copied from, in heights of the photo."""
 
-JOIN_REACH, MOST_LED = 0.06, 0.20
+JOIN_REACH, MOST_LED = 0.05, 0.15
 """Distance over which the fill is led to the colours beside the hole, in heights of the photo, and the largest
 difference in which that is done; a larger one is an edge of the ground."""
 
-FloatMask = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -83,34 +83,37 @@ def structured_fill(
     learnt = eroded(known, max(2, round(CLEARANCE * known.shape[0])))
     if not learnt.any():
         return smooth
-    share = _structure(photo, learnt)
-    if not (wanted & (share > 0)).any():
+    if not wanted.any():
+        return smooth
+    share = _structure(photo, learnt, wanted)
+    if share <= 0.0:
         return smooth
     patched = _patched(photo, learnt, wanted, _nearest(photo, learnt))
     if patched is None:
         return smooth
-    mixed = np.asarray(smooth + (patched - smooth) * share[..., None], np.float32)
+    mixed = np.asarray(smooth + (patched - smooth) * share, np.float32)
     return np.asarray(np.clip(_led_to(mixed, photo, known), 0.0, 1.0), dtype=np.float32)
 
 
-def _structure(photo: NDArray[np.float32], known: NDArray[np.bool_]) -> FloatMask:
-    """``(height, width)`` 0 where the ground nearby is smooth to 1 where it has structure."""
+def _structure(photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
+    """0 where all the ground around the hole is smooth to 1 where a part of it has structure."""
     height, width = known.shape
     scale = SIDES[-1] / max(height, width)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
     weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
     small = np.asarray(cv2.resize(photo * known[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
+    hole = np.asarray(cv2.resize(wanted.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
     sigma = 0.04 * max(size)
-    around = np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-4)[..., None]
-    mean = cv2.GaussianBlur(small, (0, 0), sigma) / around
+    around = np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-4)
+    mean = cv2.GaussianBlur(small, (0, 0), sigma) / around[..., None]
     own = small / np.maximum(weight, 1e-3)[..., None]
     squares = np.asarray(((own - mean) ** 2).mean(axis=2) * weight, np.float32)
-    deviation = np.sqrt(cv2.GaussianBlur(squares, (0, 0), sigma) / around[..., 0])
-    trusted = np.asarray((around[..., 0] > 0.1).astype(np.float32) * weight, np.float32)
-    spread = push_pull(np.repeat(deviation[..., None], 3, axis=2), trusted)[..., 0]
+    deviation = np.sqrt(cv2.GaussianBlur(squares, (0, 0), sigma) / around)
+    beside = (weight > 0.98) & dilated(hole, round(BESIDE * max(size)))
+    if not beside.any():
+        return 0.0
     low, high = ROUGHNESS
-    share = np.clip((spread - low) / (high - low), 0.0, 1.0).astype(np.float32)
-    return np.asarray(cv2.resize(share, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+    return float(np.clip((np.percentile(deviation[beside], 75) - low) / (high - low), 0.0, 1.0))
 
 
 def _nearest(photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -130,8 +133,7 @@ def _patched(
     """The hole made of patches; None where no patch of the ground is whole."""
     height, width = known.shape
     filled: NDArray[np.float32] | None = None
-    match: _Match | None = None
-    for side in SIDES:
+    for side, rounds in zip(SIDES, ROUNDS, strict=True):
         scale = min(1.0, side / max(height, width))
         size = (max(4 * HALF, round(width * scale)), max(4 * HALF, round(height * scale)))
         small = np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), np.float32)
@@ -140,15 +142,15 @@ def _patched(
         before = smooth if filled is None else filled
         start = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_AREA if filled is None else cv2.INTER_LINEAR))
         level = np.where(sure[..., None], small, start).astype(np.float32)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             match = _search(level, sure, dilated(open_, HALF) & ~sure)
             if match is None:
                 return None
             level = _averaged(level, match, sure)
         filled = level
-    if filled is None or match is None:
+    if filled is None:
         return None
-    return _enlarged(photo, known, filled, match)
+    return np.asarray(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
 
 
 def _search(level: NDArray[np.float32], sure: NDArray[np.bool_], hole: NDArray[np.bool_]) -> _Match | None:
@@ -158,28 +160,33 @@ def _search(level: NDArray[np.float32], sure: NDArray[np.bool_], hole: NDArray[n
     inner[HALF : height - HALF, HALF : width - HALF] = True
     square = np.ones((2 * HALF + 1, 2 * HALF + 1), np.uint8)
     whole = (cv2.erode(sure.astype(np.uint8), square) > 0) & inner
-    if whole.sum() < 4 * DIMENSIONS or not hole.any():
+    if not whole.any() or not hole.any():
         return None
-    padded = np.pad(level, ((HALF, HALF), (HALF, HALF), (0, 0)), mode="reflect")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (2 * HALF + 1, 2 * HALF + 1), axis=(0, 1))
+    described = _described(level)
     rows, columns = np.nonzero(hole)
     from_rows, from_columns = np.nonzero(whole)
-    targets = windows[rows, columns].reshape(len(rows), -1)
-    sources = windows[from_rows, from_columns].reshape(len(from_rows), -1)
-    mean = sources.mean(axis=0)
-    _, axes = np.linalg.eigh(np.cov((sources - mean).T))
-    axes = axes[:, -DIMENSIONS:].astype(np.float32)
-    cost = NEARNESS * (2 * HALF + 1) / max(height, width)
-    places = np.stack([from_rows, from_columns], axis=1).astype(np.float32) * cost
-    offered = np.concatenate([(sources - mean) @ axes, places], axis=1)
-    asked = np.concatenate(
-        [(targets - mean) @ axes, np.stack([rows, columns], axis=1).astype(np.float32) * cost], axis=1
-    )
+    asked, offered = described[rows, columns], described[from_rows, from_columns]
     squares = 0.5 * (offered**2).sum(axis=1)
     best = np.concatenate(
         [np.argmin(squares - asked[at : at + CHUNK] @ offered.T, axis=1) for at in range(0, len(asked), CHUNK)]
     )
     return _Match(rows, columns, from_rows[best], from_columns[best])
+
+
+def _described(level: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(h, w, n)``: the slow waves in every pixel's patch, then its place; their distance is that of the patches."""
+    height, width = level.shape[:2]
+    size = 2 * HALF + 1
+    position = (np.arange(size) + 0.5) * np.pi / size
+    waves = [np.cos(order * position) * np.sqrt((1.0 if order == 0 else 2.0) / size) for order in range(WAVES)]
+    planes = [
+        cv2.sepFilter2D(level, cv2.CV_32F, waves[across], waves[down], borderType=cv2.BORDER_REFLECT)
+        for across in range(WAVES)
+        for down in range(WAVES - across)
+    ]
+    cost = np.float32(NEARNESS * size / max(height, width))
+    places = np.stack(np.indices((height, width), dtype=np.float32), axis=-1) * cost
+    return np.ascontiguousarray(np.concatenate([*planes, places], axis=-1), dtype=np.float32)
 
 
 def _averaged(level: NDArray[np.float32], match: _Match, sure: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -200,37 +207,21 @@ def _averaged(level: NDArray[np.float32], match: _Match, sure: NDArray[np.bool_]
     return np.where(sure[..., None] | (counts < 1e-6), level, voted).astype(np.float32)
 
 
-def _enlarged(
-    photo: NDArray[np.float32], known: NDArray[np.bool_], filled: NDArray[np.float32], match: _Match
-) -> NDArray[np.float32]:
-    """The small fill at the photo's size, with the fine detail of the places it was taken from."""
-    height, width = known.shape
-    small_height, small_width = filled.shape[:2]
-    step = np.array([width / small_width, height / small_height], np.float32)
-    shift = np.zeros((small_height, small_width, 2), np.float32)
-    shift[match.rows, match.columns, 0] = (match.from_columns - match.columns) * step[0]
-    shift[match.rows, match.columns, 1] = (match.from_rows - match.rows) * step[1]
-    # A lone patch from elsewhere would break the grain.
-    steady = np.stack([cv2.medianBlur(np.ascontiguousarray(shift[..., axis]), 5) for axis in range(2)], axis=-1)
-    steady = np.asarray(cv2.resize(steady, (width, height), interpolation=cv2.INTER_NEAREST), np.float32)
-    rows, columns = np.indices((height, width), dtype=np.float32)
-    fine = np.clip(photo - np.asarray(cv2.GaussianBlur(photo, (0, 0), DETAIL)), -MOST_DETAIL, MOST_DETAIL)
-    fine = np.where(eroded(known, 3)[..., None], fine, 0.0).astype(np.float32)
-    detail = cv2.remap(fine, columns + steady[..., 0], rows + steady[..., 1], cv2.INTER_NEAREST)
-    coarse = np.asarray(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
-    return np.asarray(coarse + np.asarray(detail, np.float32), dtype=np.float32)
-
-
 def _led_to(
     filled: NDArray[np.float32], photo: NDArray[np.float32], known: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
     """The fill led to the colours beside the hole, so that no line shows where it begins."""
-    distance = np.asarray(cv2.distanceTransform((~known).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
-    beside = np.exp(-distance / np.float32(JOIN_REACH * known.shape[0]))[..., None]
-    lacking = photo - filled
-    rim = known & dilated(~known, max(4, round(CLEARANCE * known.shape[0])))
-    rim &= largest_channel(np.abs(lacking)) < MOST_LED
-    if not rim.any():
+    height, width = known.shape
+    size = (max(8, width // LED_REDUCED), max(8, height // LED_REDUCED))
+    sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
+    lacking = np.asarray(cv2.resize(photo - filled, size, interpolation=cv2.INTER_AREA), np.float32)
+    sure &= ~dilated(sure & (largest_channel(np.abs(lacking)) > MOST_LED), 3)
+    if not sure.any():
         return filled
-    lacking = fill_from((lacking + 1.0) / 2.0, rim) * 2.0 - 1.0
-    return np.asarray(filled + lacking * beside, dtype=np.float32)
+    distance, (rows, columns) = ndimage.distance_transform_edt(~sure, return_indices=True)
+    nearest = lacking[rows, columns] * np.exp(-distance / (JOIN_REACH * size[1]))[..., None]
+    # Beside the rim its own value counts, further in that of a longer stretch of it.
+    broad = np.asarray(cv2.GaussianBlur(nearest, (0, 0), 0.02 * size[1]))
+    near = np.exp(-distance / (0.01 * size[1]))[..., None]
+    led = np.asarray(broad + (nearest - broad) * near, np.float32)
+    return np.asarray(filled + cv2.resize(led, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)

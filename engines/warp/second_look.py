@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import Label, PersonMap
+from engines.base import Label, Landmark, PersonMap
 from engines.garment.regions import BoolMask, dilated, eroded, opened
 from engines.warp.body import BodyModel
+from engines.warp.channels import all_channels
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 
@@ -26,6 +27,9 @@ LEAST_CHROMA = 0.45
 
 HAIR_TOLERANCE = (30.0, 13.0, 15.0)
 """Largest difference of L, a and b between hair on the shoulders and hair around the face, regions averaged."""
+
+FACE_ROOM = 0.06
+"""How far a face reaches beyond its outermost landmark, in distances of the outermost ones; ear rings are nearer."""
 
 MOST_DOUBTED = 0.25
 """Largest area of bare skin that may be doubted, in squared shoulder widths: more is real skin in another light."""
@@ -54,7 +58,8 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     skin = np.median(lab[face], axis=0)
     alike = _like(lab, skin)
     doubted = _skin_of_another_colour(alike, labels, body.shoulder_width)
-    doubted |= _hair_of_another_colour(lab, person_map, body)
+    lining = _hair_of_another_colour(lab, person_map, body)
+    doubted |= lining | _collar_around_head(lab, alike, person_map, lining)
     changed = np.where(doubted, np.uint8(Label.UPPER), labels)
     # Last, since a ring of metal lies within cloth only once the skin beside it is known to be cloth.
     changed[_patches_on_cloth(alike, changed, body.shoulder_width)] = Label.UPPER
@@ -76,6 +81,34 @@ def _like(lab: NDArray[np.float32], skin: NDArray[np.float32]) -> BoolMask:
 def _skin_of_another_colour(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -> BoolMask:
     doubted = opened(np.isin(labels, SKIN_LABELS) & ~alike, 2)
     return doubted if doubted.sum() < MOST_DOUBTED * unit**2 else np.zeros_like(doubted)
+
+
+def _collar_around_head(lab: NDArray[np.float32], alike: BoolMask, person_map: PersonMap, lining: BoolMask) -> BoolMask:
+    """What is called face or hair below the ears and is neither: a collar standing off the neck.
+
+    Args:
+        lab: ``(h, w, 3)`` CIE Lab.
+        alike: ``(h, w)`` bool, of the face's colour.
+        person_map: Of the photo.
+        lining: ``(h, w)`` bool, cloth already found in the hair, which may go on upwards.
+    """
+    labels, points = person_map.labels, person_map.landmarks[: Landmark.MOUTH_RIGHT + 1, :2]
+    ears, mouth = points[[Landmark.LEFT_EAR, Landmark.RIGHT_EAR]], points[[Landmark.MOUTH_LEFT, Landmark.MOUTH_RIGHT]]
+    outer, inner = (points[:, 0].min(), points[:, 0].max()), (mouth[:, 0].min(), mouth[:, 0].max())
+    room = FACE_ROOM * max(float(outer[1] - outer[0]), 1.0)
+    rows, columns = np.ogrid[: alike.shape[0], : alike.shape[1]]
+    below = rows > float(ears[:, 1].max())
+    beyond = (columns < outer[0] - room) | (columns > outer[1] + room)
+    face = (labels == Label.FACE) & ~alike & below
+    hair = (labels == Label.HAIR) & below
+    usual = np.median(lab[labels == Label.HAIR], axis=0) if hair.any() else lab[0, 0]
+    not_hair = ~all_channels(np.abs(lab - usual) < HAIR_TOLERANCE)
+    # Cheeks end half way between ear and mouth; a beard is within.
+    beside_cheeks = (columns < (outer[0] + inner[0]) / 2) | (columns > (outer[1] + inner[1]) / 2)
+    seeds = (face & beyond) | lining
+    if not seeds.any():
+        return seeds
+    return np.asarray(ndimage.binary_propagation(seeds, mask=seeds | ((face | hair) & not_hair & beside_cheeks)))
 
 
 def _hair_of_another_colour(lab: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> BoolMask:

@@ -13,6 +13,7 @@ from engines.garment.curves import mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body import BodyModel
+from engines.warp.hidden_hands import hand_hidden, sleeved_arm
 from engines.warp.limbs import ARM_USUAL, Limb
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 from engines.warp.silhouette import ease, reach
@@ -23,6 +24,9 @@ LONG_FROM = 0.62
 
 FULL_FROM = 0.86
 """A sleeve that ends beyond this share of the arm ends at the wrist."""
+
+HAND_COVERING = 0.72
+"""A sleeve that ends beyond this share of the arm would show nothing but an invented wrist where no hand is seen."""
 
 SEAM_BLEND = 0.35
 """Share of the sleeve over which its own course takes over from the torso's map."""
@@ -71,6 +75,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     armpit = loft.place(marks.armpit(side)).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
     end = _cuff_share(marks, sleeve, start, loft.fit.scale, arm.length)
+    if end > HAND_COVERING and hand_hidden(body, side):
+        arm, end = sleeved_arm(arm, body)
     lower_from = _nearest_share(arm, armpit, 0.55)
     # A wide armhole may reach below a short cuff: then the sleeve is drawn longer, or its cuff slants, instead of
     # folding back.

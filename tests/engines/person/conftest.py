@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from skimage import data
 
@@ -32,8 +33,7 @@ def segment(segmenter: MediaPipeSegmenter) -> Segment:
 @pytest.fixture(scope="session")
 def astronaut() -> Picture:
     """512 by 512: a woman in an orange suit, a flag on the left, a model of a shuttle on the right (NASA)."""
-    picture: Picture = data.astronaut()
-    return picture
+    return np.asarray(data.astronaut(), dtype=np.uint8)  # type: ignore[no-untyped-call]  # scikit-image has no types
 
 
 @pytest.fixture(scope="session")

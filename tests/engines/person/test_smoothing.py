@@ -29,9 +29,12 @@ def test_noisy_map_is_settled_along_the_edge() -> None:
 
 
 def test_enlarged_map_takes_the_edge_of_the_large_guide() -> None:
-    blurred = np.tile(np.linspace(0, 1, 60, dtype=np.float32), (40, 1))
+    soft = split(40, 60)
+    soft[:, 27:33] = np.linspace(0, 1, 6, dtype=np.float32)
 
-    large = Guide(split(40, 60), 4, 1e-4).enlarge(blurred, split(160, 240))
+    large = Guide(split(40, 60), 3, 1e-4).enlarge(soft, split(160, 240))
 
+    step = np.abs(np.diff(large[80]))
     assert large.shape == (160, 240)
-    assert (large[:, 122:130].mean() - large[:, 110:118].mean()) > 0.2
+    assert step.argmax() == 119
+    assert step[119] > 0.5
