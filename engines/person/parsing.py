@@ -35,6 +35,9 @@ _BALD = 1.0
 _BROWS = -0.8
 """Height of the eyebrows over the chin, in face widths; dark places of the face below them are no hair."""
 
+_BESIDE_MOUTH = -0.3
+"""Height over the chin, in face widths, below which what looks like hair may as well be a collar."""
+
 _LIKE_SKIN = -14.5
 """Log density of skin above which a colour may well be skin: some three and a half standard deviations."""
 
@@ -192,7 +195,7 @@ def _owners(seen: _Evidence, shares: dict[int, Floats], extents: Extents) -> Mas
     smooth[4] = 1.0 - smooth[:4].sum(axis=0)  # the filter is linear and leaves a constant as it is
     winner = np.asarray(smooth.argmax(axis=0) + 1, dtype=np.uint8)
     winner[(winner == HAIR) & seen.body.face.mask(*seen.body.shape, 0.97) & (seen.body.below_chin > _BROWS)] = SKIN
-    head = (seen.body.below_chin < -0.3) & (seen.body.head < 1.3)
+    head = (seen.body.below_chin < _BESIDE_MOUTH) & (seen.body.head < 1.3)
     for kind, home in ((HAIR, head), (SKIN, chance[SKIN] > _SKIN_AT_HOME)):
         stray = _away_from((winner == kind) & seen.inside, home)
         smooth[kind - 1][stray] = -1.0
@@ -214,7 +217,7 @@ def _learnt_again(seen: _Evidence, owners: Mask, before: dict[int, Floats]) -> d
     for kind in (HAIR, UPPER, LOWER):
         sure = cv2.erode((owners == kind).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
         if kind == HAIR:
-            sure &= seen.body.below_chin < 0.0  # below the chin it may as well be a collar
+            sure &= seen.body.below_chin < _BESIDE_MOUTH
         if sure.sum() > _FEW:
             after[kind] = (0.5 * before[kind] + 0.5 * histogram(seen.cells, sure)).astype(np.float32)
     return after

@@ -37,6 +37,9 @@ MOST_PUSH = 0.12
 SHOULDER_ROUND = 0.17
 """Radius of a bare shoulder around its joint, in shoulder widths."""
 
+ROUNDING_SLOPE = 0.7
+"""Pixels by which the round of the shoulder rises at most for one pixel away from the seam."""
+
 UNDER_OLD_SLEEVE = 1.05
 """Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
 
@@ -195,7 +198,13 @@ def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int, 
     distance = np.maximum(np.linalg.norm(from_joint, axis=1, keepdims=True), 1.0)
     outer_side = from_joint @ (body.skeleton.right * side - body.skeleton.down) > 0
     inside = (distance < SHOULDER_ROUND * unit) & outer_side[:, None]
-    return np.asarray(np.where(inside, joint + from_joint * (SHOULDER_ROUND * unit / distance), covering))
+    rounding = np.where(inside, from_joint * (SHOULDER_ROUND * unit / distance - 1.0), 0.0)
+    # The seam stays where the torso has it: a tip that lies at the joint would leap away from the points beside it.
+    steps = np.linalg.norm(np.diff(covering, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])[:, None]
+    length = np.maximum(np.linalg.norm(rounding, axis=1, keepdims=True), 1.0)
+    rounding *= np.minimum(1.0, ROUNDING_SLOPE * along / length)
+    return np.asarray(covering + ndimage.gaussian_filter1d(rounding, 1.0, axis=0, mode="nearest"))
 
 
 def _prolonged(line: NDArray[np.float64]) -> NDArray[np.float32]:

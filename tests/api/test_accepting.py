@@ -129,3 +129,10 @@ async def test_temporal_away_delays_the_job_and_refuses_nothing(
         async with api.parts.database.reading() as session:
             job = await jobs.get_job(session, job_id=uuid.UUID(answer.json()["jobId"]))
     assert job.started_at is None
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "куртка 🧥", "x" * 64, "'; DROP TABLE job; --"])
+async def test_free_text_is_kept_whatever_it_holds(api: Api, text: str) -> None:
+    accepted = await api.post(single(garmentCategory=text))
+    assert accepted.status_code == 202
+    assert (await job_input(api, accepted.json()["jobId"])).garments[0].hints.garment_category == text
