@@ -30,7 +30,7 @@ def configuration() -> str:
         "its data folder, where `tryon` commands and workers started in the same folder find them; a variable that",
         "is set in the environment wins over that file.",
     ]
-    for concern in Settings.CONCERNS.values():
+    for concern in Settings.concerns().values():
         lines += ["", f"## {concern.title}", "", one_line(concern.__doc__), ""]
         lines += ["| Variable | Default | Meaning |", "|---|---|---|"]
         prefix = concern.model_config.get("env_prefix", "")

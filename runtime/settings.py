@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import ClassVar, Literal, Self, TypedDict
+from typing import ClassVar, Literal, Self, TypedDict, get_type_hints
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -251,30 +251,25 @@ class LogSettings(_Concern):
 class Settings:
     """All concerns, loaded once at the start of a process and handed on from there."""
 
-    CONCERNS: ClassVar[dict[str, type[_Concern]]] = {
-        "api": ApiSettings,
-        "jobs": JobSettings,
-        "images": ImageSettings,
-        "engine": EngineSettings,
-        "database": DatabaseSettings,
-        "object_store": ObjectStoreSettings,
-        "temporal": TemporalSettings,
-        "security": SecuritySettings,
-        "stack": StackSettings,
-        "logs": LogSettings,
-    }
+    api: ApiSettings
+    jobs: JobSettings
+    images: ImageSettings
+    engine: EngineSettings
+    database: DatabaseSettings
+    object_store: ObjectStoreSettings
+    temporal: TemporalSettings
+    security: SecuritySettings
+    stack: StackSettings
+    logs: LogSettings
 
     def __init__(self, embedded_file: Path | None = None) -> None:
-        self.api = ApiSettings.load(embedded_file)
-        self.jobs = JobSettings.load(embedded_file)
-        self.images = ImageSettings.load(embedded_file)
-        self.engine = EngineSettings.load(embedded_file)
-        self.database = DatabaseSettings.load(embedded_file)
-        self.object_store = ObjectStoreSettings.load(embedded_file)
-        self.temporal = TemporalSettings.load(embedded_file)
-        self.security = SecuritySettings.load(embedded_file)
-        self.stack = StackSettings.load(embedded_file)
-        self.logs = LogSettings.load(embedded_file)
+        for name, concern in self.concerns().items():
+            setattr(self, name, concern.load(embedded_file))
+
+    @classmethod
+    def concerns(cls) -> dict[str, type[_Concern]]:
+        """Every concern by the name of its attribute."""
+        return get_type_hints(cls)
 
 
 def load_settings() -> Settings:

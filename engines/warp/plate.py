@@ -31,6 +31,12 @@ EDGE_BLUR = 1.2
 CRUMB = 0.02
 """Regions smaller than this share of the largest one do not count as lower garment."""
 
+SKIN_OVER_SHOULDER = 0.14
+"""How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
+
+SHOULDER_FROM, SHOULDER_UNTIL = 0.40, 0.12
+"""Where those shoulders are: from this many shoulder widths beside the axis, above this height in torso lengths."""
+
 SKIN_FADE = 0.09
 """Distance over which invented skin fades into seen skin, in shoulder widths."""
 
@@ -76,7 +82,7 @@ def lay_plate(
     )
     # Rims of the old garment that stand out over the wall are wall, however wide the invented arm is.
     worn = cv2.GaussianBlur(person_map.matte.astype(np.float32) / 255.0, (0, 0), 1.0)
-    skin_cover = skin.cover * worn * (1.0 - other_cover)
+    skin_cover = skin.cover * worn * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, body))
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
     share = np.maximum(share, old.astype(np.float32))
@@ -109,6 +115,22 @@ def _reached(old: NDArray[np.bool_], person_map: PersonMap, category: Category) 
     # The outermost pixel of what stays is mixed with the old garment and goes too.
     sure = cv2.erode(stays, np.ones((3, 3), np.uint8)) > 0
     return np.asarray(old | (grown & ~sure))
+
+
+def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
+    """Where a garment with sleeves has its shoulders right below: no skin stands out over them.
+
+    Returns:
+        ``(height, width)`` float32, 0 to 1.
+    """
+    if not any(piece.name.endswith("sleeve") for piece in drape.pieces):
+        return np.zeros(body.shape, np.float32)
+    reach = max(3, round(SKIN_OVER_SHOULDER * body.shoulder_width))
+    upwards = cv2.dilate(
+        (drape.alpha > 0.5).astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0
+    )
+    on_shoulder = (np.abs(body.laterals) > SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
+    return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
 
 
 def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -> NDArray[np.float32]:

@@ -31,7 +31,7 @@ def test_a_value_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_every_setting_says_what_it_is_for() -> None:
-    for concern in Settings.CONCERNS.values():
+    for concern in Settings.concerns().values():
         for name, field in concern.model_fields.items():
             assert field.description, f"{concern.__name__}.{name}"
 

@@ -36,6 +36,16 @@ def test_suit_is_clothing(astronaut_map: PersonMap) -> None:
     assert share(astronaut_map, (60, 300, 230, 480), Label.UPPER, Label.FULL) > 0.9
 
 
+def test_black_lining_below_the_chin_is_clothing_and_not_hair(astronaut_map: PersonMap) -> None:
+    assert share(astronaut_map, (195, 196, 245, 230), Label.UPPER, Label.FULL) > 0.95
+
+
+def test_pale_straps_and_discs_of_the_suit_are_no_skin(astronaut_map: PersonMap) -> None:
+    skin = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
+
+    assert share(astronaut_map, (60, 200, 300, 512), *skin) < 0.02
+
+
 @pytest.mark.parametrize(
     ("thing", "box"),
     [("flag", (0, 0, 55, 180)), ("shuttle", (370, 10, 470, 260)), ("wall", (100, 0, 150, 100))],

@@ -43,6 +43,13 @@ def test_own_skin_is_likelier_than_cloth(skin_colour: tuple[int, int, int]) -> N
     assert skin.log_density(shaded).mean() > skin.log_density(lab_of(cloth((40, 60, 160)))).mean() + 2
 
 
+def test_shaded_skin_resembles_and_pale_metal_does_not() -> None:
+    skin = Skin([lab_of(cloth((224, 180, 155))).reshape(-1, 3)])
+
+    assert skin.resembles(np.median(lab_of(cloth((180, 144, 124))), axis=(0, 1)))
+    assert not skin.resembles(np.median(lab_of(cloth((206, 196, 186))), axis=(0, 1)))
+
+
 def test_skin_without_samples_takes_in_light_and_dark() -> None:
     unknown = Skin([])
 

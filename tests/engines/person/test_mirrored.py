@@ -13,7 +13,7 @@ def turned(segment: Segment, astronaut: Picture) -> PersonMap:
 
 
 def test_mirrored_labels_agree(astronaut_map: PersonMap, turned: PersonMap) -> None:
-    assert (turned.labels[:, ::-1] == astronaut_map.labels).mean() > 0.9
+    assert (turned.labels[:, ::-1] == astronaut_map.labels).mean() > 0.94
 
 
 def test_mirrored_face_covers_the_same_pixels(astronaut_map: PersonMap, turned: PersonMap) -> None:
