@@ -54,17 +54,9 @@ MODELS: dict[str, ModelFile] = {
         "mediapipe/modules/selfie_segmentation/selfie_segmentation.tflite",
         "9ee168ec7c8f2a16c56fe8e1cfbc514974cbbb7e434051b455635f1bd1462f5c",
     ),
-    "face_detection_short_range": ModelFile(
-        "mediapipe/modules/face_detection/face_detection_short_range.tflite",
-        "bbff11cebd1eb27a1e004cae0b0e63ec8c551cbf34a4451148b4908b8db3eca8",
-    ),
     "face_landmark": ModelFile(
         "mediapipe/modules/face_landmark/face_landmark.tflite",
         "1055cb9d4a9ca8b8c688902a3a5194311138ba256bcc94e336d8373a5f30c814",
-    ),
-    "hand_landmark_full": ModelFile(
-        "mediapipe/modules/hand_landmark/hand_landmark_full.tflite",
-        "11c272b891e1a99ab034208e23937a8008388cf11ed2a9d776ed3d01d0ba00e3",
     ),
 }
 """Name to file, for `model_path`."""
@@ -89,12 +81,14 @@ def model_path(folder: Path, name: str) -> Path:
         name: A key of `MODELS`.
 
     Raises:
-        ModelsMissing: The file is not there.
+        ModelsMissing: The file is not there, or has another digest.
         KeyError: There is no model of that name.
     """
     path = _file_in(folder, name)
     if not path.is_file():
         raise ModelsMissing(f"The model file {path} is missing. Run `tryon engines fetch warp` to fetch it.")
+    if not _has_digest(path, MODELS[name].sha256):
+        raise ModelsMissing(f"The model file {path} is damaged. Run `tryon engines fetch warp` to fetch it again.")
     return path
 
 

@@ -75,10 +75,14 @@ class Body:
 
     def shrunk(self, factor: int) -> Body:
         """The same body in a copy of the photo that is ``factor`` times smaller."""
+        half = 0.5  # of a pixel: coordinates are those of pixel centres
         landmarks = self.landmarks.copy()
+        landmarks[:, :2] += half
         landmarks[:, :3] /= factor
+        landmarks[:, :2] -= half
+        face = self.face.moved(half, half).shrunk(factor).moved(-half, -half)
         height, width = self.shape
-        return Body(landmarks, self.face.shrunk(factor), (max(height // factor, 1), max(width // factor, 1)))
+        return Body(landmarks, face, (max(height // factor, 1), max(width // factor, 1)))
 
     @cached_property
     def shoulders(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Finding people and faces in a photo with MediaPipe's single-shot detectors."""
+"""Finding people in a photo with MediaPipe's single-shot detector."""
 
 from __future__ import annotations
 
@@ -75,11 +75,6 @@ class Detector:
 def pose_detector(network: Network) -> Detector:
     """The detector whose four points are mid hips, a point one body radius away, mid shoulders, and its radius."""
     return Detector(network, ((28, 2), (14, 2), (7, 6)))
-
-
-def face_detector(network: Network) -> Detector:
-    """The detector whose six points are right eye, left eye, nose tip, mouth, right ear, left ear."""
-    return Detector(network, ((16, 2), (8, 6)))
 
 
 def overlap(one: Detection, other: Detection) -> float:

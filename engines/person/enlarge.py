@@ -20,8 +20,7 @@ def enlarged_labels(labels: Mask, height: int, width: int) -> Mask:
         where = (labels == label).astype(np.uint8) * np.uint8(255)
         if where.any():
             share = cv2.resize(where, (width, height), interpolation=cv2.INTER_CUBIC)
-            ahead = share > best
-            winner[ahead] = label
+            np.copyto(winner, np.uint8(label), where=share > best)
             np.maximum(best, share, out=best)
     return winner
 

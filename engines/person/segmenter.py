@@ -28,7 +28,7 @@ _MARGIN = 8
 """Pixels around the person that are parsed with it, so that smoothing meets no edge."""
 
 _LOWEST_DETECTION = 0.3
-_LOWEST_POSE = 0.5
+_LOWEST_POSE = 0.65
 
 _LOWEST_AGREEMENT = 0.5
 """The pose network draws a person into anything; the selfie network, which knows no pose, must see it too."""

@@ -117,6 +117,8 @@ def test_changed_file_counts_as_absent(fetched: Path) -> None:
     model_path(fetched, "first").write_bytes(b"cut sh")
 
     assert not models_present(fetched)
+    with pytest.raises(ModelsMissing, match=r"first\.tflite is damaged. Run `tryon engines fetch warp`"):
+        model_path(fetched, "first")
 
 
 def test_fetch_with_everything_there_downloads_nothing(fetched: Path, downloads: list[Path]) -> None:
