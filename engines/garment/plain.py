@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +21,24 @@ LEAST_CONTRAST = 1.6
 MOST_CONTRAST = 5.0
 """Largest threshold: above it, pale cloth on a noisy ground would be lost."""
 
-SHADOW_CHROMA = 4.0
-"""A shadow keeps the ground's hue: largest difference of a and b, Lab units."""
 
-SHADOW_DEPTH = 0.5
-"""A shadow is at least this share of the ground's lightness."""
+@dataclass(frozen=True)
+class ShadowKind:
+    """What a shadow on the ground may look like.
+
+    Attributes:
+        depth: It is at least this share of the ground's lightness.
+        chroma: It keeps the ground's hue: largest difference of a and b, Lab units.
+        in_cloth: Share of the cloth that may look the same by chance; beyond it the cloth is like that.
+    """
+
+    depth: float
+    chroma: float
+    in_cloth: float
+
+
+DEEP_SHADOW, SOFT_SHADOW = ShadowKind(0.5, 4.0, 0.02), ShadowKind(0.85, 2.5, 0.002)
+"""The second is told from more cloths, dark grey ones among them."""
 
 
 def _flood(distance: NDArray[np.float32], threshold: float) -> BoolMask:
@@ -55,18 +70,28 @@ def _drop_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> Bo
     Skipped when the cloth itself looks like that (grey on white, white on white), and undone when it would
     take more than a quarter of the garment.
     """
-    change = np.abs(lab - ground.colour)
-    hue_kept = np.maximum(change[..., 1], change[..., 2]) < SHADOW_CHROMA
-    lightness, ground_lightness = lab[..., 0], ground.colour[..., 0]
-    like_shadow = hue_kept & (lightness > SHADOW_DEPTH * ground_lightness) & (lightness < ground_lightness + 2)
     core = eroded(mask, max(2, round(0.03 * mask.shape[0])))
-    if core.sum() < 500 or (like_shadow & core).sum() > 0.02 * core.sum():
+    if core.sum() < 500:
         return mask
-    shadow = ndimage.binary_propagation(dilated(~mask, 1), mask=(like_shadow & mask) | ~mask)
-    left = largest(opened(mask & ~shadow, 2))
-    if left.sum() < 0.75 * mask.sum():
-        return mask
-    return np.asarray(ndimage.binary_fill_holes(left) & mask)
+    for kind in (DEEP_SHADOW, SOFT_SHADOW):
+        like_shadow = _like_shadow(lab, ground, kind)
+        if (like_shadow & core).sum() > kind.in_cloth * core.sum():
+            continue
+        shadow = ndimage.binary_propagation(dilated(~mask, 1), mask=(like_shadow & mask) | ~mask)
+        left = largest(opened(mask & ~shadow, 2))
+        # Where the colours of stripes run into one another they may pass for a deep shadow.
+        if left.sum() > 0.75 * mask.sum():
+            return np.asarray(ndimage.binary_fill_holes(left) & mask)
+    return mask
+
+
+def _like_shadow(lab: NDArray[np.float32], ground: Ground, kind: ShadowKind) -> BoolMask:
+    change = np.abs(lab - ground.colour)
+    hue_kept = np.maximum(change[..., 1], change[..., 2]) < kind.chroma
+    lightness, ground_lightness = lab[..., 0], ground.colour[..., 0]
+    return np.asarray(
+        hue_kept & (lightness > kind.depth * ground_lightness) & (lightness < ground_lightness + 2), dtype=bool
+    )
 
 
 def _fill_false_holes(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:

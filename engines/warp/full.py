@@ -26,7 +26,8 @@ from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.silhouette import Reals, ease
 from engines.warp.sleeve_ribbons import lay_sleeve
-from engines.warp.torso_loft import Fit, TorsoLoft, fit_garment
+from engines.warp.strap_ends import ended_on_shoulders
+from engines.warp.torso_loft import Fit, TorsoLoft, fit_garment, is_strap
 
 NATURAL_WAIST = 0.67
 """Where the waist of a garment that has one is laid, in torso lengths below the shoulders."""
@@ -83,6 +84,8 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: str | None = None) -> Drape:
         pieces = [draw(_lay_dress(marks, body, loft, drops), torso, body.shape, "torso")]
     else:
         pieces = _jumpsuit(marks, body, loft, torso)
+    if is_strap(upper):
+        pieces[-1] = ended_on_shoulders(pieces[-1], body)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
         part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]

@@ -54,7 +54,6 @@ JOIN_REACH, MOST_LED = 0.05, 0.15
 difference in which that is done; a larger one is an edge of the ground."""
 
 
-
 @dataclass(frozen=True)
 class _Match:
     """Where every patch of the hole found its like: rows and columns of both, ``(n,)`` each."""
@@ -81,9 +80,7 @@ def structured_fill(
     smooth = fill_from(photo, known)
     # The rim of the hole may carry the colours of what was there: nothing is learnt from it.
     learnt = eroded(known, max(2, round(CLEARANCE * known.shape[0])))
-    if not learnt.any():
-        return smooth
-    if not wanted.any():
+    if not learnt.any() or not wanted.any():
         return smooth
     share = _structure(photo, learnt, wanted)
     if share <= 0.0:
@@ -128,7 +125,7 @@ def _nearest(photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np
 
 
 def _patched(
-    photo: NDArray[np.float32], known: NDArray[np.bool_], hole: NDArray[np.bool_], smooth: NDArray[np.float32]
+    photo: NDArray[np.float32], known: NDArray[np.bool_], hole: NDArray[np.bool_], start: NDArray[np.float32]
 ) -> NDArray[np.float32] | None:
     """The hole made of patches; None where no patch of the ground is whole."""
     height, width = known.shape
@@ -139,9 +136,9 @@ def _patched(
         small = np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), np.float32)
         sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
         open_ = np.asarray(cv2.resize(hole.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
-        before = smooth if filled is None else filled
-        start = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_AREA if filled is None else cv2.INTER_LINEAR))
-        level = np.where(sure[..., None], small, start).astype(np.float32)
+        before = start if filled is None else filled
+        begun = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_LINEAR), np.float32)
+        level = np.where(sure[..., None], small, begun).astype(np.float32)
         for _ in range(rounds):
             match = _search(level, sure, dilated(open_, HALF) & ~sure)
             if match is None:
@@ -185,7 +182,8 @@ def _described(level: NDArray[np.float32]) -> NDArray[np.float32]:
         for down in range(WAVES - across)
     ]
     cost = np.float32(NEARNESS * size / max(height, width))
-    places = np.stack(np.indices((height, width), dtype=np.float32), axis=-1) * cost
+    rows, columns = np.indices((height, width), dtype=np.float32)
+    places = np.stack([rows, columns], axis=-1) * cost
     return np.ascontiguousarray(np.concatenate([*planes, places], axis=-1), dtype=np.float32)
 
 
@@ -207,9 +205,7 @@ def _averaged(level: NDArray[np.float32], match: _Match, sure: NDArray[np.bool_]
     return np.where(sure[..., None] | (counts < 1e-6), level, voted).astype(np.float32)
 
 
-def _led_to(
-    filled: NDArray[np.float32], photo: NDArray[np.float32], known: NDArray[np.bool_]
-) -> NDArray[np.float32]:
+def _led_to(filled: NDArray[np.float32], photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
     """The fill led to the colours beside the hole, so that no line shows where it begins."""
     height, width = known.shape
     size = (max(8, width // LED_REDUCED), max(8, height // LED_REDUCED))

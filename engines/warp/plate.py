@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import largest
+from engines.garment.regions import eroded, largest
 from engines.warp.bare_skin import SKIN_LABELS, bare_skin
 from engines.warp.body import BodyModel
 from engines.warp.fill import grain, grain_of
@@ -36,6 +36,12 @@ SKIN_OVER_SHOULDER = 0.14
 
 SHOULDER_FROM, SHOULDER_UNTIL = 0.40, 0.12
 """Where those shoulders are: from this many shoulder widths beside the axis, above this height in torso lengths."""
+
+LARGEST_PINHOLE = 0.03
+"""Area up to which a hole in the old garment is taken off with it, in squared shoulder widths."""
+
+RIM = 0.02
+"""Width of the old garment's rim that may lie over the wall, in shoulder widths."""
 
 SKIN_FADE = 0.09
 """Distance over which invented skin fades into seen skin, in shoulder widths."""
@@ -65,6 +71,7 @@ def lay_plate(
     old = old_garment(person_map.labels, body, category)
     removed = _reached(old, person_map, category)
     removed |= stray_cloth(photo, person_map.labels, old, body.shoulder_width)
+    removed |= _pinholes(removed, body.shoulder_width) & (person_map.labels == Label.BACKGROUND)
     if not removed.any():
         return photo.copy()
     fill = _behind(photo, person_map, np.asarray(removed & (clothed < SEEN_BELOW)))
@@ -81,7 +88,9 @@ def lay_plate(
         legs=category is not Category.UPPER_BODY,
     )
     # Rims of the old garment that stand out over the wall are wall, however wide the invented arm is.
-    worn = cv2.GaussianBlur(person_map.matte.astype(np.float32) / 255.0, (0, 0), 1.0)
+    matte = person_map.matte.astype(np.float32) / 255.0
+    matte[eroded(old | _pinholes(old, body.shoulder_width), round(RIM * body.shoulder_width) + 1)] = 1.0
+    worn = cv2.GaussianBlur(matte, (0, 0), 1.0)
     skin_cover = skin.cover * worn * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, body))
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
@@ -133,6 +142,13 @@ def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
     return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
 
 
+def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
+    """Small holes in the old garment: highlights and buckles more often than gaps."""
+    _, numbered, stats, _ = cv2.connectedComponentsWithStats((~cloth).astype(np.uint8), connectivity=4)
+    small = stats[:, cv2.CC_STAT_AREA] < LARGEST_PINHOLE * unit * unit
+    return np.asarray(small[numbered] & ~cloth)
+
+
 def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -> NDArray[np.float32]:
     """How far invented skin fades into seen skin: the shadow that a cuff or neckline threw there goes with it."""
     distance = cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(SKIN_FADE * unit)
@@ -140,9 +156,7 @@ def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -
     return np.asarray(ease(1.0 - distance) * skin, dtype=np.float32)
 
 
-def _behind(
-    photo: NDArray[np.float32], person_map: PersonMap, wanted: NDArray[np.bool_]
-) -> NDArray[np.float32]:
+def _behind(photo: NDArray[np.float32], person_map: PersonMap, wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
     """What is behind the person, continued from around them, with the photo's grain."""
     radius = max(3, round(0.008 * photo.shape[0]))
     person = (person_map.matte > 12) | wanted

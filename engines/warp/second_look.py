@@ -31,6 +31,9 @@ HAIR_TOLERANCE = (30.0, 13.0, 15.0)
 FACE_ROOM = 0.06
 """How far a face reaches beyond its outermost landmark, in distances of the outermost ones; ear rings are nearer."""
 
+NECK_ZONE = 0.60
+"""Half width of the space above the shoulders where a collar may stand, in shoulder widths."""
+
 MOST_DOUBTED = 0.25
 """Largest area of bare skin that may be doubted, in squared shoulder widths: more is real skin in another light."""
 
@@ -63,6 +66,7 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     changed = np.where(doubted, np.uint8(Label.UPPER), labels)
     # Last, since a ring of metal lies within cloth only once the skin beside it is known to be cloth.
     changed[_patches_on_cloth(alike, changed, body.shoulder_width)] = Label.UPPER
+    changed[_rings_beside_neck(changed, body)] = Label.UPPER
     if np.array_equal(changed, labels):
         return person_map
     return replace(person_map, labels=changed)
@@ -107,8 +111,22 @@ def _collar_around_head(lab: NDArray[np.float32], alike: BoolMask, person_map: P
     beside_cheeks = (columns < (outer[0] + inner[0]) / 2) | (columns > (outer[1] + inner[1]) / 2)
     seeds = (face & beyond) | lining
     if not seeds.any():
-        return seeds
+        return np.asarray(seeds)
     return np.asarray(ndimage.binary_propagation(seeds, mask=seeds | ((face | hair) & not_hair & beside_cheeks)))
+
+
+def _rings_beside_neck(labels: NDArray[np.uint8], body: BodyModel) -> BoolMask:
+    """Things wholly between shoulders and head that touch the garment and no hand: its collar, not a bag or a phone."""
+    ring = np.zeros(labels.shape, dtype=bool)
+    zone = (body.heights < 0.0) & (np.abs(body.laterals) < NECK_ZONE)
+    numbered, _ = ndimage.label(labels == Label.OTHER)
+    for number, window in enumerate(ndimage.find_objects(numbered), start=1):
+        around = tuple(slice(max(part.start - 4, 0), part.stop + 4) for part in window)
+        region = numbered[around] == number
+        beside = labels[around][dilated(region, 3) & ~region]
+        if zone[around][region].all() and (beside == Label.UPPER).any() and not (beside == Label.HANDS).any():
+            ring[around] |= region
+    return ring
 
 
 def _hair_of_another_colour(lab: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> BoolMask:

@@ -84,7 +84,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
         body_tip = body.tip_offset(side)
         low, high = (0.90, 1.02) if sleeved else (0.40, 0.97)
         tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
-        if _is_strap(marks):
+        if is_strap(marks):
             neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
             continue
         if marks.shoulders.hood:  # a hood's foot lies far out on the shoulder and stays there
@@ -115,7 +115,7 @@ def _hem_height(natural: float, body: BodyModel) -> float:
     return float(np.clip(natural, least, max(most, least)))
 
 
-def _is_strap(marks: UpperLandmarks) -> bool:
+def is_strap(marks: UpperLandmarks) -> bool:
     """Whether neck and shoulder tip are the two sides of a strap rather than of a shoulder."""
     return bool(marks.sleeves is None and marks.shoulders.neck_foot[0] > 0.72 * marks.shoulders.tip[0])
 
@@ -194,7 +194,7 @@ class TorsoLoft:
         relative = np.clip(distance / cloth_edge, 0.0, 1.0)
         eased = distance * (1 + (body_edge / cloth_edge - 1) * relative**EDGE_POWER)
         eased = np.where(distance > cloth_edge, body_edge + (distance - cloth_edge), eased)
-        if _is_strap(self._marks):
+        if is_strap(self._marks):
             return np.asarray(eased)
         # Near the neck a second, piecewise linear map brings the foot of the collar to its place.
         cloth_neck = max(float(self._marks.shoulders.neck_foot[0]) * self.fit.scale, 1.0)

@@ -12,7 +12,8 @@ from engines.warp.body import LEFT, SIDES, BodyModel
 from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import draw
 from engines.warp.sleeve_ribbons import lay_sleeve
-from engines.warp.torso_loft import TorsoLoft, fit_garment
+from engines.warp.strap_ends import ended_on_shoulders
+from engines.warp.torso_loft import TorsoLoft, fit_garment, is_strap
 
 TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
@@ -33,6 +34,8 @@ def drape_upper(cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked:
     cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body))
     torso = draw(loft.ribbon(), _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks), body.shape, "torso")
+    if is_strap(marks):
+        torso = ended_on_shoulders(torso, body)
     if tucked:
         torso = _cut_at_waist(torso, body)
     pieces = [torso]

@@ -1,5 +1,7 @@
 """The old garment is gone from the plate, and nothing else is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -129,3 +131,29 @@ def test_sliver_labelled_as_ground_goes_too() -> None:
     labels[row - 12 : row + 12, edge - 5 : edge + 1] = Label.BACKGROUND
     plate = plate_of(mannequin, drape_over((height, labels.shape[1])), Category.UPPER_BODY)
     assert loud_pixels(plate[row - 10 : row + 10, edge - 8 : edge + 4], LOUD) == 0
+
+
+def test_no_skin_stands_out_over_the_shoulder_of_a_sleeved_garment() -> None:
+    ground = (90, 200, 90)
+    mannequin = draw_mannequin(sleeves="long", top=LOUD, ground=ground)
+    body = measure_body(mannequin.person_map)
+    cloth = np.where(body.heights > 0.04, 1.0, 0.0).astype(np.float32)
+    flat = np.zeros(body.shape, np.float32)
+    pieces = tuple(
+        Piece(name, np.zeros((*body.shape, 3), np.float32), cloth, flat) for name in ("torso", "left_sleeve")
+    )
+    plate = plate_of(mannequin, Drape(pieces, {}), Category.UPPER_BODY) * 255.0
+    above = (body.labels == Label.UPPER) & (body.heights < 0.02) & (np.abs(body.laterals) > 0.43)
+    assert above.sum() > 20
+    assert (np.abs(plate[above] - ground).max(axis=1) < 30).mean() > 0.9
+
+
+def test_highlight_on_the_old_sleeve_leaves_no_hole_in_the_bare_arm() -> None:
+    mannequin = draw_mannequin(arms="out", sleeves="long", top=LOUD, ground=(90, 200, 90))
+    x, y = ((mannequin.point(Landmark.LEFT_ELBOW) + mannequin.point(Landmark.LEFT_WRIST)) / 2).round().astype(int)
+    spot = np.s_[y - 2 : y + 3, x - 2 : x + 3]
+    labels, matte = mannequin.person_map.labels.copy(), mannequin.person_map.matte.copy()
+    labels[spot], matte[spot] = Label.BACKGROUND, 0
+    holed = Mannequin(mannequin.photo, replace(mannequin.person_map, labels=labels, matte=matte))
+    plate = plate_of(holed, drape_over(labels.shape), Category.UPPER_BODY)[y, x]
+    assert plate[0] > plate[1]

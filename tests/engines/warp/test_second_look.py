@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engines.base import Label
+from engines.base import Label, Landmark
 from engines.warp.body import measure_body
 from engines.warp.second_look import looked_at_again
 from tests.engines.mannequin import Mannequin, draw_mannequin
@@ -57,3 +57,30 @@ def test_metal_ring_on_a_sleeve_is_no_hand() -> None:
     found = look(Mannequin(photo, replace(mannequin.person_map, labels=labels)))
     assert (found[box] == Label.UPPER).all()
     assert (found == Label.HANDS).any()
+
+
+def test_dark_ring_behind_the_neck_is_no_face() -> None:
+    mannequin = draw_mannequin()
+    labels, points = mannequin.person_map.labels.copy(), mannequin.person_map.landmarks
+    ears = points[[Landmark.LEFT_EAR, Landmark.RIGHT_EAR]]
+    row, column = int(ears[:, 1].max()) + 8, int(points[:11, 0].max()) + 12
+    box = (slice(row, row + 10), slice(column, column + 20))
+    labels[box] = Label.FACE
+    photo = mannequin.photo.copy()
+    photo[box] = (20, 20, 30)
+    found = look(Mannequin(photo, replace(mannequin.person_map, labels=labels)))
+    assert (found[box] == Label.UPPER).all()
+    assert (found == Label.FACE).sum() == (mannequin.person_map.labels == Label.FACE).sum()
+
+
+def test_collar_ring_beside_the_neck_is_cloth_and_a_bag_is_not() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels.copy()
+    body = measure_body(mannequin.person_map)
+    x, y = body.point(-0.09, 0.30 * body.shoulder_width).round().astype(int)
+    ring = (slice(y - 4, y + 5), slice(x, x + 6))
+    labels[ring], labels[400:440, 20:60] = Label.OTHER, Label.OTHER
+    labels[y + 5 : y + 12, x : x + 6] = Label.UPPER
+    found = look(Mannequin(mannequin.photo, replace(mannequin.person_map, labels=labels)))
+    assert (found[ring] == Label.UPPER).all()
+    assert (found[400:440, 20:60] == Label.OTHER).all()

@@ -1,5 +1,7 @@
 """A drawn garment laid on a drawn person."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,19 @@ def test_shoulder_seam_lies_on_the_shoulder() -> None:
         column = int(body.point(0.0, side * 0.38 * body.shoulder_width)[0])
         silhouette = int(np.argmax(mannequin.person_map.matte[:, column] > 127))
         assert abs(int(np.argmax(cover[:, column])) - silhouette) < 0.05 * body.shoulder_width
+
+
+def test_no_notch_in_the_shoulder_where_the_seam_lies_at_the_joint() -> None:
+    mannequin = draw_mannequin(960, 760, sleeves="long")
+    body = measure_body(mannequin.person_map)
+    # A bulky old garment: the shoulder joint is taken for higher than it is.
+    raised = {
+        side: body.skeleton.shoulder[side] - 0.07 * body.shoulder_width * body.skeleton.down for side in (LEFT, RIGHT)
+    }
+    body = replace(body, skeleton=replace(body.skeleton, shoulder=raised))
+    cloth = cut_out(draw_garment("t-shirt").picture)
+    cover = drape_upper(cloth, find_upper_landmarks(cloth), body).alpha > 0.5
+    shoulders = np.abs(np.abs(body.laterals) - 0.5) < 0.12
+    tops = [int(np.argmax(cover[:, column])) for column in np.flatnonzero(shoulders[int(body.skeleton.shoulders[1])])]
+    steps = np.abs(np.diff(tops))
+    assert np.percentile(steps, 95) < 0.05 * body.shoulder_width
