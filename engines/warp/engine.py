@@ -18,18 +18,18 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
-from engines.warp.body import BodyModel, measure_body
-from engines.warp.composite import Scene, compose
-from engines.warp.dressing import drape_garment
+from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.composite.compose import Scene, compose
+from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import HONOURED, settle_hints
-from engines.warp.plate import lay_plate, old_garment
+from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
 from engines.warp.stages import Stages
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
-REVISION = "1"
+REVISION = "2"
 """Counted up with every change of the pictures this engine makes."""
 
 MAX_GARMENTS = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engines.base import Category, EngineError, Landmark, PersonMap
-from engines.warp.body import LEFT, RIGHT, BodyModel
+from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
 
 LEAST_SHOULDER_VISIBILITY = 0.3

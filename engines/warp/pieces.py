@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Reals: TypeAlias = NDArray[np.floating[Any]]
+"""What callers may pass where a float array is read: either precision."""
 
 
 @dataclass(frozen=True)

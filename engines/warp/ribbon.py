@@ -13,8 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.pieces import Cloth, Piece
-from engines.warp.silhouette import Reals
+from engines.warp.pieces import Cloth, Piece, Reals
 
 LEAST_ADVANCE = 0.15
 """Share of the centre line's own step by which every point of a row has to be ahead of the row before it."""

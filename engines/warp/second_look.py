@@ -11,7 +11,7 @@ from scipy import ndimage
 
 from engines.base import Label, Landmark, PersonMap
 from engines.garment.regions import BoolMask, dilated, eroded, opened
-from engines.warp.body import BodyModel
+from engines.warp.body.model import BodyModel
 from engines.warp.channels import all_channels
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)

@@ -17,7 +17,7 @@ from engines.base import (
     RenderResult,
     RenderStopped,
 )
-from engines.warp.body import measure_body
+from engines.warp.body.model import measure_body
 from engines.warp.engine import WarpEngine
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import Mannequin, draw_mannequin

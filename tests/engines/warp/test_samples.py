@@ -16,10 +16,10 @@ from engines.base import Category, Label, PersonMap, Picture
 from engines.garment.cutout import cut_out
 from engines.models import models_present
 from engines.person.segmenter import MediaPipeSegmenter
-from engines.warp.body import BodyModel, measure_body
-from engines.warp.full import drape_full
-from engines.warp.lower import drape_lower
-from engines.warp.plate import lay_plate, old_garment
+from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.drape.full import drape_full
+from engines.warp.drape.lower import drape_lower
+from engines.warp.plate.lay import lay_plate, old_garment
 
 MODELS = Path(__file__).parents[3] / ".models"
 HEIGHT = 640

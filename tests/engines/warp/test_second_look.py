@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from engines.base import Label, Landmark
-from engines.warp.body import measure_body
+from engines.warp.body.model import measure_body
 from engines.warp.second_look import looked_at_again
 from tests.engines.mannequin import Mannequin, draw_mannequin
 

@@ -1,0 +1,1 @@
+"""The body that clothes are laid on: joints, limbs, outline and waist, measured from a person map."""

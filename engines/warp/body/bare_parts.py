@@ -1,0 +1,195 @@
+"""Where a bare body would be seen: arms, legs and torso as fields over the picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label
+from engines.warp.body.bare_limbs import bare_edges
+from engines.warp.body.hidden_hands import hand_hidden
+from engines.warp.body.limbs import Limb, usual_leg
+from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.pieces import Reals
+from engines.warp.ribbon import OUTSIDE, rasterise
+
+ARM_BARE = (0.150, 0.112, 0.075)
+"""Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
+
+CAP_SLEEVE = 0.25
+"""A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
+
+SHOULDER_REACH = 0.32
+"""Share of the arm over which the round of the shoulder goes over into the upper arm."""
+
+TORSO_BARE_MOST = ((0.10, 0.46), (0.35, 0.44), (0.66, 0.375), (0.88, 0.405), (1.10, 0.46))
+"""Largest half width of a bare torso at heights, in shoulder widths: what is measured may be a loose top's."""
+
+COVERED = 0.5
+"""Cover of the drape on a limb's axis from which the limb counts as clothed there."""
+
+BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
+"""Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
+
+NECK_PER_FACE = 0.82
+"""Half width of a neck below the chin over that of the lower face."""
+
+LEAST_FACE_ROWS = 12
+"""Rows of face from which its place is believed, pixels."""
+
+WRIST_END, HAND_END = 1.03, 1.12
+"""Share of the arm at which invented skin ends where no hand is seen, and where one is, under which it ends unseen."""
+
+STRIP_ROWS, STRIP_COLUMNS = 48, 9
+
+
+@dataclass(frozen=True)
+class BarePart:
+    """One part of the bare body.
+
+    Attributes:
+        on: ``(height, width)``, the pixels of this part.
+        across: ``(height, width)`` float32, -1 at its left edge in the picture to 1 at its right one; 0 elsewhere.
+        share: ``(height, width)`` float32, position along a limb, 0 at its root to 1 at wrist or ankle; 0 on the
+            torso.
+        begin: Share at which a sleeve or trouser leg ends; 0 where the limb is bare from its root, or a torso.
+        bend: Share at which the knee lies; negative for arms and the torso.
+        length: Of the limb in pixels; 1 for the torso.
+    """
+
+    on: NDArray[np.bool_]
+    across: NDArray[np.float32]
+    share: NDArray[np.float32]
+    begin: float = 0.0
+    bend: float = -1.0
+    length: float = 1.0
+
+
+def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
+    """Share of a limb down to which the drape lies on its centre line without a break; -1 when it does not begin.
+
+    Cloth further down is not the limb's own: a forearm may lie on the skirt.
+    """
+    height, width = clothed.shape
+    x, y = np.rint(limb.line).astype(int).T
+    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    on_axis = np.zeros(len(x), np.float32)
+    on_axis[framed] = clothed[y[framed], x[framed]]
+    covered = limb.shares[on_axis > COVERED]
+    if len(covered) == 0 or covered[0] > BEGINS_WITHIN:
+        return -1.0
+    breaks = np.flatnonzero(np.diff(covered) > LARGEST_BREAK)
+    return float(covered[breaks[0]] if len(breaks) else covered[-1])
+
+
+def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
+    """An arm from a share of its length to the wrist; from the round of the shoulder where that is bare too."""
+    limb, unit = body.arms[side], body.shoulder_width
+    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
+    edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
+    end = WRIST_END if hand_hidden(body, side) else HAND_END
+    if begin > CAP_SLEEVE:
+        return _strip(body.shape, limb, edges, (begin, end), side)
+    joint = body.skeleton.shoulder[side]
+    to_tip = 0.92 * float(np.linalg.norm(body.tips[side] - joint))
+    radius = max(min(max(float(edges[0][0] + edges[1][0]) / 2.0, to_tip), 1.1 * ARM_BARE[0] * unit), 1.0)
+    at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
+    rounded = tuple((edge + np.maximum(radius - edge, 0.0) * at_shoulder).astype(np.float32) for edge in edges)
+    arm = _strip(body.shape, limb, (rounded[0], rounded[1]), (0.0, end), side)
+    columns = np.arange(body.shape[1], dtype=np.float32)[None] - joint[0]
+    rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - joint[1]
+    distance = np.hypot(columns, rows) / np.float32(radius)
+    ball = ~arm.on & (distance < 1.0)
+    return BarePart(
+        on=arm.on | ball,
+        across=np.where(ball, distance * side, arm.across).astype(np.float32),
+        share=arm.share,
+        length=arm.length,
+    )
+
+
+def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
+    """A leg from a share of its length to the ankle."""
+    limb = body.legs[side]
+    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual_leg(limb, body.shoulder_width))
+    return _strip(body.shape, limb, edges, (max(begin, 0.0), 1.08), side, bend=limb.bend)
+
+
+def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
+    """Largest half width of a bare torso at heights, in shoulder widths."""
+    knots, values = zip(*TORSO_BARE_MOST, strict=True)
+    return np.asarray(np.interp(heights, knots, values), dtype=np.float32)
+
+
+def bare_torso(body: BodyModel) -> BarePart:
+    """Neck, shoulders, chest and midriff down to the crotch."""
+    unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
+    tip_rises = [float((bone.shoulders - body.tips[side]) @ bone.down) / length for side in SIDES]
+    # The sloping muscle beside the neck stands above the straight shoulder line.
+    neck = NECK_RISE * unit / length
+    above = [-2.3 * neck, -1.35 * neck, -neck, -max(min(float(np.mean(tip_rises)), 0.9 * neck), 0.0), 0.02, 0.08]
+    heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
+    most = bare_torso_limit(heights)
+    in_armpit = ease((heights - 0.05) / 0.22)
+    position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
+    halves = {}
+    for side in SIDES:
+        chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit)
+        tip = body.tip_offset(side)
+        foot = NECK_HALF_WIDTH * unit
+        line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]
+        shoulders = np.interp(heights, above, line)
+        halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
+    reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
+    middle, half = _face_across(body)
+    # The neck leads to the head, which may be held aside, and is narrower than it.
+    to_head = ease((-heights - neck) / (1.3 * neck))[:, None]
+    narrower = np.minimum(1.0, NECK_PER_FACE * half / np.maximum(halves[LEFT], 1.0))[:, None]
+    reach = reach * (1.0 + (narrower - 1.0) * to_head) + middle * to_head
+    grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
+    across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
+    field = rasterise(grid, across, body.shape)[..., 0]
+    on = np.asarray(field > OUTSIDE)
+    return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
+
+
+def _face_across(body: BodyModel) -> tuple[float, float]:
+    """Middle and half width of the lower face across the axis, pixels; the usual ones where no face is seen."""
+    face = body.labels == Label.FACE
+    rows = np.flatnonzero(face.any(axis=1))
+    if len(rows) < LEAST_FACE_ROWS:
+        return 0.0, NECK_HALF_WIDTH * body.shoulder_width / NECK_PER_FACE
+    face[: int(rows[0] + 0.5 * len(rows))] = False
+    left, right = np.percentile(body.laterals[face], (3, 97)) * body.shoulder_width
+    return float(left + right) / 2, float(right - left) / 2
+
+
+def _strip(
+    shape: tuple[int, int],
+    limb: Limb,
+    halves: tuple[NDArray[np.float32], NDArray[np.float32]],
+    span: tuple[float, float],
+    side: int,
+    *,
+    bend: float = -1.0,
+) -> BarePart:
+    """A limb between two shares; halves are its outer and inner distances from the centre line."""
+    begin, end = span
+    if begin >= end - 0.02:
+        nothing = np.zeros(shape, np.float32)
+        return BarePart(nothing > 0, nothing, nothing)
+    shares = np.linspace(begin, end, STRIP_ROWS, dtype=np.float32)
+    line, out = limb.points(shares), limb.outwards(shares)
+    half_outer = np.interp(shares, limb.shares, halves[0])[:, None]
+    half_inner = np.interp(shares, limb.shares, halves[1])[:, None]
+    position = np.linspace(-1.0, 1.0, STRIP_COLUMNS, dtype=np.float32)
+    reach = np.where(position < 0, position * half_inner, position * half_outer)
+    grid = (line[:, None] + out[:, None] * reach[..., None]).astype(np.float32)
+    values = np.stack(np.broadcast_arrays(position[None] * side, shares[:, None]), axis=-1).astype(np.float32)
+    field = rasterise(grid, values, shape)
+    on = np.asarray(field[..., 0] > OUTSIDE)
+    across, share = (np.where(on, field[..., k], 0.0).astype(np.float32) for k in range(2))
+    return BarePart(on, across, share, begin=begin, bend=bend, length=limb.length)

@@ -1,0 +1,203 @@
+"""Arms and legs as centre lines with a half width to either side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.warp.body.silhouette import ease, reach, settle, towards
+from engines.warp.body.skeleton import Point
+from engines.warp.pieces import Reals
+
+SAMPLES = 72
+"""Points along a limb."""
+
+CROTCH_DROP = 0.30
+"""From hip joint to crotch, in shoulder widths."""
+
+LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.32, 0.21, 0.16)
+"""Believable half widths of a clothed or bare leg at crotch, knee and ankle, in shoulder widths."""
+
+LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
+"""Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
+
+ARM_USUAL = (0.155, 0.120, 0.080)
+"""Half width of an arm at shoulder, elbow and wrist, in shoulder widths."""
+
+
+@dataclass(frozen=True)
+class Limb:
+    """One arm or leg.
+
+    Attributes:
+        shares: ``(n,)`` positions of the samples: 0 at the root, 1 at wrist or ankle, rising beyond 1.
+        line: ``(n, 2)`` centre line in pixels.
+        outward: ``(n, 2)`` unit vectors across the limb, away from the body's middle.
+        outer: ``(n,)`` distance from the centre line to the outer edge of the silhouette in pixels.
+        inner: ``(n,)`` the same towards the body's middle.
+        length: Root to wrist or ankle in pixels.
+        bend: Share at which the elbow or knee lies.
+        depth: z of the wrist or knee in pixels, negative towards the camera.
+        seen: Least visibility of the joints below the root, 0 to 1.
+    """
+
+    shares: NDArray[np.float32]
+    line: NDArray[np.float32]
+    outward: NDArray[np.float32]
+    outer: NDArray[np.float32]
+    inner: NDArray[np.float32]
+    length: float
+    bend: float
+    depth: float
+    seen: float
+
+    def points(self, shares: Reals) -> NDArray[np.float32]:
+        """Centre line at the given shares, ``(m, 2)``."""
+        return self._read(self.line, shares)
+
+    def outwards(self, shares: Reals) -> NDArray[np.float32]:
+        """Unit vectors away from the body's middle at the given shares, ``(m, 2)``."""
+        return towards(self._read(self.outward, shares))
+
+    def outer_at(self, shares: Reals) -> NDArray[np.float32]:
+        """Outer half width at the given shares in pixels, ``(m,)``."""
+        return np.interp(shares, self.shares, self.outer).astype(np.float32)
+
+    def inner_at(self, shares: Reals) -> NDArray[np.float32]:
+        """Inner half width at the given shares in pixels, ``(m,)``."""
+        return np.interp(shares, self.shares, self.inner).astype(np.float32)
+
+    def _read(self, values: NDArray[np.float32], shares: Reals) -> NDArray[np.float32]:
+        columns = [np.interp(shares, self.shares, values[:, k]) for k in range(2)]
+        return np.stack(columns, axis=-1).astype(np.float32)
+
+
+def measure_leg(
+    inside: NDArray[np.bool_],
+    joints: tuple[Point, Point, Point],
+    *,
+    other: tuple[Point, Point, Point],
+    right: Point,
+    side: int,
+    shoulder_width: float,
+    depth: float,
+    seen: float,
+) -> Limb:
+    """Leg from the height of the crotch (share 0) to the ankle (share 1).
+
+    Args:
+        inside: ``(height, width)``, true on the person without arms and hands.
+        joints: Hip, knee and ankle.
+        other: The other leg's; the inner half width ends half way to it.
+        right: Unit vector across the torso towards the right of the picture.
+        side: Picture side.
+        shoulder_width: Pixels.
+        depth: z of the knee.
+        seen: Least visibility of knee and ankle.
+    """
+    shares, line, outward, length, bend = _centre_line(_below_hip(joints, shoulder_width), right * side, 1.18)
+    _, other_line, _, _, _ = _centre_line(_below_hip(other, shoulder_width), -right * side, 1.18)
+    half_gap = np.linalg.norm(line - other_line, axis=1) / 2.0
+    knots = [0.0, bend, 1.0]
+    least = (np.interp(shares, knots, LEG_LEAST) * shoulder_width).astype(np.float32)
+    most = (np.interp(shares, knots, LEG_MOST) * shoulder_width).astype(np.float32)
+    outer = reach(inside, line, outward, 0.5 * shoulder_width)
+    inner = reach(inside, line, -outward, 0.5 * shoulder_width)
+    # Below the ankle a ray measures the shoe.
+    outer[shares > 0.97] = np.nan
+    inner[shares > 0.97] = np.nan
+    inner_most = np.maximum(least, np.minimum(most, half_gap)).astype(np.float32)
+    return Limb(
+        shares=shares,
+        line=line,
+        outward=outward,
+        outer=settle(outer, least, most),
+        inner=settle(inner, least, inner_most),
+        length=length,
+        bend=bend,
+        depth=depth,
+        seen=seen,
+    )
+
+
+def measure_arm(
+    inside: NDArray[np.bool_],
+    joints: tuple[Point, Point, Point],
+    *,
+    right: Point,
+    side: int,
+    shoulder_width: float,
+    depth: float,
+    seen: float,
+) -> Limb:
+    """Arm from the shoulder joint (share 0) to the wrist (share 1).
+
+    Args:
+        inside: ``(height, width)``, true on the person.
+        joints: Shoulder, elbow and wrist.
+        right: Unit vector across the torso towards the right of the picture.
+        side: Picture side.
+        shoulder_width: Pixels.
+        depth: z of the wrist.
+        seen: Least visibility of elbow and wrist.
+    """
+    shares, line, outward, length, bend = _centre_line(joints, right * side, 1.12)
+    usual = (np.interp(shares, [0.0, bend, 1.0], ARM_USUAL) * shoulder_width).astype(np.float32)
+    least, most = 0.85 * usual, 1.25 * usual
+    outer = reach(inside, line, outward, 0.3 * shoulder_width)
+    inner = reach(inside, line, -outward, 0.3 * shoulder_width)
+    # An arm lying on the torso has no outline of its own: rays that run on say nothing.
+    outer[outer > 1.5 * usual] = np.nan
+    inner[inner > 1.5 * usual] = np.nan
+    return Limb(
+        shares=shares,
+        line=line,
+        outward=outward,
+        outer=settle(outer, least, most),
+        inner=settle(inner, least, most),
+        length=length,
+        bend=bend,
+        depth=depth,
+        seen=seen,
+    )
+
+
+def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
+    """Half widths of an average bare leg at a limb's samples, ``(n,)`` pixels."""
+    shin = 1.0 + (limb.shares - limb.bend) / max(1.0 - limb.bend, 0.1)
+    position = np.where(limb.shares < limb.bend, limb.shares / max(limb.bend, 0.1), shin)
+    knots, values = zip(*LEG_BARE, strict=True)
+    return np.asarray(np.interp(position, knots, values) * shoulder_width, dtype=np.float32)
+
+
+def _below_hip(joints: tuple[Point, Point, Point], shoulder_width: float) -> tuple[Point, Point, Point]:
+    """The same leg, begun on the thigh at the height of the crotch."""
+    hip, knee, ankle = joints
+    thigh = float(np.linalg.norm(knee - hip))
+    drop = min(CROTCH_DROP * shoulder_width / max(thigh, 1.0), 0.6)
+    return np.asarray(hip + (knee - hip) * drop, dtype=np.float32), knee, ankle
+
+
+def _centre_line(
+    joints: tuple[Point, Point, Point], outwards: Point, end: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float, float]:
+    """Shares, centre line and outward normals of a two-bone limb whose normals turn smoothly at the bend."""
+    root, middle, tip = joints
+    first, second = float(np.linalg.norm(middle - root)), float(np.linalg.norm(tip - middle))
+    length = max(first + second, 1.0)
+    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
+    along = shares * length
+    way_first, way_second = towards(middle - root), towards(tip - middle)
+    line = np.where(
+        (along < first)[:, None],
+        root + way_first * along[:, None],
+        middle + way_second * (along - first)[:, None],
+    ).astype(np.float32)
+    turn = ease((along - 0.7 * first) / max(0.6 * first, 1.0))[:, None]
+    way = towards((way_first * (1.0 - turn) + way_second * turn).astype(np.float32))
+    normal = np.stack([way[:, 1], -way[:, 0]], axis=1)
+    # The normal is chosen once, at the root, and then carried along, so that a raised forearm does not flip it.
+    sign = 1.0 if float(normal[0] @ outwards) >= 0 else -1.0
+    return shares, line, (normal * sign).astype(np.float32), length, first / length

@@ -1,0 +1,254 @@
+"""The body that clothes are laid on, measured from a `PersonMap`.
+
+Heights are in torso lengths along the axis from mid-shoulder (0) to mid-hip (1) and beyond; offsets are pixels
+across the axis, positive towards the right of the picture. Sides are picture sides, `LEFT` and `RIGHT`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label, Mask, PersonMap
+from engines.warp.body.limbs import CROTCH_DROP, Limb, measure_arm, measure_leg
+from engines.warp.body.silhouette import reach, settle
+from engines.warp.body.skeleton import LEFT, RIGHT, SIDES, Point, Skeleton, read_skeleton
+from engines.warp.body.waist import Waist, find_waist
+from engines.warp.pieces import Reals
+
+__all__ = ["LEFT", "RIGHT", "SIDES", "BodyModel", "measure_body"]
+
+PROFILE_HEIGHTS = np.linspace(0.10, 1.45, 91, dtype=np.float32)
+"""Heights at which the torso's half widths are measured."""
+
+TORSO_LEAST = ((0.10, 0.36), (0.30, 0.36), (0.60, 0.30), (0.90, 0.36), (1.45, 0.36))
+TORSO_MOST = ((0.10, 0.58), (0.30, 0.56), (0.60, 0.52), (0.85, 0.56), (1.00, 0.62), (1.45, 0.66))
+"""Believable half widths of a torso with clothes on: height, shoulder widths."""
+
+NECK_HALF_WIDTH = 0.19
+"""Where the neck meets the shoulder line, in shoulder widths from the axis."""
+
+NECK_RISE = 0.215
+"""Height of that point above the mid-shoulder, in shoulder widths."""
+
+TIP_OUT, TIP_UP = 0.57, 0.82
+"""Direction from the shoulder joint to the tip of the shoulder: outwards and upwards, a unit vector."""
+
+
+@dataclass(frozen=True)
+class BodyModel:
+    """Where the body is under the clothes.
+
+    Attributes:
+        shape: ``(height, width)`` of the working photo.
+        labels: ``(height, width)`` of `Label`.
+        matte: ``(height, width)`` float32, 0 to 1.
+        skeleton: Joints by picture side.
+        widths: Per side ``(91,)`` half widths of the torso in pixels at `PROFILE_HEIGHTS`.
+        arms: Per side, shoulder to wrist.
+        legs: Per side, crotch height to ankle.
+        waist: The line between top and lower garment.
+        tips: Per side, the outer end of the shoulder line on the silhouette.
+    """
+
+    shape: tuple[int, int]
+    labels: Mask
+    matte: NDArray[np.float32]
+    skeleton: Skeleton
+    widths: dict[int, NDArray[np.float32]]
+    arms: dict[int, Limb]
+    legs: dict[int, Limb]
+    waist: Waist
+    tips: dict[int, Point]
+
+    @property
+    def shoulder_width(self) -> float:
+        """Distance of the shoulder joints in pixels."""
+        return self.skeleton.shoulder_width
+
+    @property
+    def torso_length(self) -> float:
+        """Mid-shoulder to mid-hip in pixels."""
+        return self.skeleton.torso_length
+
+    @property
+    def crotch_height(self) -> float:
+        """Height of the crotch, in torso lengths."""
+        return 1.0 + CROTCH_DROP * self.shoulder_width / self.torso_length
+
+    def point(self, height: Reals | float, offset: Reals | float = 0.0) -> Point:
+        """The pixel position at a height and an offset; arrays of one shape give ``(..., 2)``."""
+        bone = self.skeleton
+        along = np.asarray(height, np.float32)[..., None] * (bone.hips - bone.shoulders)
+        return np.asarray(bone.shoulders + along + np.asarray(offset, np.float32)[..., None] * bone.right, np.float32)
+
+    def half_width(self, height: Reals | float, side: int) -> NDArray[np.float32]:
+        """Half width of the torso in pixels at heights, on one side."""
+        return np.asarray(np.interp(height, PROFILE_HEIGHTS, self.widths[side]), np.float32)
+
+    def width(self, height: float) -> float:
+        """Whole width of the torso in pixels at a height."""
+        return float(self.half_width(height, LEFT) + self.half_width(height, RIGHT))
+
+    def tip_offset(self, side: int) -> float:
+        """How far the shoulder tip lies from the axis, in pixels, positive on either side."""
+        bone = self.skeleton
+        return float((self.tips[side] - bone.shoulders) @ bone.right) * side
+
+    def shoulder_line(self, offset: Reals | float, side: int) -> NDArray[np.float32]:
+        """Rise of the neck-shoulder line above the mid-shoulder in pixels, at offsets from the axis.
+
+        Straight from the foot of the neck to the shoulder tip; level inside the neck, going on straight beyond
+        the tip.
+        """
+        bone, unit = self.skeleton, self.shoulder_width
+        tip_rise = float((bone.shoulders - self.tips[side]) @ bone.down)
+        neck = NECK_HALF_WIDTH * unit
+        share = np.maximum((np.asarray(offset, np.float32) - neck) / max(self.tip_offset(side) - neck, 1.0), 0.0)
+        return np.asarray(NECK_RISE * unit * (1.0 - share) + tip_rise * share, dtype=np.float32)
+
+    @cached_property
+    def heights(self) -> NDArray[np.float32]:
+        """``(height, width)`` of every pixel's height in torso lengths."""
+        bone = self.skeleton
+        return field_of(self.shape, bone.shoulders, bone.down) / np.float32(self.torso_length)
+
+    @cached_property
+    def laterals(self) -> NDArray[np.float32]:
+        """``(height, width)`` of every pixel's offset from the axis in shoulder widths."""
+        bone = self.skeleton
+        return field_of(self.shape, bone.shoulders, bone.right) / np.float32(self.shoulder_width)
+
+    @cached_property
+    def arm_distance(self) -> NDArray[np.float32]:
+        """``(height, width)`` distance from the nearer arm's centre line in half arm widths; below 1 is arm."""
+        return np.minimum(*(limb_distance(self.shape, self.arms[side]) for side in SIDES))
+
+    @cached_property
+    def leg_distance(self) -> NDArray[np.float32]:
+        """``(height, width)`` distance from the nearer leg's centre line in half leg widths; below 1 is leg."""
+        return np.minimum(*(limb_distance(self.shape, self.legs[side]) for side in SIDES))
+
+
+def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None) -> BodyModel:
+    """Measure the body.
+
+    Args:
+        person_map: Of the working photo.
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1; makes the waist surer.
+
+    Raises:
+        EngineError: ``pose_not_usable`` when the shoulders are not apart.
+    """
+    bone = read_skeleton(person_map)
+    labels, unit = person_map.labels, bone.shoulder_width
+    shape = (labels.shape[0], labels.shape[1])
+    matte = person_map.matte.astype(np.float32) / 255.0
+    person = matte > 0.5
+    bare_arm = np.isin(labels, (Label.ARMS, Label.HANDS))
+    arms = {
+        side: measure_arm(
+            person,
+            (bone.shoulder[side], bone.elbow[side], bone.wrist[side]),
+            right=bone.right,
+            side=side,
+            shoulder_width=unit,
+            depth=bone.arm_depth[side],
+            seen=bone.arm_seen[side],
+        )
+        for side in SIDES
+    }
+    leg_joints = {side: (bone.hip[side], bone.knee[side], bone.ankle[side]) for side in SIDES}
+    legs = {
+        side: measure_leg(
+            person & ~bare_arm,
+            leg_joints[side],
+            other=leg_joints[-side],
+            right=bone.right,
+            side=side,
+            shoulder_width=unit,
+            depth=bone.depth[side],
+            seen=bone.leg_seen[side],
+        )
+        for side in SIDES
+    }
+    heights = field_of(shape, bone.shoulders, bone.down) / np.float32(bone.torso_length)
+    laterals = field_of(shape, bone.shoulders, bone.right) / np.float32(unit)
+    arm_field = np.minimum(*(limb_distance(shape, arms[side]) for side in SIDES))
+    clear_of_arms = ~bare_arm & (arm_field > 0.9)
+    return BodyModel(
+        shape=shape,
+        labels=labels,
+        matte=matte,
+        skeleton=bone,
+        widths=_torso_widths(person & ~(bare_arm & (np.abs(laterals) > 0.3)), bone, arms),
+        arms=arms,
+        legs=legs,
+        waist=find_waist(labels, heights, laterals, clear_of_arms, photo),
+        tips={side: _shoulder_tip(person & (labels != Label.HAIR), bone, side) for side in SIDES},
+    )
+
+
+def _torso_widths(inside: NDArray[np.bool_], bone: Skeleton, arms: dict[int, Limb]) -> dict[int, NDArray[np.float32]]:
+    """Half widths per side, held to anatomy and ending at an arm that hangs beside the torso, sleeved or bare."""
+    unit = bone.shoulder_width
+    least = _profile(TORSO_LEAST) * unit
+    most = _profile(TORSO_MOST) * unit
+    centres = bone.shoulders + PROFILE_HEIGHTS[:, None] * (bone.hips - bone.shoulders)
+    widths = {}
+    for side in SIDES:
+        measured = reach(inside, centres, bone.right * side, 0.8 * unit)
+        # Below the crotch the axis runs between the legs.
+        measured[bone.torso_length * (PROFILE_HEIGHTS - 0.97) > CROTCH_DROP * unit] = np.nan
+        line = arms[side].line[arms[side].shares <= 1.0]
+        drop = (line - bone.shoulders) @ bone.down / bone.torso_length
+        inner = arms[side].inner[arms[side].shares <= 1.0]
+        offset = (line - bone.shoulders) @ bone.right * side - inner
+        order = np.argsort(drop)
+        beside = np.interp(PROFILE_HEIGHTS, drop[order], offset[order], left=np.inf, right=np.inf)
+        # An arm that lies on the torso says nothing about where the torso ends.
+        arm_edge = np.where(beside > 0.30 * unit, beside, np.inf)
+        widths[side] = settle(np.minimum(measured, arm_edge).astype(np.float32), least, most, 9)
+    return widths
+
+
+def _profile(knots: tuple[tuple[float, float], ...]) -> NDArray[np.float32]:
+    heights, values = zip(*knots, strict=True)
+    return np.asarray(np.interp(PROFILE_HEIGHTS, heights, values), dtype=np.float32)
+
+
+def _shoulder_tip(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Point:
+    """Where the shoulder's curve meets the silhouette, up and outwards from the joint."""
+    unit = bone.shoulder_width
+    way = (bone.right * side * TIP_OUT - bone.down * TIP_UP).astype(np.float32)
+    distance = float(reach(inside, bone.shoulder[side][None], way, 0.35 * unit)[0])
+    distance = 0.12 * unit if not np.isfinite(distance) else distance
+    return np.asarray(bone.shoulder[side] + way * float(np.clip(distance, 0.06 * unit, 0.22 * unit)), np.float32)
+
+
+def field_of(shape: tuple[int, int], origin: Point, way: Point) -> NDArray[np.float32]:
+    """How far every pixel lies from ``origin`` in the direction ``way``, in pixels."""
+    x = (np.arange(shape[1], dtype=np.float32) - origin[0]) * way[0]
+    y = (np.arange(shape[0], dtype=np.float32) - origin[1]) * way[1]
+    return np.asarray(x[None] + y[:, None], dtype=np.float32)
+
+
+def limb_distance(shape: tuple[int, int], limb: Limb) -> NDArray[np.float32]:
+    """Every pixel's distance from a limb's two bones, in units of the limb's half width there."""
+    end = int(np.searchsorted(limb.shares, 1.0))
+    bend = int(np.searchsorted(limb.shares, limb.bend))
+    half = (limb.outer + limb.inner) / 2.0
+    nearest = np.full(shape, np.inf, np.float32)
+    for first, last in ((0, max(bend, 1)), (min(bend, end - 1), end)):
+        begin, bone = limb.line[first], limb.line[last] - limb.line[first]
+        length = max(float(np.linalg.norm(bone)), 1.0)
+        way = np.asarray(bone / length, np.float32)
+        along = np.clip(field_of(shape, begin, way) / length, 0.0, 1.0)
+        off_x = np.arange(shape[1], dtype=np.float32)[None] - begin[0] - along * bone[0]
+        off_y = np.arange(shape[0], dtype=np.float32)[:, None] - begin[1] - along * bone[1]
+        radius = half[first] + along * (half[last] - half[first])
+        np.minimum(nearest, np.hypot(off_x, off_y) / radius, out=nearest)
+    return nearest

@@ -1,0 +1,188 @@
+"""Joints by picture side, with believable stand-ins for those that the photo does not show.
+
+Sides are those of the picture: ``LEFT`` is the side with the smaller x, whichever way the person faces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import EngineError, Landmark, PersonMap
+from engines.warp.body.silhouette import towards
+
+LEFT: Final = -1
+RIGHT: Final = 1
+SIDES: Final = (LEFT, RIGHT)
+
+Point: TypeAlias = NDArray[np.float32]
+"""``(2,)`` x and y in pixels of the working photo."""
+
+SEEN = 0.5
+"""Visibility from which a joint is taken as the pose model gives it."""
+
+TORSO_PER_SHOULDER = 1.5
+"""Mid-shoulder to mid-hip over the distance of the shoulder joints, in a person facing the camera."""
+
+BELIEVABLE_TORSO = (1.05, 2.1)
+"""Range of that ratio within which hips out of the frame are still believed."""
+
+THIGH_PER_TORSO, SHIN_PER_TORSO = 0.85, 0.82
+"""Hip to knee and knee to ankle in torso lengths, of a standing adult."""
+
+UPPER_ARM_PER_TORSO, FOREARM_PER_TORSO = 0.60, 0.50
+"""Shoulder to elbow and elbow to wrist in torso lengths."""
+
+GRAVITY: Final = np.array([0.0, 1.0], np.float32)
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """The joints that clothes hang on, in pixels of the working photo.
+
+    Attributes:
+        shoulder: Joint per picture side; ``elbow`` to ``ankle`` alike.
+        depth: z of the knee per picture side, negative towards the camera.
+        arm_depth: z of the wrist per picture side.
+        arm_seen: Least visibility of elbow and wrist per picture side.
+        leg_seen: Least visibility of knee and ankle per picture side.
+        shoulders: Mid-shoulder.
+        hips: Mid-hip.
+        shoulder_width: Distance of the shoulder joints in pixels, at least half the torso length.
+        torso_length: Mid-shoulder to mid-hip in pixels.
+        down: Unit vector from shoulders to hips.
+        right: Unit vector across the torso, towards the right of the picture.
+    """
+
+    shoulder: dict[int, Point]
+    elbow: dict[int, Point]
+    wrist: dict[int, Point]
+    hip: dict[int, Point]
+    knee: dict[int, Point]
+    ankle: dict[int, Point]
+    depth: dict[int, float]
+    arm_depth: dict[int, float]
+    arm_seen: dict[int, float]
+    leg_seen: dict[int, float]
+    shoulders: Point
+    hips: Point
+    shoulder_width: float
+    torso_length: float
+    down: Point
+    right: Point
+
+
+def read_skeleton(person_map: PersonMap) -> Skeleton:
+    """Sort the landmarks by picture side and replace those that cannot be true.
+
+    Raises:
+        EngineError: ``pose_not_usable`` when the shoulders are not apart.
+    """
+    points = person_map.landmarks[:, :2].astype(np.float32)
+    seen = person_map.landmarks[:, 3]
+    arm_rows = _by_picture_side(points, Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER)
+    shoulder = {side: points[Landmark.LEFT_SHOULDER + arm_rows[side]] for side in SIDES}
+    shoulders = (shoulder[LEFT] + shoulder[RIGHT]) / 2.0
+    apart = float(np.linalg.norm(shoulder[RIGHT] - shoulder[LEFT]))
+    if not np.isfinite(apart) or apart < 4.0:
+        raise EngineError("pose_not_usable", "the shoulders are not apart")
+
+    hips, hip, leg_rows = _hips(points, seen, shoulder, shoulders, apart)
+    torso_length = max(float(np.linalg.norm(hips - shoulders)), 1.0)
+    down = towards(hips - shoulders)
+    right = np.array([down[1], -down[0]], np.float32)
+    right = right if right[0] >= 0 else -right
+
+    elbow, wrist, knee, ankle = {}, {}, {}, {}
+    for side in SIDES:
+        arm, leg = arm_rows[side], leg_rows[side]
+        elbow[side], wrist[side] = _two_bones(
+            shoulder[side],
+            (points[Landmark.LEFT_ELBOW + arm], points[Landmark.LEFT_WRIST + arm]),
+            (float(seen[Landmark.LEFT_ELBOW + arm]), float(seen[Landmark.LEFT_WRIST + arm])),
+            (UPPER_ARM_PER_TORSO * torso_length, FOREARM_PER_TORSO * torso_length),
+        )
+        knee[side], ankle[side] = _two_bones(
+            hip[side],
+            (points[Landmark.LEFT_KNEE + leg], points[Landmark.LEFT_ANKLE + leg]),
+            (float(seen[Landmark.LEFT_KNEE + leg]), float(seen[Landmark.LEFT_ANKLE + leg])),
+            (THIGH_PER_TORSO * torso_length, SHIN_PER_TORSO * torso_length),
+        )
+    z = person_map.landmarks[:, 2]
+    return Skeleton(
+        shoulder=shoulder,
+        elbow=elbow,
+        wrist=wrist,
+        hip=hip,
+        knee=knee,
+        ankle=ankle,
+        depth={side: float(z[Landmark.LEFT_KNEE + leg_rows[side]]) for side in SIDES},
+        arm_depth={side: float(z[Landmark.LEFT_WRIST + arm_rows[side]]) for side in SIDES},
+        arm_seen={
+            side: float(min(seen[Landmark.LEFT_ELBOW + arm_rows[side]], seen[Landmark.LEFT_WRIST + arm_rows[side]]))
+            for side in SIDES
+        },
+        leg_seen={
+            side: float(min(seen[Landmark.LEFT_KNEE + leg_rows[side]], seen[Landmark.LEFT_ANKLE + leg_rows[side]]))
+            for side in SIDES
+        },
+        shoulders=shoulders,
+        hips=hips,
+        shoulder_width=max(apart, 0.5 * torso_length),
+        torso_length=torso_length,
+        down=down,
+        right=right,
+    )
+
+
+def _by_picture_side(points: NDArray[np.float32], left_row: int, right_row: int) -> dict[int, int]:
+    """Which of the person's sides is on which side of the picture: 0 for the row of "left", 1 for "right"."""
+    return {LEFT: 1, RIGHT: 0} if points[right_row, 0] < points[left_row, 0] else {LEFT: 0, RIGHT: 1}
+
+
+def _hips(
+    points: NDArray[np.float32],
+    seen: NDArray[np.float32],
+    shoulder: dict[int, Point],
+    shoulders: Point,
+    apart: float,
+) -> tuple[Point, dict[int, Point], dict[int, int]]:
+    """Mid-hip, hip joints per picture side, and the rows they come from."""
+    rows = _by_picture_side(points, Landmark.LEFT_HIP, Landmark.RIGHT_HIP)
+    hip = {side: points[Landmark.LEFT_HIP + rows[side]] for side in SIDES}
+    hips = (hip[LEFT] + hip[RIGHT]) / 2.0
+    spine = hips - shoulders
+    length = float(np.linalg.norm(spine))
+    upright = length > 1.0 and float(spine[1]) / length > 0.75
+    trusted = float(min(seen[Landmark.LEFT_HIP], seen[Landmark.RIGHT_HIP])) >= SEEN
+    believable = upright and BELIEVABLE_TORSO[0] <= length / apart <= BELIEVABLE_TORSO[1]
+    if length > 1.0 and (trusted or believable):
+        return hips, hip, rows
+    girdle = towards(shoulder[RIGHT] - shoulder[LEFT])
+    down = towards(np.array([-girdle[1], girdle[0]], np.float32) + GRAVITY)
+    hips = (shoulders + down * TORSO_PER_SHOULDER * apart).astype(np.float32)
+    across = np.array([down[1], -down[0]], np.float32)
+    # Hip joints lie about half as far apart as the shoulder joints.
+    return hips, {side: hips + side * across * 0.26 * apart for side in SIDES}, rows
+
+
+def _two_bones(
+    root: Point, joints: tuple[Point, Point], seen: tuple[float, float], usual: tuple[float, float]
+) -> tuple[Point, Point]:
+    """Middle and end of a limb; unseen joints are held to the usual length and to hanging about downwards."""
+    middle = joints[0] if seen[0] >= SEEN else _believed(root, joints[0], usual[0])
+    if seen[1] >= SEEN:
+        return middle, joints[1]
+    return middle, _believed(middle, joints[1] + (middle - joints[0]), usual[1])
+
+
+def _believed(root: Point, joint: Point, usual: float) -> Point:
+    bone = joint - root
+    length = float(np.linalg.norm(bone))
+    way = towards(bone) if length > 1.0 and np.isfinite(length) else GRAVITY
+    if float(way[1]) < 0.6:
+        way = towards(way + GRAVITY)
+    return np.asarray(root + way * float(np.clip(length, 0.9 * usual, 1.2 * usual)), dtype=np.float32)

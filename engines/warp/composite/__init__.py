@@ -1,0 +1,1 @@
+"""Plate and drape become one picture: light, sharpness, and what stays in front."""

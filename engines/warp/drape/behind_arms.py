@@ -1,0 +1,67 @@
+"""Arms that pass in front of the body: the cloth of torso and legs lies behind them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label
+from engines.warp.body.bare_parts import bare_arm, clothed_until
+from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.pieces import Piece
+
+WRIST_WITHIN = 1.25
+"""A wrist no further from the axis than this many half widths of the torso lies before or behind it."""
+
+HAND_RADIUS, LEAST_HAND = 0.22, 0.15
+"""Around the wrist, in shoulder widths, at least this share of the pixels is hand; a hand behind the back is hidden."""
+
+STARTS, FULLY = 0.24, 0.34
+"""Heights between which an arm comes in front of the torso; at the shoulder the garment covers it."""
+
+
+def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]:
+    """Open the garment where an arm is in front of it, as far as no sleeve of the garment covers that arm.
+
+    What is seen through the opening is the plate: the arm itself, or invented skin where an old sleeve was.
+
+    Args:
+        pieces: Of a garment that covers the torso.
+        body: The body.
+    """
+    opening = np.zeros(body.shape, np.float32)
+    for side in SIDES:
+        if not passes_in_front(body, side):
+            continue
+        name = "left_sleeve" if side < 0 else "right_sleeve"
+        sleeve = next((piece.alpha for piece in pieces if piece.name == name), np.zeros(body.shape, np.float32))
+        begin = max(clothed_until(body.arms[side], sleeve), 0.20)
+        opening = np.maximum(opening, bare_arm(body, side, begin).on.astype(np.float32))
+    if not opening.any():
+        return pieces
+    opening = np.asarray(cv2.GaussianBlur(opening, (0, 0), 0.9), np.float32)
+    opening *= ease((body.heights - STARTS) / (FULLY - STARTS))
+    return tuple(piece if piece.name.endswith("sleeve") else _opened(piece, opening) for piece in pieces)
+
+
+def passes_in_front(body: BodyModel, side: int) -> bool:
+    """Whether a forearm lies before the torso, with its hand to be seen."""
+    bone, limb = body.skeleton, body.arms[side]
+    wrist = limb.points(np.ones(1, np.float32))[0]
+    height = float((wrist - bone.shoulders) @ bone.down) / body.torso_length
+    offset = float((wrist - bone.shoulders) @ bone.right)
+    half = float(body.half_width(height, -1 if offset < 0 else 1))
+    if abs(offset) > WRIST_WITHIN * half or not STARTS < height < body.crotch_height:
+        return False
+    rows, columns = np.indices(body.shape, dtype=np.float32)
+    near = np.hypot(columns - wrist[0], rows - wrist[1]) < HAND_RADIUS * body.shoulder_width
+    return bool(near.any() and (body.labels[near] == Label.HANDS).mean() > LEAST_HAND)
+
+
+def _opened(piece: Piece, opening: NDArray[np.float32]) -> Piece:
+    left = 1.0 - opening
+    return replace(piece, colour=piece.colour * left[..., None], alpha=piece.alpha * left)

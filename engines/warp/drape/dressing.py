@@ -1,0 +1,35 @@
+"""From a garment's picture to a drape on a body, whatever part of the body it is for."""
+
+from __future__ import annotations
+
+from engines.base import Category, EngineError, Garment
+from engines.garment.cutout import cut_out
+from engines.garment.upper_landmarks import find_upper_landmarks
+from engines.garment.worn import is_worn
+from engines.warp.body.model import BodyModel
+from engines.warp.drape.full import drape_full
+from engines.warp.drape.lower import drape_lower
+from engines.warp.drape.upper import drape_upper
+from engines.warp.hints import is_tucked
+from engines.warp.pieces import Drape
+from engines.warp.stages import Stages
+
+
+def drape_garment(garment: Garment, body: BodyModel, stages: Stages) -> Drape:
+    """Cut the garment out, measure it and lay it on the body.
+
+    Raises:
+        EngineError: ``garment_not_recognised``.
+        RenderStopped: Between stages.
+    """
+    stages.begin("cut_out")
+    cloth = cut_out(garment.picture)
+    if garment.category is not Category.LOWER_BODY and is_worn(cloth):
+        raise EngineError("garment_not_recognised", "The garment is worn by somebody; it has to lie or hang alone.")
+    stages.begin("drape")
+    hints = garment.hints
+    if garment.category is Category.LOWER_BODY:
+        return drape_lower(cloth, body, hints.kind, hints.tuck_state)
+    if garment.category is Category.FULL_BODY:
+        return drape_full(cloth, body, hints.kind)
+    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(hints))

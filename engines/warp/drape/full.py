@@ -1,0 +1,194 @@
+"""Draping dresses and jumpsuits.
+
+A dress is an upper-body garment that goes over into hanging cloth below the waist; a jumpsuit goes over into
+trouser legs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
+from engines.garment.lower_landmarks import find_lower_landmarks
+from engines.garment.neckline import without_inner_back
+from engines.garment.regions import BoolMask, dilated
+from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.drape.behind_arms import behind_arms
+from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
+from engines.warp.drape.leg_ribbons import lay_leg, leg_end
+from engines.warp.drape.lower import WAIST_EASE, leg_of, shaded_far_leg
+from engines.warp.drape.sleeve_ribbons import lay_sleeve
+from engines.warp.drape.strap_ends import ended_on_shoulders
+from engines.warp.drape.torso_loft import Fit, TorsoLoft, fit_garment, is_strap
+from engines.warp.pieces import Cloth, Drape, Piece, Reals
+from engines.warp.ribbon import Ribbon, draw, forced_monotone
+
+NATURAL_WAIST = 0.67
+"""Where the waist of a garment that has one is laid, in torso lengths below the shoulders."""
+
+ARMPIT_RANGE = (0.22, 0.36)
+"""Believable heights for the armpit of a garment without a waist."""
+
+WAIST_STRETCH = (0.85, 1.25)
+"""How much shorter or longer than its natural proportion the part above the waist may become."""
+
+HANGS_FROM, HANGS_FREELY = 0.62, 1.0
+"""Heights between which the cloth leaves the torso's map and hangs."""
+
+LONGEST, SHORTEST = 0.93, 0.62
+"""Hem at most, as a share of the way from shoulders to ankles; at least, as a share of that to the knees."""
+
+GRID_ROWS, GRID_COLUMNS = 84, 33
+OVERHANG = 1.07
+"""How far the grid reaches across, in half widths of the garment, so that its own soft alpha ends the cloth."""
+
+SEAM_OVERLAP = 4
+"""Canvas pixels by which torso and sleeves overlap."""
+
+
+def drape_full(cloth: Cloth, body: BodyModel, kind: str | None = None) -> Drape:
+    """Lay a full-body garment on a person.
+
+    Args:
+        cloth: The garment, cut out.
+        body: The body, in pixels of the working photo.
+        kind: The caller's name for the garment, e.g. ``jumpsuit``; decides between dress and jumpsuit where it says.
+
+    Returns:
+        Legs of a jumpsuit, then torso and skirt in one piece, then the sleeves.
+
+    Raises:
+        EngineError: ``garment_not_recognised`` when the silhouette is not that of such a garment.
+    """
+    marks = find_dress_landmarks(cloth, kind)
+    upper = marks.upper
+    fit = _fit(marks, body)
+    loft = TorsoLoft(upper, body, fit)
+    fabric = without_inner_back(cloth, upper.back)
+    checks = {
+        "garment_symmetry": upper.symmetry,
+        "scale": fit.scale,
+        "waist_stretch": fit.scale_down / fit.scale,
+        "legs": float(marks.crotch is not None),
+    }
+    torso = _part_of(fabric, upper.torso_part, whole=upper.sleeves is None)
+    if marks.crotch is None:
+        drops = _drops(marks, body, fit)
+        checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
+        pieces = [draw(_lay_dress(marks, body, loft, drops), torso, body.shape, "torso")]
+    else:
+        pieces = _jumpsuit(marks, body, loft, torso)
+    if is_strap(upper):
+        pieces[-1] = ended_on_shoulders(pieces[-1], body)
+    for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
+        laid = lay_sleeve(upper, body, loft, side, sleeve)
+        part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
+        name = "left_sleeve" if side == LEFT else "right_sleeve"
+        pieces.append(draw(laid.ribbon, _part_of(fabric, part, whole=False), body.shape, name))
+        checks[f"{name}_end"] = laid.end
+    return Drape(behind_arms(tuple(pieces), body), checks)
+
+
+def _fit(marks: DressLandmarks, body: BodyModel) -> Fit:
+    """The fit of the upper part: sized like a top, its waist or its armpits laid where the body has them."""
+    fit = fit_garment(marks.upper, body)
+    natural = fit.scale
+    if marks.waist is not None:
+        wanted = (NATURAL_WAIST * body.torso_length - fit.origin_drop) / max(marks.waist - fit.origin, 1.0)
+    else:
+        rows = max(marks.upper.armpits.row - fit.origin, 1.0)
+        height = np.clip((fit.origin_drop + rows * natural) / body.torso_length, *ARMPIT_RANGE)
+        wanted = (float(height) * body.torso_length - fit.origin_drop) / rows
+    stretch = float(np.clip(wanted / natural, *WAIST_STRETCH))
+    return replace(fit, scale_down=natural * stretch)
+
+
+def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit) -> NDArray[np.float64]:
+    """Pixels below the mid-shoulder for every canvas row: as fitted above the waist, at its own scale below.
+
+    Garments that would reach the floor end above the ankles, very short ones are lengthened.
+    """
+    rows = np.arange(len(marks.left), dtype=np.float64)
+    upper = fit.origin_drop + (rows - fit.origin) * fit.scale_down
+    waist_row = marks.waist or marks.upper.armpits.row + 0.35 * body.torso_length / fit.scale
+    waist = fit.origin_drop + (waist_row - fit.origin) * fit.scale_down
+    length = max((marks.bottom - waist_row) * fit.scale, 1.0)
+    most = LONGEST * drop_to(body, 0.0, "ankle") - waist
+    least = SHORTEST * drop_to(body, 0.0, "knee") - waist
+    wanted = float(np.clip(length, max(least, 1.0), max(most, 1.0)))
+    return np.where(rows < waist_row, upper, waist + (rows - waist_row) * fit.scale * wanted / length)
+
+
+def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: Reals) -> Ribbon:
+    """One grid from the collar to the hem: the torso's map above the waist, hanging rows below the hips."""
+    rows = np.linspace(marks.upper.frame.top - 6.0, marks.bottom + 8.0, GRID_ROWS)
+    across = np.linspace(-OVERHANG, OVERHANG, GRID_COLUMNS)
+    source = _grid(marks, rows, across)
+    drop = np.interp(rows, np.arange(len(drops)), drops)
+    hanging = hanging_rows(body, 0.0, np.maximum(drop, 0.0))
+    reach = {
+        side: _hanging_reach(marks, body, side, scale=loft.fit.scale, extent=hanging.extents[side], rows=rows)
+        for side in SIDES
+    }
+    offset = np.where(across[None] < 0, reach[-1][:, None], reach[1][:, None]) * across[None]
+    free = hanging.centres[:, None] + offset[..., None] * body.skeleton.right
+    share = ease((drop / body.torso_length - HANGS_FROM) / (HANGS_FREELY - HANGS_FROM))[:, None, None]
+    target = loft.place(source) * (1.0 - share) + free * share
+    return Ribbon(source.astype(np.float32), forced_monotone(target), across.astype(np.float32))
+
+
+def _hanging_reach(
+    marks: DressLandmarks, body: BodyModel, side: int, *, scale: float, extent: Reals, rows: Reals
+) -> NDArray[np.float64]:
+    """Half width per row of the cloth below the waist, on one side."""
+    half = marks.upper.half_widths[0 if side < 0 else 1]
+    natural = np.interp(rows, np.arange(len(half)), half) * scale
+    free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
+    return np.asarray(ndimage.gaussian_filter1d(free, 2.0, mode="nearest"), dtype=np.float64)
+
+
+def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cloth) -> list[Piece]:
+    """Both legs from the waist down, and the torso over them."""
+    fit = loft.fit
+    waist_row = int(marks.waist or fit.origin + (NATURAL_WAIST * body.torso_length - fit.origin_drop) / fit.scale_down)
+    rows = np.arange(torso.alpha.shape[0])[:, None]
+    trousers = replace(torso, alpha=torso.alpha * (rows >= waist_row))
+    lower = find_lower_landmarks(trousers, "trousers")
+    waist = (fit.origin_drop + (waist_row - fit.origin) * fit.scale_down) / body.torso_length
+    scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
+    end = leg_end(lower, body, waist, scale)
+    pieces = []
+    for side in sorted(SIDES, key=lambda side: -body.legs[side].depth):
+        ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end)
+        name = "left_leg" if side < 0 else "right_leg"
+        pieces.append(draw(ribbon, leg_of(trousers, lower, side), body.shape, name))
+    pieces = shaded_far_leg(pieces, body)
+    seam = np.clip((waist_row + SEAM_OVERLAP - rows) / 2.0, 0.0, 1.0)
+    top = replace(torso, alpha=(torso.alpha * seam).astype(np.float32))
+    grid_rows = np.linspace(marks.upper.frame.top - 6.0, waist_row + 8.0, GRID_ROWS // 2)
+    across = np.linspace(-OVERHANG, OVERHANG, GRID_COLUMNS)
+    source = _grid(marks, grid_rows, across)
+    ribbon = Ribbon(source.astype(np.float32), forced_monotone(loft.place(source)), across.astype(np.float32))
+    return [*pieces, draw(ribbon, top, body.shape, "torso")]
+
+
+def _grid(marks: DressLandmarks, rows: Reals, across: Reals) -> NDArray[np.float64]:
+    """Canvas points at the given rows and shares of the half width, ``(rows, columns, 2)``."""
+    canvas_rows = np.arange(len(marks.left))
+    left, right = (np.interp(rows, canvas_rows, half) for half in marks.upper.half_widths)
+    x = marks.upper.axis + across[None] * np.where(across[None] < 0, left[:, None], right[:, None])
+    return np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1).astype(np.float64)
+
+
+def _part_of(cloth: Cloth, part: BoolMask, *, whole: bool) -> Cloth:
+    """The cloth with everything outside one part made transparent."""
+    if whole:
+        return cloth
+    cover = cv2.GaussianBlur(dilated(part, SEAM_OVERLAP).astype(np.float32), (0, 0), 0.8)
+    return replace(cloth, alpha=(cloth.alpha * cover).astype(np.float32))

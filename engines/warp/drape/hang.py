@@ -1,0 +1,100 @@
+"""Cloth that hangs freely from the waist down: skirts, and dresses below the hips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.silhouette import towards
+from engines.warp.body.skeleton import GRAVITY
+from engines.warp.pieces import Reals
+
+HANG_AXIS, HANG_GRAVITY, HANG_KNEES = 0.25, 0.55, 0.35
+"""Shares of the body's axis, of gravity and of the way to the knees in the direction in which cloth hangs."""
+
+EXCESS_KEPT = 0.85
+"""Share of the width beyond the hips that a flat garment keeps when it hangs in folds."""
+
+WIDEST_OVER_HIPS, WIDEST_OVER_CLOTH = 1.12, 1.20
+"""A hanging row is no wider than the larger of these: times the hips, times its own flat width."""
+
+EASE_OVER_LEGS = 1.03
+"""Cloth clears the legs by this factor."""
+
+
+@dataclass(frozen=True)
+class HangingRows:
+    """Rows of hanging cloth at given distances below its start.
+
+    Attributes:
+        centres: ``(n, 2)`` pixels.
+        extents: Per side ``(n,)`` distance from the centre to the edge of body or legs, pixels.
+        distances: ``(n,)`` pixels below the start.
+        hips_at: Distance at which the hips are, pixels.
+    """
+
+    centres: NDArray[np.float32]
+    extents: dict[int, NDArray[np.float32]]
+    distances: NDArray[np.float32]
+    hips_at: float
+
+
+def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows:
+    """Follow the body's axis to the hips and hang from there.
+
+    Args:
+        body: The body.
+        start: Height where the cloth begins, in torso lengths.
+        distances: ``(n,)`` ascending, pixels below that height.
+    """
+    bone = body.skeleton
+    hips_at = max((1.0 - start) * body.torso_length, 1.0)
+    knees = (bone.knee[-1] + bone.knee[1]) / 2.0
+    way = towards(HANG_AXIS * bone.down + HANG_GRAVITY * GRAVITY + HANG_KNEES * towards(knees - bone.hips))
+    heights = start + np.minimum(distances, hips_at) / body.torso_length
+    beyond = np.maximum(distances - hips_at, 0.0)
+    centres = body.point(heights) + beyond[:, None] * way
+    # Between hips and crotch the torso's measured width hands over to the legs' edges.
+    handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
+    extents = {}
+    for side in SIDES:
+        torso = body.half_width(start + distances / body.torso_length, side)
+        legs = np.maximum(_leg_reach(body, centres, side), 0.12 * body.shoulder_width)
+        measured = torso * (1.0 - handover) + legs * handover
+        extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)
+    return HangingRows(centres.astype(np.float32), extents, np.asarray(distances, np.float32), hips_at)
+
+
+def hanging_half_width(natural: Reals, extent: Reals, hip: float) -> NDArray[np.float32]:
+    """Half width of hanging cloth: its own, gathered beyond the hips, at least that of what is underneath.
+
+    Args:
+        natural: ``(n,)`` half width of the flat cloth at the scale of the body, pixels.
+        extent: ``(n,)`` half width of body or legs, pixels.
+        hip: Half width of the hips, pixels.
+    """
+    gathered = np.where(natural > hip, hip + (natural - hip) * EXCESS_KEPT, natural)
+    most = np.maximum(gathered, np.maximum(hip * WIDEST_OVER_HIPS, gathered * WIDEST_OVER_CLOTH))
+    return np.asarray(np.minimum(np.maximum(gathered, extent * EASE_OVER_LEGS), most), dtype=np.float32)
+
+
+def drop_to(body: BodyModel, start: float, joint: str) -> float:
+    """How far the lower of two joints, ``knee`` or ``ankle``, lies below a height of the axis, in pixels."""
+    points = body.skeleton.ankle if joint == "ankle" else body.skeleton.knee
+    return float(max((points[side] - body.point(start)) @ GRAVITY for side in SIDES))
+
+
+def _leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """How far the outermost leg edge on a side lies from the centre in each row."""
+    furthest = np.full(len(centres), -np.inf, np.float64)
+    for leg_side in SIDES:
+        leg = body.legs[leg_side]
+        for edge in (leg.line + leg.outward * leg.outer[:, None], leg.line - leg.outward * leg.inner[:, None]):
+            order = np.argsort(edge[:, 1])
+            x = np.interp(centres[:, 1], edge[order, 1], edge[order, 0])
+            furthest = np.maximum(furthest, (x - centres[:, 0]) * side)
+    return np.asarray(furthest, dtype=np.float32)

@@ -1,0 +1,154 @@
+"""Draping trousers, shorts and skirts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
+from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.drape.behind_top import behind_top
+from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
+from engines.warp.drape.leg_ribbons import lay_leg, leg_end
+from engines.warp.pieces import Cloth, Drape, Piece
+from engines.warp.ribbon import Ribbon, draw, string_ribbon
+
+HIDDEN_WAISTBAND = 0.80
+"""Height of a waistband under a top worn over it, in torso lengths."""
+
+BELIEVABLE_WAISTBAND = (0.60, 0.92)
+"""Range of heights for a waistband that is open to view."""
+
+WIDEST_HIDDEN_WAIST = 0.80
+"""Width of a waist under a loose top at most, in shoulder widths."""
+
+WAIST_EASE = 1.03
+"""Width of the waistband over that of the body there."""
+
+LONGEST_SKIRT = 0.97
+"""Largest length of a skirt as a share of the way to the ankles."""
+
+LEG_SHADOW, LEG_SHADOW_REACH = 0.22, 0.035
+"""Depth of the shadow that the near leg throws on the far one, and its width in shoulder widths."""
+
+SKIRT_ROWS = 64
+
+
+def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_state: str | None = None) -> Drape:
+    """Lay a lower-body garment on a person.
+
+    Args:
+        cloth: The garment, cut out.
+        body: The body, in pixels of the working photo.
+        kind: The caller's name for the garment, e.g. ``skirt``; decides between legs and skirt where it says.
+        tuck_state: ``tucked`` shows the waistband, ``untucked`` hides it under the top; otherwise as in the photo.
+
+    Returns:
+        The far leg first, or the skirt alone.
+
+    Raises:
+        EngineError: ``garment_not_recognised`` when there is too little cloth to measure.
+    """
+    marks = find_lower_landmarks(cloth, kind)
+    open_waist = shows_waistband(body, tuck_state)
+    waistband = waistband_height(body, open_waist)
+    rise = rise_height(marks, body, waistband)
+    if open_waist and not tuck_state and waistband > HIDDEN_WAISTBAND and rise < waistband - 0.05:
+        # A high-rise garment under a cropped top: its waistband is higher than the top's hem.
+        open_waist, waistband = False, float(np.clip(rise, BELIEVABLE_WAISTBAND[0], HIDDEN_WAISTBAND))
+    scale = WAIST_EASE * waist_under(body, waistband, open_waist=open_waist) / max(marks.waist_width, 1.0)
+    legs = marks.shape is LowerShape.LEGS
+    checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
+    if not legs:
+        skirt = _lay_skirt(marks, body, waistband, scale)
+        pieces = [draw(skirt, cloth, body.shape, "skirt")]
+        return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
+    pieces = []
+    end = leg_end(marks, body, waistband, scale)
+    # The far leg first; z grows away from the camera.
+    for side in sorted(SIDES, key=lambda side: -body.legs[side].depth):
+        ribbon = lay_leg(marks, body, side, waistband=waistband, scale=scale, end=end)
+        name = "left_leg" if side < 0 else "right_leg"
+        pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
+    pieces = shaded_far_leg(pieces, body)
+    hidden = tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces)
+    return Drape(hidden, {**checks, "leg_end": end})
+
+
+def shows_waistband(body: BodyModel, tuck_state: str | None) -> bool:
+    """Whether the waistband is open to view: by the caller's wish, otherwise as it is in the photo."""
+    stated = re.sub(r"[^a-z]", "", (tuck_state or "").lower())
+    if stated in {"untucked", "out", "over"}:
+        return False
+    return stated in {"tucked", "tuckedin", "in"} or body.waist.tucked
+
+
+def waistband_height(body: BodyModel, open_waist: bool) -> float:
+    """Where the waistband sits, in torso lengths below the shoulders."""
+    # A little above the line that was seen, so that no rim of the old waistband is left.
+    at = body.waist.height - 0.02 if open_waist and body.waist.tucked else HIDDEN_WAISTBAND
+    return float(np.clip(at, *BELIEVABLE_WAISTBAND))
+
+
+def waist_under(body: BodyModel, waistband: float, *, open_waist: bool) -> float:
+    """Width of the body at the waistband in pixels; under a loose top what is measured is the top's width."""
+    measured = body.width(waistband)
+    return measured if open_waist else min(measured, WIDEST_HIDDEN_WAIST * body.shoulder_width)
+
+
+def rise_height(marks: LowerLandmarks, body: BodyModel, waistband: float) -> float:
+    """Where the waistband would sit for the garment's crotch to lie at the body's; ``waistband`` for a skirt."""
+    if marks.shape is not LowerShape.LEGS:
+        return waistband
+    scale = WAIST_EASE * body.width(waistband) / max(marks.waist_width, 1.0)
+    return body.crotch_height - (marks.crotch[1] - marks.top) * scale / body.torso_length
+
+
+def shaded_far_leg(pieces: list[Piece], body: BodyModel) -> list[Piece]:
+    """The far leg with the shadow of the near one below the crotch; without it two plain legs flow into one."""
+    far, near = pieces
+    reach = LEG_SHADOW_REACH * body.shoulder_width
+    beside = np.asarray(cv2.GaussianBlur(near.alpha, (0, 0), reach), np.float32)
+    below = ease((body.heights - body.crotch_height) / 0.25)
+    factor = 1.0 - LEG_SHADOW * np.clip(2.0 * beside, 0.0, 1.0) * below
+    return [replace(far, colour=np.asarray(far.colour * factor[..., None], np.float32)), near]
+
+
+def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:
+    """The cloth without the other leg below the crotch."""
+    rows, columns = np.indices(cloth.alpha.shape, dtype=np.float32)
+    own = (rows < marks.crotch[1] - 1) | ((columns - marks.divider[:, None]) * side >= -0.5)
+    soft = cv2.GaussianBlur(own.astype(np.float32), (0, 0), 0.7)
+    return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
+
+
+def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float) -> Ribbon:
+    """One ribbon from the waistband to the hem."""
+    length = min(marks.height * scale, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
+    rows = np.linspace(marks.top - 6.0, marks.bottom + 8.0, SKIRT_ROWS)
+    canvas_rows = np.arange(len(marks.left))
+    left, right = (np.interp(rows, canvas_rows, edge) for edge in (marks.left, marks.right))
+    # Half way between the garment's own middle in each row and the middle of the waistband.
+    centre = 0.5 * (left + right) / 2.0 + 0.5 * marks.axis
+    hanging = hanging_rows(body, waistband, (rows - marks.top) / marks.height * length)
+    targets: dict[int, NDArray[np.float64]] = {}
+    for side, edge in ((-1, left), (1, right)):
+        natural = (edge - centre) * side * scale
+        extent = hanging.extents[side]
+        half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
+        snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
+        half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, half)
+        half = ndimage.gaussian_filter1d(half, 2.0, mode="nearest")
+        targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
+    return string_ribbon(
+        (np.stack([left, rows], axis=1), np.stack([right, rows], axis=1)),
+        (targets[-1], targets[1]),
+        columns=13,
+        overhang=(0.06, 0.06),
+    )

@@ -1,0 +1,213 @@
+"""Sleeves laid along the arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import Label
+from engines.garment.curves import mirrored, resampled, smoothed
+from engines.garment.sleeves import POINTS, Sleeve
+from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body.hidden_hands import hand_hidden, sleeved_arm
+from engines.warp.body.limbs import ARM_USUAL, Limb
+from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import ease, reach
+from engines.warp.drape.torso_loft import TorsoLoft
+from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
+
+LONG_FROM = 0.62
+"""Sleeves that reach beyond this share of the arm are long: they lie closer and are laid to the wrist."""
+
+FULL_FROM = 0.86
+"""A sleeve that ends beyond this share of the arm ends at the wrist."""
+
+HAND_COVERING = 0.72
+"""A sleeve that ends beyond this share of the arm would show nothing but an invented wrist where no hand is seen."""
+
+SEAM_BLEND = 0.35
+"""Share of the sleeve over which its own course takes over from the torso's map."""
+
+MOST_PUSH = 0.12
+"""Farthest that the outer edge is moved to cover bare skin, in shoulder widths."""
+
+SHOULDER_ROUND = 0.17
+"""Radius of a bare shoulder around its joint, in shoulder widths."""
+
+ROUNDING_SLOPE = 0.7
+"""Pixels by which the round of the shoulder rises at most for one pixel away from the seam."""
+
+UNDER_OLD_SLEEVE = 1.05
+"""Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
+
+CAP_UNTIL = 0.26
+"""A sleeve that ends before this share of the arm covers little more than the shoulder."""
+
+COLUMNS = 11
+"""Grid points across a sleeve."""
+
+
+@dataclass(frozen=True)
+class LaidSleeve:
+    """A sleeve on an arm.
+
+    Attributes:
+        ribbon: The grid to draw.
+        end: Share of the arm at which the cuff lies, 0 shoulder to 1 wrist.
+    """
+
+    ribbon: Ribbon
+    end: float
+
+
+def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: int, sleeve: Sleeve) -> LaidSleeve:
+    """Lay one sleeve along its arm; the first rows share the torso's map, so that no crack opens at the seam.
+
+    Args:
+        marks: Landmarks of the garment.
+        body: The body.
+        loft: The torso's map.
+        side: Picture side.
+        sleeve: The sleeve on the canvas.
+    """
+    arm = _without_old_sleeve(body.arms[side], body)
+    tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
+    armpit = loft.place(marks.armpit(side)).astype(np.float64)
+    start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
+    end = _cuff_share(marks, sleeve, start, loft.fit.scale, arm.length)
+    if end > HAND_COVERING and hand_hidden(body, side):
+        arm, end = sleeved_arm(arm, body)
+    lower_from = _nearest_share(arm, armpit, 0.55)
+    # A wide armhole may reach below a short cuff: then the sleeve is drawn longer, or its cuff slants, instead of
+    # folding back.
+    end = max(end, min(lower_from + 0.03, end + 0.08))
+    lower_end = max(end, lower_from + 0.02)
+    lower_from = min(max(lower_from, start) + 0.06 * body.shoulder_width / arm.length, 0.9 * lower_end)
+    outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
+    upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
+    upper = np.concatenate([tip[None], _offset_line(arm, outer, upper_from, end)])
+    lower = np.concatenate([armpit[None], _offset_line(arm, -inner, lower_from, lower_end)])
+    if end < LONG_FROM:
+        lower = _outside_torso(lower, armpit, body, side, end)
+    upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
+    upper = _over_bare_shoulder(upper, body, side, cap=end < CAP_UNTIL)
+
+    ribbon = string_ribbon(
+        (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower)), COLUMNS
+    )
+    first_rows = ribbon.source[:2].astype(np.float64)
+    seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
+    fading = np.clip(1 - np.arange(len(ribbon.target) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
+    own_course = ribbon.target[1:] + (seam[1] - ribbon.target[1])[None] * fading
+    target = forced_monotone(np.concatenate([seam[:1], own_course]).astype(np.float32))
+    return LaidSleeve(Ribbon(ribbon.source, target, ribbon.across), end)
+
+
+def _without_old_sleeve(arm: Limb, body: BodyModel) -> Limb:
+    """The arm, no thicker than arms are where a wide old sleeve hides it."""
+    usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width * UNDER_OLD_SLEEVE
+    height, width = body.shape
+    edges = []
+    for reach_out, way in ((arm.outer, 1), (arm.inner, -1)):
+        x, y = np.rint(arm.line + way * arm.outward * (reach_out * 0.8)[:, None]).astype(int).T
+        framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+        label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+        clothed = framed & np.isin(label, (Label.UPPER, Label.FULL))
+        narrowed = np.where(clothed, np.minimum(reach_out, usual), reach_out)
+        edges.append(ndimage.gaussian_filter1d(narrowed, 1.5).astype(np.float32))
+    return replace(arm, outer=edges[0], inner=edges[1])
+
+
+def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:
+    """Share of the arm, up to ``most``, whose centre is nearest to a point."""
+    upper_part = arm.shares <= most
+    distances = np.linalg.norm(arm.line[upper_part] - point, axis=1)
+    return float(arm.shares[upper_part][int(np.argmin(distances))])
+
+
+def _cuff_share(marks: UpperLandmarks, sleeve: Sleeve, start: float, scale: float, arm_length: float) -> float:
+    """Where on the arm the cuff lies; nearly full sleeves are taken to the wrist, arms being drawn foreshortened."""
+    natural = start + sleeve.length * scale / arm_length
+    long_for_torso = sleeve.length > 0.86 * marks.length
+    if natural > FULL_FROM or (natural > 0.66 and long_for_torso):
+        return 1.03
+    return min(natural, 1.05)
+
+
+def _edges(
+    arm: Limb, unit: float, cloth_half: NDArray[np.float64], span: tuple[float, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distances of the sleeve's edges from the arm's centre line at every sample, outer and inner, in pixels."""
+    start, end = span
+    is_long = end > LONG_FROM
+    snug, room = (0.012, 0.04) if is_long else (0.018, 0.06)
+    # Cloth laid flat is half its girth wide; around an arm it is narrower.
+    half = np.interp(arm.shares, np.linspace(start, end, len(cloth_half)), cloth_half) * (0.82 if is_long else 0.90)
+    outer = np.clip(half, arm.outer + snug * unit, arm.outer + (snug + 0.75 * room) * unit)
+    inner = np.clip(half, arm.inner + snug * unit, arm.inner + (snug + 1.2 * room) * unit)
+    outer, inner = ndimage.gaussian_filter1d(outer, 2), ndimage.gaussian_filter1d(inner, 2)
+    # The outer edge leaves the shoulder on the silhouette and gains its room on the way down.
+    ramp = ease((arm.shares - 0.4 * start) / (0.8 * end)).astype(np.float64)
+    return np.minimum(outer, arm.outer + (0.010 + 0.045 * ramp) * unit), inner
+
+
+def _offset_line(arm: Limb, distance: NDArray[np.float64], first: float, last: float) -> NDArray[np.float64]:
+    """A line beside the arm's centre line between two shares."""
+    shares = np.linspace(first, last, 30).astype(np.float32)
+    offset = np.interp(shares, arm.shares, distance)
+    return np.asarray(arm.points(shares) + arm.outwards(shares) * offset[:, None], dtype=np.float64)
+
+
+def _outside_torso(
+    lower: NDArray[np.float64], armpit: NDArray[np.float64], body: BodyModel, side: int, end: float
+) -> NDArray[np.float64]:
+    """Keep the inner edge of a hanging short sleeve outside the armpit, where it would otherwise fold."""
+    arm = body.arms[side]
+    across = body.skeleton.right.astype(np.float64) * side
+    origin = body.skeleton.shoulders
+    armpit_offset = float((armpit - origin) @ across)
+    hanging = ((arm.line - origin) @ across)[arm.shares < max(end, 0.05)].min()
+    if hanging <= 0.8 * armpit_offset - 0.05 * body.shoulder_width:
+        return lower
+    lacking = np.maximum(armpit_offset - 0.01 * body.shoulder_width - (lower - origin) @ across, 0)
+    return np.asarray(lower + lacking[:, None] * across)
+
+
+def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int, *, cap: bool) -> NDArray[np.float64]:
+    """Push the outer edge out until it covers the bare shoulder; a straight line from the tip would cut it off."""
+    skin = np.isin(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
+    along = np.gradient(upper, axis=0)
+    outwards = np.stack([along[:, 1], -along[:, 0]], axis=1)
+    outwards /= np.maximum(np.linalg.norm(outwards, axis=1, keepdims=True), 1e-6)
+    if float((outwards @ body.skeleton.right).mean()) * side < 0:
+        outwards = -outwards
+    unit = body.shoulder_width
+    bare = reach(skin, upper.astype(np.float32), outwards.astype(np.float32), MOST_PUSH * unit).astype(np.float64)
+    bare = np.where(np.isfinite(bare) & (bare < MOST_PUSH * unit), bare, 0.0)
+    push = ndimage.gaussian_filter1d(ndimage.maximum_filter1d(bare, 3), 1.0) + 0.008 * unit * (bare > 0)
+    covering = upper + outwards * push[:, None]
+    if not cap:
+        return np.asarray(covering)
+    # Above a cap sleeve the shoulder would be bare: under an old sleeve its round of the shoulder is not seen, but it
+    # is there.
+    joint = body.skeleton.shoulder[side].astype(np.float64)
+    from_joint = covering - joint
+    distance = np.maximum(np.linalg.norm(from_joint, axis=1, keepdims=True), 1.0)
+    outer_side = from_joint @ (body.skeleton.right * side - body.skeleton.down) > 0
+    inside = (distance < SHOULDER_ROUND * unit) & outer_side[:, None]
+    rounding = np.where(inside, from_joint * (SHOULDER_ROUND * unit / distance - 1.0), 0.0)
+    # The seam stays where the torso has it: a tip that lies at the joint would leap away from the points beside it.
+    steps = np.linalg.norm(np.diff(covering, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])[:, None]
+    length = np.maximum(np.linalg.norm(rounding, axis=1, keepdims=True), 1.0)
+    rounding *= np.minimum(1.0, ROUNDING_SLOPE * along / length)
+    return np.asarray(covering + ndimage.gaussian_filter1d(rounding, 1.0, axis=0, mode="nearest"))
+
+
+def _prolonged(line: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The line with a point before the seam and one past the cuff, so that both ends fade out in the cloth's alpha."""
+    before = line[0] - 0.8 * (line[1] - line[0])
+    return np.concatenate([before[None], line, (2 * line[-1] - line[-2])[None]]).astype(np.float32)

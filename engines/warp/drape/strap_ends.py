@@ -1,0 +1,36 @@
+"""Straps end on the shoulder: from there on they run down the back, where nobody sees them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from engines.base import Label
+from engines.garment.regions import dilated
+from engines.warp.body.bare_parts import bare_torso
+from engines.warp.body.model import BodyModel
+from engines.warp.pieces import Piece
+
+CLOTH_THICKNESS = 0.012
+"""How far a strap stands off the skin, in shoulder widths."""
+
+ENDS_ABOVE = 0.15
+"""Height above which straps are cut, in torso lengths below the shoulders."""
+
+SEEN_BODY = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HAIR, Label.FACE)
+
+
+def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
+    """A garment on straps without what would stand out over the shoulders like horns.
+
+    Args:
+        piece: The torso of a garment that hangs on straps.
+        body: The body.
+    """
+    shown = bare_torso(body).on | np.isin(body.labels, SEEN_BODY)
+    thick = max(1, round(CLOTH_THICKNESS * body.shoulder_width))
+    inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)
+    kept = np.asarray(cv2.GaussianBlur(inside.astype(np.float32), (0, 0), 0.8), np.float32)
+    return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept)

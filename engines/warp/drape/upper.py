@@ -1,0 +1,70 @@
+"""Draping a garment for the upper body."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from engines.garment.neckline import without_inner_back
+from engines.garment.regions import BoolMask, dilated
+from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.drape.sleeve_ribbons import lay_sleeve
+from engines.warp.drape.strap_ends import ended_on_shoulders
+from engines.warp.drape.torso_loft import TorsoLoft, fit_garment, is_strap
+from engines.warp.pieces import Cloth, Drape, Piece
+from engines.warp.ribbon import draw
+
+TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
+"""Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
+
+
+def drape_upper(cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked: bool = False) -> Drape:
+    """Lay an upper-body garment on a person.
+
+    Args:
+        cloth: The garment.
+        marks: Its landmarks, on the cloth's canvas.
+        body: The body, in pixels of the working photo.
+        tucked: End the garment at the waist line, as if it were tucked in.
+
+    Returns:
+        Torso first, then the sleeves.
+    """
+    cloth = without_inner_back(cloth, marks.back)
+    loft = TorsoLoft(marks, body, fit_garment(marks, body))
+    torso = draw(loft.ribbon(), _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks), body.shape, "torso")
+    if is_strap(marks):
+        torso = ended_on_shoulders(torso, body)
+    if tucked:
+        torso = _cut_at_waist(torso, body)
+    pieces = [torso]
+    checks = {
+        "garment_symmetry": marks.symmetry,
+        "hem_height": loft.fit.hem_height,
+        "hem_stretch": loft.fit.scale_down / loft.fit.scale,
+        "cropped": float(loft.fit.cropped),
+    }
+    if marks.sleeves is not None:
+        for side, sleeve in zip(SIDES, marks.sleeves, strict=True):
+            laid = lay_sleeve(marks, body, loft, side, sleeve)
+            part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
+            name = "left_sleeve" if side == LEFT else "right_sleeve"
+            pieces.append(draw(laid.ribbon, _part_of(cloth, part, SLEEVE_OVERLAP, marks), body.shape, name))
+            checks[f"{name}_end"] = laid.end
+    return Drape(tuple(pieces), checks)
+
+
+def _part_of(cloth: Cloth, part: BoolMask, overlap: int, marks: UpperLandmarks) -> Cloth:
+    """The cloth with everything outside one part made transparent."""
+    if marks.sleeves is None:
+        return cloth
+    cover = cv2.GaussianBlur(dilated(part, overlap).astype(np.float32), (0, 0), 0.8)
+    return Cloth(cloth.colour, (cloth.alpha * cover).astype(np.float32))
+
+
+def _cut_at_waist(torso: Piece, body: BodyModel) -> Piece:
+    """The torso without what lies below the waist line, with an edge one pixel soft."""
+    line = body.waist.line(body.laterals)
+    above = np.clip((line - body.heights) * body.torso_length + 0.5, 0.0, 1.0).astype(np.float32)
+    return Piece(torso.name, torso.colour * above[..., None], torso.alpha * above, torso.across)

@@ -1,0 +1,1 @@
+"""The photo without the old garment: what was behind it, the skin beside it, the other garment under it."""

@@ -1,0 +1,77 @@
+"""Filling holes in a picture from what surrounds them."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.warp.pieces import Reals
+
+KNOWN_ENOUGH = 0.02
+"""Weight from which a pyramid level's own colour counts; below it the coarser level speaks alone."""
+
+GRAIN_LIMIT = 0.010
+"""Largest standard deviation of the grain that is added, in units of full white."""
+
+
+def push_pull(colour: Reals, weight: Reals) -> NDArray[np.float32]:
+    """Smooth interpolation of scattered colours over an image pyramid.
+
+    Known colours are averaged down level by level, holes are then filled from the next coarser level on the way
+    back up (the pull-push scheme of Gortler et al., The Lumigraph, 1996).
+
+    Args:
+        colour: ``(height, width, channels)`` float32.
+        weight: ``(height, width)`` float32, 0 in the holes to 1 where the colour is known.
+
+    Returns:
+        ``(height, width, channels)`` float32 without holes, of mid-grey if nothing was known at all.
+    """
+    levels = [((colour * weight[..., None]).astype(np.float32), weight.astype(np.float32))]
+    while min(levels[-1][1].shape) > 2:
+        sums, weights = levels[-1]
+        levels.append((np.asarray(cv2.pyrDown(sums), np.float32), np.asarray(cv2.pyrDown(weights), np.float32)))
+    sums, weights = levels[-1]
+    filled = (sums + 0.5e-6) / (weights[..., None] + 1e-6)
+    for sums, weights in reversed(levels[:-1]):
+        filled = np.asarray(cv2.pyrUp(filled, dstsize=(weights.shape[1], weights.shape[0])), np.float32)
+        share = np.clip(weights, 0.0, 1.0)[..., None]
+        filled = np.where(share > KNOWN_ENOUGH, sums + filled * (1.0 - share), filled)
+    return np.asarray(filled, dtype=np.float32)
+
+
+def fill_from(photo: NDArray[np.float32], known: NDArray[np.bool_], reduce: int = 4) -> NDArray[np.float32]:
+    """The known part of a photo continued smoothly over all of it.
+
+    Args:
+        photo: ``(height, width, 3)`` float32, 0 to 1.
+        known: ``(height, width)`` pixels to learn from.
+        reduce: Factor by which the work is done smaller; the result has no detail anyway.
+
+    Returns:
+        ``(height, width, 3)`` float32, 0 to 1.
+    """
+    height, width = known.shape
+    size = (max(4, width // reduce), max(4, height // reduce))
+    weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+    sums = cv2.resize(photo * known[..., None].astype(np.float32), size, interpolation=cv2.INTER_AREA)
+    colour = np.asarray(sums, np.float32) / np.maximum(weight, 1e-3)[..., None]
+    filled = push_pull(colour, np.where(weight > 0.3, weight, 0.0))
+    return np.clip(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), 0.0, 1.0).astype(np.float32)
+
+
+def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
+    """Standard deviation of the finest detail in an area of a photo, bounded by `GRAIN_LIMIT`."""
+    if area.sum() < 100:
+        return 0.0
+    grey = photo.mean(axis=2)
+    fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
+    # The median absolute deviation does not see edges; 1.48 makes it a standard deviation.
+    return float(min(1.48 * np.median(np.abs(fine[area])), GRAIN_LIMIT))
+
+
+def grain(shape: tuple[int, int], strength: float) -> NDArray[np.float32]:
+    """``(height, width, 1)`` of reproducible noise with the given standard deviation."""
+    noise = np.random.default_rng(0).normal(0.0, max(strength, 0.0), (*shape, 1))
+    return noise.astype(np.float32)

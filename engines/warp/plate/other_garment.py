@@ -1,0 +1,123 @@
+"""The garment that is not replaced, continued into the gap between it and the new one.
+
+Trousers whose waistband was hidden under a long top are seen higher up under a cropped one; a top whose hem was
+tucked in is seen lower down over a low waistband.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Category, Label, PersonMap
+from engines.warp.body.bare_parts import bare_torso_limit
+from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.plate.fill import fill_from
+
+NATURAL_TROUSER_TOP = 0.72
+"""Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
+
+HIDDEN_RISE = 0.10
+"""How far trousers reach up under a top at most, in torso lengths."""
+
+HEM_MARGIN = 0.025
+"""Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
+
+MEASURED = (0.02, 0.10)
+"""Heights below the waist between which the seen trousers tell the width of their hidden part."""
+
+WAISTBAND_EASE = 1.04
+"""Width of a waistband over that of the bare waist."""
+
+EDGE_SHADE = 0.22
+"""Depth of the dark line along the upper edge of a waistband."""
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """A garment beyond where the photo shows it.
+
+    Attributes:
+        colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        cover: ``(height, width)`` float32, 0 to 1.
+    """
+
+    colour: NDArray[np.float32]
+    cover: NDArray[np.float32]
+
+
+def continued_garment(
+    photo: NDArray[np.float32],
+    person_map: PersonMap,
+    body: BodyModel,
+    clothed: NDArray[np.float32],
+    category: Category,
+) -> Continuation | None:
+    """Continue the garment that stays; None where there is none or no gap.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        person_map: Of the photo.
+        body: The body.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+        category: Of the new garment.
+    """
+    if category is Category.FULL_BODY or (category is Category.LOWER_BODY and body.waist.bare_midriff):
+        return None
+    label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
+    stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    if stays.sum() < 0.01 * body.shoulder_width * body.torso_length:
+        return None
+    line = body.waist.line(body.laterals)
+    if category is Category.UPPER_BODY:
+        top = max(NATURAL_TROUSER_TOP, body.waist.height - HIDDEN_RISE)
+        gap = (body.heights > top) & (body.heights < 1.15)
+    else:
+        top = -np.inf
+        gap = (body.heights < line + 0.06) & (body.heights > line - 0.10)
+    gap = gap & _within(body, np.asarray(person_map.labels == label)) & (clothed < 0.99)
+    if not gap.any():
+        return None
+    colour = _mirrored(photo, np.asarray(stays), body, line, below=category is Category.UPPER_BODY)
+    rim = np.exp(-np.maximum(body.heights - top, 0.0) * body.torso_length / max(0.012 * body.shoulder_width, 1.0))
+    colour = colour * (1.0 - EDGE_SHADE * rim)[..., None]
+    cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
+    return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
+
+
+def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Pixels no further out than the torso, nor than the seen garment beside the waist, which may be narrower."""
+    from_waist = body.heights - body.waist.height
+    beside = seen & (from_waist > MEASURED[0]) & (from_waist < MEASURED[1])
+    offset = body.laterals * body.shoulder_width
+    inside = np.zeros(body.shape, bool)
+    for side in SIDES:
+        limit = body.half_width(body.heights, side)
+        on_side = beside & (offset * side > 0)
+        if on_side.sum() > 50:
+            limit = np.minimum(limit, float(np.percentile(offset[on_side] * side, 98)))
+        # Under a loose top the waistband comes in to the waist.
+        snug = np.minimum(limit, WAISTBAND_EASE * bare_torso_limit(body.heights) * body.shoulder_width)
+        limit = limit + (snug - limit) * ease(-from_waist / HIDDEN_RISE)
+        inside |= (offset * side >= 0) & (offset * side < limit)
+    return inside
+
+
+def _mirrored(
+    photo: NDArray[np.float32], stays: NDArray[np.bool_], body: BodyModel, line: NDArray[np.float32], *, below: bool
+) -> NDArray[np.float32]:
+    """The seen garment's own texture reflected at its edge, and its smooth continuation where that is not enough."""
+    edge = line + (HEM_MARGIN if below else -HEM_MARGIN)
+    shift = 2.0 * (edge - body.heights) * body.torso_length
+    rows, columns = np.indices(body.shape, dtype=np.float32)
+    x, y = columns + shift * body.skeleton.down[0], rows + shift * body.skeleton.down[1]
+    x, y = x.astype(np.float32), y.astype(np.float32)
+    reflected = cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
+    share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)[..., None]
+    smooth = fill_from(photo, stays, reduce=2)
+    return np.asarray(smooth + (np.asarray(reflected) - smooth) * share, dtype=np.float32)

@@ -1,0 +1,223 @@
+"""Filling holes in a structured ground with pieces of that ground.
+
+A smooth fill smears flags, shelves and foliage into a haze. Here every small patch of the hole is made like a patch
+that the photo shows, from coarse to fine (after Wexler, Shechtman and Irani, Space-time completion of video, 2007);
+where the ground is smooth anyway, the smooth fill is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.garment.regions import dilated, eroded
+from engines.warp.channels import largest_channel
+from engines.warp.plate.fill import fill_from
+
+SIDES = (64, 112)
+"""Longer sides of the pictures that are worked on one after the other, pixels."""
+
+ROUNDS = (2, 2)
+"""Alternations between searching and averaging on each level."""
+
+HALF = 3
+"""Half width of a patch without its middle, pixels of the level."""
+
+WAVES = 3
+"""Waves along each side of a patch by which patches are compared; finer detail is left to chance."""
+
+NEARNESS = 2.5
+"""What a source as far away as the picture is long costs, in the units of a patch's root of summed squares."""
+
+CHUNK = 512
+"""Patches looked up at once; bounds the memory of the distance table."""
+
+ROUGHNESS = (0.020, 0.045)
+"""Between these local deviations of the ground from its own blur, reached by a quarter of it, the patches take over
+from the smooth fill."""
+
+BESIDE = 0.08
+"""Width of the strip around the hole whose structure counts, in longer sides of the photo."""
+
+LED_REDUCED = 4
+"""Factor by which the leading of the fill to its rim is worked out smaller."""
+
+CLEARANCE = 0.012
+"""Width of the rim of the known ground that is not copied from, in heights of the photo."""
+
+JOIN_REACH, MOST_LED = 0.05, 0.15
+"""Distance over which the fill is led to the colours beside the hole, in heights of the photo, and the largest
+difference in which that is done; a larger one is an edge of the ground."""
+
+
+@dataclass(frozen=True)
+class _Match:
+    """Where every patch of the hole found its like: rows and columns of both, ``(n,)`` each."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    from_rows: NDArray[np.int64]
+    from_columns: NDArray[np.int64]
+
+
+def structured_fill(
+    photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """The ground continued into a hole.
+
+    Args:
+        photo: ``(height, width, 3)`` float32, 0 to 1.
+        known: ``(height, width)`` pixels to learn from.
+        wanted: ``(height, width)`` pixels that will be seen; others are filled smoothly.
+
+    Returns:
+        ``(height, width, 3)`` float32, 0 to 1, defined everywhere.
+    """
+    smooth = fill_from(photo, known)
+    # The rim of the hole may carry the colours of what was there: nothing is learnt from it.
+    learnt = eroded(known, max(2, round(CLEARANCE * known.shape[0])))
+    if not learnt.any() or not wanted.any():
+        return smooth
+    share = _structure(photo, learnt, wanted)
+    if share <= 0.0:
+        return smooth
+    patched = _patched(photo, learnt, wanted, _nearest(photo, learnt))
+    if patched is None:
+        return smooth
+    mixed = np.asarray(smooth + (patched - smooth) * share, np.float32)
+    return np.asarray(np.clip(_led_to(mixed, photo, known), 0.0, 1.0), dtype=np.float32)
+
+
+def _structure(photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
+    """0 where all the ground around the hole is smooth to 1 where a part of it has structure."""
+    height, width = known.shape
+    scale = SIDES[-1] / max(height, width)
+    size = (max(8, round(width * scale)), max(8, round(height * scale)))
+    weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+    small = np.asarray(cv2.resize(photo * known[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
+    hole = np.asarray(cv2.resize(wanted.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
+    sigma = 0.04 * max(size)
+    around = np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-4)
+    mean = cv2.GaussianBlur(small, (0, 0), sigma) / around[..., None]
+    own = small / np.maximum(weight, 1e-3)[..., None]
+    squares = np.asarray(((own - mean) ** 2).mean(axis=2) * weight, np.float32)
+    deviation = np.sqrt(cv2.GaussianBlur(squares, (0, 0), sigma) / around)
+    beside = (weight > 0.98) & dilated(hole, round(BESIDE * max(size)))
+    if not beside.any():
+        return 0.0
+    low, high = ROUGHNESS
+    return float(np.clip((np.percentile(deviation[beside], 75) - low) / (high - low), 0.0, 1.0))
+
+
+def _nearest(photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Every pixel of the hole in the colour of the known one nearest to it, at the size of the last level."""
+    height, width = known.shape
+    scale = SIDES[-1] / max(height, width)
+    size = (max(8, round(width * scale)), max(8, round(height * scale)))
+    small = np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), np.float32)
+    sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
+    rows, columns = ndimage.distance_transform_edt(~sure, return_distances=False, return_indices=True)
+    return np.asarray(small[rows, columns], np.float32)
+
+
+def _patched(
+    photo: NDArray[np.float32], known: NDArray[np.bool_], hole: NDArray[np.bool_], start: NDArray[np.float32]
+) -> NDArray[np.float32] | None:
+    """The hole made of patches; None where no patch of the ground is whole."""
+    height, width = known.shape
+    filled: NDArray[np.float32] | None = None
+    for side, rounds in zip(SIDES, ROUNDS, strict=True):
+        scale = min(1.0, side / max(height, width))
+        size = (max(4 * HALF, round(width * scale)), max(4 * HALF, round(height * scale)))
+        small = np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), np.float32)
+        sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
+        open_ = np.asarray(cv2.resize(hole.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
+        before = start if filled is None else filled
+        begun = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_LINEAR), np.float32)
+        level = np.where(sure[..., None], small, begun).astype(np.float32)
+        for _ in range(rounds):
+            match = _search(level, sure, dilated(open_, HALF) & ~sure)
+            if match is None:
+                return None
+            level = _averaged(level, match, sure)
+        filled = level
+    if filled is None:
+        return None
+    return np.asarray(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
+
+
+def _search(level: NDArray[np.float32], sure: NDArray[np.bool_], hole: NDArray[np.bool_]) -> _Match | None:
+    """For every patch around a hole pixel the most similar whole patch of the ground, near ones preferred."""
+    height, width = sure.shape
+    inner = np.zeros_like(sure)
+    inner[HALF : height - HALF, HALF : width - HALF] = True
+    square = np.ones((2 * HALF + 1, 2 * HALF + 1), np.uint8)
+    whole = (cv2.erode(sure.astype(np.uint8), square) > 0) & inner
+    if not whole.any() or not hole.any():
+        return None
+    described = _described(level)
+    rows, columns = np.nonzero(hole)
+    from_rows, from_columns = np.nonzero(whole)
+    asked, offered = described[rows, columns], described[from_rows, from_columns]
+    squares = 0.5 * (offered**2).sum(axis=1)
+    best = np.concatenate(
+        [np.argmin(squares - asked[at : at + CHUNK] @ offered.T, axis=1) for at in range(0, len(asked), CHUNK)]
+    )
+    return _Match(rows, columns, from_rows[best], from_columns[best])
+
+
+def _described(level: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(h, w, n)``: the slow waves in every pixel's patch, then its place; their distance is that of the patches."""
+    height, width = level.shape[:2]
+    size = 2 * HALF + 1
+    position = (np.arange(size) + 0.5) * np.pi / size
+    waves = [np.cos(order * position) * np.sqrt((1.0 if order == 0 else 2.0) / size) for order in range(WAVES)]
+    planes = [
+        cv2.sepFilter2D(level, cv2.CV_32F, waves[across], waves[down], borderType=cv2.BORDER_REFLECT)
+        for across in range(WAVES)
+        for down in range(WAVES - across)
+    ]
+    cost = np.float32(NEARNESS * size / max(height, width))
+    rows, columns = np.indices((height, width), dtype=np.float32)
+    places = np.stack([rows, columns], axis=-1) * cost
+    return np.ascontiguousarray(np.concatenate([*planes, places], axis=-1), dtype=np.float32)
+
+
+def _averaged(level: NDArray[np.float32], match: _Match, sure: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Every hole pixel becomes the mean of what the patches over it propose."""
+    height, width = sure.shape
+    sums = np.zeros((height, width, 3), np.float32)
+    counts = np.zeros((height, width, 1), np.float32)
+    for down in range(-HALF, HALF + 1):
+        for aside in range(-HALF, HALF + 1):
+            rows, columns = match.rows + down, match.columns + aside
+            framed = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+            weight = np.float32(np.exp(-(down**2 + aside**2) / (2.0 * 1.5**2)))
+            colour = level[match.from_rows[framed] + down, match.from_columns[framed] + aside]
+            # Each target occurs once for one shift, so that plain indexing adds correctly.
+            sums[rows[framed], columns[framed]] += weight * colour
+            counts[rows[framed], columns[framed]] += weight
+    voted = sums / np.maximum(counts, 1e-6)
+    return np.where(sure[..., None] | (counts < 1e-6), level, voted).astype(np.float32)
+
+
+def _led_to(filled: NDArray[np.float32], photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """The fill led to the colours beside the hole, so that no line shows where it begins."""
+    height, width = known.shape
+    size = (max(8, width // LED_REDUCED), max(8, height // LED_REDUCED))
+    sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
+    lacking = np.asarray(cv2.resize(photo - filled, size, interpolation=cv2.INTER_AREA), np.float32)
+    sure &= ~dilated(sure & (largest_channel(np.abs(lacking)) > MOST_LED), 3)
+    if not sure.any():
+        return filled
+    distance, (rows, columns) = ndimage.distance_transform_edt(~sure, return_indices=True)
+    nearest = lacking[rows, columns] * np.exp(-distance / (JOIN_REACH * size[1]))[..., None]
+    # Beside the rim its own value counts, further in that of a longer stretch of it.
+    broad = np.asarray(cv2.GaussianBlur(nearest, (0, 0), 0.02 * size[1]))
+    near = np.exp(-distance / (0.01 * size[1]))[..., None]
+    led = np.asarray(broad + (nearest - broad) * near, np.float32)
+    return np.asarray(filled + cv2.resize(led, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)

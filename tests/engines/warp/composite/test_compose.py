@@ -1,0 +1,65 @@
+"""The compositor on flat layers, where every pixel's expected colour is known."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from engines.base import Label, Landmark
+from engines.warp.body.model import measure_body
+from engines.warp.composite.compose import Scene, compose
+from engines.warp.pieces import Drape, Piece
+from tests.engines.mannequin import Mannequin, draw_mannequin
+
+
+def scene_of(mannequin: Mannequin, colour: tuple[float, float, float], cover: np.ndarray) -> Scene:
+    """A piece of one colour laid over the photo."""
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    cover = cover.astype(np.float32)
+    piece = Piece("torso", np.array(colour, np.float32) * cover[..., None], cover, np.zeros_like(cover))
+    body = measure_body(mannequin.person_map, photo)
+    old = np.asarray(mannequin.person_map.labels == Label.UPPER)
+    return Scene(photo, photo, mannequin.person_map, body, old, Drape((piece,), {}))
+
+
+def everywhere(mannequin: Mannequin) -> np.ndarray:
+    return np.ones(mannequin.person_map.labels.shape, bool)
+
+
+def test_hands_and_face_stay_in_front() -> None:
+    mannequin = draw_mannequin(arms="out")
+    scene = scene_of(mannequin, (0.1, 0.8, 0.2), everywhere(mannequin))
+    picture = compose(scene, seed=0)
+    face = mannequin.point(Landmark.NOSE).astype(int)
+    fingers = mannequin.point(Landmark.LEFT_INDEX).astype(int)
+    for x, y in (face, fingers):
+        assert np.abs(picture[y, x] - scene.photo[y, x]).max() < 0.05
+
+
+def test_white_cloth_stays_neutral_and_is_never_brightened_beyond_white() -> None:
+    mannequin = draw_mannequin()
+    scene = scene_of(mannequin, (1.0, 1.0, 1.0), mannequin.person_map.labels == Label.UPPER)
+    picture = compose(scene, seed=0)
+    cloth = scene.drape.alpha > 0.99
+    assert picture.max() <= 1.0
+    inner = picture[
+        cloth & (np.abs(scene.body.laterals) < 0.2) & (scene.body.heights > 0.1) & (scene.body.heights < 0.8)
+    ]
+    assert np.ptp(inner, axis=1).max() < 0.03
+    assert inner.mean() > 0.8
+
+
+def test_nothing_changes_far_from_the_garment() -> None:
+    mannequin = draw_mannequin()
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), mannequin.person_map.labels == Label.UPPER)
+    picture = compose(scene, seed=0)
+    far = scene.body.heights > 1.5
+    assert np.abs(picture - scene.photo)[far].max() < 1e-3
+
+
+def test_plate_shows_where_the_drape_is_open() -> None:
+    mannequin = draw_mannequin()
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), np.zeros_like(everywhere(mannequin)))
+    plate = np.full_like(scene.photo, 0.5)
+    picture = compose(replace(scene, plate=plate), seed=0)
+    x, y = ((mannequin.point(Landmark.LEFT_SHOULDER) + mannequin.point(Landmark.RIGHT_HIP)) / 2).astype(int)
+    assert np.abs(picture[y, x] - 0.5).max() < 0.02

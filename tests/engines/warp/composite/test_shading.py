@@ -1,0 +1,46 @@
+import numpy as np
+
+from engines.warp.composite.shading import BRIGHTEST, DARKEST, bounded, contact_shadow, folds_of_old_cloth
+
+UNIT = 120.0
+
+
+def plain_cloth() -> tuple[np.ndarray, np.ndarray]:
+    """A photo of plain cloth with a soft fold down its middle, and the cloth's mask."""
+    x = np.arange(300)
+    fold = 0.5 * (1 - 0.15 * np.exp(-(((x - 150) / 12) ** 2)))
+    photo = np.repeat(np.broadcast_to(fold, (400, 300))[..., None], 3, axis=2).astype(np.float32)
+    mask = np.zeros((400, 300), bool)
+    mask[20:380, 20:280] = True
+    return photo, mask
+
+
+def test_folds_of_plain_cloth_are_taken_over() -> None:
+    photo, mask = plain_cloth()
+    factor = folds_of_old_cloth(photo, mask, UNIT)
+    assert factor[200, 150] < 0.96
+    assert abs(factor[200, 60] - 1) < 0.04
+
+
+def test_buttons_and_prints_are_not() -> None:
+    photo, mask = plain_cloth()
+    photo[:] = 0.8
+    photo[195:206, 145:156] = 0.05
+    factor = folds_of_old_cloth(photo, mask, UNIT)
+    assert np.abs(factor - 1).max() < 0.03
+
+
+def test_contact_shadow_falls_outside_only() -> None:
+    cover = np.zeros((100, 100), np.float32)
+    cover[30:60, 30:70] = 1
+    factor = contact_shadow(cover, 4.0, 0.3)
+    assert factor[45, 50] == 1
+    assert factor[62, 50] < 0.95
+    assert factor[95, 50] > 0.999
+
+
+def test_shading_is_held_within_bounds() -> None:
+    wild = np.random.default_rng(0).uniform(0, 3, (80, 80)).astype(np.float32)
+    factor = bounded(wild, 10.0)
+    assert factor.min() >= DARKEST
+    assert factor.max() <= BRIGHTEST

@@ -1,0 +1,30 @@
+"""Straps lie on the shoulders and end there."""
+
+import numpy as np
+
+from engines.warp.body.model import RIGHT, BodyModel, measure_body
+from engines.warp.drape.strap_ends import ended_on_shoulders
+from engines.warp.pieces import Piece
+from tests.engines.mannequin import draw_mannequin
+
+
+def strapped() -> tuple[BodyModel, int, np.ndarray]:
+    """A body, the column of a strap that runs over the whole height of the picture, and the strap's cover."""
+    body = measure_body(draw_mannequin(960, 760, sleeves="none").person_map)
+    column = round(float(body.point(0.0, RIGHT * 0.36 * body.shoulder_width)[0]))
+    strap = np.zeros(body.shape, np.float32)
+    strap[:, column - 4 : column + 5] = 1.0
+    piece = Piece("torso", np.repeat(strap[..., None], 3, axis=2), strap, np.zeros(body.shape, np.float32))
+    return body, column, ended_on_shoulders(piece, body).alpha[:, column]
+
+
+def test_nothing_stands_out_over_the_shoulder() -> None:
+    body, column, cover = strapped()
+    silhouette = int(np.argmax(body.matte[:, column] > 0.5))
+    assert cover[: silhouette - round(0.06 * body.shoulder_width)].max() < 0.05
+
+
+def test_strap_reaches_the_shoulder() -> None:
+    body, column, cover = strapped()
+    silhouette = int(np.argmax(body.matte[:, column] > 0.5))
+    assert cover[silhouette + round(0.06 * body.shoulder_width) :].min() > 0.95

@@ -1,0 +1,43 @@
+"""Holes are filled from their surroundings, without edges and without invention."""
+
+import numpy as np
+import pytest
+
+from engines.warp.plate.fill import GRAIN_LIMIT, fill_from, grain, grain_of, push_pull
+
+
+def test_constant_surroundings_fill_a_hole_exactly() -> None:
+    colour = np.full((64, 80, 3), 0.4, np.float32)
+    weight = np.ones((64, 80), np.float32)
+    weight[20:40, 30:50] = 0.0
+    colour[weight == 0] = 9.0
+    np.testing.assert_allclose(push_pull(colour, weight), 0.4, atol=1e-4)
+
+
+def test_hole_between_two_colours_stays_between_them() -> None:
+    photo = np.zeros((80, 120, 3), np.float32)
+    photo[:, 60:] = 1.0
+    known = np.ones((80, 120), bool)
+    known[:, 40:80] = False
+    filled = fill_from(photo, known)[40, :, 0]
+    assert filled[40:80].min() >= 0.0
+    assert filled[40:80].max() <= 1.0
+    assert filled[44] < 0.4
+    assert filled[76] > 0.6
+
+
+def test_nothing_known_is_grey() -> None:
+    filled = push_pull(np.zeros((16, 16, 3), np.float32), np.zeros((16, 16), np.float32))
+    np.testing.assert_allclose(filled, 0.5, atol=1e-3)
+
+
+def test_grain_is_measured_and_bounded() -> None:
+    noise = np.random.default_rng(3).normal(0.0, 0.004, (100, 100, 1)).astype(np.float32)
+    photo = np.repeat(0.5 + noise, 3, axis=2)
+    everywhere = np.ones((100, 100), bool)
+    assert grain_of(photo, everywhere) == pytest.approx(0.004, rel=0.3)
+    assert grain_of(0.5 + 100 * (photo - 0.5), everywhere) == GRAIN_LIMIT
+
+
+def test_grain_is_the_same_every_time() -> None:
+    np.testing.assert_array_equal(grain((8, 9), 0.01), grain((8, 9), 0.01))

@@ -1,0 +1,159 @@
+"""The old garment is gone from the plate, and nothing else is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.base import Category, Label, Landmark
+from engines.warp.body.model import measure_body
+from engines.warp.pieces import Drape, Piece
+from engines.warp.plate.lay import lay_plate, old_garment
+from tests.engines.mannequin import TROUSERS, Mannequin, draw_mannequin
+
+
+def drape_over(shape: tuple[int, int], box: tuple[slice, slice] | None = None) -> Drape:
+    alpha = np.zeros(shape, np.float32)
+    if box is not None:
+        alpha[box] = 1.0
+    return Drape((Piece("torso", np.zeros((*shape, 3), np.float32), alpha, np.zeros(shape, np.float32)),), {})
+
+
+def plate_of(mannequin: Mannequin, drape: Drape, category: Category) -> np.ndarray:
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    body = measure_body(mannequin.person_map, photo)
+    return lay_plate(photo, mannequin.person_map, body, drape, category)
+
+
+def loud_pixels(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
+    return int((np.abs(picture * 255.0 - np.array(colour)).max(axis=2) < 40).sum())
+
+
+LOUD = (255, 20, 200)
+
+
+def test_loud_top_is_gone_when_nothing_covers_it() -> None:
+    mannequin = draw_mannequin(top=LOUD, sleeves="long")
+    plate = plate_of(mannequin, drape_over(mannequin.photo.shape[:2]), Category.UPPER_BODY)
+    assert loud_pixels(mannequin.photo / 255.0, LOUD) > 1000
+    assert loud_pixels(plate, LOUD) == 0
+
+
+@pytest.mark.parametrize("category", [Category.LOWER_BODY, Category.FULL_BODY])
+def test_old_trousers_are_gone(category: Category) -> None:
+    mannequin = draw_mannequin(top=TROUSERS if category is Category.FULL_BODY else LOUD, ground=(250, 250, 120))
+    plate = plate_of(mannequin, drape_over(mannequin.photo.shape[:2]), category)
+    assert loud_pixels(plate, TROUSERS) < 0.01 * loud_pixels(mannequin.photo / 255.0, TROUSERS)
+
+
+def test_what_is_not_replaced_stays() -> None:
+    mannequin = draw_mannequin(top=LOUD)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    plate = plate_of(mannequin, drape_over(mannequin.photo.shape[:2]), Category.LOWER_BODY)
+    face = mannequin.person_map.labels == Label.FACE
+    np.testing.assert_array_equal(plate[face], photo[face])
+    top = (mannequin.person_map.labels == Label.UPPER) & (np.indices(face.shape)[0] < 0.4 * face.shape[0])
+    np.testing.assert_allclose(plate[top], photo[top], atol=1e-6)
+
+
+def test_bared_leg_has_the_tone_of_the_person() -> None:
+    mannequin = draw_mannequin()
+    plate = plate_of(mannequin, drape_over(mannequin.photo.shape[:2]), Category.LOWER_BODY)
+    x, y = mannequin.point(Landmark.LEFT_KNEE).round().astype(int)
+    np.testing.assert_allclose(plate[y, x] * 255.0, (205, 160, 135), atol=14)
+
+
+def test_sleeve_zone_beside_a_new_sleeve_becomes_ground() -> None:
+    ground = (215, 215, 220)
+    mannequin = draw_mannequin(arms="out", sleeves="long", top=LOUD, ground=ground)
+    shape = mannequin.photo.shape[:2]
+    # The new sleeve lies on the arm's axis to the wrist, so no skin is open anywhere along it.
+    drape = drape_over(shape, np.s_[0 : int(0.6 * shape[0]), 0 : shape[1]])
+    plate = plate_of(mannequin, drape, Category.UPPER_BODY)
+    x, y = mannequin.point(Landmark.LEFT_ELBOW).round().astype(int)
+    np.testing.assert_allclose(plate[y, x] * 255.0, ground, atol=6)
+
+
+def test_trousers_are_continued_under_a_cropped_top() -> None:
+    mannequin = draw_mannequin(top=LOUD)
+    shape = mannequin.photo.shape[:2]
+    drape = drape_over(shape, np.s_[int(0.2 * shape[0]) : int(0.45 * shape[0]), 0 : shape[1]])
+    plate = plate_of(mannequin, drape, Category.UPPER_BODY)
+    np.testing.assert_allclose(plate[int(0.50 * shape[0]), shape[1] // 2] * 255.0, TROUSERS, atol=8)
+
+
+def test_fill_has_no_light_rim() -> None:
+    """Black clothes before a black wall: nothing between them may come out lighter than both."""
+    mannequin = draw_mannequin(top=(0, 0, 0), sleeves="long", arms="out", ground=(0, 0, 0))
+    shape = mannequin.photo.shape[:2]
+    plate = plate_of(mannequin, drape_over(shape, np.s_[:, :]), Category.UPPER_BODY)
+    x, y = mannequin.point(Landmark.LEFT_ELBOW).round().astype(int)
+    assert plate[y - 20 : y + 20, x - 20 : x + 20].max() < 0.1
+
+
+def test_a_dress_is_parted_at_the_waist() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    labels[np.isin(labels, (Label.UPPER, Label.LOWER))] = Label.FULL
+    body = measure_body(mannequin.person_map)
+    upper = old_garment(labels, body, Category.UPPER_BODY)
+    lower = old_garment(labels, body, Category.LOWER_BODY)
+    assert not (upper & lower).any()
+    assert (upper | lower).sum() == (labels == Label.FULL).sum()
+
+
+def test_no_old_garment_leaves_the_photo_alone() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    labels[labels == Label.UPPER] = Label.TORSO_SKIN
+    plate = plate_of(mannequin, drape_over(labels.shape), Category.UPPER_BODY)
+    np.testing.assert_array_equal(plate, mannequin.photo.astype(np.float32) / 255.0)
+
+
+def test_a_leg_is_bare_only_below_its_new_hem() -> None:
+    mannequin = draw_mannequin(ground=(60, 200, 60))
+    shape = mannequin.photo.shape[:2]
+    knee = int(mannequin.point(Landmark.LEFT_KNEE)[1])
+    plate = plate_of(mannequin, drape_over(shape, np.s_[:knee, : shape[1] // 2 + 50]), Category.LOWER_BODY)
+    x, y = mannequin.point(Landmark.LEFT_KNEE).round().astype(int)
+    beside_new_leg = plate[y - 60, x + 22] * 255.0
+    np.testing.assert_allclose(beside_new_leg, (60, 200, 60), atol=10)
+    below_hem = plate[y + 50, x] * 255.0
+    assert below_hem[0] > 150
+    assert below_hem[0] > below_hem[2]
+
+
+def test_sliver_labelled_as_ground_goes_too() -> None:
+    mannequin = draw_mannequin(top=LOUD, sleeves="none")
+    labels, height = mannequin.person_map.labels, mannequin.photo.shape[0]
+    row = int(0.42 * height)
+    edge = int(np.flatnonzero(labels[row] == Label.UPPER)[-1])
+    labels[row - 12 : row + 12, edge - 5 : edge + 1] = Label.BACKGROUND
+    plate = plate_of(mannequin, drape_over((height, labels.shape[1])), Category.UPPER_BODY)
+    assert loud_pixels(plate[row - 10 : row + 10, edge - 8 : edge + 4], LOUD) == 0
+
+
+def test_no_skin_stands_out_over_the_shoulder_of_a_sleeved_garment() -> None:
+    ground = (90, 200, 90)
+    mannequin = draw_mannequin(sleeves="long", top=LOUD, ground=ground)
+    body = measure_body(mannequin.person_map)
+    cloth = np.where(body.heights > 0.04, 1.0, 0.0).astype(np.float32)
+    flat = np.zeros(body.shape, np.float32)
+    pieces = tuple(
+        Piece(name, np.zeros((*body.shape, 3), np.float32), cloth, flat) for name in ("torso", "left_sleeve")
+    )
+    plate = plate_of(mannequin, Drape(pieces, {}), Category.UPPER_BODY) * 255.0
+    above = (body.labels == Label.UPPER) & (body.heights < 0.02) & (np.abs(body.laterals) > 0.43)
+    assert above.sum() > 20
+    assert (np.abs(plate[above] - ground).max(axis=1) < 30).mean() > 0.9
+
+
+def test_highlight_on_the_old_sleeve_leaves_no_hole_in_the_bare_arm() -> None:
+    mannequin = draw_mannequin(arms="out", sleeves="long", top=LOUD, ground=(90, 200, 90))
+    x, y = ((mannequin.point(Landmark.LEFT_ELBOW) + mannequin.point(Landmark.LEFT_WRIST)) / 2).round().astype(int)
+    spot = np.s_[y - 2 : y + 3, x - 2 : x + 3]
+    labels, matte = mannequin.person_map.labels.copy(), mannequin.person_map.matte.copy()
+    labels[spot], matte[spot] = Label.BACKGROUND, 0
+    holed = Mannequin(mannequin.photo, replace(mannequin.person_map, labels=labels, matte=matte))
+    plate = plate_of(holed, drape_over(labels.shape), Category.UPPER_BODY)[y, x]
+    assert plate[0] > plate[1]

@@ -1,0 +1,50 @@
+"""Trousers go on under a top that became shorter, in their own width and texture."""
+
+import numpy as np
+
+from engines.base import Category, Label
+from engines.warp.body.model import measure_body
+from engines.warp.plate.other_garment import continued_garment
+from tests.engines.mannequin import TROUSERS, draw_mannequin
+
+
+def test_trousers_are_continued_upwards() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    open_everywhere = np.zeros(body.shape, np.float32)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    other = continued_garment(photo, mannequin.person_map, body, open_everywhere, Category.UPPER_BODY)
+    assert other is not None
+    x, y = body.point(body.waist.height - 0.04).round().astype(int)
+    assert other.cover[y, x] > 0.95
+    np.testing.assert_allclose(other.colour[y, x] * 255.0, TROUSERS, atol=10)
+    assert other.cover[int(body.point(0.5)[1]), x] < 0.05
+
+
+def test_texture_is_that_of_the_garment() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    lower = mannequin.person_map.labels == Label.LOWER
+    stripes = (np.indices(lower.shape)[0] // 3) % 2 == 0
+    photo[lower & stripes] = 0.9
+    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    assert other is not None
+    x, y = body.point(body.waist.height - 0.03).round().astype(int)
+    assert other.colour[y - 6 : y + 6, x - 10 : x + 10].std() > 0.05
+
+
+def test_a_dress_replaces_both() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    nothing = np.zeros(body.shape, np.float32)
+    assert continued_garment(photo, mannequin.person_map, body, nothing, Category.FULL_BODY) is None
+
+
+def test_no_gap_needs_no_continuation() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    everywhere = np.ones(body.shape, np.float32)
+    assert continued_garment(photo, mannequin.person_map, body, everywhere, Category.UPPER_BODY) is None
