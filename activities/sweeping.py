@@ -8,7 +8,7 @@ from temporalio import activity
 from temporalio.client import Client
 
 from domain import jobs
-from domain.object_keys import job_prefix
+from domain.object_keys import JOBS, job_of_key, job_prefix
 from runtime.database import Database
 from runtime.object_store import ObjectStore
 from workflows import steps
@@ -48,7 +48,7 @@ class SweepingActivities:
 
     @activity.defn(name=steps.PURGE.name)
     async def purge(self, request: SweepInput) -> SweepReport:
-        """Delete results that are past their time."""
+        """Delete results that are past their time, and what the clean-up of ended jobs has missed."""
         async with self._database.reading() as session:
             expired = await jobs.list_expired(session, limit=request.limit)
         deleted = 0
@@ -57,4 +57,18 @@ class SweepingActivities:
                 deleted += await self._store.delete_prefix(job.result_key)
             async with self._database.transaction() as session:
                 await jobs.forget_result(session, job_id=job.id)
-        return SweepReport(deleted=deleted)
+        return SweepReport(deleted=deleted + await self._delete_leftovers(request.limit))
+
+    async def _delete_leftovers(self, limit: int) -> int:
+        """Delete inputs and intermediate pictures of jobs that have ended.
+
+        Those of a job without a row are left: it may be on its way through acceptance at this very moment.
+        """
+        found = {job_of_key(key) for key in await self._store.list_keys(JOBS)} - {None}
+        deleted = 0
+        for job_id in sorted(found, key=str)[:limit]:
+            async with self._database.reading() as session:
+                ended = job_id is not None and await jobs.has_ended(session, job_id=job_id)
+            if ended:
+                deleted += await self._store.delete_prefix(job_prefix(str(job_id)))
+        return deleted

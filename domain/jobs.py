@@ -59,6 +59,11 @@ async def get_job(session: AsyncSession, *, job_id: uuid.UUID) -> Job:
     return await session.get_one(Job, job_id)
 
 
+async def has_ended(session: AsyncSession, *, job_id: uuid.UUID) -> bool:
+    """Whether there is such a job and it is no longer in progress."""
+    return await session.scalar(select(Job.id).where(Job.id == job_id, Job.status != PROCESSING)) is not None
+
+
 async def mark_started(session: AsyncSession, *, job_id: uuid.UUID) -> None:
     """Take the job out of the outbox: Temporal has it."""
     await session.execute(

@@ -5,12 +5,22 @@ Keys follow from the job alone, so that a step that runs twice writes the same o
 
 from __future__ import annotations
 
+import uuid
+
 JOBS, RESULTS = "jobs/", "results/"
 
 
 def job_prefix(job_id: str) -> str:
     """Everything that goes when the job ends."""
     return f"{JOBS}{job_id}/"
+
+
+def job_of_key(key: str) -> uuid.UUID | None:
+    """Whose object this is, for keys that `job_prefix` begins."""
+    try:
+        return uuid.UUID(key.removeprefix(JOBS).partition("/")[0])
+    except ValueError:
+        return None
 
 
 def input_key(job_id: str, name: str) -> str:

@@ -17,6 +17,7 @@ from runtime.database import Database
 from runtime.object_store import ObjectStore
 from runtime.settings import Settings
 from workflows.queues import CPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
 from workflows.sweeps import PurgeWorkflow, ReconcileWorkflow
 from workflows.tryon import TryOnWorkflow
 
@@ -54,4 +55,5 @@ def build_worker(
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+        max_heartbeat_throttle_interval=CANCELLATION_DELAY,
     )

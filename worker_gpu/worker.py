@@ -9,6 +9,7 @@ from temporalio.worker import Worker
 
 from activities.inference import InferenceActivities
 from workflows.queues import GPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
 
 GRACEFUL_SHUTDOWN = timedelta(seconds=60)
 """Longer than one render, so that a deploy does not interrupt it."""
@@ -25,4 +26,5 @@ def build_worker(client: Client, inference: InferenceActivities) -> Worker:
         activities=[inference.segment_person, inference.render],
         max_concurrent_activities=CONCURRENT_JOBS,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+        max_heartbeat_throttle_interval=CANCELLATION_DELAY,
     )

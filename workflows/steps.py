@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.workflow import ActivityConfig
+from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
 from workflows.contracts import (
     CleanUpInput,
@@ -33,14 +33,21 @@ from workflows.contracts import (
 )
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 
+CANCELLATION_DELAY = timedelta(seconds=2)
+"""Workers pass on heartbeats at least this often; an activity learns of its cancellation in the answer to one."""
+
 # Retrying a model of ours that does not validate, or a payload that is too large, repeats the same mistake.
 _NEVER_RETRIED = ["ValidationError", "PayloadsTooLarge"]
+
+# Steps that write objects: a run that ends early waits until they have stopped, or they would write after its clean-up.
+_STOPPED_FIRST = ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
 
 DOWNLOAD = ActivityConfig(
     # Two downloads of 10 s (front and back) with a redirect or two, then decoding.
     start_to_close_timeout=timedelta(seconds=40),
     # A killed worker is noticed this much later.
     heartbeat_timeout=timedelta(seconds=10),
+    cancellation_type=_STOPPED_FIRST,
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=500),
         maximum_attempts=3,
@@ -55,6 +62,7 @@ INFERENCE = ActivityConfig(
     # A worker that was killed is noticed this long after its last stage began.
     heartbeat_timeout=timedelta(seconds=15),
     # A deploy in mid-render costs one attempt, so there have to be more.
+    cancellation_type=_STOPPED_FIRST,
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=500),
         maximum_attempts=4,
@@ -67,6 +75,7 @@ PICTURE_WORK = ActivityConfig(
     # Decode, stamp and encode one picture of at most 50 megapixels.
     start_to_close_timeout=timedelta(seconds=30),
     heartbeat_timeout=timedelta(seconds=10),
+    cancellation_type=_STOPPED_FIRST,
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=500),
         maximum_attempts=5,

@@ -8,6 +8,7 @@ from typing import Any
 import pybase64
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.background import BackgroundTask
 
 from api.gate import OWNER
 from api.openapi import error_answers, json_body
@@ -36,11 +37,13 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
         if any(garment.fields.product_id is not None for garment in read.garments):
             raise TryOnError("product_not_found")
         facts = await asyncio.to_thread(inspect_pictures, read, parts.limits)
-    job_id = await TryOnService(parts).accept(request.scope["state"][OWNER], read, facts)
-    headers = {"Location": f"{SINGLE_PATH}/{job_id}"}
+    service = TryOnService(parts)
+    accepted = await service.accept(request.scope["state"][OWNER], read, facts)
+    headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}"}
     if read.ignored_fields:
         headers["X-Ignored-Fields"] = header_list(read.ignored_fields)
-    return JSONResponse({"jobId": str(job_id), "status": jobs.PROCESSING}, 202, headers=headers)
+    answer = {"jobId": str(accepted.job_id), "status": jobs.PROCESSING}
+    return JSONResponse(answer, 202, headers=headers, background=BackgroundTask(service.note_started, accepted))
 
 
 def header_list(names: list[str], longest: int = 1000) -> str:

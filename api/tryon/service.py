@@ -43,13 +43,25 @@ class JobState:
     error: str = ""
 
 
+@dataclass(frozen=True)
+class AcceptedJob:
+    """A job that will be done.
+
+    Attributes:
+        started: Whether Temporal has it; the relay hands it over otherwise.
+    """
+
+    job_id: uuid.UUID
+    started: bool
+
+
 class TryOnService:
     """The rules between the router and the parts."""
 
     def __init__(self, parts: ApiParts) -> None:
         self._parts = parts
 
-    async def accept(self, owner: KeyOwner, request: ReadRequest, facts: dict[str, ImageFacts]) -> uuid.UUID:
+    async def accept(self, owner: KeyOwner, request: ReadRequest, facts: dict[str, ImageFacts]) -> AcceptedJob:
         """Store the inputs, write job and reservation, start the workflow.
 
         The job is accepted once the transaction is through; Temporal may be away, the relay starts it then.
@@ -88,8 +100,7 @@ class TryOnService:
         except BaseException:
             await self._forget_inputs(job_id)
             raise
-        await self._start(job_input)
-        return job_id
+        return AcceptedJob(job_id, started=await self._start(job_input))
 
     async def state(self, owner: KeyOwner, job_id: str) -> JobState:
         """How a job stands.
@@ -137,15 +148,20 @@ class TryOnService:
         except ObjectStoreUnavailableError:
             log.warning("inputs of a refused job are left behind", job_id=str(job_id))
 
-    async def _start(self, job_input: TryOnInput) -> None:
+    async def note_started(self, accepted: AcceptedJob) -> None:
+        """Take a started job out of the outbox. May come after the answer: starting a job again does nothing."""
+        if accepted.started:
+            async with self._parts.database.transaction() as session:
+                await jobs.mark_started(session, job_id=accepted.job_id)
+
+    async def _start(self, job_input: TryOnInput) -> bool:
         timeout = self._parts.settings.temporal.start_timeout_seconds
         try:
             await asyncio.wait_for(start_tryon(self._parts.temporal, job_input), timeout)
         except (TimeoutError, RPCError, RuntimeError) as error:
             log.warning("start is left to the relay", job_id=job_input.job_id, reason=str(error)[:200])
-            return
-        async with self._parts.database.transaction() as session:
-            await jobs.mark_started(session, job_id=uuid.UUID(job_input.job_id))
+            return False
+        return True
 
     async def _find(self, owner: KeyOwner, job_id: uuid.UUID) -> Job:
         async with self._parts.database.reading() as session:

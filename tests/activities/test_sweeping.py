@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import uuid
 from datetime import timedelta
 
 from temporalio.client import Client
@@ -73,3 +74,19 @@ async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
     async with database.reading() as session:
         assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
         assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+
+
+async def test_what_the_clean_up_of_an_ended_job_missed_is_deleted(
+    database: Database, digester: KeyDigester, idle_temporal: Client
+) -> None:
+    caller = await create_caller(database, digester)
+    ended, running, unknown = await create_job(database, caller), await create_job(database, caller), uuid.uuid4()
+    async with database.transaction() as session:
+        await jobs.fail_job(session, job_id=ended, error_code="timed_out", keep=KEEP)
+    store = MemoryObjectStore()
+    for job_id in (ended, running, unknown, "no-id-at-all"):
+        await store.put(f"jobs/{job_id}/work/rendered.png", b"", "image/png")
+    sweeping = SweepingActivities(database, store, idle_temporal, KEEP)
+    await ActivityEnvironment().run(sweeping.purge, SweepInput(limit=10_000))
+    left = {key.split("/")[1] for key in await store.list_keys("jobs/")}
+    assert left == {str(running), str(unknown), "no-id-at-all"}

@@ -15,6 +15,9 @@ from workflows.queues import CPU_QUEUE, GPU_QUEUE
 from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
 
+QUICK = timedelta(milliseconds=100)
+"""How soon a step learns of its cancellation."""
+
 RunningSteps = Callable[[FakeSteps], AbstractAsyncContextManager["Runs"]]
 
 
@@ -46,8 +49,14 @@ def running(temporal: Client) -> RunningSteps:
             activities=fakes.cpu_activities(),
             workflow_failure_exception_types=[Exception],
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
+            max_heartbeat_throttle_interval=QUICK,
         )
-        gpu = Worker(temporal, task_queue=GPU_QUEUE, activities=fakes.gpu_activities())
+        gpu = Worker(
+            temporal,
+            task_queue=GPU_QUEUE,
+            activities=fakes.gpu_activities(),
+            max_heartbeat_throttle_interval=QUICK,
+        )
         async with cpu, gpu:
             yield Runs(temporal)
 

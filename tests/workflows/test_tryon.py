@@ -119,6 +119,29 @@ async def test_a_cancelled_run_releases_its_job(running: RunningSteps) -> None:
     assert fakes.names[-2:] == ["release", "clean_up"]
 
 
+async def test_nothing_is_written_after_the_clean_up_of_a_run_that_ended_early(running: RunningSteps) -> None:
+    """A step that is under way when another fails has stopped before the job's objects are deleted."""
+    stopped_before_clean_up: list[bool] = []
+    segmenting, stopped = asyncio.Event(), asyncio.Event()
+
+    async def before(name: str) -> None:
+        if name == "fetch_garment":
+            await segmenting.wait()
+            raise refusal("garment_url_unreachable")
+        if name == "segment_person":
+            segmenting.set()
+            try:
+                await asyncio.sleep(30)
+            finally:
+                stopped.set()
+        if name == "clean_up":
+            stopped_before_clean_up.append(stopped.is_set())
+
+    async with running(FakeSteps(before)) as runs:
+        assert (await runs.outcome()).error_code == "garment_url_unreachable"
+    assert stopped_before_clean_up == [True]
+
+
 async def test_settling_waits_for_a_database_that_is_away(running: RunningSteps) -> None:
     failures = iter([OSError("no database")] * 3)
 
