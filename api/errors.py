@@ -16,6 +16,9 @@ from runtime.object_store import ObjectStoreUnavailableError
 
 BUSY_RETRY_SECONDS = 2
 
+EXPECTED = (TryOnError, ImageError, ObjectStoreUnavailableError, DBAPIError, ConnectionError)
+"""Refusals, and other parts being away; anything else is a fault in the code."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -42,7 +45,7 @@ def as_tryon_error(error: Exception) -> TryOnError:
             return error
         case ImageError():
             return TryOnError(error.code)
-        case ObjectStoreUnavailableError() | DBAPIError():
+        case ObjectStoreUnavailableError() | DBAPIError() | ConnectionError():
             return TryOnError("storage_unavailable")
         case HTTPException(status_code=404):
             return TryOnError("route_not_found")
@@ -52,15 +55,20 @@ def as_tryon_error(error: Exception) -> TryOnError:
             return TryOnError("internal")
 
 
-async def handle_error(_request: Request, error: Exception) -> JSONResponse:
-    """The one exception handler."""
+def answer_to(error: Exception, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The answer for whatever was raised; faults of ours are logged."""
     answer = as_tryon_error(error)
     if answer.entry.status is not None and answer.entry.status >= 500:
         log.error("request failed", code=answer.code, exc_info=error)
-    return error_response(answer)
+    return error_response(answer, headers)
+
+
+async def handle_error(_request: Request, error: Exception) -> JSONResponse:
+    """FastAPI's side of `answer_to`."""
+    return answer_to(error)
 
 
 def register_error_handlers(app: FastAPI) -> None:
     """Send every expected exception through `handle_error`; unexpected ones end in `api.request_context`."""
-    for kind in (TryOnError, ImageError, ObjectStoreUnavailableError, DBAPIError, HTTPException):
+    for kind in (*EXPECTED, HTTPException):
         app.add_exception_handler(kind, handle_error)

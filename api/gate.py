@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.errors import as_tryon_error, error_response
+from api.errors import EXPECTED, answer_to
 from api.parts import ApiParts
 from domain.errors import TryOnError
 from domain.keys import KeyOwner, find_owner
@@ -32,9 +32,9 @@ class Gate:
             try:
                 check_route(scope["app"], scope)
                 scope.setdefault("state", {})[OWNER] = await authenticate(scope["app"].state.parts, scope)
-            except Exception as error:  # noqa: BLE001  # everything raised here has an answer
+            except EXPECTED as error:
                 # The body has not been read, so the connection cannot be used for another request.
-                await error_response(as_tryon_error(error), {"Connection": "close"})(scope, receive, send)
+                await answer_to(error, {"Connection": "close"})(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from domain import accounts, keys
 from tests.api.conftest import Api, single
@@ -86,3 +87,19 @@ async def test_a_sane_request_id_is_kept_and_another_is_replaced(api: Api) -> No
 async def test_no_answer_may_be_cached(api: Api) -> None:
     for answer in (await api.post(single()), await api.poll("x"), await api.client.get("/nothing")):
         assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [(OperationalError("", {}, Exception()), 503), (ConnectionRefusedError(), 503), (KeyError(), 500)],
+)
+async def test_a_database_that_is_away_is_503_and_a_fault_of_ours_is_500(
+    api: Api, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int
+) -> None:
+    def fail() -> None:
+        raise fault
+
+    monkeypatch.setattr(api.parts.database, "reading", fail)
+    answer = await api.poll("x")
+    assert answer.status_code == status
+    assert answer.json().keys() == {"error"}
