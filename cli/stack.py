@@ -12,6 +12,7 @@ import typer
 
 from cli.checks import all_checks
 from cli.embedded import READY_SECONDS, EmbeddedStack
+from engines.models import models_present
 from runtime.embedded.child import ChildFailedError
 from runtime.embedded.ports import PortInUseError
 from runtime.embedded.record import StackRecord
@@ -44,9 +45,13 @@ def up(
         start_detached()
         return
     configure_logs(LogSettings(format="text", level="warning"), "up")
+    settings = Settings()
+    if not models_present(settings.engine.models_dir):
+        typer.echo(f"Model files are missing in {settings.engine.models_dir}. Run: tryon engines fetch warp", err=True)
+        raise typer.Exit(1)
     typer.echo("Starting …")
     try:
-        asyncio.run(EmbeddedStack(Settings(), typer.echo).run())
+        asyncio.run(EmbeddedStack(settings, typer.echo).run())
     except (PortInUseError, ChildFailedError, FileNotFoundError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None

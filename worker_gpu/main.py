@@ -8,6 +8,7 @@ import structlog
 
 from activities.device import Device
 from activities.inference import InferenceActivities
+from engines.models import ModelsMissing
 from imaging.limits import ImageLimits
 from runtime.logs import configure_logs
 from runtime.object_store import S3ObjectStore
@@ -40,7 +41,11 @@ def main() -> None:
     """Run the GPU worker with the environment's settings."""
     settings = load_settings()
     configure_logs(settings.logs, "worker_gpu")
-    asyncio.run(run(settings))
+    try:
+        asyncio.run(run(settings))
+    except ModelsMissing as error:
+        log.error("engine cannot be set up", reason=str(error))  # noqa: TRY400  # the sentence says it all
+        raise SystemExit(1) from None
 
 
 if __name__ == "__main__":

@@ -80,3 +80,10 @@ def test_a_named_port_in_use_is_refused_at_once(tmp_path: Path, variable: str) -
     assert "in use" in refused.stderr
     assert time.monotonic() - began < 20
     assert not (tmp_path / "stack.json").exists()
+
+
+def test_missing_model_files_are_said_in_one_sentence(tmp_path: Path) -> None:
+    refused = tryon(tmp_path, "up", TRYON_MODELS_DIR=str(tmp_path / "none"))
+    assert refused.returncode == 1
+    assert "tryon engines fetch warp" in refused.stderr
+    assert "Traceback" not in refused.stderr
