@@ -16,7 +16,7 @@ from engines.base import Category, Engine, Garment, Hints, PersonSegmenter, Pict
 from engines.dressing_order import dressing_order
 from imaging.decode import decode_image
 from imaging.encode import encode_png
-from imaging.limits import ImageLimits
+from imaging.limits import STORED_LIMITS
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import (
@@ -58,14 +58,11 @@ def report_of(engine: Engine, result: RenderResult) -> RenderReport:
 class InferenceActivities:
     """Steps on the GPU queue. Only the engine itself holds the device; fetching and encoding happen beside it."""
 
-    def __init__(
-        self, store: ObjectStore, segmenter: PersonSegmenter, engine: Engine, device: Device, limits: ImageLimits
-    ) -> None:
+    def __init__(self, store: ObjectStore, segmenter: PersonSegmenter, engine: Engine, device: Device) -> None:
         self._store = store
         self._segmenter = segmenter
         self._engine = engine
         self._device = device
-        self._limits = limits
 
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
@@ -102,7 +99,7 @@ class InferenceActivities:
 
     async def _photo(self, ref: ObjectRef) -> Picture:
         data = await get_object(self._store, ref)
-        return await asyncio.to_thread(decode_image, data, self._limits)
+        return await asyncio.to_thread(decode_image, data, STORED_LIMITS)
 
     async def _garment(self, garment: FetchedGarment) -> Garment:
         return Garment(

@@ -12,7 +12,7 @@ from activities.objects import get_object, put_object
 from domain.object_keys import result_key
 from imaging.decode import decode_image
 from imaging.encode import digital_source_xmp, encode_jpeg
-from imaging.limits import ImageLimits
+from imaging.limits import STORED_LIMITS
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import WatermarkedPicture, WatermarkInput
@@ -36,6 +36,5 @@ class WatermarkActivities:
         return WatermarkedPicture(result=result)
 
     def _to_jpeg(self, data: bytes, *, trained: bool) -> bytes:
-        # The engine's own picture: as large as the customer's photo, which was judged when it came in.
-        picture = decode_image(data, ImageLimits(max_bytes=len(data)))
+        picture = decode_image(data, STORED_LIMITS)
         return encode_jpeg(picture, self._jpeg_quality, xmp=digital_source_xmp() if trained else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import io
 import json
 import os
@@ -26,6 +25,7 @@ from PIL import Image
 from bench.figures import Figure
 from cli.samples import draw_sample, sample_person
 from domain import jobs
+from imaging.data_uri import encode_data_uri
 from runtime.database import Database
 from runtime.embedded.record import StackRecord
 from runtime.object_store import S3ObjectStore
@@ -111,7 +111,7 @@ def portrait_body() -> dict[str, str]:
 def jpeg_uri(image: Image.Image, quality: int = 92) -> str:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return encode_data_uri(buffer.getvalue())
 
 
 def finished(bench: Bench, job_id: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import uuid
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.tables import LedgerEntry
@@ -31,16 +31,6 @@ def add_entry(
     session.add(
         LedgerEntry(id=uuid.uuid4(), account_id=account_id, job_id=job_id, kind=kind, generations=ONE_GENERATION, at=at)
     )
-
-
-async def count_entries(session: AsyncSession, *, account_id: uuid.UUID) -> dict[str, int]:
-    """Generations per kind of entry, for one account."""
-    rows = await session.execute(
-        select(LedgerEntry.kind, func.sum(LedgerEntry.generations))
-        .where(LedgerEntry.account_id == account_id)
-        .group_by(LedgerEntry.kind)
-    )
-    return {kind: int(generations) for kind, generations in rows}
 
 
 async def entries_of_job(session: AsyncSession, *, job_id: uuid.UUID) -> list[str]:

@@ -144,7 +144,7 @@ def _download_wheel(scratch: Path) -> Path:
     command += ["--only-binary=:all:", *_WHEEL_TAGS, "--dest", str(scratch), WHEEL]
     # S603: the command is made of constants and a folder made by tempfile.
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_SECONDS, check=False)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_SECONDS, check=False)  # noqa: S603  # ours
     except subprocess.TimeoutExpired:
         raise ModelsMissing(f"{WHEEL} did not arrive within {_DOWNLOAD_SECONDS:.0f} seconds.") from None
     wheels = list(scratch.glob("*.whl"))

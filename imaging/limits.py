@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 
@@ -27,3 +28,6 @@ PHOTO_LIMITS = ImageLimits()
 
 LOGO_LIMITS = ImageLimits(max_bytes=1024 * 1024, min_side=16, max_pixels=16_000_000, max_aspect=12.0)
 """For the logo of an account's watermark, which may well be a long and low wordmark."""
+
+STORED_LIMITS = ImageLimits(max_bytes=sys.maxsize, min_side=1, max_pixels=sys.maxsize, max_aspect=float("inf"))
+"""For pictures out of our own store: each was judged when it came in, by the limits that the operator has set."""

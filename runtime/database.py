@@ -35,8 +35,8 @@ def _sqlite_driver() -> AsyncAdapt_aiosqlite_dbapi:
     for name in (*errors, "sqlite_version", "sqlite_version_info"):
         setattr(driver, name, getattr(fixed_sqlite, name))
     driver.connect = connect  # type: ignore[attr-defined]  # a module made at run time
-    driver.Connection = aiosqlite.Connection  # type: ignore[attr-defined]
-    driver.__version__ = aiosqlite.__version__  # type: ignore[attr-defined]
+    driver.Connection = aiosqlite.Connection  # type: ignore[attr-defined]  # likewise
+    driver.__version__ = aiosqlite.__version__  # type: ignore[attr-defined]  # likewise
     return AsyncAdapt_aiosqlite_dbapi(driver, fixed_sqlite)
 
 

@@ -9,7 +9,6 @@ import structlog
 from activities.device import Device
 from activities.inference import InferenceActivities
 from engines.models import ModelsMissing
-from imaging.limits import ImageLimits
 from runtime.logs import configure_logs
 from runtime.object_store import S3ObjectStore
 from runtime.process import serve_worker, stop_event
@@ -29,8 +28,7 @@ async def run(settings: Settings) -> None:
     await asyncio.to_thread(engine.setup)
     log.info("engine ready", engine=engine.info.name, device=engine.info.device)
     device = Device()
-    limits = ImageLimits(**settings.images.limits())
-    inference = InferenceActivities(S3ObjectStore(settings.object_store), segmenter, engine, device, limits)
+    inference = InferenceActivities(S3ObjectStore(settings.object_store), segmenter, engine, device)
     try:
         await serve_worker(build_worker(await connect_temporal(settings.temporal), inference), stop, name="gpu")
     finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pybase64
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
@@ -18,6 +17,7 @@ from api.tryon.schemas import Accepted, ComboRequest, Completed, Failed, SingleR
 from api.tryon.service import JobState, TryOnService
 from domain import jobs
 from domain.errors import TryOnError
+from imaging.data_uri import encode_data_uri_bytes
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"
 RETRY_AFTER_SECONDS = 2
@@ -105,7 +105,7 @@ async def get_tryon(request: Request, jobId: str) -> Response:  # the contract's
 
 def completed_body(state: JobState) -> bytes:
     """The answer with the picture, put together as bytes: base64 needs no escaping and no second copy."""
-    return b'{"status":"completed","resultImageBase64":"data:image/jpeg;base64,%b","generationTimeMs":%d}' % (
-        pybase64.b64encode(state.picture),
+    return b'{"status":"completed","resultImageBase64":"%b","generationTimeMs":%d}' % (
+        encode_data_uri_bytes(state.picture),
         state.generation_ms,
     )

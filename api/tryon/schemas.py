@@ -79,8 +79,8 @@ class Completed(BaseModel):
     """The picture."""
 
     status: Literal["completed"]
-    resultImageBase64: str = Field(description="data:image/jpeg;base64,…")  # noqa: N815
-    generationTimeMs: int  # noqa: N815
+    resultImageBase64: str = Field(description="data:image/jpeg;base64,…")  # noqa: N815  # likewise
+    generationTimeMs: int  # noqa: N815  # likewise
 
 
 class Failed(BaseModel):

@@ -65,5 +65,5 @@ def sample_person() -> NDArray[np.uint8]:
     from skimage import data
 
     # scikit-image has no types.
-    portrait: NDArray[np.uint8] = data.astronaut()  # type: ignore[no-untyped-call]
+    portrait: NDArray[np.uint8] = data.astronaut()  # type: ignore[no-untyped-call]  # untyped
     return portrait

@@ -14,7 +14,6 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from activities.person_map_file import pack_person_map, unpack_person_map
 from engines.base import EngineError
-from imaging.limits import ImageLimits
 from runtime.object_store import MemoryObjectStore
 from tests.activities.engines import FakeEngine, person_map
 from tests.pictures import encoded, photo
@@ -32,7 +31,7 @@ def steps_of() -> Any:
 
     def build(store: MemoryObjectStore, engine: FakeEngine) -> InferenceActivities:
         devices.append(Device())
-        return InferenceActivities(store, engine, engine, devices[-1], ImageLimits())
+        return InferenceActivities(store, engine, engine, devices[-1])
 
     yield build
     for device in devices:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 from PIL import Image
 from temporalio.testing import ActivityEnvironment
@@ -13,6 +14,15 @@ from imaging.encode import encode_png
 from runtime.object_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from workflows.contracts import WatermarkInput
+
+
+async def test_a_picture_that_other_limits_let_in_is_not_judged_again() -> None:
+    store = MemoryObjectStore()
+    png = encode_png(np.zeros((60, 900, 3), np.uint8))
+    picture = await put_object(store, "jobs/j/work/rendered.png", png, "image/png")
+    request = WatermarkInput(job_id="j", account_id="a", picture=picture)
+    await ActivityEnvironment().run(WatermarkActivities(store, 92).watermark, request)
+    assert Image.open(io.BytesIO(await store.get("results/j.jpg"))).size == (900, 60)
 
 
 @pytest.mark.parametrize("trained", [True, False])

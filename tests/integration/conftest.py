@@ -91,7 +91,7 @@ async def service(
     settings, engine, device = Settings(), FakeEngine(), Device()
     limits = ImageLimits()
     fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
-    inference = InferenceActivities(object_store, engine, engine, device, limits)
+    inference = InferenceActivities(object_store, engine, engine, device)
     parts = ApiParts(settings, database, object_store, temporal, digester, limits)
 
     @asynccontextmanager
