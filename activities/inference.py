@@ -14,6 +14,8 @@ from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_per
 from domain.object_keys import work_key
 from engines.base import Category, Engine, Garment, Hints, PersonSegmenter, Picture, RenderRequest, RenderResult
 from engines.dressing_order import dressing_order
+from engines.kind_folding import fold_kind
+from engines.sizes import fit_of
 from imaging.decode import decode_image
 from imaging.encode import encode_png
 from imaging.limits import STORED_LIMITS
@@ -32,14 +34,16 @@ from workflows.contracts import (
 
 
 def engine_hints(hints: GarmentHints) -> Hints:
-    """The caller's hints in the engine's words."""
+    """The caller's hints in the engine's words, which keep the caller's own beside them."""
     return Hints(
-        kind=hints.garment_category,
+        kind=fold_kind(hints.garment_category),
         size=hints.size,
         customer_size=hints.customer_size,
         garment_state=hints.garment_state,
         tuck_state=hints.tuck_state,
         view_angle=hints.view_angle,
+        kind_text=hints.garment_category,
+        fit=fit_of(hints.size, hints.customer_size),
     )
 
 

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+# Defined beside the kinds, which know theirs; part of this protocol all the same.
+from engines.garment_kinds import Category as Category  # noqa: PLC0414 - says that it is exported from here
+from engines.garment_kinds import GarmentKind
+from engines.sizes import Fit
 
 Picture: TypeAlias = NDArray[np.uint8]
 """``(height, width, 3)`` sRGB, 0 to 255."""
@@ -42,14 +47,6 @@ class EngineError(Exception):
 
 class RenderStopped(Exception):
     """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
-
-
-class Category(StrEnum):
-    """The part of the body a garment covers."""
-
-    UPPER_BODY = "upper_body"
-    LOWER_BODY = "lower_body"
-    FULL_BODY = "full_body"
 
 
 class Label(IntEnum):
@@ -128,14 +125,27 @@ class PersonMap:
 
 @dataclass(frozen=True)
 class Hints:
-    """What the caller said about how the garment is worn. ``None`` means not said."""
+    """What the caller said about the garment and how it is worn. ``None`` means not said.
 
-    kind: str | None = None
+    Attributes:
+        kind: What kind of garment the caller's words name, if any that is known.
+        size: As the caller wrote it, like ``customer_size``.
+        customer_size: What the customer usually wears.
+        garment_state: ``open`` or ``closed``.
+        tuck_state: ``tucked`` or ``untucked``.
+        view_angle: ``front``, ``left``, ``right`` or ``back``.
+        kind_text: The caller's own words for the garment.
+        fit: What the two sizes say, where they can be compared.
+    """
+
+    kind: GarmentKind | None = None
     size: str | None = None
     customer_size: str | None = None
     garment_state: str | None = None
     tuck_state: str | None = None
     view_angle: str | None = None
+    kind_text: str | None = None
+    fit: Fit | None = None
 
 
 @dataclass(frozen=True)
@@ -145,8 +155,8 @@ class Garment:
     Attributes:
         picture: The product photo, upright.
         category: Which part of the body it covers, as the caller said.
-        hints: The caller's wishes; see `RenderResult.hints_not_applied`.
-        back_picture: A photo of its back, when there is one.
+        hints: The caller's wishes, as they came; `engines.hint_sense` knows which of them make sense.
+        back_picture: A photo of its back, when there is one; of use where ``hints.view_angle`` is ``back``.
     """
 
     picture: Picture
@@ -179,7 +189,8 @@ class RenderResult:
     Attributes:
         picture: At the size of the person photo.
         hints_applied: Names of the hints that changed the picture.
-        hints_not_applied: Name of a hint to the reason why it did not.
+        hints_not_applied: Name of a hint to the reason why it did not. Every hint that was given is in one of the
+            two, see `engines.hint_sense.settle`.
         timings_ms: Milliseconds per stage, in order.
         checks: Figures by which the picture was judged, each named for what it measures.
     """

@@ -6,7 +6,6 @@ The rules for its armpits are its own, since the flare of a skirt looks to other
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import cv2
@@ -24,6 +23,7 @@ from engines.garment.shoulders import find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
 from engines.garment.upper_landmarks import LEAST_SYMMETRY, SHORTEST_SLEEVE, UpperLandmarks
+from engines.garment_kinds import GarmentKind
 from engines.warp.pieces import Cloth
 
 SIDES = (-1, 1)
@@ -49,8 +49,11 @@ OPEN_NECKLINE = 0.28
 WAIST_SOUGHT = 0.45
 """The waist is the narrowest row within this share of armpit to hem."""
 
-JUMPSUIT_WORDS = r"jump ?suit|play ?suit|romper|overall|dungaree|onesie|catsuit|boiler ?suit"
-DRESS_WORDS = r"dress|gown|kaftan|abaya|sari|robe"
+JUMPSUIT_KINDS = frozenset({GarmentKind.JUMPSUIT, GarmentKind.ROMPER, GarmentKind.DUNGAREES})
+"""Have legs, however short."""
+
+DRESS_KINDS = frozenset({GarmentKind.DRESS, GarmentKind.ABAYA, GarmentKind.SAREE, GarmentKind.LEHENGA})
+"""Have none, whatever slit they have."""
 
 LEAST_LEG = 0.25
 """Legs of a jumpsuit, as a share of its height, where the caller did not say that it is one."""
@@ -77,12 +80,12 @@ class DressLandmarks:
     crotch: tuple[float, float] | None
 
 
-def find_dress_landmarks(cloth: Cloth, kind: str | None = None) -> DressLandmarks:
+def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> DressLandmarks:
     """Measure a full-body garment.
 
     Args:
         cloth: Cut out of its photo.
-        kind: The caller's free text; decides between dress and jumpsuit where it names one.
+        kind: As the caller named it; decides between dress and jumpsuit where it is known to be one.
 
     Raises:
         EngineError: ``garment_not_recognised`` when the silhouette is not that of such a garment.
@@ -265,12 +268,11 @@ def _waist(widths: Edge, armpit: int, bottom: int) -> int | None:
     return begin + narrowest if drawn_in and inside else None
 
 
-def _crotch(mask: BoolMask, axis: float, top: int, bottom: int, kind: str | None) -> tuple[float, float] | None:
+def _crotch(mask: BoolMask, axis: float, top: int, bottom: int, kind: GarmentKind | None) -> tuple[float, float] | None:
     """The crotch of a jumpsuit; a slit or a gathered hem is none."""
-    words = (kind or "").lower()
-    stated = re.search(JUMPSUIT_WORDS, words) is not None
-    if not stated and re.search(DRESS_WORDS, words):
+    if kind in DRESS_KINDS:
         return None
+    stated = kind in JUMPSUIT_KINDS
     width = float(np.percentile(mask[top : bottom + 1].sum(axis=1), 95))
     notch = find_notch(mask, top, bottom, axis, width)
     deep_enough = notch is not None and (stated or bottom - notch[1] > LEAST_LEG * (bottom - top))

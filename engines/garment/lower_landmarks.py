@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +10,7 @@ import numpy as np
 from engines.base import EngineError
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.regions import BoolMask, largest
+from engines.garment_kinds import GarmentKind
 from engines.warp.pieces import Cloth
 
 LEFT, RIGHT = -1, 1
@@ -38,11 +38,17 @@ class LowerShape(StrEnum):
     SKIRT = "skirt"
 
 
-KIND_WORDS = {
-    LowerShape.SKIRT: r"skirt|kilt|sarong|skort",
-    LowerShape.LEGS: r"trouser|pant|jean|short|legging|chino|jogger|slack|denim|culotte|bermuda|sweatpant|cargo",
+SHAPES = {
+    GarmentKind.SKIRT: LowerShape.SKIRT,
+    GarmentKind.LEHENGA: LowerShape.SKIRT,
+    GarmentKind.JEANS: LowerShape.LEGS,
+    GarmentKind.TROUSERS: LowerShape.LEGS,
+    GarmentKind.CHINOS: LowerShape.LEGS,
+    GarmentKind.LEGGINGS: LowerShape.LEGS,
+    GarmentKind.JOGGERS: LowerShape.LEGS,
+    GarmentKind.SHORTS: LowerShape.LEGS,
 }
-"""Words in a caller's description of a garment that settle how it hangs; the skirt's are looked for first."""
+"""Kinds that settle how a garment for the lower body hangs."""
 
 
 @dataclass(frozen=True)
@@ -89,18 +95,12 @@ class LowerLandmarks:
         return self.left if side == LEFT else self.right
 
 
-def stated_shape(kind: str | None) -> LowerShape | None:
-    """What the caller's own name for the garment says about it, if anything."""
-    words = (kind or "").lower()
-    return next((shape for shape, pattern in KIND_WORDS.items() if re.search(pattern, words)), None)
-
-
-def find_lower_landmarks(cloth: Cloth, kind: str | None = None) -> LowerLandmarks:
+def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> LowerLandmarks:
     """Measure a garment for the lower body.
 
     Args:
         cloth: Cut out of its photo.
-        kind: The caller's free text; decides between legs and skirt where it names one.
+        kind: As the caller named it; decides between legs and skirt where it is one of `SHAPES`.
 
     Raises:
         EngineError: ``garment_not_recognised`` when there is too little cloth to measure.
@@ -118,7 +118,7 @@ def find_lower_landmarks(cloth: Cloth, kind: str | None = None) -> LowerLandmark
     left = continued(first, top + 2, hem_corner(first, LEFT, top, bottom))
     right = continued(last, top + 2, hem_corner(last, RIGHT, top, bottom))
 
-    stated = stated_shape(kind)
+    stated = SHAPES.get(kind) if kind else None
     crotch = None
     if stated is not LowerShape.SKIRT:
         centre = float(np.nanmedian(middle[top : bottom + 1]))

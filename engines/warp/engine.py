@@ -22,14 +22,14 @@ from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import HONOURED, settle_hints
+from engines.warp.hints import HONOURED, is_tucked, settle_hints
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
 from engines.warp.stages import Stages
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
-REVISION = "2"
+REVISION = "3"
 """Counted up with every change of the pictures this engine makes."""
 
 MAX_GARMENTS = 4
@@ -86,10 +86,19 @@ class WarpEngine:
         picture = before
         checks: dict[str, float] = {}
         put_on: set[Category] = set()
+        tucked = False
         for number, garment in enumerate(request.garments, start=1):
             picture, person_map, measured = self._put_on(
-                garment, picture, person_map, body, stages, seed=request.seed, over=garment.category in put_on
+                garment,
+                picture,
+                person_map,
+                body,
+                stages,
+                seed=request.seed,
+                over=garment.category in put_on,
+                under_tucked_top=tucked,
             )
+            tucked = tucked or is_tucked(garment)
             body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
             put_on.add(garment.category)
             checks.update({name if number == 1 else f"{name}_{number}": value for name, value in measured.items()})
@@ -110,9 +119,10 @@ class WarpEngine:
         *,
         seed: int,
         over: bool,
+        under_tucked_top: bool,
     ) -> tuple[NDArray[np.float32], PersonMap, dict[str, float]]:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
-        drape = drape_garment(garment, body, stages)
+        drape = drape_garment(garment, body, stages, under_tucked_top=under_tucked_top)
         checks = dict(drape.checks) | check_drape(drape, body, garment.category)
         stages.begin("plate")
         old = old_garment(person_map.labels, body, garment.category)

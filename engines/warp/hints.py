@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from engines.base import Category, Garment, Hints
+from engines.base import Category, Garment
+from engines.garment.dress_landmarks import DRESS_KINDS, JUMPSUIT_KINDS
+from engines.garment.lower_landmarks import SHAPES
+from engines.hint_sense import sensible_hints, settle
 
 HONOURED = frozenset({"kind", "tuck_state"})
 """Names of the hints that can change a picture."""
 
+DECISIVE_KINDS = {
+    Category.UPPER_BODY: frozenset[str](),
+    Category.LOWER_BODY: frozenset(SHAPES),
+    Category.FULL_BODY: JUMPSUIT_KINDS | DRESS_KINDS,
+}
+"""Kinds that settle how a garment is laid on the body, by the part of the body."""
+
 _REASONS = {
-    "kind": "The form of a top is read from its picture.",
     "size": "Sizes do not change the fit in this engine.",
     "customer_size": "Sizes do not change the fit in this engine.",
     "garment_state": "The garment is shown open or closed as in its picture.",
-    "tuck_state": "A garment for the whole body cannot be tucked in.",
     "view_angle": "The person is shown from the side that the photo shows.",
+    "back_picture": "This engine draws garments from their front photo only.",
 }
 
 
-def is_tucked(hints: Hints) -> bool:
+def is_tucked(garment: Garment) -> bool:
     """Whether a top is to be tucked in."""
-    return (hints.tuck_state or "").strip().lower() == "tucked"
+    return sensible_hints(garment).tuck_state == "tucked"
 
 
 def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]]:
-    """Sort the given hints into applied and not applied; each is in exactly one of the two.
-
-    A hint given for several garments counts as applied only when it was for all of them.
-
-    Returns:
-        Names of applied hints, and name to reason for the others.
-    """
-    applied: list[str] = []
-    refused: dict[str, str] = {}
-    for garment in garments:
-        for name, value in asdict(garment.hints).items():
-            if value is None:
-                continue
-            if not _follows(name, garment.category):
-                refused[name] = _REASONS[name]
-            elif name not in applied:
-                applied.append(name)
-    return [name for name in applied if name not in refused], refused
+    """Sort the given hints into applied and not applied, as `engines.hint_sense.settle` does."""
+    return settle(garments, _refusal)
 
 
-def _follows(name: str, category: Category) -> bool:
-    if name == "kind":
-        return category is not Category.UPPER_BODY
-    return name == "tuck_state" and category is not Category.FULL_BODY
+def _refusal(garment: Garment, name: str) -> str | None:
+    if name != "kind":
+        return _REASONS.get(name)
+    kind = garment.hints.kind
+    if kind is None:
+        return "This name for a garment is not known; its form is read from its picture."
+    if kind not in DECISIVE_KINDS[garment.category]:
+        return "The form of this garment is read from its picture; its name only decides the order of dressing."
+    return None

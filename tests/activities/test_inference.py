@@ -11,9 +11,11 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.device import Device
-from activities.inference import InferenceActivities
+from activities.inference import InferenceActivities, engine_hints
 from activities.person_map_file import pack_person_map, unpack_person_map
-from engines.base import EngineError
+from engines.base import EngineError, Hints
+from engines.garment_kinds import GarmentKind
+from engines.sizes import Fit
 from runtime.object_store import MemoryObjectStore
 from tests.activities.engines import FakeEngine, person_map
 from tests.pictures import encoded, photo
@@ -107,7 +109,40 @@ async def test_a_jacket_goes_on_after_the_shirt_whatever_the_callers_order(steps
     store, engine = MemoryObjectStore(), FakeEngine()
     request = await render_input(store, GarmentHints(garment_category="Denim Jacket"), GarmentHints())
     await ActivityEnvironment().run(steps_of(store, engine).render, request)
-    assert [garment.hints.kind for garment in engine.requests[0].garments] == [None, "Denim Jacket"]
+    assert [garment.hints.kind for garment in engine.requests[0].garments] == [None, GarmentKind.JACKET]
+
+
+def test_hints_are_folded_and_keep_the_callers_words() -> None:
+    given = GarmentHints(
+        garment_category="Pantalón", size="W34/L32", customer_size="32/32", tuck_state="tucked", view_angle="back"
+    )
+    assert engine_hints(given) == Hints(
+        kind=GarmentKind.TROUSERS,
+        size="W34/L32",
+        customer_size="32/32",
+        tuck_state="tucked",
+        view_angle="back",
+        kind_text="Pantalón",
+        fit=Fit(1.0),
+    )
+
+
+def test_what_cannot_be_folded_stays_as_text() -> None:
+    hints = engine_hints(GarmentHints(garment_category="Zorb", size="M", customer_size="38"))
+    assert (hints.kind, hints.kind_text, hints.fit) == (None, "Zorb", None)
+    assert (hints.size, hints.customer_size) == ("M", "38")
+
+
+async def test_the_back_photo_reaches_the_engine(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), FakeEngine()
+    request = await render_input(store, GarmentHints(view_angle="back"))
+    back = await stored(store, "jobs/j/work/back", encoded(photo(310, 290)))
+    garment = request.garments[0].model_copy(update={"back_picture": back})
+    await ActivityEnvironment().run(steps_of(store, engine).render, request.model_copy(update={"garments": [garment]}))
+    drawn = engine.requests[0].garments[0]
+    assert drawn.hints.view_angle == "back"
+    assert drawn.back_picture is not None
+    assert drawn.back_picture.shape[:2] != drawn.picture.shape[:2]
 
 
 @pytest.mark.parametrize("code", ["person_not_found", "several_people", "pose_not_usable"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from engines.base import Picture
 from engines.warp.pieces import Cloth
 
 HEIGHT, WIDTH = 900, 700
@@ -24,6 +25,12 @@ def cloth_of(*halves: Outline, colour: tuple[float, float, float] = (0.2, 0.3, 0
             cv2.fillPoly(mask, [np.rint(side).astype(np.int32)], 255)
     alpha = cv2.GaussianBlur(mask.astype(np.float32) / 255.0, (0, 0), 0.8)
     return Cloth(np.broadcast_to(np.array(colour, np.float32), (HEIGHT, WIDTH, 3)).copy(), alpha)
+
+
+def photographed(cloth: Cloth) -> Picture:
+    """The cloth on white ground."""
+    alpha = cloth.alpha[..., None]
+    return np.asarray(255.0 * (cloth.colour * alpha + 1.0 - alpha), np.uint8)
 
 
 def trousers(crotch: int = 330, hem: int = 830, waist: int = 60) -> Cloth:

@@ -15,8 +15,14 @@ from engines.warp.pieces import Drape
 from engines.warp.stages import Stages
 
 
-def drape_garment(garment: Garment, body: BodyModel, stages: Stages) -> Drape:
+def drape_garment(garment: Garment, body: BodyModel, stages: Stages, *, under_tucked_top: bool = False) -> Drape:
     """Cut the garment out, measure it and lay it on the body.
+
+    Args:
+        garment: The garment.
+        body: The body.
+        stages: Told of each stage.
+        under_tucked_top: Whether a top put on before was tucked in, so that the waistband is open to view.
 
     Raises:
         EngineError: ``garment_not_recognised``.
@@ -27,9 +33,9 @@ def drape_garment(garment: Garment, body: BodyModel, stages: Stages) -> Drape:
     if garment.category is not Category.LOWER_BODY and is_worn(cloth):
         raise EngineError("garment_not_recognised", "The garment is worn by somebody; it has to lie or hang alone.")
     stages.begin("drape")
-    hints = garment.hints
+    kind = garment.hints.kind
     if garment.category is Category.LOWER_BODY:
-        return drape_lower(cloth, body, hints.kind, hints.tuck_state)
+        return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top)
     if garment.category is Category.FULL_BODY:
-        return drape_full(cloth, body, hints.kind)
-    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(hints))
+        return drape_full(cloth, body, kind)
+    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(garment))

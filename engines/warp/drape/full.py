@@ -17,6 +17,7 @@ from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
+from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
@@ -52,13 +53,13 @@ SEAM_OVERLAP = 4
 """Canvas pixels by which torso and sleeves overlap."""
 
 
-def drape_full(cloth: Cloth, body: BodyModel, kind: str | None = None) -> Drape:
+def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None) -> Drape:
     """Lay a full-body garment on a person.
 
     Args:
         cloth: The garment, cut out.
         body: The body, in pixels of the working photo.
-        kind: The caller's name for the garment, e.g. ``jumpsuit``; decides between dress and jumpsuit where it says.
+        kind: As the caller named it; decides between dress and jumpsuit where it is known to be one.
 
     Returns:
         Legs of a jumpsuit, then torso and skirt in one piece, then the sleeves.
@@ -159,7 +160,7 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     waist_row = int(marks.waist or fit.origin + (NATURAL_WAIST * body.torso_length - fit.origin_drop) / fit.scale_down)
     rows = np.arange(torso.alpha.shape[0])[:, None]
     trousers = replace(torso, alpha=torso.alpha * (rows >= waist_row))
-    lower = find_lower_landmarks(trousers, "trousers")
+    lower = find_lower_landmarks(trousers, GarmentKind.TROUSERS)
     waist = (fit.origin_drop + (waist_row - fit.origin) * fit.scale_down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
     end = leg_end(lower, body, waist, scale)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import cv2
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
+from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
@@ -40,14 +40,16 @@ LEG_SHADOW, LEG_SHADOW_REACH = 0.22, 0.035
 SKIRT_ROWS = 64
 
 
-def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_state: str | None = None) -> Drape:
+def drape_lower(
+    cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, *, under_tucked_top: bool = False
+) -> Drape:
     """Lay a lower-body garment on a person.
 
     Args:
         cloth: The garment, cut out.
         body: The body, in pixels of the working photo.
-        kind: The caller's name for the garment, e.g. ``skirt``; decides between legs and skirt where it says.
-        tuck_state: ``tucked`` shows the waistband, ``untucked`` hides it under the top; otherwise as in the photo.
+        kind: As the caller named it; decides between legs and skirt where it says.
+        under_tucked_top: Shows the waistband, as a top put on before was tucked in; otherwise as in the photo.
 
     Returns:
         The far leg first, or the skirt alone.
@@ -56,10 +58,10 @@ def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_sta
         EngineError: ``garment_not_recognised`` when there is too little cloth to measure.
     """
     marks = find_lower_landmarks(cloth, kind)
-    open_waist = shows_waistband(body, tuck_state)
+    open_waist = under_tucked_top or body.waist.tucked
     waistband = waistband_height(body, open_waist)
     rise = rise_height(marks, body, waistband)
-    if open_waist and not tuck_state and waistband > HIDDEN_WAISTBAND and rise < waistband - 0.05:
+    if open_waist and not under_tucked_top and waistband > HIDDEN_WAISTBAND and rise < waistband - 0.05:
         # A high-rise garment under a cropped top: its waistband is higher than the top's hem.
         open_waist, waistband = False, float(np.clip(rise, BELIEVABLE_WAISTBAND[0], HIDDEN_WAISTBAND))
     scale = WAIST_EASE * waist_under(body, waistband, open_waist=open_waist) / max(marks.waist_width, 1.0)
@@ -79,14 +81,6 @@ def drape_lower(cloth: Cloth, body: BodyModel, kind: str | None = None, tuck_sta
     pieces = shaded_far_leg(pieces, body)
     hidden = tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces)
     return Drape(hidden, {**checks, "leg_end": end})
-
-
-def shows_waistband(body: BodyModel, tuck_state: str | None) -> bool:
-    """Whether the waistband is open to view: by the caller's wish, otherwise as it is in the photo."""
-    stated = re.sub(r"[^a-z]", "", (tuck_state or "").lower())
-    if stated in {"untucked", "out", "over"}:
-        return False
-    return stated in {"tucked", "tuckedin", "in"} or body.waist.tucked
 
 
 def waistband_height(body: BodyModel, open_waist: bool) -> float:

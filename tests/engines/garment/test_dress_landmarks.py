@@ -5,6 +5,7 @@ import pytest
 
 from engines.base import EngineError
 from engines.garment.dress_landmarks import find_dress_landmarks
+from engines.garment_kinds import GarmentKind
 from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, cloth_of, dress
 
@@ -52,12 +53,12 @@ def test_edges_reach_the_hem() -> None:
 
 
 def test_jumpsuit_has_a_crotch() -> None:
-    marks = find_dress_landmarks(dress(legs=True), "jumpsuit")
+    marks = find_dress_landmarks(dress(legs=True), GarmentKind.JUMPSUIT)
     assert marks.crotch == pytest.approx((AXIS, 560), abs=16)
 
 
 def test_stated_dress_keeps_its_slit() -> None:
-    assert find_dress_landmarks(dress(legs=True), "evening dress").crotch is None
+    assert find_dress_landmarks(dress(legs=True), GarmentKind.DRESS).crotch is None
 
 
 def test_lopsided_cutout_is_refused() -> None:

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from engines.base import EngineError
-from engines.garment.lower_landmarks import LEFT, RIGHT, LowerShape, find_lower_landmarks, stated_shape
+from engines.garment.lower_landmarks import LEFT, RIGHT, SHAPES, LowerShape, find_lower_landmarks
+from engines.garment_kinds import GarmentKind
+from engines.kind_folding import fold_kind
 from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, cloth_of, shorts, skirt, trousers
 
@@ -54,18 +56,33 @@ def test_rounded_hem_is_continued_straight() -> None:
 
 @pytest.mark.parametrize(
     ("words", "shape"),
-    [("Pleated skirt", LowerShape.SKIRT), ("slim JEANS", LowerShape.LEGS), ("garment", None), (None, None)],
+    [
+        ("Pleated skirt", LowerShape.SKIRT),
+        ("kilt", LowerShape.SKIRT),
+        ("sarong", LowerShape.SKIRT),
+        ("Skorts", LowerShape.SKIRT),
+        ("slim JEANS", LowerShape.LEGS),
+        ("pantalon", LowerShape.LEGS),
+        ("slacks", LowerShape.LEGS),
+        ("denim", LowerShape.LEGS),
+        ("culottes", LowerShape.LEGS),
+        ("Bermudas", LowerShape.LEGS),
+        ("sweatpants", LowerShape.LEGS),
+        ("cargo", LowerShape.LEGS),
+    ],
 )
-def test_words_of_the_caller(words: str | None, shape: LowerShape | None) -> None:
-    assert stated_shape(words) is shape
+def test_words_of_the_caller(words: str, shape: LowerShape) -> None:
+    kind = fold_kind(words)
+    assert kind is not None
+    assert SHAPES[kind] is shape
 
 
 def test_stated_skirt_keeps_its_slit() -> None:
-    assert find_lower_landmarks(trousers(), "wrap skirt").shape is LowerShape.SKIRT
+    assert find_lower_landmarks(trousers(), GarmentKind.SKIRT).shape is LowerShape.SKIRT
 
 
 def test_stated_trousers_get_a_crotch_though_the_legs_touch() -> None:
-    marks = find_lower_landmarks(skirt(), "wide trousers")
+    marks = find_lower_landmarks(skirt(), GarmentKind.TROUSERS)
     assert marks.shape is LowerShape.LEGS
     assert 150 < marks.crotch[1] < 300
 

@@ -17,9 +17,11 @@ from engines.base import (
     RenderResult,
     RenderStopped,
 )
+from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import measure_body
 from engines.warp.engine import WarpEngine
 from tests.engines.drawings import draw_garment
+from tests.engines.hanging_drawings import photographed, trousers
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 GREEN = (30, 150, 60)
@@ -96,11 +98,32 @@ def test_second_top_is_worn_over_the_first() -> None:
 
 
 def test_every_given_hint_is_answered_once() -> None:
-    hints = Hints("tee", "M", "L", "closed", "tucked", "back")
+    hints = Hints(GarmentKind.T_SHIRT, "M", "L", "closed", "tucked", "back")
     result = render(draw_mannequin(), [garment(hints=hints)])
     assert set(result.hints_applied) == {"tuck_state"}
     assert set(result.hints_not_applied) == {"kind", "size", "customer_size", "garment_state", "view_angle"}
     assert all(reason.endswith(".") for reason in result.hints_not_applied.values())
+
+
+@pytest.mark.parametrize("state", ["tucked", "untucked"])
+def test_tucking_trousers_is_ignored_and_said_so(state: str) -> None:
+    picture = photographed(trousers())
+    plain, tucked = (
+        render(draw_mannequin(), [Garment(picture, Category.LOWER_BODY, hints)])
+        for hints in (Hints(), Hints(tuck_state=state))
+    )
+    assert np.array_equal(plain.picture, tucked.picture)
+    assert set(tucked.hints_not_applied) == {"tuck_state"}
+
+
+def test_a_tucked_top_shows_the_waistband_of_the_trousers_put_on_after_it() -> None:
+    bottoms = Garment(photographed(trousers()), Category.LOWER_BODY)
+    mannequin = draw_mannequin()
+    x, y = measure_body(mannequin.person_map).point(0.86).astype(int)
+    result = render(mannequin, [garment(hints=Hints(tuck_state="tucked")), bottoms])
+    blue = (51, 76, 178)
+    assert np.abs(result.picture[y, x].astype(int) - blue).max() < 60
+    assert result.hints_applied == ["tuck_state"]
 
 
 def test_stages_are_announced_and_timed() -> None:

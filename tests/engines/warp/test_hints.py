@@ -1,6 +1,13 @@
+import random
+
 import numpy as np
+import pytest
 
 from engines.base import Category, Garment, Hints
+from engines.garment_kinds import GarmentKind
+from engines.hint_sense import given_hints
+from engines.kind_folding import fold_kind
+from engines.sizes import fit_of
 from engines.warp.hints import is_tucked, settle_hints
 
 PICTURE = np.zeros((4, 4, 3), np.uint8)
@@ -11,11 +18,17 @@ def test_nothing_said_nothing_answered() -> None:
 
 
 def test_kind_decides_the_form_of_trousers_but_not_of_tops() -> None:
-    hints = Hints(kind="skirt")
+    hints = Hints(kind=GarmentKind.SKIRT)
     assert settle_hints([Garment(PICTURE, Category.LOWER_BODY, hints)]) == (["kind"], {})
     applied, refused = settle_hints([Garment(PICTURE, Category.UPPER_BODY, hints)])
     assert applied == []
     assert list(refused) == ["kind"]
+
+
+def test_a_name_that_is_not_known_is_answered_too() -> None:
+    applied, refused = settle_hints([Garment(PICTURE, Category.LOWER_BODY, Hints(kind_text="zorb"))])
+    assert applied == []
+    assert "not known" in refused["kind"]
 
 
 def test_hint_followed_for_one_garment_only_counts_as_not_applied() -> None:
@@ -26,7 +39,46 @@ def test_hint_followed_for_one_garment_only_counts_as_not_applied() -> None:
     assert list(refused) == ["tuck_state"]
 
 
-def test_only_the_word_tucked_tucks() -> None:
-    assert is_tucked(Hints(tuck_state="Tucked"))
-    assert not is_tucked(Hints(tuck_state="untucked"))
-    assert not is_tucked(Hints())
+def test_a_back_photo_is_not_used_by_this_engine() -> None:
+    garment = Garment(PICTURE, Category.UPPER_BODY, Hints(view_angle="back"), back_picture=PICTURE)
+    assert set(settle_hints([garment])[1]) == {"view_angle", "back_picture"}
+
+
+@pytest.mark.parametrize(
+    ("category", "hints", "tucked"),
+    [
+        (Category.UPPER_BODY, Hints(tuck_state="tucked"), True),
+        (Category.UPPER_BODY, Hints(tuck_state="untucked"), False),
+        (Category.UPPER_BODY, Hints(), False),
+        (Category.UPPER_BODY, Hints(GarmentKind.COAT, tuck_state="tucked"), False),
+        (Category.LOWER_BODY, Hints(tuck_state="tucked"), False),
+    ],
+)
+def test_only_a_top_is_tucked(category: Category, hints: Hints, tucked: bool) -> None:
+    assert is_tucked(Garment(PICTURE, category, hints)) is tucked
+
+
+def any_garment(generator: random.Random) -> Garment:
+    text = generator.choice([None, "", "Jeans", "pantalon", "shirt dress", "zorb", *GarmentKind])
+    size, customer_size = (generator.choice([None, "M", "XL", "38", "W32/L34", "one size", "?"]) for _ in range(2))
+    hints = Hints(
+        kind=fold_kind(text),
+        size=size,
+        customer_size=customer_size,
+        garment_state=generator.choice([None, "open", "closed"]),
+        tuck_state=generator.choice([None, "tucked", "untucked"]),
+        view_angle=generator.choice([None, "front", "left", "right", "back"]),
+        kind_text=text,
+        fit=fit_of(size, customer_size),
+    )
+    back = generator.choice([None, PICTURE])
+    return Garment(PICTURE, generator.choice(list(Category)), hints, back)
+
+
+def test_every_hint_that_was_given_is_answered_exactly_once() -> None:
+    generator = random.Random(11)
+    for _ in range(3000):
+        garments = [any_garment(generator) for _ in range(generator.randint(1, 4))]
+        applied, refused = settle_hints(garments)
+        assert sorted([*applied, *refused]) == sorted({name for garment in garments for name in given_hints(garment)})
+        assert all(0 < len(reason) <= 200 and reason.endswith(".") for reason in refused.values())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engines.base import Landmark
+from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import LEFT, SIDES, BodyModel, measure_body
 from engines.warp.drape.full import drape_full
 from tests.engines.hanging_drawings import dress
@@ -67,7 +68,7 @@ def test_pieces_are_drawn_back_to_front(body: BodyModel) -> None:
 
 
 def test_jumpsuit_has_two_legs_under_its_torso(mannequin: Mannequin, body: BodyModel) -> None:
-    drape = drape_full(dress(legs=True), body, "jumpsuit")
+    drape = drape_full(dress(legs=True), body, GarmentKind.JUMPSUIT)
     assert [piece.name for piece in drape.pieces][-1] == "torso"
     assert {"left_leg", "right_leg"} < {piece.name for piece in drape.pieces}
     for landmark in (Landmark.LEFT_KNEE, Landmark.RIGHT_KNEE):
@@ -76,7 +77,7 @@ def test_jumpsuit_has_two_legs_under_its_torso(mannequin: Mannequin, body: BodyM
 
 
 def test_no_gap_at_the_waist_of_a_jumpsuit(body: BodyModel) -> None:
-    alpha = drape_full(dress(legs=True), body, "jumpsuit").alpha
+    alpha = drape_full(dress(legs=True), body, GarmentKind.JUMPSUIT).alpha
     x = int(body.point(0.67)[0])
     rows = slice(int(body.point(0.4)[1]), int(body.point(1.1)[1]))
     assert alpha[rows, x - 10 : x + 10].min() > 0.95
@@ -89,7 +90,7 @@ def test_legs_out_of_the_frame(mannequin: Mannequin, share: float) -> None:
     landmarks = person.landmarks.copy()
     landmarks[landmarks[:, 1] > height, 3] = 0.1
     cut = type(person)(person.labels[:height], person.matte[:height], landmarks, person.score)
-    for cloth, kind in ((dress(), None), (dress(sleeves=True), None), (dress(legs=True), "jumpsuit")):
+    for cloth, kind in ((dress(), None), (dress(sleeves=True), None), (dress(legs=True), GarmentKind.JUMPSUIT)):
         drape = drape_full(cloth, measure_body(cut), kind)
         assert np.isfinite(drape.alpha).all()
         assert drape.alpha[: height // 2].max() > 0.9

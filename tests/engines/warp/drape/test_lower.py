@@ -55,7 +55,7 @@ def test_each_leg_is_a_piece_of_its_own(body: BodyModel) -> None:
 
 
 def test_no_crack_between_the_halves(mannequin: Mannequin, body: BodyModel) -> None:
-    alpha = drape_lower(trousers(), body, tuck_state="tucked").alpha
+    alpha = drape_lower(trousers(), body, under_tucked_top=True).alpha
     x = int(body.point(1.0)[0])
     rows = slice(int(body.point(0.95)[1]), int(body.point(1.12)[1]))
     assert alpha[rows, x - 3 : x + 4].min() > 0.95
@@ -70,7 +70,7 @@ def test_shorts_end_above_the_knee(mannequin: Mannequin, body: BodyModel) -> Non
 
 
 def test_skirt_hangs_from_the_waist(body: BodyModel) -> None:
-    drape = drape_lower(skirt(hem=400), body, tuck_state="tucked")
+    drape = drape_lower(skirt(hem=400), body, under_tucked_top=True)
     assert [piece.name for piece in drape.pieces] == ["skirt"]
     x, y = body.point(1.0).round().astype(int)
     assert drape.alpha[y, x] > 0.95
@@ -85,13 +85,13 @@ def test_skirt_ends_above_the_floor(mannequin: Mannequin, body: BodyModel) -> No
 
 
 def test_untucked_top_stays_in_front(mannequin: Mannequin, body: BodyModel) -> None:
-    drape = drape_lower(trousers(), body, tuck_state="untucked")
+    drape = drape_lower(trousers(), body)
     sure = (mannequin.person_map.labels == Label.UPPER) & (np.abs(body.laterals) < 0.3) & (body.heights < 0.95)
     assert drape.alpha[sure].max() < 0.05
 
 
 def test_tucked_waistband_is_shown(body: BodyModel) -> None:
-    drape = drape_lower(trousers(), body, tuck_state="tucked")
+    drape = drape_lower(trousers(), body, under_tucked_top=True)
     x, y = body.point(0.88).round().astype(int)
     assert drape.alpha[y, x] > 0.9
 
