@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
@@ -43,6 +43,7 @@ class BookkeepingActivities:
                 engine=request.report.engine,
                 report=request.report.model_dump(mode="json", by_alias=True),
                 keep=self._result_ttl,
+                now=datetime.now(UTC),
             )
             return await self._outcome(session, request.job_id)
 
@@ -51,7 +52,11 @@ class BookkeepingActivities:
         """Fail the job unbilled, unless it ended before; says how it really ended."""
         async with self._database.transaction() as session:
             await jobs.fail_job(
-                session, job_id=uuid.UUID(request.job_id), error_code=request.error_code, keep=self._result_ttl
+                session,
+                job_id=uuid.UUID(request.job_id),
+                error_code=request.error_code,
+                keep=self._result_ttl,
+                now=datetime.now(UTC),
             )
             return await self._outcome(session, request.job_id)
 

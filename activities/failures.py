@@ -15,13 +15,14 @@ LONGEST_MESSAGE = 500
 """Characters of an exception's text that go into a history."""
 
 
-def failure(code: str, detail: str, *, retryable: bool = False) -> ApplicationError:
-    """An error of the catalogue as Temporal carries it: the code is its type.
+def failure(code: str, detail: str, *, retryable: bool = False, field: str | None = None) -> ApplicationError:
+    """An error of the catalogue as Temporal carries it: the code is its type, the field to blame its detail.
 
     Expected ones are marked benign, so that they do not look like faults in logs and metrics.
     """
     return ApplicationError(
         detail[:LONGEST_MESSAGE],
+        *([] if field is None else [field]),
         type=code,
         non_retryable=not retryable,
         category=ApplicationErrorCategory.BENIGN,

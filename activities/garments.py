@@ -9,7 +9,7 @@ from temporalio import activity
 from activities.failures import expected_failures
 from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
-from domain.object_keys import work_key
+from domain.object_keys import is_product_picture, work_key
 from imaging.decode import decode_image
 from imaging.encode import encode_png
 from imaging.errors import ImageError, ImageErrorCode
@@ -51,22 +51,35 @@ class GarmentActivities:
     async def _normalised(
         self, request: FetchGarmentInput, side: str, stored: ObjectRef | None, url: str | None
     ) -> ObjectRef | None:
+        if stored is not None and is_product_picture(stored.key):
+            return stored  # normalised when it was registered
         if stored is not None:
             data = await get_object(self._store, stored)
         elif url is not None:
             data = await self._fetcher.fetch(url)
         else:
             return None
-        png = await asyncio.to_thread(self._to_png, data, remote=stored is None)
+        png = await asyncio.to_thread(garment_png, data, self._limits, remote=stored is None)
         return await put_object(
             self._store, work_key(request.job_id, f"garment-{request.garment.index}-{side}.png"), png, "image/png"
         )
 
-    def _to_png(self, data: bytes, *, remote: bool) -> bytes:
-        try:
-            inspect_image(data, self._limits)
-            return encode_png(decode_image(data, self._limits, max_side=WORKING_SIDE))
-        except ImageError as error:
-            if remote:
-                raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"{error.code}: {error.detail}") from error
-            raise
+
+def garment_png(data: bytes, limits: ImageLimits, *, remote: bool) -> bytes:
+    """Turn a garment's picture upright and shrink it, for an engine to work with.
+
+    Args:
+        data: A JPEG, PNG or WebP.
+        limits: What it has to meet.
+        remote: It was fetched from an address.
+
+    Raises:
+        ImageError: ``garment_url_not_an_image`` for one from an address, any of the ``image_…`` codes for another.
+    """
+    try:
+        inspect_image(data, limits)
+        return encode_png(decode_image(data, limits, max_side=WORKING_SIDE))
+    except ImageError as error:
+        if remote:
+            raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"{error.code}: {error.detail}") from error
+        raise

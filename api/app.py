@@ -16,8 +16,10 @@ from api.errors import register_error_handlers
 from api.gate import Gate
 from api.openapi import openapi_of
 from api.parts import ApiParts, open_parts
+from api.products import router as products
 from api.request_context import RequestContext
 from api.tryon import router as tryon
+from api.usage import router as usage
 from runtime.settings import Settings
 
 DESCRIPTION = (
@@ -42,12 +44,16 @@ def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
     register_error_handlers(app)
     app.include_router(health.router)
     app.include_router(tryon.router)
+    app.include_router(products.router)
+    app.include_router(usage.router)
     # The last one added is the outermost.
     app.add_middleware(
         BodyLimit,
         caps={
             tryon.SINGLE_PATH: settings.api.max_body_single_bytes,
             tryon.COMBO_PATH: settings.api.max_body_combo_bytes,
+            products.PRODUCTS_PATH: settings.api.max_body_product_bytes,
+            products.PRODUCT_PATH: settings.api.max_body_product_bytes,
         },
         other_cap=settings.api.max_body_other_bytes,
         budget=settings.api.body_budget_bytes,

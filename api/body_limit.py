@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from starlette.datastructures import Headers
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import error_response
@@ -26,13 +27,13 @@ class BodyLimit:
 
         Args:
             app: The application.
-            caps: Path to the largest body in bytes.
-            other_cap: The same for every other path.
+            caps: Path of a route, such as ``/things/{id}``, to the largest body in bytes.
+            other_cap: The same for every other route.
             budget: Bytes of all bodies together that are being received or worked on.
             timeout_seconds: Longest time for a body to arrive.
         """
         self._app = app
-        self._caps = caps
+        self._caps = [(compile_path(path)[0], cap) for path, cap in caps.items()]
         self._other_cap = other_cap
         self._budget = budget
         self._in_flight = 0
@@ -44,7 +45,7 @@ class BodyLimit:
             return
         held = 0
         try:
-            cap = self._caps.get(scope["path"], self._other_cap)
+            cap = next((cap for path, cap in self._caps if path.match(scope["path"])), self._other_cap)
             declared = self._declared_length(scope, cap)
             # A body of unknown length may turn out as large as the cap.
             held = self._hold(cap if declared is None else declared)

@@ -6,17 +6,27 @@ from collections.abc import Mapping
 
 import structlog
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as ConnectionPoolTimeoutError
 from starlette.exceptions import HTTPException
 
+from api.json_body import refusal
 from domain.errors import TryOnError
 from imaging.errors import ImageError
 from runtime.object_store import ObjectStoreUnavailableError
 
 BUSY_RETRY_SECONDS = 2
 
-EXPECTED = (TryOnError, ImageError, ObjectStoreUnavailableError, DBAPIError, ConnectionError)
+EXPECTED = (
+    TryOnError,
+    ImageError,
+    ObjectStoreUnavailableError,
+    DBAPIError,
+    ConnectionPoolTimeoutError,
+    ConnectionError,
+)
 """Refusals, and other parts being away; anything else is a fault in the code."""
 
 log = structlog.get_logger(__name__)
@@ -31,8 +41,9 @@ def error_response(error: TryOnError, headers: Mapping[str, str] | None = None) 
     if error.entry.status is None:
         raise ValueError(f"{error.code} has no HTTP status")
     extra = {"X-Error-Code": error.code, **(headers or {})}
-    if error.entry.status == 503:
-        extra.setdefault("Retry-After", str(BUSY_RETRY_SECONDS))
+    retry_after = error.retry_after or (BUSY_RETRY_SECONDS if error.entry.status == 503 else None)
+    if retry_after is not None:
+        extra.setdefault("Retry-After", str(retry_after))
     if error.code == "unauthorized":
         extra["WWW-Authenticate"] = "Bearer"
     return JSONResponse({"error": error.sentence}, error.entry.status, headers=extra)
@@ -43,8 +54,13 @@ def as_tryon_error(error: Exception) -> TryOnError:
     match error:
         case TryOnError():
             return error
+        case RequestValidationError():
+            # The first part of a location is where the value was: query or path.
+            return refusal([{**complaint, "loc": complaint["loc"][1:]} for complaint in error.errors()])
         case ImageError():
             return TryOnError(error.code)
+        case ConnectionPoolTimeoutError():
+            return TryOnError("busy")
         case ObjectStoreUnavailableError() | DBAPIError() | ConnectionError():
             return TryOnError("storage_unavailable")
         case HTTPException(status_code=404):
@@ -70,5 +86,5 @@ async def handle_error(_request: Request, error: Exception) -> JSONResponse:
 
 def register_error_handlers(app: FastAPI) -> None:
     """Send every expected exception through `handle_error`; unexpected ones end in `api.request_context`."""
-    for kind in (*EXPECTED, HTTPException):
+    for kind in (*EXPECTED, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, handle_error)

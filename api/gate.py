@@ -1,4 +1,4 @@
-"""Everything that can be refused on headers alone, before a byte of the body is read: route, method, key, block.
+"""Everything that can be refused on headers alone, before a byte of the body is read: route, method, key, block, rate.
 
 FastAPI reads and parses a body before it runs its dependencies, so without this anybody could make the service
 parse 100 MiB.
@@ -6,19 +6,31 @@ parse 100 MiB.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
+import structlog
 from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.errors import EXPECTED, answer_to
 from api.parts import ApiParts
+from api.rate_limit.headers import rate_headers, whole_seconds
+from api.request_context import ANSWER_HEADERS
+from domain import keys
 from domain.errors import TryOnError
-from domain.keys import KeyOwner, find_owner
+from domain.keys import KeyOwner
 
 API_PREFIX = "/api/"
 OWNER = "key_owner"
 """Where in the ASGI scope's state the caller is found further in."""
+
+LAST_USE_GRAIN = timedelta(seconds=60)
+"""A key's last use is told to the minute, so that a busy key is not written on every call."""
+
+log = structlog.get_logger(__name__)
 
 
 class Gate:
@@ -30,13 +42,21 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(API_PREFIX):
             try:
-                check_route(scope["app"], scope)
-                scope.setdefault("state", {})[OWNER] = await authenticate(scope["app"].state.parts, scope)
+                await self._admit(scope)
             except EXPECTED as error:
                 # The body has not been read, so the connection cannot be used for another request.
                 await answer_to(error, {"Connection": "close"})(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    async def _admit(self, scope: Scope) -> None:
+        app: FastAPI = scope["app"]
+        parts: ApiParts = app.state.parts
+        check_route(app, scope)
+        owner = await authenticate(parts, scope)
+        scope["state"][OWNER] = owner
+        await count_call(parts, scope, owner)
+        await note_use(parts, owner)
 
 
 def check_route(app: FastAPI, scope: Scope) -> None:
@@ -52,9 +72,30 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
     if scheme.lower() != "bearer" or not key:
         raise TryOnError("unauthorized")
     async with parts.database.reading() as session:
-        owner = await find_owner(session, parts.digester, key=key.strip())
+        owner = await keys.find_owner(session, parts.digester, key=key.strip())
     if owner is None:
         raise TryOnError("unauthorized")
     if owner.blocked:
         raise TryOnError("account_blocked")
     return owner
+
+
+async def count_call(parts: ApiParts, scope: Scope, owner: KeyOwner) -> None:
+    """Count the call under its policy and tell the caller how that stands; raises when the key has called too often."""
+    policy = parts.rate_limiter.policy_of(scope["method"], scope["path"])
+    state = await parts.rate_limiter.log.hit(owner.key_id, policy)
+    scope["state"][ANSWER_HEADERS].update(rate_headers(policy, state))
+    if not state.admitted:
+        raise TryOnError("rate_limited", retry_after=whole_seconds(state))
+
+
+async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
+    """Remember when the key was last used; no call fails because that cannot be written."""
+    now = datetime.now(UTC)
+    if owner.last_used_at is not None and abs(now - owner.last_used_at) < LAST_USE_GRAIN:
+        return
+    try:
+        async with parts.forgetful_database.transaction() as session:
+            await keys.note_use(session, key_id=owner.key_id, now=now)
+    except (SQLAlchemyError, OSError):
+        log.warning("the last use of a key could not be written", key_id=str(owner.key_id), exc_info=True)

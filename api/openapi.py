@@ -8,18 +8,22 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 
+from api.products.schemas import CreateProduct, UpdateProduct
 from api.tryon.schemas import ComboRequest, ErrorBody, SingleRequest
 
 REFERENCE = "#/components/schemas/{model}"
-BODY_MODELS: tuple[type[BaseModel], ...] = (SingleRequest, ComboRequest)
+BODY_MODELS: tuple[type[BaseModel], ...] = (SingleRequest, ComboRequest, CreateProduct, UpdateProduct)
 
 _MEANING = {
     400: "Malformed request.",
     401: "Missing, invalid or revoked API key.",
+    402: "The trial is over, or the included volume and all top-ups are used up.",
     403: "The account is blocked.",
     404: "No such job, or no such product.",
+    409: "The same Idempotency-Key is being accepted at this moment, or another product has the externalId.",
     413: "The body, or one picture in it, is too large.",
-    422: "A picture could not be used.",
+    422: "A picture could not be used, or the Idempotency-Key was used with another body.",
+    429: "Too many requests, or the daily cap is reached; see Retry-After.",
     500: "Server-side failure; nothing was billed.",
     503: "Busy or not available; see Retry-After.",
 }

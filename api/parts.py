@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from api.rate_limit.limiter import RateLimiter
+from api.tryon.endings import JobEndings
 from domain.keys import KeyDigester
+from domain.plans import PlanBook, load_plans
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import ObjectStore, S3ObjectStore
@@ -29,12 +32,20 @@ class ApiParts:
     temporal: Client
     digester: KeyDigester
     limits: ImageLimits
+    plans: PlanBook
+    endings: JobEndings
+    rate_limiter: RateLimiter
+    forgetful_database: Database
+    """The same database for what may be forgotten in a power cut: its commits do not wait for the disk."""
 
 
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[ApiParts]:
     """Build the parts; none of them has to be reachable for the process to start."""
     database = Database(settings.database)
+    endings = JobEndings(database)
+    forgetful_database = Database(settings.database, durable=False)
+    rate_limiter = RateLimiter.of(settings.rate_limit, forgetful_database)
     temporal = await connect_temporal(settings.temporal, lazy=True)
     connecting = asyncio.create_task(_connect_early(temporal))
     try:
@@ -45,9 +56,16 @@ async def open_parts(settings: Settings) -> AsyncIterator[ApiParts]:
             temporal=temporal,
             digester=KeyDigester(settings.security.key_pepper.get_secret_value()),
             limits=ImageLimits(**settings.images.limits()),
+            plans=load_plans(settings.billing.plans_file),
+            endings=endings,
+            rate_limiter=rate_limiter,
+            forgetful_database=forgetful_database,
         )
     finally:
         connecting.cancel()
+        await endings.close()
+        await rate_limiter.close()
+        await forgetful_database.close()
         await database.close()
 
 

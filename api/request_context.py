@@ -14,6 +14,9 @@ from api.errors import error_response
 from domain.errors import TryOnError
 
 REQUEST_ID = "X-Request-Id"
+ANSWER_HEADERS = "answer_headers"
+"""Where in the ASGI scope's state the headers lie that every answer to this request carries, whoever makes it."""
+
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _QUIET = ("/healthz", "/readyz")
 """Asked every few seconds by machines; not worth a line each."""
@@ -33,6 +36,7 @@ class RequestContext:
             return
         offered = Headers(scope=scope).get(REQUEST_ID, "")
         request_id = offered if _SANE_ID.fullmatch(offered) else uuid.uuid4().hex
+        answer_headers: dict[str, str] = scope.setdefault("state", {}).setdefault(ANSWER_HEADERS, {})
         began, status = time.monotonic(), 0
 
         async def send_with_headers(message: Message) -> None:
@@ -43,6 +47,7 @@ class RequestContext:
                 headers[REQUEST_ID] = request_id
                 headers.setdefault("Cache-Control", "no-store")
                 headers["X-Content-Type-Options"] = "nosniff"
+                headers.update(answer_headers)
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):

@@ -1,91 +1,199 @@
-"""``tryon account`` and ``tryon key``."""
+"""``tryon account``: accounts, their plans and packs, and whether they may call."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import uuid
-from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Annotated
 
 import typer
 from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.service import RPCError
 
-from domain import accounts, keys, migrations
-from runtime.database import Database
+from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from domain import accounts, jobs, quota
+from domain.accounts import OwnTerms
+from domain.plans import load_plans
+from domain.usage import Usage, usage_of
 from runtime.settings import Settings, load_settings
+from runtime.temporal import connect_temporal
+from workflows.queues import tryon_workflow_id
 
-account_app = typer.Typer(no_args_is_help=True, help="Accounts.")
-key_app = typer.Typer(no_args_is_help=True, help="API keys.")
+app = typer.Typer(no_args_is_help=True, help="Accounts.")
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Answer = TypeVar("Answer")
-
-
-def in_transaction(settings: Settings, work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
-    """Run ``work`` in one transaction of a migrated database; a `ValueError` becomes a message and exit code 1."""
-
-    async def run() -> Answer:
-        database = Database(settings.database)
-        try:
-            await migrations.upgrade(database.engine)
-            async with database.transaction() as session:
-                return await work(session)
-        finally:
-            await database.close()
-
-    try:
-        return asyncio.run(run())
-    except ValueError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
+PlanName = Annotated[str, typer.Option(help="trial, starter, growth, scale or enterprise, or another of your plans.")]
+Included = Annotated[int | None, typer.Option(min=0, help="Included generations of this account alone.")]
+DailyCap = Annotated[int | None, typer.Option(min=0, help="Generations a day of this account alone.")]
+MonthlyPrice = Annotated[str | None, typer.Option(help="Price per month of this account alone, in US dollars.")]
+ExtraPrice = Annotated[str | None, typer.Option(help="Price of an extra generation, likewise.")]
 
 
-async def account_named(session: AsyncSession, name: str) -> uuid.UUID:
-    """The account with this id or e-mail address.
-
-    Raises:
-        ValueError: There is none.
-    """
-    try:
-        account = await accounts.find_account(session, account_id=uuid.UUID(name))
-    except ValueError:
-        account = await accounts.find_account_by_email(session, email=name)
-    if account is None:
-        raise ValueError(f"there is no account {name}")
-    return account.id
-
-
-@account_app.command("create")
+@app.command("create")
 def create_account(
+    *,
     email: Annotated[str, typer.Option(help="E-mail address of the owner.")],
-    plan: Annotated[str, typer.Option(help=f"One of {', '.join(accounts.PLANS)}.")] = "trial",
+    plan: PlanName = "trial",
+    included: Included = None,
+    daily_cap: DailyCap = None,
+    monthly_price: MonthlyPrice = None,
+    extra_price: ExtraPrice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add an account."""
+    """Add an account; its first period, or its trial, begins now."""
+    settings = load_settings()
 
     async def work(session: AsyncSession) -> str:
-        return str((await accounts.create_account(session, email=email, plan=plan)).id)
+        account = await accounts.create_account(
+            session,
+            load_plans(settings.billing.plans_file),
+            email=email,
+            plan=plan,
+            own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
+            now=datetime.now(UTC),
+        )
+        return str(account.id)
 
-    account_id = in_transaction(load_settings(), work)
+    account_id = in_transaction(settings, work)
     typer.echo(json.dumps({"accountId": account_id}) if as_json else f"Account {account_id}")
 
 
-@key_app.command("create")
-def create_key(
-    account: Annotated[str, typer.Option(help="Account id or e-mail address.")], as_json: AsJson = False
+@app.command("plan")
+def change_plan(
+    *,
+    account: AccountName,
+    plan: PlanName,
+    included: Included = None,
+    daily_cap: DailyCap = None,
+    monthly_price: MonthlyPrice = None,
+    extra_price: ExtraPrice = None,
 ) -> None:
-    """Add an API key and show it this once."""
+    """Put an account on a plan: a new period with the whole volume begins now; packs stay."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> tuple[str, str]:
-        digester = keys.KeyDigester(settings.security.key_pepper.get_secret_value())
-        account_id = await account_named(session, account)
-        _, key = await keys.create_key(session, digester, account_id=account_id)
-        return str(account_id), key
+    async def work(session: AsyncSession) -> None:
+        await accounts.change_plan(
+            session,
+            load_plans(settings.billing.plans_file),
+            account_id=await account_named(session, account),
+            plan=plan,
+            own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
+            now=datetime.now(UTC),
+        )
 
-    account_id, key = in_transaction(settings, work)
-    if as_json:
-        typer.echo(json.dumps({"accountId": account_id, "apiKey": key}))
-    else:
-        typer.echo(f"{key}\nKeep it: it is not shown again.")
+    in_transaction(settings, work)
+    typer.echo(f"{account} is on {plan} from now on.")
+
+
+@app.command("top-up")
+def top_up(
+    account: AccountName, generations: Annotated[int, typer.Option(help="Size of the pack: 50, 250 or 1000.")]
+) -> None:
+    """Credit a pack that was paid for."""
+    settings = load_settings()
+
+    async def work(session: AsyncSession) -> int:
+        pack = await quota.add_topup(
+            session,
+            load_plans(settings.billing.plans_file),
+            account_id=await account_named(session, account),
+            generations=generations,
+            now=datetime.now(UTC),
+        )
+        return pack.price_cents
+
+    cents = in_transaction(settings, work)
+    typer.echo(f"{generations} generations for {Decimal(cents) / 100:.2f} USD.")
+
+
+@app.command("usage")
+def usage(account: AccountName, as_json: AsJson = False) -> None:
+    """What an account has used of its volume."""
+    settings = load_settings()
+
+    async def work(session: AsyncSession) -> Usage:
+        return await usage_of(
+            session,
+            load_plans(settings.billing.plans_file),
+            account_id=await account_named(session, account),
+            now=datetime.now(UTC),
+        )
+
+    found = in_transaction(settings, work)
+    rows = {
+        "plan": found.plan,
+        "period": f"{found.period.start:%Y-%m-%d %H:%M} to {found.period.end:%Y-%m-%d %H:%M} UTC",
+        "included": found.included,
+        "used": found.used,
+        "reserved": found.reserved,
+        "topUpRemaining": found.topup_remaining,
+        "dailyCap": found.daily_cap,
+        "dailyUsed": found.daily_used,
+    }
+    typer.echo(json.dumps(rows) if as_json else "\n".join(f"{name:<15} {value}" for name, value in rows.items()))
+
+
+@app.command("block")
+def block(
+    account: AccountName, reason: Annotated[str, typer.Option(help="Shown to the owner, at most 200 characters.")]
+) -> None:
+    """Refuse every call of an account from now on; its jobs in progress are cancelled and not billed."""
+    settings = load_settings()
+    if len(reason) > 200:
+        raise typer.BadParameter("at most 200 characters", param_hint="--reason")
+
+    async def work(session: AsyncSession) -> list[uuid.UUID]:
+        now = datetime.now(UTC)
+        account_id = await account_named(session, account)
+        await accounts.block_account(session, account_id=account_id, reason=reason, now=now)
+        running = await jobs.list_open_of_account(session, account_id=account_id)
+        keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
+        return [
+            job
+            for job in running
+            if await jobs.fail_job(session, job_id=job, error_code="cancelled", keep=keep, now=datetime.now(UTC))
+        ]
+
+    cancelled = in_transaction(settings, work)
+    asyncio.run(_cancel_runs(settings, cancelled))
+    typer.echo(f"{account} is blocked; {len(cancelled)} jobs in progress were cancelled.")
+
+
+@app.command("unblock")
+def unblock(account: AccountName) -> None:
+    """Let an account call again, with the keys it had."""
+
+    async def work(session: AsyncSession) -> None:
+        await accounts.unblock_account(session, account_id=await account_named(session, account))
+
+    in_transaction(load_settings(), work)
+    typer.echo(f"{account} may call again.")
+
+
+def _own_terms(
+    included: int | None, daily_cap: int | None, monthly_price: str | None, extra_price: str | None
+) -> OwnTerms:
+    return OwnTerms(included, daily_cap, _dollars(monthly_price), _dollars(extra_price))
+
+
+def _dollars(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        return Decimal(text).quantize(Decimal("0.01"))
+    except ArithmeticError:
+        raise typer.BadParameter(f"{text!r} is not an amount of dollars") from None
+
+
+async def _cancel_runs(settings: Settings, job_ids: list[uuid.UUID]) -> None:
+    """Spare the workers jobs whose outcome is decided; it changes nothing if they finish them."""
+    if not job_ids:
+        return
+    with contextlib.suppress(RPCError, RuntimeError):
+        temporal = await connect_temporal(settings.temporal)
+        for job_id in job_ids:
+            with contextlib.suppress(RPCError):
+                await temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).cancel()

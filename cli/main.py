@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import typer
 
-from cli import accounts, database, demo, engines, stack
+from cli import accounts, database, demo, engines, keys, ledger, products, stack, watermark
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help="A self-hosted virtual try-on service.")
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
 app.command("demo")(demo.demo)
-app.add_typer(accounts.account_app, name="account")
-app.add_typer(accounts.key_app, name="key")
+app.add_typer(accounts.app, name="account")
+app.add_typer(keys.app, name="key")
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(products.app, name="products")
+app.add_typer(watermark.app, name="watermark")
 app.add_typer(engines.app, name="engines")
 app.add_typer(database.app, name="db")
 

@@ -10,6 +10,8 @@ from pydantic_core import PydanticUndefined
 
 from api.app import create_app
 from domain.errors import CATALOGUE
+from engines.garment_kinds import GarmentKind
+from engines.kind_folding import names_of
 from runtime.settings import Settings
 
 FOLDER = Path(__file__).parent
@@ -65,6 +67,60 @@ def errors() -> str:
         lines.append(
             f"| `{code}` | {entry.status or 'job'} | {entry.audience} | {retry} | {one_line(entry.sentence)} |"
         )
+    return "\n".join(lines) + "\n"
+
+
+GARMENTS_INTRODUCTION = """\
+Every field of a garment is optional but its picture and `category`. Kinds and sizes are free text, and no text is
+refused for what it says; hints that make no sense, such as tucked trousers, are accepted and left aside. Every hint
+that was given ends up in one of two lists of the job's report, `hintsApplied` or `hintsNotApplied`; the latter says
+why. Names there are the engine's.
+
+| Field | Name in the lists | What it does |
+|---|---|---|
+| `garmentCategory` | `kind` | Folded onto one of the kinds below; what is not known goes to the engine as text |
+| `size`, `customerSize` | `size`, `customer_size` | Compared: looser or tighter, longer or shorter |
+| `garmentState` | `garment_state` | `open` or `closed`, for kinds that can be open |
+| `tuckState` | `tuck_state` | `tucked` or `untucked`, for tops that can be tucked |
+| `viewAngle` | `view_angle` | The side from which the person is shown |
+| `garmentBackImageUrl` | `back_picture` | Used where `viewAngle` is `back`; without it the front photo serves |
+
+Which of them the engine honours is in its description; the embedded `warp` engine follows `kind` for garments of
+the lower and the full body, and `tuck_state` for tops.
+
+## Sizes
+
+`size` and `customerSize` say something only together, and only in one system:
+
+| System | Examples | One size is |
+|---|---|---|
+| Letters | XXS to 6XL, `2XL` or `XXL`, `medium`, `extra large`, `S/M` | one letter |
+| Numbers | `38` only with `42`, `EU 38` only with `EU 42`; EU, UK, US, FR, IT, AU, JP | 2 |
+| Body height | `128`, `134`: children's sizes in centimetres | 6 cm |
+| Waist and length | `W32/L34`, `32/34`, `32x34`, `W32` | 2 inches |
+| One size | `one size`, `OS`, `Einheitsgröße`, `taille unique` | no difference to anybody |
+
+## Kinds
+
+`garmentCategory` is free text. Case, accents, hyphens, punctuation and plurals do not matter. In a text with several
+names the longest counts where they overlap (`tank top`), and else the noun, not what modifies it: a `shirt dress` is a
+dress, `jeans shorts` are shorts, a `veste en jean` is a jacket. Words written in one go by their last part
+(`Sommerkleid`, `maxiskirt`). The kind decides in which order several garments are put on, from the inner layer
+outwards. The usual part of the body is for information; `category` decides.
+"""
+
+
+def garments() -> str:
+    """What each field of a garment does, and the kinds of garment with their names."""
+    lines = ["# Garments", GENERATED, GARMENTS_INTRODUCTION]
+    lines += [
+        "| Kind | Usually covers | Layer | Can be open | Can be tucked | Names |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind in GarmentKind:
+        names = ", ".join(names_of(kind))
+        answers = " | ".join("yes" if answer else "no" for answer in (kind.can_be_open, kind.can_be_tucked))
+        lines.append(f"| {kind} | {kind.category} | {kind.layer.name.lower()} | {answers} | {names} |")
     return "\n".join(lines) + "\n"
 
 
@@ -144,6 +200,7 @@ def pages() -> dict[str, str]:
     return {
         "configuration.md": configuration(),
         "errors.md": errors(),
+        "garments.md": garments(),
         "api.md": ApiReference(create_app(Settings()).openapi()).page(),
     }
 

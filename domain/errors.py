@@ -51,8 +51,25 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "content_type_not_json": ErrorEntry(400, CALLER, False, "Content-Type must be application/json."),
     "json_invalid": ErrorEntry(400, CALLER, False, "The request body is not valid JSON."),
     "field_invalid": ErrorEntry(400, CALLER, False, "A field of the request is missing or not valid."),
+    "idempotency_key_invalid": ErrorEntry(
+        400, CALLER, False, "Idempotency-Key must have 1 to 255 printable characters."
+    ),
+    "idempotency_in_progress": ErrorEntry(
+        409, CALLER, True, "A request with this Idempotency-Key is being accepted at this moment."
+    ),
+    "idempotency_mismatch": ErrorEntry(
+        422, CALLER, False, "This Idempotency-Key was used for a request with another body."
+    ),
     "product_not_found": ErrorEntry(404, CALLER, False, "No product was found for this productId."),
+    "external_id_taken": ErrorEntry(409, CALLER, False, "Another product of this account has this externalId."),
     "job_not_found": ErrorEntry(404, CALLER, False, "Job not found or expired."),
+    # Money and time
+    "rate_limited": ErrorEntry(429, CALLER, True, "Too many requests. Please wait a moment and try again."),
+    "trial_ended": ErrorEntry(402, CALLER, False, "The free trial is over. Choose a plan to go on."),
+    "volume_exhausted": ErrorEntry(
+        402, CALLER, False, "The included volume and all top-ups are used up. Buy a top-up pack to go on."
+    ),
+    "daily_cap_reached": ErrorEntry(429, CALLER, True, "The daily limit is reached. It is lifted at 00:00 UTC."),
     # Pictures that came with the request
     "malformed_data_uri": ErrorEntry(
         400, CALLER, False, "A picture must be a base64 data: URI of type image/jpeg, image/png or image/webp."
@@ -64,6 +81,21 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "image_too_many_pixels": ErrorEntry(422, SHOPPER, False, "A picture has more than 50 megapixels."),
     "image_too_elongated": ErrorEntry(422, SHOPPER, False, "A picture is more than four times as long as wide."),
     "garment_url_refused": ErrorEntry(400, CALLER, False, "A garment URL must be a public https:// address."),
+    "product_picture_refused": ErrorEntry(
+        422, CALLER, False, "The garment picture could not be fetched from its address."
+    ),
+    # The logo of an account's watermark
+    "logo_url_refused": ErrorEntry(422, CALLER, False, "The logo URL must be a public https:// address."),
+    "logo_unreachable": ErrorEntry(422, CALLER, True, "The logo could not be downloaded from its address."),
+    "logo_too_large": ErrorEntry(422, CALLER, False, "The logo file is larger than 1 MB."),
+    "logo_not_usable": ErrorEntry(
+        422,
+        CALLER,
+        False,
+        "The logo must be a still PNG, WebP or JPEG that shows something, at least 16 pixels a side, at most "
+        "16 megapixels, and not more than twelve times as long as wide.",
+    ),
+    "logo_being_set": ErrorEntry(409, CALLER, True, "Another logo is being fetched for this account at this moment."),
     # Found out once the job runs
     "garment_url_unreachable": ErrorEntry(None, CALLER, False, "The garment picture could not be downloaded."),
     "garment_url_too_large": ErrorEntry(None, CALLER, False, "The garment picture is larger than 8 MB."),
@@ -102,12 +134,14 @@ class TryOnError(Exception):
         code: Key of `CATALOGUE`.
         entry: Its row.
         sentence: What the client reads: the entry's sentence, or a more exact one that is as safe to show.
+        retry_after: Whole seconds after which the same call may succeed, where that is known.
     """
 
-    def __init__(self, code: str, sentence: str | None = None) -> None:
+    def __init__(self, code: str, sentence: str | None = None, *, retry_after: int | None = None) -> None:
         self.code = code
         self.entry = CATALOGUE[code]
         self.sentence = sentence or self.entry.sentence
+        self.retry_after = retry_after
         super().__init__(f"{code}: {self.sentence}")
 
 

@@ -7,45 +7,77 @@ its ledger row; the others learn that they came too late. Whoever finishes a job
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.ledger import add_entry
+from domain.errors import TryOnError
+from domain.idempotency import Claim, complete_claim
+from domain.plans import PlanBook
+from domain.quota import lock_account, release, reserve, settle
 from domain.tables import Job
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
 
 
-async def accept_job(
-    session: AsyncSession,
-    *,
-    job_id: uuid.UUID,
-    account_id: uuid.UUID,
-    api_key_id: uuid.UUID,
-    kind: str,
-    workflow_input: dict[str, Any],
-    deadline: timedelta,
-) -> Job:
-    """Add the job and its reservation. An empty ``started_at`` makes the row its own outbox entry."""
-    now = datetime.now(UTC)
+@dataclass(frozen=True)
+class NewJob:
+    """What is known of a job when it is accepted.
+
+    Attributes:
+        kind: ``single`` or ``combo``.
+        test: Whether a test key asked for it: it costs nothing.
+        workflow_input: What the workflow will be started with, as JSON.
+        products: Registered garments it uses: index, id and revision of each.
+        deadline: How long it may take.
+        claim: Under which `Idempotency-Key` it is accepted, if under any.
+    """
+
+    job_id: uuid.UUID
+    account_id: uuid.UUID
+    api_key_id: uuid.UUID
+    kind: str
+    workflow_input: dict[str, Any]
+    deadline: timedelta
+    test: bool = False
+    products: list[dict[str, Any]] = field(default_factory=list)
+    claim: Claim | None = None
+
+
+async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now: datetime) -> Job:
+    """Add the job and its reservation. An empty ``started_at`` makes the row its own outbox entry.
+
+    Raises:
+        TryOnError: ``account_blocked``, what `quota.reserve` raises, ``idempotency_in_progress``. Nothing of the
+            transaction may be kept then.
+    """
+    account = await lock_account(session, account_id=new.account_id)
+    if account.blocked_at is not None:
+        raise TryOnError("account_blocked")
+    reservation = None
+    if not new.test:
+        reservation = await reserve(session, plans, account=account, job_id=new.job_id, now=now)
+    if new.claim is not None:
+        await complete_claim(session, new.claim, job_id=new.job_id)
     job = Job(
-        id=job_id,
-        account_id=account_id,
-        api_key_id=api_key_id,
-        kind=kind,
+        id=new.job_id,
+        account_id=new.account_id,
+        api_key_id=new.api_key_id,
+        allowance_id=reservation.allowance_id if reservation else None,
+        counted_on=reservation.day if reservation else None,
+        kind=new.kind,
         status=PROCESSING,
-        workflow_input=workflow_input,
+        workflow_input=new.workflow_input,
+        products=new.products or None,
         created_at=now,
-        deadline_at=now + deadline,
+        deadline_at=now + new.deadline,
     )
     session.add(job)
-    # No relationship ties the two tables, so the job has to be there before the entry that points at it.
     await session.flush()
-    add_entry(session, account_id=account_id, job_id=job_id, kind="reserve", at=now)
     return job
 
 
@@ -59,9 +91,23 @@ async def get_job(session: AsyncSession, *, job_id: uuid.UUID) -> Job:
     return await session.get_one(Job, job_id)
 
 
-async def has_ended(session: AsyncSession, *, job_id: uuid.UUID) -> bool:
-    """Whether there is such a job and it is no longer in progress."""
-    return await session.scalar(select(Job.id).where(Job.id == job_id, Job.status != PROCESSING)) is not None
+@dataclass(frozen=True)
+class Standing:
+    """What a sweep has to know of a job.
+
+    Attributes:
+        ended: Whether it is no longer in progress.
+        has_result: Whether its picture may still be fetched.
+    """
+
+    ended: bool
+    has_result: bool
+
+
+async def standings(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Standing]:
+    """How those of the jobs stand that there are."""
+    rows = await session.execute(select(Job.id, Job.status, Job.result_key).where(Job.id.in_(job_ids)))
+    return {row.id: Standing(row.status != PROCESSING, row.result_key is not None) for row in rows}
 
 
 async def mark_started(session: AsyncSession, *, job_id: uuid.UUID) -> None:
@@ -123,13 +169,13 @@ async def complete_job(
     engine: str,
     report: dict[str, Any],
     keep: timedelta,
+    now: datetime,
 ) -> bool:
     """End an open job with a picture that may be fetched for as long as ``keep``, and settle its reservation.
 
     Returns:
         Whether this call ended it.
     """
-    now = datetime.now(UTC)
     job = await get_job(session, job_id=job_id)
     return await _end_job(
         session,
@@ -144,7 +190,9 @@ async def complete_job(
     )
 
 
-async def fail_job(session: AsyncSession, *, job_id: uuid.UUID, error_code: str, keep: timedelta) -> bool:
+async def fail_job(
+    session: AsyncSession, *, job_id: uuid.UUID, error_code: str, keep: timedelta, now: datetime
+) -> bool:
     """End an open job without a picture, and release its reservation.
 
     The reason, a code of the error catalogue, may be polled for as long as ``keep``.
@@ -152,9 +200,41 @@ async def fail_job(session: AsyncSession, *, job_id: uuid.UUID, error_code: str,
     Returns:
         Whether this call ended it.
     """
-    now = datetime.now(UTC)
     job = await get_job(session, job_id=job_id)
     return await _end_job(session, job, status=FAILED, finished_at=now, expires_at=now + keep, error_code=error_code)
+
+
+async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:
+    """Make the job unknown to polls from now on, as its caller asked. What it left is due to be deleted."""
+    await session.execute(update(Job).where(Job.id == job_id).values(erased_at=now, expires_at=now))
+
+
+async def forget_contents(session: AsyncSession, *, job_id: uuid.UUID) -> None:
+    """Note that picture and inputs are gone, and forget where they came from; what is left is the billing record."""
+    await session.execute(
+        update(Job).where(Job.id == job_id).values(result_key=None, workflow_input={}, products=None, report=None)
+    )
+
+
+async def list_ended(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> Sequence[uuid.UUID]:
+    """Those of the jobs that are no longer in progress."""
+    return (await session.scalars(select(Job.id).where(Job.id.in_(job_ids), Job.status != PROCESSING))).all()
+
+
+async def list_open_of_account(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """The account's jobs in progress."""
+    return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()
+
+
+async def delete_old(session: AsyncSession, *, finished_before: datetime, limit: int) -> int:
+    """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
+    old = (
+        await session.scalars(
+            select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
+        )
+    ).all()
+    await session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
+    return len(old)
 
 
 async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
@@ -166,11 +246,5 @@ async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at:
     )
     if ended.scalar_one_or_none() is None:
         return False
-    add_entry(
-        session,
-        account_id=job.account_id,
-        job_id=job.id,
-        kind="settle" if status == COMPLETED else "release",
-        at=finished_at,
-    )
+    await (settle if status == COMPLETED else release)(session, job, now=finished_at)
     return True

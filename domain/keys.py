@@ -7,15 +7,23 @@ import hmac
 import re
 import secrets
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final, Literal
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.tables import Account, ApiKey
 
-_KEY = re.compile(r"vto_live_[A-Za-z0-9_-]{43}")
+LIVE: Final = "live"
+TEST: Final = "test"
+
+SHOWN_PREFIX = 13
+"""Characters at the beginning of a key that lists show, with the last four, to tell keys apart."""
+
+_KEY = re.compile(r"vto_(live|test)_[A-Za-z0-9_-]{43}")
 _SHORTEST_PEPPER = 32
 
 
@@ -40,11 +48,15 @@ class KeyOwner:
     """Who is calling.
 
     Attributes:
+        mode: ``live``, or ``test`` for calls that cost nothing and draw nothing.
+        last_used_at: When the key was last seen, to the minute.
         blocked: Whether the account is refused.
     """
 
     key_id: uuid.UUID
     account_id: uuid.UUID
+    mode: str
+    last_used_at: datetime | None
     blocked: bool
 
 
@@ -53,18 +65,21 @@ def looks_like_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-async def create_key(session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID) -> tuple[ApiKey, str]:
-    """Add a live key of 256 random bits.
+async def create_key(
+    session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"] = LIVE
+) -> tuple[ApiKey, str]:
+    """Add a key of 256 random bits.
 
     Returns:
         The row, and the key itself, which exists nowhere else from here on.
     """
-    key = f"vto_live_{secrets.token_urlsafe(32)}"
+    key = f"vto_{mode}_{secrets.token_urlsafe(32)}"
     row = ApiKey(
         id=uuid.uuid4(),
         account_id=account_id,
+        mode=mode,
         digest=digester.digest(key),
-        prefix=key[:13],
+        prefix=key[:SHOWN_PREFIX],
         last_four=key[-4:],
         created_at=datetime.now(UTC),
         revoked_at=None,
@@ -75,20 +90,58 @@ async def create_key(session: AsyncSession, digester: KeyDigester, *, account_id
 
 
 async def find_owner(session: AsyncSession, digester: KeyDigester, *, key: str) -> KeyOwner | None:
-    """The owner of a live key; ``None`` for a key that is malformed, unknown or revoked."""
+    """The owner of a key in use; ``None`` for a key that is malformed, unknown or revoked."""
     if not looks_like_key(key):
         return None
+    digest = digester.digest(key)
     row = (
         await session.execute(
-            select(ApiKey.id, ApiKey.account_id, Account.blocked_at)
+            select(ApiKey, Account.blocked_at)
             .join(Account, Account.id == ApiKey.account_id)
-            .where(ApiKey.digest == digester.digest(key), ApiKey.revoked_at.is_(None))
+            .where(ApiKey.digest == digest, ApiKey.revoked_at.is_(None))
         )
     ).one_or_none()
-    return None if row is None else KeyOwner(row.id, row.account_id, row.blocked_at is not None)
+    if row is None or not hmac.compare_digest(row.ApiKey.digest, digest):
+        return None
+    found = row.ApiKey
+    return KeyOwner(found.id, found.account_id, found.mode, found.last_used_at, row.blocked_at is not None)
 
 
-async def revoke_key(session: AsyncSession, *, key_id: uuid.UUID) -> None:
-    """Refuse this key from now on."""
-    key = await session.get_one(ApiKey, key_id)
+async def note_use(session: AsyncSession, *, key_id: uuid.UUID, now: datetime) -> None:
+    """Remember that the key was used."""
+    await session.execute(update(ApiKey).where(ApiKey.id == key_id).values(last_used_at=now))
+
+
+async def list_keys(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[ApiKey]:
+    """The account's keys, revoked ones too, newest first."""
+    return (
+        await session.scalars(
+            select(ApiKey).where(ApiKey.account_id == account_id).order_by(ApiKey.created_at.desc(), ApiKey.id)
+        )
+    ).all()
+
+
+async def revoke_key(session: AsyncSession, *, key_id: uuid.UUID) -> ApiKey:
+    """Refuse this key from now on.
+
+    Raises:
+        ValueError: There is no such key.
+    """
+    key = await session.get(ApiKey, key_id)
+    if key is None:
+        raise ValueError(f"there is no key {key_id}")
     key.revoked_at = key.revoked_at or datetime.now(UTC)
+    return key
+
+
+async def replace_key(session: AsyncSession, digester: KeyDigester, *, key_id: uuid.UUID) -> tuple[ApiKey, str]:
+    """Revoke a key and make another like it, both or neither.
+
+    Raises:
+        ValueError: There is no such key, or it is revoked already.
+    """
+    old = await session.get(ApiKey, key_id, with_for_update=True)
+    if old is None or old.revoked_at is not None:
+        raise ValueError(f"there is no key {key_id} in use")
+    await revoke_key(session, key_id=key_id)
+    return await create_key(session, digester, account_id=old.account_id, mode=TEST if old.mode == TEST else LIVE)

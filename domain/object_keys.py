@@ -1,6 +1,7 @@
-"""Where a job's pictures lie in the object store.
+"""Where pictures lie in the object store.
 
-Keys follow from the job alone, so that a step that runs twice writes the same object twice.
+Keys follow from the job, the account or the registration alone, so that a step that runs twice writes the same object
+twice, and never over what another has written.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
+ACCOUNTS, PRODUCTS = "accounts/", "products/"
 
 
 def job_prefix(job_id: str) -> str:
@@ -36,3 +38,46 @@ def work_key(job_id: str, name: str) -> str:
 def result_key(job_id: str) -> str:
     """The picture that the client fetches."""
     return f"{RESULTS}{job_id}.jpg"
+
+
+def job_of_result(key: str) -> uuid.UUID | None:
+    """Whose result this is, for keys that `result_key` makes."""
+    try:
+        return uuid.UUID(key.removeprefix(RESULTS).removesuffix(".jpg"))
+    except ValueError:
+        return None
+
+
+def logo_prefix(account_id: str) -> str:
+    """Everything that is kept for the account's watermark."""
+    return f"{ACCOUNTS}{account_id}/logo/"
+
+
+def logo_key(account_id: str, sha256: str) -> str:
+    """A logo, named by its content: another logo never takes the place of one that a job is just reading."""
+    return f"{logo_prefix(account_id)}{sha256}.png"
+
+
+def registration_prefix(account_id: str, registration_id: str) -> str:
+    """Everything that one registration of a product has written."""
+    return f"{PRODUCTS}{account_id}/{registration_id}/"
+
+
+def product_upload_key(account_id: str, registration_id: str, side: str) -> str:
+    """A product's picture as it came; goes when the registration is over."""
+    return f"{registration_prefix(account_id, registration_id)}upload-{side}"
+
+
+def product_picture_key(account_id: str, registration_id: str, side: str) -> str:
+    """A product's picture as engines use it."""
+    return f"{registration_prefix(account_id, registration_id)}{side}.png"
+
+
+def is_product_picture(key: str) -> bool:
+    """Whether the object is a product's picture, which engines can use as it lies there."""
+    return key.startswith(PRODUCTS) and key.endswith(".png")
+
+
+def registration_of_key(key: str) -> str:
+    """Which registration wrote this object, for keys that `registration_prefix` begins."""
+    return key.removeprefix(PRODUCTS).partition("/")[2].partition("/")[0]

@@ -22,6 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from runtime.settings import DatabaseSettings
 
 _READ_ONLY = "tryon_read_only"
+_POSTGRESQL_SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 def _sqlite_driver() -> AsyncAdapt_aiosqlite_dbapi:
@@ -40,14 +41,16 @@ def _sqlite_driver() -> AsyncAdapt_aiosqlite_dbapi:
     return AsyncAdapt_aiosqlite_dbapi(driver, fixed_sqlite)
 
 
-def _sqlite_engine(settings: DatabaseSettings) -> AsyncEngine:
+def _sqlite_engine(settings: DatabaseSettings, *, durable: bool, connections: int) -> AsyncEngine:
     url = make_url(settings.url)
     if url.database and url.database != ":memory:":
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(
         url,
         module=_sqlite_driver(),
-        pool_size=settings.pool_size,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=settings.busy_timeout_seconds,
         connect_args={"timeout": settings.busy_timeout_seconds},
     )
 
@@ -57,7 +60,8 @@ def _sqlite_engine(settings: DatabaseSettings) -> AsyncEngine:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=FULL")  # a committed ledger row survives a power cut
+        # FULL: a committed ledger row survives a power cut, at the price of waiting for the disk at each commit.
+        cursor.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.close()
 
@@ -71,19 +75,41 @@ def _sqlite_engine(settings: DatabaseSettings) -> AsyncEngine:
     return engine
 
 
+def _postgres_engine(settings: DatabaseSettings, *, durable: bool) -> AsyncEngine:
+    milliseconds = round(1000 * settings.busy_timeout_seconds)
+    server_settings = {} if durable else {"synchronous_commit": "off", "lock_timeout": str(milliseconds)}
+    return create_async_engine(
+        settings.url,
+        pool_size=settings.pool_size,
+        max_overflow=settings.pool_size,
+        pool_pre_ping=True,
+        connect_args={"server_settings": server_settings},
+    )
+
+
 class Database:
     """The one way to the tables."""
 
-    def __init__(self, settings: DatabaseSettings) -> None:
+    def __init__(self, settings: DatabaseSettings, *, durable: bool = True) -> None:
+        """Connect when first used.
+
+        Args:
+            settings: Where the database is.
+            durable: Whether what is committed survives a power cut. Without, a commit does not wait for the disk:
+                for what may be forgotten then, such as request rates. No commit of others becomes less durable by it.
+        """
         if settings.url.startswith("sqlite"):
-            self.engine = _sqlite_engine(settings)
+            # Whoever finds the write lock taken sleeps and tries again, and may sleep long past its turn. Writers of
+            # one process had better queue for one connection, which is handed on at once.
+            self.engine = _sqlite_engine(settings, durable=durable, connections=1)
+            self._reading_engine = _sqlite_engine(settings, durable=durable, connections=settings.pool_size)
+            snapshot: dict[str, object] = {_READ_ONLY: True}
         else:
-            self.engine = create_async_engine(
-                settings.url, pool_size=settings.pool_size, max_overflow=settings.pool_size, pool_pre_ping=True
-            )
+            self.engine = self._reading_engine = _postgres_engine(settings, durable=durable)
+            snapshot = _POSTGRESQL_SNAPSHOT
         self._writers = async_sessionmaker(self.engine, expire_on_commit=False)
         self._readers = async_sessionmaker(
-            self.engine.execution_options(**{_READ_ONLY: True}), expire_on_commit=False, autoflush=False
+            self._reading_engine.execution_options(**snapshot), expire_on_commit=False, autoflush=False
         )
 
     @asynccontextmanager
@@ -94,7 +120,7 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:
-        """A session that only reads; takes no write lock."""
+        """A session that only reads; takes no write lock and sees one state of the database throughout."""
         async with self._readers() as session, session.begin():
             yield session
 
@@ -105,3 +131,4 @@ class Database:
 
     async def close(self) -> None:
         await self.engine.dispose()
+        await self._reading_engine.dispose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -50,8 +51,8 @@ class ObjectStore(Protocol):
         """Delete every object whose key begins so, and say how many there were."""
         ...
 
-    async def list_keys(self, prefix: str) -> list[str]:
-        """Keys that begin so, in order."""
+    async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
+        """Keys that begin so, in order; only of objects that were written longer ago, if so asked."""
         ...
 
     async def ensure_bucket(self) -> None:
@@ -90,8 +91,8 @@ class S3ObjectStore:
     async def delete_prefix(self, prefix: str) -> int:
         return await self._call(self._delete_prefix, prefix)
 
-    async def list_keys(self, prefix: str) -> list[str]:
-        return await self._call(self._list_keys, prefix)
+    async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
+        return await self._call(self._list_keys, prefix, older_than)
 
     async def ensure_bucket(self) -> None:
         await self._call(self._ensure_bucket)
@@ -117,9 +118,13 @@ class S3ObjectStore:
             response.close()
             response.release_conn()
 
-    def _list_keys(self, prefix: str) -> list[str]:
+    def _list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
         found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix, recursive=True)
-        return sorted(entry.object_name for entry in found if entry.object_name)
+        return sorted(
+            entry.object_name
+            for entry in found
+            if entry.object_name and _is_older(entry.last_modified or datetime.now(UTC), older_than)
+        )
 
     def _delete_prefix(self, prefix: str) -> int:
         keys = self._list_keys(prefix)
@@ -146,15 +151,21 @@ class S3ObjectStore:
             raise ObjectStoreUnavailableError(str(error)) from error
 
 
+def _is_older(written_at: datetime, age: timedelta | None) -> bool:
+    return age is None or written_at <= datetime.now(UTC) - age
+
+
 class MemoryObjectStore:
     """`ObjectStore` in a dictionary, for unit tests."""
 
     def __init__(self, bucket: str = "tryon") -> None:
         self.bucket = bucket
         self.objects: dict[str, tuple[bytes, str]] = {}
+        self.written_at: dict[str, datetime] = {}
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
         self.objects[key] = (data, content_type)
+        self.written_at[key] = datetime.now(UTC)
 
     async def get(self, key: str) -> bytes:
         if key not in self.objects:
@@ -167,8 +178,10 @@ class MemoryObjectStore:
             del self.objects[key]
         return len(keys)
 
-    async def list_keys(self, prefix: str) -> list[str]:
-        return sorted(key for key in self.objects if key.startswith(prefix))
+    async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
+        return sorted(
+            key for key in self.objects if key.startswith(prefix) and _is_older(self.written_at[key], older_than)
+        )
 
     async def ensure_bucket(self) -> None:
         pass

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 from domain import accounts, jobs, keys
+from domain.accounts import OwnTerms
+from domain.jobs import NewJob
 from domain.keys import KeyDigester
+from domain.plans import load_plans
 from runtime.database import Database
+
+PLANS = load_plans()
 
 
 @dataclass(frozen=True)
@@ -24,28 +30,41 @@ class Caller:
         return {"Authorization": f"Bearer {self.key}"}
 
 
-async def create_caller(database: Database, digester: KeyDigester) -> Caller:
+async def create_caller(
+    database: Database,
+    digester: KeyDigester,
+    *,
+    plan: str = "starter",
+    own_terms: OwnTerms = accounts.PLAN_AS_IT_IS,
+    now: datetime | None = None,
+    mode: Literal["live", "test"] = "live",
+) -> Caller:
+    """A new account with a key; ``now`` is when it took its plan."""
     async with database.transaction() as session:
-        account = await accounts.create_account(session, email=f"{uuid.uuid4().hex}@example.com", plan="starter")
-        row, key = await keys.create_key(session, digester, account_id=account.id)
+        account = await accounts.create_account(
+            session,
+            PLANS,
+            email=f"{uuid.uuid4().hex}@example.com",
+            plan=plan,
+            own_terms=own_terms,
+            now=now or datetime.now(UTC),
+        )
+        row, key = await keys.create_key(session, digester, account_id=account.id, mode=mode)
     return Caller(account.id, row.id, key)
+
+
+def new_job(caller: Caller, deadline: timedelta = timedelta(minutes=5), **fields: Any) -> NewJob:
+    values = {"job_id": uuid.uuid4(), "kind": "single", "workflow_input": {}, **fields}
+    return NewJob(account_id=caller.account_id, api_key_id=caller.key_id, deadline=deadline, **values)
 
 
 async def create_job(
     database: Database, caller: Caller, deadline: timedelta = timedelta(minutes=5), age: timedelta = timedelta(0)
 ) -> uuid.UUID:
     """A job in progress that was accepted ``age`` ago."""
-    job_id = uuid.uuid4()
+    new = new_job(caller, deadline)
     async with database.transaction() as session:
-        job = await jobs.accept_job(
-            session,
-            job_id=job_id,
-            account_id=caller.account_id,
-            api_key_id=caller.key_id,
-            kind="single",
-            workflow_input={},
-            deadline=deadline,
-        )
+        job = await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
         job.created_at -= age
         job.deadline_at -= age
-    return job_id
+    return new.job_id

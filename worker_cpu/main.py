@@ -22,7 +22,7 @@ async def run(settings: Settings) -> None:
     stop = stop_event()
     database = Database(settings.database)
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
-    client = await connect_temporal(settings.temporal)
+    client = await connect_temporal(settings.temporal, metrics_address=settings.metrics.worker_cpu_address)
     await ensure_schedules(client)
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     worker = build_worker(client, database, S3ObjectStore(settings.object_store), fetcher, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from pydantic import ValidationError
@@ -40,7 +40,9 @@ async def relay_round(database: Database, client: Client, result_ttl: timedelta)
             # A row that no version of this code can start must not hold up those behind it.
             log.exception("job cannot be started", job_id=str(job.id))
             async with database.transaction() as session:
-                await jobs.fail_job(session, job_id=job.id, error_code="generation_failed", keep=result_ttl)
+                await jobs.fail_job(
+                    session, job_id=job.id, error_code="generation_failed", keep=result_ttl, now=datetime.now(UTC)
+                )
             continue
         await start_tryon(client, job_input)
         async with database.transaction() as session:

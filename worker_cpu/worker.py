@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio.client import Client
@@ -9,16 +10,23 @@ from temporalio.worker import Worker
 
 from activities.bookkeeping import BookkeepingActivities
 from activities.garments import GarmentActivities
-from activities.sweeping import SweepingActivities
+from activities.ledger_check import LedgerCheckActivities
+from activities.logos import LogoActivities
+from activities.products import ProductActivities
+from activities.purging import PurgingActivities
+from activities.reconciling import ReconcilingActivities
+from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
-from imaging.limits import ImageLimits
+from imaging.limits import LOGO_LIMITS, ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStore
 from runtime.settings import Settings
+from workflows.logos import SetWatermarkWorkflow
+from workflows.products import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
-from workflows.sweeps import PurgeWorkflow, ReconcileWorkflow
+from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
 from workflows.tryon import TryOnWorkflow
 
 GRACEFUL_SHUTDOWN = timedelta(seconds=30)
@@ -35,22 +43,40 @@ def build_worker(
 ) -> Worker:
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    garments = GarmentActivities(store, fetcher, ImageLimits(**settings.images.limits()))
-    watermark = WatermarkActivities(store, settings.images.jpeg_quality)
+    limits = ImageLimits(**settings.images.limits())
+    garments = GarmentActivities(store, fetcher, limits)
+    products = ProductActivities(database, store, fetcher, limits)
+    watermark = WatermarkActivities(database, store, settings.images)
+    logos = LogoActivities(database, store, fetcher, replace(LOGO_LIMITS, max_bytes=settings.images.logo_max_bytes))
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
-    sweeping = SweepingActivities(database, store, client, result_ttl)
     return Worker(
         client,
         task_queue=CPU_QUEUE,
-        workflows=[TryOnWorkflow, ReconcileWorkflow, PurgeWorkflow],
+        workflows=[
+            TryOnWorkflow,
+            ReconcileWorkflow,
+            PurgeWorkflow,
+            SetWatermarkWorkflow,
+            RegisterProductWorkflow,
+            SweepProductPicturesWorkflow,
+            LedgerCheckWorkflow,
+        ],
         activities=[
             garments.fetch_garment,
+            RehearsalActivities(store).rehearse,
             watermark.watermark,
+            logos.fetch_logo,
+            logos.save_watermark,
+            products.copy_product_pictures,
+            products.save_product,
+            products.clean_up_registration,
+            products.sweep_product_pictures,
             bookkeeping.settle,
             bookkeeping.release,
             bookkeeping.clean_up,
-            sweeping.reconcile,
-            sweeping.purge,
+            ReconcilingActivities(database, store, client, result_ttl).reconcile,
+            PurgingActivities(database, store, settings.jobs).purge,
+            LedgerCheckActivities(database).check_ledger,
         ],
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,

@@ -30,7 +30,8 @@ async def run(settings: Settings) -> None:
     device = Device()
     inference = InferenceActivities(S3ObjectStore(settings.object_store), segmenter, engine, device)
     try:
-        await serve_worker(build_worker(await connect_temporal(settings.temporal), inference), stop, name="gpu")
+        client = await connect_temporal(settings.temporal, metrics_address=settings.metrics.worker_gpu_address)
+        await serve_worker(build_worker(client, inference), stop, name="gpu")
     finally:
         device.close()
 

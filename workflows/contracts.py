@@ -63,6 +63,13 @@ class GarmentHints(Contract):
     view_angle: Literal["front", "left", "right", "back"] | None = None
 
 
+class ProductRef(Contract):
+    """Which registered garment this is, and as of which of its changes."""
+
+    id: Identifier
+    revision: Annotated[int, Field(ge=1)]
+
+
 class GarmentSource(Contract):
     """A garment as it came in: stored already, or at an address that is still to be fetched."""
 
@@ -73,10 +80,27 @@ class GarmentSource(Contract):
     picture_url: Url | None = None
     back_picture: ObjectRef | None = None
     back_picture_url: Url | None = None
+    product: ProductRef | None = None
+
+
+class RehearsalScript(Contract):
+    """What happens to a job of a test key, which no engine draws.
+
+    Attributes:
+        delay_seconds: How long it takes.
+        error_code: The catalogue's code that it fails with; without one it completes.
+    """
+
+    delay_seconds: Annotated[int, Field(ge=0, le=60)] = 0
+    error_code: Identifier | None = None
 
 
 class TryOnInput(Contract):
-    """One job, single or combo."""
+    """One job, single or combo.
+
+    Attributes:
+        rehearsal: Only for a test key's job.
+    """
 
     job_id: Identifier
     account_id: Identifier
@@ -85,6 +109,7 @@ class TryOnInput(Contract):
     garments: Annotated[list[GarmentSource], Field(min_length=1, max_length=MAX_GARMENTS)]
     seed: int = 0
     deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
+    rehearsal: RehearsalScript | None = None
 
 
 class TryOnOutcome(Contract):
@@ -136,6 +161,14 @@ class RenderInput(Contract):
     seed: int = 0
 
 
+class RehearseInput(Contract):
+    """Play a test key's job."""
+
+    job_id: Identifier
+    person: ObjectRef
+    error_code: Identifier | None = None
+
+
 class RenderReport(Contract):
     """What a person asks about a picture afterwards; kept on the job's row."""
 
@@ -164,9 +197,14 @@ class WatermarkInput(Contract):
 
 
 class WatermarkedPicture(Contract):
-    """The result."""
+    """The result.
+
+    Attributes:
+        logo: Whether it carries the account's logo: ``off`` when none is wanted, and why not otherwise.
+    """
 
     result: ObjectRef
+    logo: Literal["off", "stamped", "missing", "not_usable"] = "off"
 
 
 class SettleInput(Contract):
@@ -201,6 +239,17 @@ class SweepReport(Contract):
 
     released: int = 0
     deleted: int = 0
+    forgotten: int = 0
+
+
+class LedgerCheckInput(Contract):
+    """Recompute every balance."""
+
+
+class LedgerCheckReport(Contract):
+    """How many places disagree; the log names them."""
+
+    disagreements: int
 
 
 class TryOnState(Contract):

@@ -19,6 +19,9 @@ from workflows.contracts import (
     Contract,
     FetchedGarment,
     FetchGarmentInput,
+    LedgerCheckInput,
+    LedgerCheckReport,
+    RehearseInput,
     ReleaseInput,
     RenderedPicture,
     RenderInput,
@@ -30,6 +33,14 @@ from workflows.contracts import (
     TryOnOutcome,
     WatermarkedPicture,
     WatermarkInput,
+)
+from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
+from workflows.product_contracts import (
+    CleanUpRegistrationInput,
+    CopiedPictures,
+    CopyPicturesInput,
+    SavedProduct,
+    SaveProductInput,
 )
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 
@@ -72,13 +83,14 @@ INFERENCE = ActivityConfig(
 )
 
 PICTURE_WORK = ActivityConfig(
-    # Decode, stamp and encode one picture of at most 50 megapixels.
+    # Decode, stamp and encode one picture of at most 50 megapixels. A store or a database that is away for half a
+    # minute must not lose a picture that is drawn already, hence the many attempts.
     start_to_close_timeout=timedelta(seconds=30),
     heartbeat_timeout=timedelta(seconds=10),
     cancellation_type=_STOPPED_FIRST,
     retry_policy=RetryPolicy(
         initial_interval=timedelta(milliseconds=500),
-        maximum_attempts=5,
+        maximum_attempts=10,
         maximum_interval=timedelta(seconds=5),
         non_retryable_error_types=_NEVER_RETRIED,
     ),
@@ -102,9 +114,47 @@ CLEANING = ActivityConfig(
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=20)),
 )
 
+# The three steps of a registration have less than the 40 s together that the API waits for it.
+
+COPYING = ActivityConfig(
+    # A download of 10 s, front and back side by side, then decoding; whoever registers waits for it.
+    start_to_close_timeout=timedelta(seconds=20),
+    schedule_to_close_timeout=timedelta(seconds=24),
+    heartbeat_timeout=timedelta(seconds=10),
+    cancellation_type=_STOPPED_FIRST,
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_attempts=2,
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+SAVING = ActivityConfig(
+    # One transaction.
+    start_to_close_timeout=timedelta(seconds=8),
+    schedule_to_close_timeout=timedelta(seconds=10),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=200),
+        maximum_interval=timedelta(seconds=2),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+TIDYING = ActivityConfig(
+    # What is left then, the daily sweep deletes.
+    start_to_close_timeout=timedelta(seconds=4),
+    retry_policy=RetryPolicy(maximum_attempts=1),
+)
+
 SWEEPING = ActivityConfig(
     # Up to a few hundred rows and as many objects; the next round does what this one did not reach.
     start_to_close_timeout=timedelta(seconds=50),
+    retry_policy=RetryPolicy(maximum_attempts=1),
+)
+
+LONG_SWEEPING = ActivityConfig(
+    # A listing of every product's pictures, and two looks at the rows two minutes apart.
+    start_to_close_timeout=timedelta(minutes=4),
     retry_policy=RetryPolicy(maximum_attempts=1),
 )
 
@@ -147,9 +197,17 @@ class Step(Generic[Input, Output]):
 FETCH_GARMENT = Step("fetch_garment", FetchGarmentInput, FetchedGarment, CPU_QUEUE, DOWNLOAD)
 SEGMENT_PERSON = Step("segment_person", SegmentPersonInput, SegmentedPerson, GPU_QUEUE, INFERENCE)
 RENDER = Step("render", RenderInput, RenderedPicture, GPU_QUEUE, INFERENCE)
+REHEARSE = Step("rehearse", RehearseInput, RenderedPicture, CPU_QUEUE, PICTURE_WORK)
 WATERMARK = Step("watermark", WatermarkInput, WatermarkedPicture, CPU_QUEUE, PICTURE_WORK)
 SETTLE = Step("settle", SettleInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
 RELEASE = Step("release", ReleaseInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
 CLEAN_UP = Step("clean_up", CleanUpInput, SweepReport, CPU_QUEUE, CLEANING)
+CHECK_LEDGER = Step("check_ledger", LedgerCheckInput, LedgerCheckReport, CPU_QUEUE, SWEEPING)
 RECONCILE = Step("reconcile", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
 PURGE = Step("purge", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
+FETCH_LOGO = Step("fetch_logo", FetchLogoInput, FetchedLogo, CPU_QUEUE, DOWNLOAD)
+SAVE_WATERMARK = Step("save_watermark", SaveWatermarkInput, WatermarkSetting, CPU_QUEUE, BOOKKEEPING)
+COPY_PRODUCT_PICTURES = Step("copy_product_pictures", CopyPicturesInput, CopiedPictures, CPU_QUEUE, COPYING)
+SAVE_PRODUCT = Step("save_product", SaveProductInput, SavedProduct, CPU_QUEUE, SAVING)
+CLEAN_UP_REGISTRATION = Step("clean_up_registration", CleanUpRegistrationInput, SweepReport, CPU_QUEUE, TIDYING)
+SWEEP_PRODUCT_PICTURES = Step("sweep_product_pictures", SweepInput, SweepReport, CPU_QUEUE, LONG_SWEEPING)

@@ -20,11 +20,13 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import steps
-    from workflows.contracts import SweepInput, SweepReport
+    from workflows.contracts import LedgerCheckInput, LedgerCheckReport, SweepInput, SweepReport
     from workflows.queues import CPU_QUEUE
 
 RECONCILE_EVERY = timedelta(minutes=1)
 PURGE_EVERY = timedelta(minutes=10)
+SWEEP_PRODUCTS_EVERY = timedelta(days=1)
+CHECK_LEDGER_EVERY = timedelta(hours=1)
 LONGEST_SWEEP = timedelta(minutes=5)
 
 
@@ -46,15 +48,39 @@ class PurgeWorkflow:
         return await steps.PURGE.run(sweep)
 
 
+@workflow.defn(name="SweepProductPicturesWorkflow", failure_exception_types=[ValidationError])
+class SweepProductPicturesWorkflow:
+    """Delete pictures that no product refers to any more."""
+
+    @workflow.run
+    async def run(self, sweep: SweepInput) -> SweepReport:
+        return await steps.SWEEP_PRODUCT_PICTURES.run(sweep)
+
+
+@workflow.defn(name="LedgerCheckWorkflow", failure_exception_types=[ValidationError])
+class LedgerCheckWorkflow:
+    """Prove that the money adds up."""
+
+    @workflow.run
+    async def run(self, check: LedgerCheckInput) -> LedgerCheckReport:
+        return await steps.CHECK_LEDGER.run(check)
+
+
 async def ensure_schedules(client: Client) -> None:
     """Create the schedules that are not there yet."""
-    for name, action, every in (
-        ("reconcile", ReconcileWorkflow.run, RECONCILE_EVERY),
-        ("purge", PurgeWorkflow.run, PURGE_EVERY),
+    for name, workflow_name, argument, every in (
+        ("reconcile", "ReconcileWorkflow", SweepInput(), RECONCILE_EVERY),
+        ("purge", "PurgeWorkflow", SweepInput(), PURGE_EVERY),
+        ("sweep-product-pictures", "SweepProductPicturesWorkflow", SweepInput(), SWEEP_PRODUCTS_EVERY),
+        ("ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), CHECK_LEDGER_EVERY),
     ):
         schedule = Schedule(
             action=ScheduleActionStartWorkflow(
-                action, SweepInput(), id=f"tryon-{name}", task_queue=CPU_QUEUE, execution_timeout=LONGEST_SWEEP
+                workflow_name,
+                argument,
+                id=f"tryon-{name}",
+                task_queue=CPU_QUEUE,
+                execution_timeout=LONGEST_SWEEP,
             ),
             spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=every)]),
             policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP),

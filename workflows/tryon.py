@@ -17,6 +17,8 @@ with workflow.unsafe.imports_passed_through():
         CleanUpInput,
         FetchedGarment,
         FetchGarmentInput,
+        RehearsalScript,
+        RehearseInput,
         ReleaseInput,
         RenderedPicture,
         RenderInput,
@@ -85,6 +87,23 @@ class TryOnWorkflow:
         )
 
     async def _generate(self, job: TryOnInput) -> TryOnOutcome:
+        rendered = await (self._draw(job) if job.rehearsal is None else self._rehearse(job, job.rehearsal))
+        self._engine = rendered.report.engine
+        self._enter("watermarking")
+        finished = await steps.WATERMARK.run(
+            WatermarkInput(
+                job_id=job.job_id,
+                account_id=job.account_id,
+                picture=rendered.picture,
+                trained=rendered.report.trained,
+            )
+        )
+        self._enter("settling")
+        return await steps.SETTLE.run(
+            SettleInput(job_id=job.job_id, result=finished.result, report=self._full_report(rendered.report))
+        )
+
+    async def _draw(self, job: TryOnInput) -> RenderedPicture:
         self._enter("preparing")
         segmented, garments = await self._prepare(job)
         self._enter("rendering")
@@ -98,20 +117,16 @@ class TryOnWorkflow:
             ),
             " + ".join(garment.category for garment in garments),
         )
-        self._engine = rendered.report.engine
-        self._enter("watermarking")
-        finished = await steps.WATERMARK.run(
-            WatermarkInput(
-                job_id=job.job_id,
-                account_id=job.account_id,
-                picture=rendered.picture,
-                trained=rendered.report.trained,
-            )
-        )
-        self._enter("settling")
-        return await steps.SETTLE.run(
-            SettleInput(job_id=job.job_id, result=finished.result, report=self._full_report(segmented, rendered))
-        )
+        timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms}
+        return rendered.model_copy(update={"report": rendered.report.model_copy(update={"timings_ms": timings})})
+
+    async def _rehearse(self, job: TryOnInput, script: RehearsalScript) -> RenderedPicture:
+        """What a test key gets: no model is asked."""
+        self._enter("rehearsing")
+        if script.delay_seconds:
+            await workflow.sleep(script.delay_seconds)
+        request = RehearseInput(job_id=job.job_id, person=job.person, error_code=script.error_code)
+        return await steps.REHEARSE.run(request, script.error_code or "test key: no model is asked")
 
     async def _prepare(self, job: TryOnInput) -> tuple[SegmentedPerson, list[FetchedGarment]]:
         """Segment the person while the garments are fetched; the first failure stops the others."""
@@ -142,11 +157,10 @@ class TryOnWorkflow:
             # The job's outcome stands; the purge deletes what is left.
             workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id})
 
-    def _full_report(self, segmented: SegmentedPerson, rendered: RenderedPicture) -> RenderReport:
+    def _full_report(self, report: RenderReport) -> RenderReport:
         """The engine's report with the times of everything around it."""
         stages = {f"stage_{name}": milliseconds for name, milliseconds in self._stage_ms.items()}
-        timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms, **stages}
-        return rendered.report.model_copy(update={"timings_ms": timings})
+        return report.model_copy(update={"timings_ms": {**report.timings_ms, **stages}})
 
     def _enter(self, stage: str) -> None:
         """Note where the run is, for the query, the UI's details and searches."""

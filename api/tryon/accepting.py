@@ -1,46 +1,33 @@
-"""Accepting a job and telling how it stands."""
+"""Accepting a job: nothing is spent before everything has been checked, and then all of it at once."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from api.tryon.reading import GarmentPictures, Picture, ReadRequest
-from domain import jobs
-from domain.errors import TryOnError, sentence_of
-from domain.keys import KeyOwner
+from api.pictures import Picture
+from api.tryon.products import ResolvedGarment, products_used, resolve_products
+from api.tryon.reading import ReadRequest, inspect_pictures
+from api.tryon.rehearsals import rehearsal_of, rehearsal_product_ids
+from domain import idempotency, jobs, quota
+from domain.errors import TryOnError
+from domain.idempotency import Claim
+from domain.keys import TEST, KeyOwner
 from domain.object_keys import input_key, job_prefix
-from domain.tables import Job
 from imaging.inspect import ImageFacts
-from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.contracts import GarmentHints, GarmentSource, ObjectRef, TryOnInput
-from workflows.liveness import end_of_run
+from runtime.object_store import ObjectStoreUnavailableError
+from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
 from workflows.start import start_tryon
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class JobState:
-    """What a poll tells.
-
-    Attributes:
-        status: ``processing``, ``completed`` or ``failed``.
-        picture: The result's JPEG, when completed.
-        generation_ms: From acceptance to completion, when completed.
-        error: A sentence for an end user, when failed.
-    """
-
-    status: str
-    picture: bytes = b""
-    generation_ms: int = 0
-    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,86 +36,116 @@ class AcceptedJob:
 
     Attributes:
         started: Whether Temporal has it; the relay hands it over otherwise.
+        replayed: Whether it was accepted by an earlier request under the same `Idempotency-Key`.
     """
 
     job_id: uuid.UUID
-    started: bool
+    started: bool = False
+    replayed: bool = False
 
 
-class TryOnService:
-    """The rules between the router and the parts."""
+class JobAcceptor:
+    """The way of one POST from its fields to its job."""
 
-    def __init__(self, parts: ApiParts) -> None:
+    def __init__(self, parts: ApiParts, image_slots: asyncio.Semaphore) -> None:
         self._parts = parts
+        self._image_slots = image_slots
 
-    async def accept(self, owner: KeyOwner, request: ReadRequest, facts: dict[str, ImageFacts]) -> AcceptedJob:
-        """Store the inputs, write job and reservation, start the workflow.
+    async def accept(self, owner: KeyOwner, request: ReadRequest, key: RequestKey | None) -> AcceptedJob:
+        """Check what is left to check, store the inputs, write job and reservation, start the workflow.
 
         The job is accepted once the transaction is through; Temporal may be away, the relay starts it then.
 
         Raises:
-            ObjectStoreUnavailableError: Nothing was accepted.
+            TryOnError: Nothing was accepted and nothing spent.
+            ObjectStoreUnavailableError: Likewise.
         """
-        job_id = uuid.uuid4()
-        kind = "single" if len(request.garments) == 1 else "combo"
-        deadline = timedelta(
-            seconds=self._parts.settings.jobs.single_deadline_seconds
-            if kind == "single"
-            else self._parts.settings.jobs.combo_deadline_seconds
-        )
+        if key is None:
+            return await self._accept(owner, request, None)
+        async with self._parts.database.transaction() as session:
+            claim = await idempotency.claim_key(
+                session, account_id=owner.account_id, key=key.text, fingerprint=key.fingerprint, now=datetime.now(UTC)
+            )
+        if isinstance(claim, uuid.UUID):
+            return AcceptedJob(claim, replayed=True)
         try:
-            refs = await self._store_inputs(job_id, request.pictures, facts)
-            job_input = TryOnInput(
-                job_id=str(job_id),
-                account_id=str(owner.account_id),
-                kind=kind,
-                person=refs[request.person.field],
-                garments=[_garment_source(index, garment, refs) for index, garment in enumerate(request.garments)],
-                seed=job_id.int % 2**31,
-                deadline_seconds=int(deadline.total_seconds()),
+            return await self._accept(owner, request, claim)
+        except BaseException:
+            await self._give_up(claim)
+            raise
+
+    async def note_started(self, accepted: AcceptedJob) -> None:
+        """Take a started job out of the outbox. May come after the answer: starting a job again does nothing."""
+        if accepted.started:
+            async with self._parts.database.transaction() as session:
+                await jobs.mark_started(session, job_id=accepted.job_id)
+
+    async def _accept(self, owner: KeyOwner, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
+        rehearsal = rehearsal_of(request) if owner.mode == TEST else None
+        garments = await self._resolve(owner, request)
+        async with self._image_slots:
+            facts = await asyncio.to_thread(inspect_pictures, request, self._parts.limits)
+        if rehearsal is None:
+            await self._look_at_quota(owner)
+        elif rehearsal.refusal is not None:
+            raise rehearsal.refusal
+        job_id = uuid.uuid4()
+        try:
+            uploads = await self._store_inputs(job_id, request.pictures, facts)
+            script = rehearsal.script if rehearsal else None
+            job_input = self._workflow_input(
+                owner=owner, job_id=job_id, request=request, garments=garments, uploads=uploads, rehearsal=script
+            )
+            new = jobs.NewJob(
+                job_id=job_id,
+                account_id=owner.account_id,
+                api_key_id=owner.key_id,
+                kind=job_input.kind,
+                test=rehearsal is not None,
+                workflow_input=job_input.model_dump(mode="json"),
+                products=products_used(garments),
+                deadline=timedelta(seconds=job_input.deadline_seconds),
+                claim=claim,
             )
             async with self._parts.database.transaction() as session:
-                await jobs.accept_job(
-                    session,
-                    job_id=job_id,
-                    account_id=owner.account_id,
-                    api_key_id=owner.key_id,
-                    kind=kind,
-                    workflow_input=job_input.model_dump(mode="json"),
-                    deadline=deadline,
-                )
+                await jobs.accept_job(session, self._parts.plans, new, now=datetime.now(UTC))
         except BaseException:
             await self._forget_inputs(job_id)
             raise
         return AcceptedJob(job_id, started=await self._start(job_input))
 
-    async def state(self, owner: KeyOwner, job_id: str) -> JobState:
-        """How a job stands.
+    async def _resolve(self, owner: KeyOwner, request: ReadRequest) -> list[ResolvedGarment]:
+        stand_ins = rehearsal_product_ids() if owner.mode == TEST else ()
+        async with self._parts.database.reading() as session:
+            return await resolve_products(session, owner.account_id, request, stand_ins=stand_ins)
 
-        Raises:
-            TryOnError: ``job_not_found`` for one that is unknown, malformed, expired or another account's.
-            ObjectStoreUnavailableError: The picture cannot be read just now.
-        """
-        try:
-            identifier = uuid.UUID(job_id)
-        except ValueError:
-            raise TryOnError("job_not_found") from None
-        job = await self._find(owner, identifier)
-        if job.status == jobs.PROCESSING and await self._release_if_dead(job):
-            job = await self._find(owner, identifier)
-        if job.expires_at is not None and job.expires_at <= datetime.now(UTC):
-            raise TryOnError("job_not_found")
-        if job.status == jobs.PROCESSING:
-            return JobState(job.status)
-        if job.status == jobs.FAILED:
-            return JobState(job.status, error=sentence_of(job.error_code or ""))
-        if job.result_key is None or job.generation_ms is None:
-            raise TryOnError("job_not_found")
-        try:
-            picture = await self._parts.store.get(job.result_key)
-        except ObjectMissingError:
-            raise TryOnError("job_not_found") from None
-        return JobState(job.status, picture=picture, generation_ms=job.generation_ms)
+    def _workflow_input(
+        self,
+        *,
+        owner: KeyOwner,
+        job_id: uuid.UUID,
+        request: ReadRequest,
+        garments: list[ResolvedGarment],
+        uploads: dict[str, ObjectRef],
+        rehearsal: RehearsalScript | None,
+    ) -> TryOnInput:
+        settings = self._parts.settings.jobs
+        single = len(garments) == 1
+        return TryOnInput(
+            job_id=str(job_id),
+            account_id=str(owner.account_id),
+            kind="single" if single else "combo",
+            person=uploads[request.person.field],
+            garments=[garment.source(index, uploads) for index, garment in enumerate(garments)],
+            seed=job_id.int % 2**31,
+            deadline_seconds=settings.single_deadline_seconds if single else settings.combo_deadline_seconds,
+            rehearsal=rehearsal,
+        )
+
+    async def _look_at_quota(self, owner: KeyOwner) -> None:
+        """Refuse what could not be paid for before pictures are uploaded; the transaction decides."""
+        async with self._parts.database.reading() as session:
+            await quota.check(session, self._parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
 
     async def _store_inputs(
         self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]
@@ -146,13 +163,14 @@ class TryOnService:
         try:
             await self._parts.store.delete_prefix(job_prefix(str(job_id)))
         except ObjectStoreUnavailableError:
-            log.warning("inputs of a refused job are left behind", job_id=str(job_id))
+            log.warning("inputs of a refused job are left to the purge", job_id=str(job_id))
 
-    async def note_started(self, accepted: AcceptedJob) -> None:
-        """Take a started job out of the outbox. May come after the answer: starting a job again does nothing."""
-        if accepted.started:
+    async def _give_up(self, claim: Claim) -> None:
+        try:
             async with self._parts.database.transaction() as session:
-                await jobs.mark_started(session, job_id=accepted.job_id)
+                await idempotency.give_up_claim(session, claim)
+        except (SQLAlchemyError, OSError):
+            log.warning("the key of a refused request stays claimed for a minute", key=claim.key)
 
     async def _start(self, job_input: TryOnInput) -> bool:
         timeout = self._parts.settings.temporal.start_timeout_seconds
@@ -163,49 +181,31 @@ class TryOnService:
             return False
         return True
 
-    async def _find(self, owner: KeyOwner, job_id: uuid.UUID) -> Job:
-        async with self._parts.database.reading() as session:
-            job = await jobs.find_job(session, job_id=job_id, account_id=owner.account_id)
-        if job is None:
-            raise TryOnError("job_not_found")
-        return job
 
-    async def _release_if_dead(self, job: Job) -> bool:
-        """Whether the job may stand differently now: its run was found closed."""
-        if job.started_at is None:
-            return False
-        timeout = self._parts.settings.temporal.describe_timeout_seconds
-        try:
-            code = await asyncio.wait_for(end_of_run(self._parts.temporal, str(job.id)), timeout)
-        except (TimeoutError, RPCError, RuntimeError):
-            return False
-        if code is None:
-            return False
-        async with self._parts.database.transaction() as session:
-            keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)
-            released = await jobs.fail_job(session, job_id=job.id, error_code=code, keep=keep)
-        if released:
-            await self._forget_inputs(job.id)
-        return True
+@dataclass(frozen=True)
+class RequestKey:
+    """What tells a repeated request from a new one.
 
+    Attributes:
+        text: The client's `Idempotency-Key`.
+        fingerprint: 64 hexadecimal digits over path and body.
+    """
 
-def _garment_source(index: int, garment: GarmentPictures, refs: dict[str, ObjectRef]) -> GarmentSource:
-    fields = garment.fields
-    if fields.category is None:
-        raise TryOnError("product_not_found")
-    return GarmentSource(
-        index=index,
-        category=fields.category,
-        hints=GarmentHints(
-            garment_category=fields.garment_category,
-            size=fields.size,
-            customer_size=fields.customer_size,
-            garment_state=fields.garment_state,
-            tuck_state=fields.tuck_state,
-            view_angle=fields.view_angle,
-        ),
-        picture=refs[garment.front.field] if isinstance(garment.front, Picture) else None,
-        picture_url=garment.front if isinstance(garment.front, str) else None,
-        back_picture=refs[garment.back.field] if isinstance(garment.back, Picture) else None,
-        back_picture_url=garment.back if isinstance(garment.back, str) else None,
-    )
+    text: str
+    fingerprint: str
+
+    @classmethod
+    def read(cls, header: str | None, path: str, body: bytes) -> RequestKey | None:
+        """From the header, with or without the quotes that structured fields put around a string.
+
+        Raises:
+            TryOnError: ``idempotency_key_invalid``.
+        """
+        if header is None:
+            return None
+        text = header.strip()
+        if len(text) >= 2 and text[0] == text[-1] == '"':
+            text = text[1:-1]
+        if not 1 <= len(text) <= idempotency.LONGEST_KEY or not (text.isascii() and text.isprintable()):
+            raise TryOnError("idempotency_key_invalid")
+        return cls(text, hashlib.sha256(path.encode() + b"\0" + body).hexdigest())

@@ -5,39 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pydantic import ValidationError
-
-from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest, WireModel
+from api import pictures
+from api.json_body import ignored_fields, parse_body
+from api.pictures import Picture
+from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
 from domain.errors import TryOnError
-from imaging.data_uri import decode_data_uri, is_data_uri
-from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import ImageFacts, inspect_image
+from imaging.data_uri import is_data_uri
+from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
-from imaging.remote_url import check_remote_url
+
+__all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "inspect_pictures", "read_request"]
 
 TryOnRequest: TypeAlias = SingleRequest | ComboRequest
 
 
 @dataclass(frozen=True)
-class Picture:
-    """An inline picture.
+class GarmentPictures:
+    """Where a garment's pictures are: inline, or at an address.
 
     Attributes:
-        field: What the request calls it, for error messages.
-        data: Its bytes, or ``None`` where they are more than a picture may have.
+        prefix: What stands before the names of its fields in error messages.
     """
-
-    field: str
-    data: bytes | None
-
-
-@dataclass(frozen=True)
-class GarmentPictures:
-    """Where a garment's pictures are: inline, or at an address."""
 
     fields: GarmentFields
     front: Picture | str | None
     back: Picture | str | None
+    prefix: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,39 +54,21 @@ def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) ->
     Raises:
         TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
     """
-    try:
-        request = model.model_validate_json(body)
-    except ValidationError as error:
-        raise _refusal(error) from None
+    request = parse_body(body, model)
     if not is_data_uri(request.customer_photo_base64):
         raise TryOnError(
             "malformed_data_uri", "customerPhotoBase64 must be a data: URI; the photo is always sent directly."
         )
-    person = _inline("customerPhotoBase64", request.customer_photo_base64, limits)
+    person = pictures.read_inline("customerPhotoBase64", request.customer_photo_base64, limits)
     garments = [_read_garment(prefix, garment, limits) for prefix, garment in request.items]
-    ignored = _ignored(request, "") if isinstance(request, ComboRequest) else []
-    ignored += [name for prefix, garment in request.items for name in _ignored(garment, prefix)]
+    ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
+    ignored += [name for prefix, garment in request.items for name in ignored_fields(garment, prefix)]
     return ReadRequest(person, garments, ignored)
 
 
 def inspect_pictures(request: ReadRequest, limits: ImageLimits) -> dict[str, ImageFacts]:
-    """Look into every inline picture.
-
-    Returns:
-        What each picture is, by the name of its field.
-
-    Raises:
-        TryOnError: One of the ``image_…`` codes, for the first picture that has to be refused.
-    """
-    facts = {}
-    for picture in request.pictures:
-        try:
-            if picture.data is None:
-                raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
-            facts[picture.field] = inspect_image(picture.data, limits)
-        except ImageError as error:
-            raise _naming(picture.field, error) from None
-    return facts
+    """Look into every inline picture; see `api.pictures.inspect_pictures`."""
+    return pictures.inspect_pictures(request.pictures, limits)
 
 
 def _read_garment(prefix: str, garment: GarmentFields, limits: ImageLimits) -> GarmentPictures:
@@ -103,45 +78,7 @@ def _read_garment(prefix: str, garment: GarmentFields, limits: ImageLimits) -> G
                 raise TryOnError("field_invalid", f"{prefix}{name} is required unless productId is given.")
     return GarmentPictures(
         garment,
-        _picture_or_url(f"{prefix}garmentImageUrl", garment.garment_image_url, limits),
-        _picture_or_url(f"{prefix}garmentBackImageUrl", garment.garment_back_image_url, limits),
+        pictures.read_picture(f"{prefix}garmentImageUrl", garment.garment_image_url, limits),
+        pictures.read_picture(f"{prefix}garmentBackImageUrl", garment.garment_back_image_url, limits),
+        prefix,
     )
-
-
-def _picture_or_url(field: str, value: str | None, limits: ImageLimits) -> Picture | str | None:
-    if value is None:
-        return None
-    if is_data_uri(value):
-        return _inline(field, value, limits)
-    try:
-        return check_remote_url(value)
-    except ImageError as error:
-        raise _naming(field, error) from None
-
-
-def _inline(field: str, value: str, limits: ImageLimits) -> Picture:
-    try:
-        return Picture(field, decode_data_uri(value, limits))
-    except ImageError as error:
-        if error.code == "image_too_large":
-            return Picture(field, None)  # refused further on, after what is cheaper to refuse
-        raise _naming(field, error) from None
-
-
-def _naming(field: str, error: ImageError) -> TryOnError:
-    return TryOnError(error.code, f"{field}: {TryOnError(error.code).sentence}")
-
-
-def _refusal(error: ValidationError) -> TryOnError:
-    """The first complaint in words; values are never repeated, they may be pictures."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    if first["type"] == "json_invalid":
-        return TryOnError("json_invalid")
-    field = ""
-    for part in first["loc"]:
-        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else part
-    return TryOnError("field_invalid", f"{field or 'The request body'}: {first['msg']}.")
-
-
-def _ignored(model: WireModel, prefix: str) -> list[str]:
-    return [prefix + name for name in model.model_extra or {}]

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
+
+from api.json_body import WireModel
 
 SizeText = Annotated[str, Field(min_length=1, max_length=32)]
-
-
-class WireModel(BaseModel):
-    """camelCase on the wire; unknown fields are kept aside so that the answer can name them."""
-
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=False, validate_by_alias=True, extra="allow")
+GarmentCategoryText = Annotated[str, Field(max_length=64)]
+Category = Literal["upper_body", "lower_body", "full_body"]
+GarmentState = Literal["open", "closed"]
+TuckState = Literal["tucked", "untucked"]
 
 
 class GarmentFields(WireModel):
     """One garment."""
 
-    product_id: str | None = Field(None, description="A registered garment; replaces the three fields below.")
+    product_id: str | None = Field(
+        None, description="A registered garment, by its id or by your externalId; replaces the three fields below."
+    )
     garment_image_url: str | None = Field(
         None, description="https:// address or data: URI of the product photo. Required without productId."
     )
     garment_back_image_url: str | None = Field(
         None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
     )
-    category: Literal["upper_body", "lower_body", "full_body"] | None = Field(
-        None, description="Required without productId."
-    )
-    garment_category: Annotated[str, Field(max_length=64)] | None = Field(
+    category: Category | None = Field(None, description="Required without productId.")
+    garment_category: GarmentCategoryText | None = Field(
         None, description="Free text such as t-shirt or jeans; improves the fit."
     )
     size: SizeText | None = Field(None, description="Size of the garment, e.g. M, 38 or W32/L34.")
     customer_size: SizeText | None = Field(None, description="Size that the customer wears, in the same system.")
-    garment_state: Literal["open", "closed"] | None = Field(None, description="For jackets, shirts, waistcoats.")
-    tuck_state: Literal["tucked", "untucked"] | None = None
+    garment_state: GarmentState | None = Field(None, description="For jackets, shirts, waistcoats.")
+    tuck_state: TuckState | None = None
     view_angle: Literal["front", "left", "right", "back"] | None = Field(None, description="front when not given.")
 
 

@@ -58,6 +58,18 @@ async def test_a_garment_at_an_address_is_fetched() -> None:
     assert image.size == (400, 300)
 
 
+async def test_a_products_pictures_are_used_where_they_lie() -> None:
+    """They were normalised when the product was registered, and a job copies nothing."""
+    store = MemoryObjectStore()
+    front, back = [
+        ObjectRef.of("tryon", f"products/a/r/{side}.png", encoded(format="PNG"), "image/png")
+        for side in ("front", "back")
+    ]
+    fetched = await fetch(store, b"", picture=front, back_picture=back)
+    assert (fetched.picture, fetched.back_picture) == (front, back)
+    assert store.objects == {}
+
+
 async def test_a_back_photo_is_fetched_too() -> None:
     store = MemoryObjectStore()
     fetched = await fetch(store, encoded(), picture_url=URL, back_picture_url=URL)

@@ -12,13 +12,16 @@ from temporalio.client import Client
 
 from api.app import create_app
 from api.parts import ApiParts
+from api.rate_limit.limiter import RateLimiter
+from api.tryon.endings import JobEndings
 from domain.keys import KeyDigester
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
-from tests.factories import Caller, create_caller
+from tests.factories import PLANS, Caller, create_caller
 from tests.pictures import data_uri
+from tests.rates import generous_rates
 
 
 @dataclass
@@ -42,14 +45,25 @@ OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 @pytest.fixture
 def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -> OpenApi:
-    """Opens an API; ``settings`` and ``client`` (of Temporal) may be others."""
+    """Opens an API; ``settings``, ``client`` (of Temporal) and ``rate_limiter`` may be others."""
 
     @asynccontextmanager
-    async def open_it(settings: Settings | None = None, client: Client | None = None) -> AsyncIterator[Api]:
+    async def open_it(
+        settings: Settings | None = None, client: Client | None = None, rate_limiter: RateLimiter | None = None
+    ) -> AsyncIterator[Api]:
         settings = settings or Settings()
         store = MemoryObjectStore()
         parts = ApiParts(
-            settings, database, store, client or idle_temporal, digester, ImageLimits(**settings.images.limits())
+            settings=settings,
+            database=database,
+            store=store,
+            temporal=client or idle_temporal,
+            digester=digester,
+            limits=ImageLimits(**settings.images.limits()),
+            plans=PLANS,
+            endings=JobEndings(database),
+            rate_limiter=rate_limiter or generous_rates(database),
+            forgetful_database=database,
         )
 
         @asynccontextmanager

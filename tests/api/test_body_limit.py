@@ -72,6 +72,14 @@ async def test_another_path_has_its_own_cap() -> None:
     assert await status_of(limited(Application()), part(11), path="/other") == 413
 
 
+async def test_a_cap_holds_for_every_path_of_its_route() -> None:
+    limit = BodyLimit(Application(), caps={"/things/{id}": CAP}, other_cap=10, budget=1000, timeout_seconds=5)
+    assert await status_of(limit, part(CAP), path="/things/one") == 200
+    assert await status_of(limit, part(CAP + 1), path="/things/two") == 413
+    for path in ("/things", "/things/", "/things/one/more", "/other/things/one"):
+        assert await status_of(limit, part(11), path=path) == 413
+
+
 async def test_a_client_that_hangs_up_is_refused() -> None:
     assert await status_of(limited(Application()), part(10, more=True), {"type": "http.disconnect"}) == 400
 

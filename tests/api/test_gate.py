@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -38,7 +39,7 @@ async def test_a_revoked_key_is_401(api: Api) -> None:
 async def test_a_blocked_account_is_403_polls_too(api: Api) -> None:
     job_id = (await api.post(single())).json()["jobId"]
     async with api.parts.database.transaction() as session:
-        await accounts.block_account(session, account_id=api.caller.account_id)
+        await accounts.block_account(session, account_id=api.caller.account_id, reason="abuse", now=datetime.now(UTC))
     assert (await api.post(single())).status_code == 403
     assert (await api.poll(job_id)).status_code == 403
 
@@ -51,7 +52,7 @@ async def test_a_blocked_account_is_403_polls_too(api: Api) -> None:
         ("POST", "/api/v1/tryon/x/y", 404),
         ("GET", "/api/v1/tryon", 405),
         ("PUT", "/api/v1/tryon", 405),
-        ("DELETE", "/api/v1/tryon/combo", 405),
+        ("PATCH", "/api/v1/tryon/combo", 405),
         ("GET", "/nothing", 404),
     ],
 )

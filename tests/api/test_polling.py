@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from temporalio.client import Client
@@ -28,12 +28,20 @@ async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: time
     key = f"results/{job_id}.jpg"
     await api.store.put(key, picture, "image/jpeg")
     async with api.parts.database.transaction() as session:
-        await jobs.complete_job(session, job_id=uuid.UUID(job_id), result_key=key, engine="warp", report={}, keep=keep)
+        await jobs.complete_job(
+            session,
+            job_id=uuid.UUID(job_id),
+            result_key=key,
+            engine="warp",
+            report={},
+            keep=keep,
+            now=datetime.now(UTC),
+        )
 
 
 async def fail(api: Api, job_id: str, code: str) -> None:
     async with api.parts.database.transaction() as session:
-        await jobs.fail_job(session, job_id=uuid.UUID(job_id), error_code=code, keep=HOUR)
+        await jobs.fail_job(session, job_id=uuid.UUID(job_id), error_code=code, keep=HOUR, now=datetime.now(UTC))
 
 
 async def test_while_processing_the_status_is_all_there_is(api: Api) -> None:

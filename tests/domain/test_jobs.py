@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -11,7 +11,7 @@ from domain import jobs, ledger
 from domain.keys import KeyDigester
 from domain.tables import LedgerEntry
 from runtime.database import Database
-from tests.factories import create_caller, create_job
+from tests.factories import PLANS, create_caller, create_job, new_job
 
 HOUR = timedelta(hours=1)
 
@@ -19,13 +19,19 @@ HOUR = timedelta(hours=1)
 async def complete(database: Database, job_id: uuid.UUID) -> bool:
     async with database.transaction() as session:
         return await jobs.complete_job(
-            session, job_id=job_id, result_key="results/x.jpg", engine="warp", report={}, keep=HOUR
+            session,
+            job_id=job_id,
+            result_key="results/x.jpg",
+            engine="warp",
+            report={},
+            keep=HOUR,
+            now=datetime.now(UTC),
         )
 
 
 async def fail(database: Database, job_id: uuid.UUID) -> bool:
     async with database.transaction() as session:
-        return await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR)
+        return await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=datetime.now(UTC))
 
 
 async def entries(database: Database, job_id: uuid.UUID) -> list[str]:
@@ -68,7 +74,15 @@ async def test_the_ledger_alone_refuses_a_second_closing_entry(database: Databas
     with pytest.raises(IntegrityError):
         async with database.transaction() as session, session.begin_nested():
             job = await jobs.get_job(session, job_id=job_id)
-            ledger.add_entry(session, account_id=caller.account_id, job_id=job_id, kind="release", at=job.created_at)
+            assert job.allowance_id is not None
+            ledger.add_job_entry(
+                session,
+                account_id=caller.account_id,
+                allowance_id=job.allowance_id,
+                job_id=job_id,
+                kind="release",
+                at=job.created_at,
+            )
             await session.flush()
     assert await entries(database, job_id) == ["reserve", "settle"]
 
@@ -123,15 +137,7 @@ async def test_a_transaction_that_raises_leaves_nothing(database: Database, dige
     caller, job_id = await create_caller(database, digester), uuid.uuid4()
     with pytest.raises(RuntimeError):
         async with database.transaction() as session:
-            await jobs.accept_job(
-                session,
-                job_id=job_id,
-                account_id=caller.account_id,
-                api_key_id=caller.key_id,
-                kind="single",
-                workflow_input={},
-                deadline=HOUR,
-            )
+            await jobs.accept_job(session, PLANS, new_job(caller, job_id=job_id), now=datetime.now(UTC))
             raise RuntimeError
     async with database.reading() as session:
         assert await jobs.find_job(session, job_id=job_id, account_id=caller.account_id) is None

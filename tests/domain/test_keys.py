@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from domain import accounts, keys
@@ -13,7 +15,7 @@ async def test_a_key_leads_to_its_account(database: Database, digester: KeyDiges
     caller = await create_caller(database, digester)
     async with database.reading() as session:
         owner = await keys.find_owner(session, digester, key=caller.key)
-    assert owner == keys.KeyOwner(caller.key_id, caller.account_id, blocked=False)
+    assert owner == keys.KeyOwner(caller.key_id, caller.account_id, "live", None, blocked=False)
 
 
 async def test_the_key_itself_is_not_stored(database: Database, digester: KeyDigester) -> None:
@@ -41,7 +43,7 @@ async def test_another_pepper_makes_every_key_unknown(database: Database, digest
 async def test_the_owner_of_a_blocked_account_is_marked(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     async with database.transaction() as session:
-        await accounts.block_account(session, account_id=caller.account_id)
+        await accounts.block_account(session, account_id=caller.account_id, reason="abuse", now=datetime.now(UTC))
     async with database.reading() as session:
         owner = await keys.find_owner(session, digester, key=caller.key)
     assert owner is not None

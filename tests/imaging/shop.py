@@ -67,6 +67,8 @@ class Shop:
     port: int
     trust: ssl.SSLContext
     requests: list[web.Request] = field(default_factory=list)
+    given: dict[str, bytes] = field(default_factory=dict)
+    """Served as they are under ``/given/<name>``; 404 for a name that is not here."""
     bytes_sent: int = 0
     connections: int = 0
 
@@ -90,6 +92,8 @@ def _routes(shop: Shop) -> web.Application:
         match kind:
             case "picture":
                 return web.Response(body=PICTURE, content_type="text/plain")
+            case "given" if argument in shop.given:
+                return web.Response(body=shop.given[argument])
             case "status":
                 return web.Response(status=int(argument), body=PICTURE)
             case "to":

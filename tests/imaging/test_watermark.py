@@ -85,3 +85,62 @@ def test_a_logo_never_outgrows_the_picture(size: tuple[int, int], logo_size: tup
         assert (stamped[0] == 128).all()
         assert (stamped[:, 0] == 128).all()
         assert (stamped == 255).any()
+
+
+def test_a_tall_logo_takes_a_quarter_of_the_height() -> None:
+    stamped = stamp_logo(flat(1000, 1000, 0), np.full((600, 150, 4), 255, np.uint8))
+    rows, columns = np.nonzero((stamped == 255).all(axis=2))
+    assert (rows.min(), rows.max() + 1) == (1000 - 30 - 250, 1000 - 30)
+    assert columns.max() + 1 - columns.min() == round(250 / 4)
+
+
+def two_inks(left: int, right: int) -> NDArray[np.uint8]:
+    """Two squares of different ink with nothing between them."""
+    logo = np.zeros((60, 200, 4), np.uint8)
+    logo[:, :60] = (left, left, left, 255)
+    logo[:, 140:] = (right, right, right, 255)
+    return logo
+
+
+@pytest.mark.parametrize("ground", [0, 30, 128, 220, 255])
+def test_each_ink_of_a_logo_is_set_off_by_itself(ground: int) -> None:
+    stamped = stamp_logo(flat(1000, 1000, ground), two_inks(0, 255)).astype(int)
+    left, right, row = 1000 - 30 - 180, 1000 - 30 - 1, 1000 - 30 - 27
+    assert stamped[row, left - 2, 0] - stamped[row, left + 4, 0] > 60
+    assert stamped[row, right - 4, 0] - stamped[row, right + 3, 0] > 60
+
+
+@pytest.mark.parametrize("ink", [90, 128, 160])
+@pytest.mark.parametrize("ground", range(0, 256, 15))
+def test_a_halo_never_brings_the_ground_nearer_to_the_ink(ink: int, ground: int) -> None:
+    stamped = stamp_logo(flat(1000, 1000, ground), np.full((60, 200, 4), (ink, ink, ink, 255), np.uint8)).astype(int)
+    around = stamped[1000 - 30 - 27, 1000 - 30 - 180 - 2, 0]
+    assert abs(around - ink) >= min(abs(ground - ink), 75)
+    assert abs(around - ink) >= 60
+
+
+def test_a_halo_has_one_side_where_ground_and_ink_are_alike() -> None:
+    """Noise about as bright as the ink must not make it flicker between light and dark."""
+    ground = np.random.default_rng(5).integers(118, 139, (1000, 1000, 1), dtype=np.uint8).repeat(3, axis=2)
+    stamped = stamp_logo(ground, np.full((60, 200, 4), (128, 128, 128, 255), np.uint8)).astype(int)
+    ring = stamped[1000 - 30 - 54 - 2, 1000 - 30 - 180 : 1000 - 30, 0]
+    assert ring.min() > 170
+
+
+def test_a_step_in_the_ground_gets_no_seam() -> None:
+    """Ink that contrasts with both sides of a step needs no halo there; the step itself is softened a little."""
+    ground = flat(1000, 1000, 0)
+    ground[:, 880:] = 255
+    stamped = stamp_logo(ground, np.full((60, 200, 4), (128, 128, 128, 255), np.uint8))
+    above = stamped[1000 - 30 - 54 - 2]
+    assert above[790:874].max() < 5
+    assert above[886:970].min() > 250
+    assert (np.diff(above[870:890, 0].astype(int)) >= 0).all()
+
+
+def test_a_tiny_logo_is_enlarged_without_ringing() -> None:
+    logo = np.zeros((16, 48, 4), np.uint8)
+    logo[4:12, 8:40] = (200, 60, 30, 255)
+    stamped = stamp_logo(flat(1000, 1000, 255), logo).astype(int)
+    assert (stamped[..., 0] >= 195).all()
+    assert (stamped[..., 2] >= 25).all()

@@ -18,14 +18,16 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from api.app import create_app
 from api.parts import ApiParts
+from api.tryon.endings import JobEndings
 from domain.keys import KeyDigester
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
 from tests.activities.engines import FakeEngine
-from tests.factories import Caller, create_caller
+from tests.factories import PLANS, Caller, create_caller
 from tests.imaging.shop import Shop, make_certificate, open_shop
+from tests.rates import generous_rates
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_worker as build_gpu_worker
 
@@ -92,7 +94,18 @@ async def service(
     limits = ImageLimits()
     fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
     inference = InferenceActivities(object_store, engine, engine, device)
-    parts = ApiParts(settings, database, object_store, temporal, digester, limits)
+    parts = ApiParts(
+        settings=settings,
+        database=database,
+        store=object_store,
+        temporal=temporal,
+        digester=digester,
+        limits=limits,
+        plans=PLANS,
+        endings=JobEndings(database),
+        rate_limiter=generous_rates(database),
+        forgetful_database=database,
+    )
 
     @asynccontextmanager
     async def ready_parts(_settings: Settings) -> AsyncIterator[ApiParts]:

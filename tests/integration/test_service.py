@@ -102,7 +102,7 @@ async def test_the_relay_starts_what_was_accepted_and_not_handed_over(service: S
     key = f"jobs/{job_id}/input/0"
     await service.store.put(key, photo, "image/jpeg")
     ref = ObjectRef.of(service.store.bucket, key, photo, "image/jpeg")
-    source = tryon_input(str(job_id)).model_copy(update={"person": ref})
+    source = tryon_input(str(job_id)).model_copy(update={"person": ref, "account_id": str(service.caller.account_id)})
     garment = source.garments[0].model_copy(update={"picture": ref})
     async with service.database.transaction() as session:
         job = await jobs.get_job(session, job_id=job_id)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
@@ -51,10 +52,21 @@ async def test_a_reader_does_not_wait_for_a_writer(settings: DatabaseSettings) -
 
 
 async def test_a_lock_that_is_held_too_long_is_an_error_of_the_database(settings: DatabaseSettings) -> None:
+    database, another_process = Database(settings), Database(settings)
+    async with another_process.transaction() as holder:
+        await holder.execute(text("CREATE TABLE held (value INTEGER)"))
+        with pytest.raises(OperationalError, match="locked"):
+            async with database.transaction() as waiter:
+                await waiter.execute(text("CREATE TABLE waited (value INTEGER)"))
+    await database.close()
+    await another_process.close()
+
+
+async def test_a_writer_of_the_same_process_waits_no_longer(settings: DatabaseSettings) -> None:
     database = Database(settings)
     async with database.transaction() as holder:
         await holder.execute(text("CREATE TABLE held (value INTEGER)"))
-        with pytest.raises(OperationalError, match="locked"):
+        with pytest.raises(PoolTimeoutError):
             async with database.transaction() as waiter:
                 await waiter.execute(text("CREATE TABLE waited (value INTEGER)"))
     await database.close()

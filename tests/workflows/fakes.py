@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError
 
 from workflows import steps
 from workflows.contracts import (
@@ -16,6 +17,7 @@ from workflows.contracts import (
     FetchGarmentInput,
     GarmentSource,
     ObjectRef,
+    RehearseInput,
     ReleaseInput,
     RenderedPicture,
     RenderInput,
@@ -79,7 +81,7 @@ class FakeSteps:
             await asyncio.sleep(0.05)
 
     def cpu_activities(self) -> list[Callable[..., Any]]:
-        return [self.fetch_garment, self.watermark, self.settle, self.release, self.clean_up]
+        return [self.fetch_garment, self.rehearse, self.watermark, self.settle, self.release, self.clean_up]
 
     def gpu_activities(self) -> list[Callable[..., Any]]:
         return [self.segment_person, self.render]
@@ -102,6 +104,13 @@ class FakeSteps:
     async def render(self, request: RenderInput) -> RenderedPicture:
         await self._enter("render", request)
         return RenderedPicture(picture=ref("rendered"), report=RenderReport(engine="fake", timings_ms={"draw": 5}))
+
+    @activity.defn(name=steps.REHEARSE.name)
+    async def rehearse(self, request: RehearseInput) -> RenderedPicture:
+        await self._enter("rehearse", request)
+        if request.error_code:
+            raise ApplicationError("as asked", type=request.error_code, non_retryable=True)
+        return RenderedPicture(picture=ref("rendered"), report=RenderReport(engine="rehearsal"))
 
     @activity.defn(name=steps.WATERMARK.name)
     async def watermark(self, request: WatermarkInput) -> WatermarkedPicture:

@@ -19,6 +19,7 @@ from temporalio.worker import Worker
 
 from tests.servers.temporal import running_temporal
 from tests.workflows.fakes import FakeSteps, tryon_input
+from workflows.contracts import RehearsalScript
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
@@ -36,13 +37,15 @@ async def hang_in_render(step: str) -> None:
         await asyncio.sleep(30)
 
 
-CASES: dict[str, tuple[Callable[[str], Awaitable[None]] | None, int, int]] = {
-    "single-completed": (None, 1, 300),
-    "combo-completed": (None, 3, 600),
-    "person-refused": (refuse_the_person, 2, 600),
-    "deadline-passed": (hang_in_render, 1, 1),
+CASES: dict[str, tuple[Callable[[str], Awaitable[None]] | None, dict[str, Any]]] = {
+    "single-completed": (None, {}),
+    "combo-completed": (None, {"garments": 3, "deadline_seconds": 600}),
+    "person-refused": (refuse_the_person, {"garments": 2, "deadline_seconds": 600}),
+    "deadline-passed": (hang_in_render, {"deadline_seconds": 1}),
+    "rehearsal-completed": (None, {"rehearsal": RehearsalScript(delay_seconds=1)}),
+    "rehearsal-failed": (None, {"rehearsal": RehearsalScript(error_code="several_people")}),
 }
-"""Name to what the steps do, number of garments, and deadline in seconds."""
+"""Name to what the steps do, and what the job is."""
 
 
 def without_machine(value: Any) -> Any:
@@ -54,11 +57,13 @@ def without_machine(value: Any) -> Any:
     return re.sub(r"\d+@[\w.-]+", "recorder", value) if isinstance(value, str) else value
 
 
-async def record(version: str) -> None:
-    """Run every case and write its history."""
+async def record(version: str, *names: str) -> None:
+    """Run the cases of these names, or all, and write their histories."""
     async with running_temporal() as client:
-        for name, (before, garments, deadline) in CASES.items():
-            fakes, job = FakeSteps(before), tryon_input(uuid.uuid4().hex, garments, deadline_seconds=deadline)
+        for name, (before, fields) in CASES.items():
+            if names and name not in names:
+                continue
+            fakes, job = FakeSteps(before), tryon_input(uuid.uuid4().hex, **fields)
             async with (
                 Worker(client, task_queue=CPU_QUEUE, workflows=[TryOnWorkflow], activities=fakes.cpu_activities()),
                 Worker(client, task_queue=GPU_QUEUE, activities=fakes.gpu_activities()),
@@ -72,4 +77,4 @@ async def record(version: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(record(sys.argv[1]))
+    asyncio.run(record(*sys.argv[1:]))

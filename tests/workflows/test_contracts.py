@@ -14,9 +14,14 @@ from temporalio import activity
 from activities.bookkeeping import BookkeepingActivities
 from activities.garments import GarmentActivities
 from activities.inference import InferenceActivities
-from activities.sweeping import SweepingActivities
+from activities.ledger_check import LedgerCheckActivities
+from activities.logos import LogoActivities
+from activities.products import ProductActivities
+from activities.purging import PurgingActivities
+from activities.reconciling import ReconcilingActivities
+from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
-from workflows import contracts, steps
+from workflows import contracts, logo_contracts, product_contracts, steps
 from workflows.contracts import Contract
 from workflows.steps import Step
 
@@ -25,14 +30,19 @@ PATTERN_LENGTHS = {r"^[0-9a-f]{64}$": 64}
 
 CONTRACTS = [
     model
-    for model in vars(contracts).values()
+    for model in (vars(contracts) | vars(logo_contracts) | vars(product_contracts)).values()
     if isinstance(model, type) and issubclass(model, Contract) and model is not Contract
 ]
 ACTIVITY_CLASSES = (
     BookkeepingActivities,
     GarmentActivities,
     InferenceActivities,
-    SweepingActivities,
+    LogoActivities,
+    ProductActivities,
+    RehearsalActivities,
+    ReconcilingActivities,
+    PurgingActivities,
+    LedgerCheckActivities,
     WatermarkActivities,
 )
 

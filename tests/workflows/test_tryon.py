@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, tryon_input
-from workflows.contracts import TryOnOutcome
+from workflows.contracts import RehearsalScript, TryOnOutcome
 from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, STAGE_ATTRIBUTE
 from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
@@ -217,3 +217,20 @@ async def test_input_may_be_typed_in_snake_case(running: RunningSteps, temporal:
             "TryOnWorkflow", job, id=f"snake-{uuid.uuid4()}", task_queue=CPU_QUEUE, result_type=TryOnOutcome
         )
         assert await handle.result() == COMPLETED
+
+
+async def test_a_test_keys_job_asks_no_model(running: RunningSteps) -> None:
+    fakes = FakeSteps()
+    async with running(fakes) as runs:
+        assert (
+            await runs.outcome(tryon_input(uuid.uuid4().hex, rehearsal=RehearsalScript(delay_seconds=1))) == COMPLETED
+        )
+    assert fakes.names == ["rehearse", "watermark", "settle", "clean_up"]
+
+
+async def test_a_test_keys_job_fails_as_asked(running: RunningSteps) -> None:
+    fakes, script = FakeSteps(), RehearsalScript(error_code="several_people")
+    async with running(fakes) as runs:
+        outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, rehearsal=script))
+    assert outcome == TryOnOutcome(status="failed", error_code="several_people")
+    assert fakes.names == ["rehearse", "release", "clean_up"]

@@ -1,0 +1,39 @@
+"""``check_ledger``: the proof that the money adds up, as a metric."""
+
+from __future__ import annotations
+
+import structlog
+from temporalio import activity
+
+from domain.ledger_check import check_ledger
+from runtime.database import Database
+from workflows import steps
+from workflows.contracts import LedgerCheckInput, LedgerCheckReport
+
+METRIC = "tryon_ledger_disagreements"
+
+log = structlog.get_logger(__name__)
+
+
+class LedgerCheckActivities:
+    """The scheduled step that only looks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @activity.defn(name=steps.CHECK_LEDGER.name)
+    async def check_ledger(self, _request: LedgerCheckInput) -> LedgerCheckReport:
+        """Recompute every balance; what disagrees is an error in the log, and the count a gauge."""
+        async with self._database.reading() as session:
+            found = await check_ledger(session)
+        for each in found:
+            log.error(
+                "the ledger disagrees",
+                account_id=str(each.account_id),
+                subject=each.subject,
+                counted=each.counted,
+                recomputed=each.recomputed,
+            )
+        description = "Counters, ledger and jobs that do not say the same; anything but 0 needs a person."
+        activity.metric_meter().create_gauge(METRIC, description).set(len(found))
+        return LedgerCheckReport(disagreements=len(found))

@@ -1,0 +1,179 @@
+"""The steps of a product's registration, and the sweep that follows once a day. Each may run any number of times."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+from temporalio import activity
+
+from activities.failures import expected_failures, failure
+from activities.garments import garment_png
+from activities.heartbeat import heartbeats
+from activities.objects import get_object, put_object
+from domain import jobs, products
+from domain.errors import TryOnError
+from domain.object_keys import PRODUCTS, product_picture_key, registration_of_key, registration_prefix
+from domain.registrations import began_at, product_id_of
+from domain.tables import Job
+from imaging.errors import ImageError
+from imaging.limits import ImageLimits
+from imaging.remote import RemoteImageFetcher
+from runtime.database import Database
+from runtime.object_store import ObjectStore
+from workflows import steps
+from workflows.contracts import ObjectRef, SweepInput, SweepReport, TryOnInput
+from workflows.product_contracts import (
+    CleanUpRegistrationInput,
+    CopiedPictures,
+    CopyPicturesInput,
+    PictureSource,
+    SavedProduct,
+    SaveProductInput,
+)
+
+YOUNG = timedelta(days=1)
+"""Pictures that were copied more recently stay: their product's row may not have been saved yet."""
+
+ACCEPTANCE_SECONDS = 120.0
+"""Between a job's look at a product and the job's own row there is less time than this, so a picture that was in
+nobody's use before and after is in nobody's use."""
+
+MOST_OPEN_JOBS = 1_000_000
+"""Bounds one look; there are never as many."""
+
+
+class ProductActivities:
+    """Steps that deal with registered garments."""
+
+    def __init__(
+        self,
+        database: Database,
+        store: ObjectStore,
+        fetcher: RemoteImageFetcher,
+        limits: ImageLimits,
+        acceptance_seconds: float = ACCEPTANCE_SECONDS,
+    ) -> None:
+        self._database = database
+        self._store = store
+        self._fetcher = fetcher
+        self._limits = limits
+        self._acceptance_seconds = acceptance_seconds
+
+    @activity.defn(name=steps.COPY_PRODUCT_PICTURES.name)
+    async def copy_product_pictures(self, request: CopyPicturesInput) -> CopiedPictures:
+        """Download where needed, decode, turn upright, shrink, and store; nothing is stored if one is refused."""
+        with expected_failures():
+            async with heartbeats():
+                front, back = await asyncio.gather(self._normalised(request.front), self._normalised(request.back))
+                return CopiedPictures(
+                    front=await self._stored(request, "front", front), back=await self._stored(request, "back", back)
+                )
+
+    @activity.defn(name=steps.SAVE_PRODUCT.name)
+    async def save_product(self, request: SaveProductInput) -> SavedProduct:
+        """Add or change the row. Done again it changes nothing, and tells the same."""
+        account_id, values = uuid.UUID(request.account_id), _values(request)
+        try:
+            async with self._database.transaction() as session:
+                if request.product_id is None:
+                    new_id = product_id_of(request.registration_id)
+                    saved = await products.register_product(
+                        session, account_id=account_id, new_id=new_id, values=values
+                    )
+                else:
+                    product_id = products.parse_public_id(request.product_id)
+                    if product_id is None:
+                        raise TryOnError("product_not_found")
+                    saved = await products.change_product(
+                        session, account_id=account_id, product_id=product_id, values=values
+                    )
+        except TryOnError as error:
+            raise failure(error.code, error.sentence) from error
+        pictures = (saved.product.front, saved.product.back)
+        return SavedProduct(
+            product_id=products.public_id(saved.product.id),
+            revision=saved.product.revision,
+            created=saved.created,
+            changed=saved.changed,
+            picture_keys=[picture["key"] for picture in pictures if picture is not None],
+        )
+
+    @activity.defn(name=steps.CLEAN_UP_REGISTRATION.name)
+    async def clean_up_registration(self, request: CleanUpRegistrationInput) -> SweepReport:
+        """Delete uploads, and copies that the product did not need because it had the same picture already."""
+        prefix = registration_prefix(request.account_id, request.registration_id)
+        deleted = 0
+        for key in await self._store.list_keys(prefix):
+            if key not in request.keep:
+                deleted += await self._store.delete_prefix(key)
+        return SweepReport(deleted=deleted)
+
+    @activity.defn(name=steps.SWEEP_PRODUCT_PICTURES.name)
+    async def sweep_product_pictures(self, request: SweepInput) -> SweepReport:
+        """Delete what no product and no job in progress refers to: superseded pictures, and what a crash left."""
+        before = datetime.now(UTC) - YOUNG
+        keys = {key for key in await self._store.list_keys(PRODUCTS) if _older(key, before)}
+        keys -= await self._keys_in_use()
+        if keys:
+            await asyncio.sleep(self._acceptance_seconds)
+            keys -= await self._keys_in_use()
+        deleted = 0
+        for key in sorted(keys)[: request.limit]:
+            deleted += await self._store.delete_prefix(key)
+        return SweepReport(deleted=deleted)
+
+    async def _keys_in_use(self) -> set[str]:
+        async with self._database.reading() as session:
+            used = await products.list_picture_keys(session)
+            open_jobs = await jobs.list_open(session, older_than=timedelta(0), limit=MOST_OPEN_JOBS)
+        return used.union(*(_pictures_of(job) for job in open_jobs))
+
+    async def _normalised(self, source: PictureSource | None) -> bytes | None:
+        if source is None:
+            return None
+        try:
+            if source.stored is not None:
+                data = await get_object(self._store, source.stored)
+            elif source.url is not None:
+                data = await self._fetcher.fetch(source.url)
+            else:
+                raise ValueError("a picture needs to be stored, or to have an address")
+            return await asyncio.to_thread(garment_png, data, self._limits, remote=source.stored is None)
+        except ImageError as error:
+            raise failure(error.code, str(error), retryable=error.retryable, field=source.field) from error
+
+    async def _stored(self, request: CopyPicturesInput, side: str, png: bytes | None) -> ObjectRef | None:
+        if png is None:
+            return None
+        key = product_picture_key(request.account_id, request.registration_id, side)
+        return await put_object(self._store, key, png, "image/png")
+
+
+def _values(request: SaveProductInput) -> dict[str, Any]:
+    """Column names to what they become."""
+    pictures = {"front": request.pictures.front, "back": request.pictures.back}
+    return {
+        **dict.fromkeys(request.clear),
+        **{name: value for name, value in request.fields if value is not None},
+        **{side: ref.model_dump(mode="json") for side, ref in pictures.items() if ref is not None},
+    }
+
+
+def _older(key: str, than: datetime) -> bool:
+    """Whether the registration that wrote this began before; one that nobody knows is left alone."""
+    began = began_at(registration_of_key(key))
+    return began is not None and began < than
+
+
+def _pictures_of(job: Job) -> set[str]:
+    """Keys of the garments' pictures that a job was accepted with."""
+    try:
+        garments = TryOnInput.model_validate(job.workflow_input).garments
+    except ValidationError:
+        return set()  # no version of this code can run it
+    sides = (side for garment in garments for side in (garment.picture, garment.back_picture))
+    return {side.key for side in sides if side is not None}

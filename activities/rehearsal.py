@@ -1,0 +1,68 @@
+"""``rehearse``: what takes an engine's place in jobs of test keys."""
+
+from __future__ import annotations
+
+import asyncio
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from temporalio import activity
+
+from activities.failures import failure
+from activities.heartbeat import heartbeats
+from activities.objects import get_object, put_object
+from domain.object_keys import work_key
+from imaging.decode import decode_image
+from imaging.encode import encode_png
+from imaging.limits import STORED_LIMITS
+from runtime.object_store import ObjectStore
+from workflows import steps
+from workflows.contracts import RehearseInput, RenderedPicture, RenderReport
+
+ENGINE = "rehearsal"
+WORD = "TEST"
+WORD_SHARE = 0.6
+"""Width of the word as a share of the picture's width."""
+
+
+def mark_as_test(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Write the word across the middle, white on a dark band: nobody should take this for a try-on.
+
+    Args:
+        picture: ``(height, width, 3)`` sRGB; it is not changed.
+    """
+    marked = picture.copy()
+    height, width = picture.shape[:2]
+    font = cv2.FONT_HERSHEY_DUPLEX
+    (unit_width, unit_height), _ = cv2.getTextSize(WORD, font, 1.0, 1)
+    scale = WORD_SHARE * width / unit_width
+    thickness = max(1, round(2 * scale))
+    word_height = unit_height * scale
+    band = slice(max(0, round(height / 2 - word_height)), min(height, round(height / 2 + word_height)))
+    marked[band] //= 3
+    origin = (round((width - unit_width * scale) / 2), round(height / 2 + word_height / 2))
+    cv2.putText(marked, WORD, origin, font, scale, (255, 255, 255), thickness, cv2.LINE_AA)
+    return marked
+
+
+class RehearsalActivities:
+    """The step of test keys."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    @activity.defn(name=steps.REHEARSE.name)
+    async def rehearse(self, request: RehearseInput) -> RenderedPicture:
+        """Return the customer's photo with a mark, or fail as the script says."""
+        if request.error_code is not None:
+            raise failure(request.error_code, "as the test key asked")
+        async with heartbeats():
+            data = await get_object(self._store, request.person)
+            png = await asyncio.to_thread(self._marked, data)
+            picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
+        return RenderedPicture(picture=picture, report=RenderReport(engine=ENGINE))
+
+    @staticmethod
+    def _marked(data: bytes) -> bytes:
+        return encode_png(mark_as_test(decode_image(data, STORED_LIMITS)))

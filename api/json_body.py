@@ -1,0 +1,81 @@
+"""Request bodies: JSON of a known model, or a refusal that names the field. Nothing here waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from domain.errors import TryOnError
+
+IGNORED_FIELDS = "X-Ignored-Fields"
+"""Header that names the fields of the request that mean nothing to the service."""
+
+LONGEST_HEADER = 1000
+"""Characters of a header that repeats what the caller sent."""
+
+
+class WireModel(BaseModel):
+    """camelCase on the wire; unknown fields are kept aside so that the answer can name them."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=False, validate_by_alias=True, extra="allow")
+
+
+Model = TypeVar("Model", bound=WireModel)
+
+
+def check_media_type(headers: Mapping[str, str]) -> None:
+    """Refuse a body that does not say that it is JSON.
+
+    Raises:
+        TryOnError: ``content_type_not_json``.
+    """
+    media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise TryOnError("content_type_not_json")
+
+
+def parse_body(body: bytes, model: type[Model]) -> Model:
+    """Judge every field on its own.
+
+    Raises:
+        TryOnError: ``json_invalid`` or ``field_invalid``.
+    """
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        raise refusal(error.errors(include_url=False, include_context=False, include_input=False)) from None
+
+
+def refusal(complaints: Sequence[Any]) -> TryOnError:
+    """The first of pydantic's complaints in words; values are never repeated, they may be pictures."""
+    first = complaints[0]
+    if first["type"] == "json_invalid":
+        return TryOnError("json_invalid")
+    return TryOnError("field_invalid", f"{field_name(first['loc']) or 'The request body'}: {first['msg']}.")
+
+
+def field_name(location: Sequence[int | str]) -> str:
+    """What the caller calls the field: ``garments[1].category``."""
+    name = ""
+    for part in location:
+        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
+    return name
+
+
+def ignored_fields(model: WireModel, prefix: str = "") -> list[str]:
+    """Names of the fields that mean nothing to the service."""
+    return [prefix + name for name in model.model_extra or {}]
+
+
+def header_list(names: Sequence[str], longest: int = LONGEST_HEADER) -> str:
+    """Names as one header value: printable ASCII only, and not without end."""
+    text = ", ".join(name.encode("ascii", "replace").decode() for name in names)
+    return "".join(letter if letter.isprintable() else "?" for letter in text)[:longest]
+
+
+def ignored_header(names: Sequence[str]) -> dict[str, str]:
+    """The header that names ignored fields; none if there are none."""
+    return {IGNORED_FIELDS: header_list(names)} if names else {}

@@ -1,0 +1,1 @@
+"""The account's catalogue of registered garments."""

@@ -1,0 +1,132 @@
+"""The routes of the catalogue: transport only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from api.gate import OWNER
+from api.json_body import check_media_type, ignored_header
+from api.openapi import error_answers, json_body
+from api.parts import ApiParts
+from api.pictures import inspect_pictures
+from api.products.reading import ReadProduct, read_change, read_creation
+from api.products.schemas import CreateProduct, ProductBody, ProductList, UpdateProduct
+from api.products.service import ProductService
+from domain.products import public_id
+from domain.tables import Product
+from imaging.inspect import ImageFacts
+from imaging.limits import ImageLimits
+
+PRODUCTS_PATH = "/api/v1/products"
+PRODUCT_PATH = PRODUCTS_PATH + "/{productId}"
+
+router = APIRouter(tags=["products"])
+
+
+@router.post(
+    PRODUCTS_PATH,
+    operation_id="createProduct",
+    summary="Register a garment, or update the one with the same externalId",
+    status_code=201,
+    response_description="Registered.",
+    response_model=ProductBody,
+    responses={
+        200: {"model": ProductBody, "description": "The product with this externalId was updated."},
+        **error_answers(400, 401, 403, 413, 422, 429, 500, 503),
+    },
+    openapi_extra=json_body(CreateProduct),
+)
+async def create_product(request: Request) -> Response:
+    """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
+    read = await _read(request, read_creation)
+    product, created = await _service(request).register(read, await _facts(request, read))
+    headers = {"Location": f"{PRODUCTS_PATH}/{public_id(product.id)}", **ignored_header(read.ignored_fields)}
+    return _answer(product, 201 if created else 200, headers)
+
+
+@router.get(
+    PRODUCTS_PATH,
+    operation_id="listProducts",
+    summary="The account's products, newest first",
+    response_description="One page.",
+    responses=error_answers(400, 401, 403, 429, 500, 503),
+)
+async def list_products(
+    request: Request,
+    limit: Annotated[int, Query(ge=1, le=100, description="Products on a page.")] = 50,
+    cursor: Annotated[str | None, Query(max_length=200, description="nextCursor of the page before.")] = None,
+    status: Annotated[Literal["active", "archived", "all"], Query(description="Which ones.")] = "active",
+) -> ProductList:
+    """Follow nextCursor until it is null."""
+    page = await _service(request).page(limit=limit, status=None if status == "all" else status, cursor=cursor)
+    return ProductList(products=[ProductBody.of(product) for product in page.products], next_cursor=page.next_cursor)
+
+
+@router.get(
+    PRODUCT_PATH,
+    operation_id="getProduct",
+    summary="One product, archived or not",
+    response_description="The product.",
+    responses=error_answers(401, 403, 404, 429, 500, 503),
+)
+async def get_product(request: Request, productId: str) -> ProductBody:
+    """Find it by the id that the service gave it."""
+    return ProductBody.of(await _service(request).find(productId))
+
+
+@router.patch(
+    PRODUCT_PATH,
+    operation_id="updateProduct",
+    summary="Change some fields of a product",
+    response_description="The product as it is now.",
+    response_model=ProductBody,
+    responses=error_answers(400, 401, 403, 404, 409, 413, 422, 429, 500, 503),
+    openapi_extra=json_body(UpdateProduct),
+)
+async def update_product(request: Request, productId: str) -> Response:
+    """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
+    read = await _read(request, read_change)
+    service = _service(request)
+    await service.find(productId)
+    product, _ = await service.register(read, await _facts(request, read), productId)
+    return _answer(product, 200, ignored_header(read.ignored_fields))
+
+
+@router.delete(
+    PRODUCT_PATH,
+    operation_id="archiveProduct",
+    summary="Archive a product",
+    status_code=204,
+    response_description="It can no longer be tried on.",
+    responses=error_answers(401, 403, 404, 429, 500, 503),
+)
+async def archive_product(request: Request, productId: str) -> None:
+    """Hide it from try-ons; a PATCH with status active brings it back."""
+    await _service(request).archive(productId)
+
+
+def _service(request: Request) -> ProductService:
+    return ProductService(request.app.state.parts, request.scope["state"][OWNER].account_id)
+
+
+async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
+    parts: ApiParts = request.app.state.parts
+    check_media_type(request.headers)
+    body = await request.body()
+    async with request.app.state.image_slots:
+        return await asyncio.to_thread(reader, body, parts.limits)
+
+
+async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:
+    parts: ApiParts = request.app.state.parts
+    async with request.app.state.image_slots:
+        return await asyncio.to_thread(inspect_pictures, read.pictures, parts.limits)
+
+
+def _answer(product: Product, status: int, headers: dict[str, str]) -> JSONResponse:
+    return JSONResponse(ProductBody.of(product).model_dump(mode="json"), status, headers=headers)

@@ -1,0 +1,109 @@
+"""What travels over the wire for products."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from api.json_body import WireModel
+from api.tryon.schemas import Category, GarmentCategoryText, GarmentState, SizeText, TuckState
+from domain.products import LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
+from domain.tables import Product
+
+Status = Literal["active", "archived"]
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("a null character cannot be stored")
+    return text
+
+
+def _not_reserved(external_id: str) -> str:
+    if is_reserved(external_id):
+        raise ValueError(f"names that begin with {' or '.join(RESERVED_PREFIXES)} are reserved")
+    return external_id
+
+
+Storable = AfterValidator(_storable)
+"""PostgreSQL keeps any text but one with a null character."""
+
+ExternalId = Annotated[
+    str, Field(min_length=1, max_length=LONGEST_EXTERNAL_ID), Storable, AfterValidator(_not_reserved)
+]
+Name = Annotated[str, Field(min_length=1, max_length=200), Storable]
+
+
+class OptionalFields(WireModel):
+    """What a product need not have."""
+
+    external_id: ExternalId | None = Field(
+        None, description="Your own name for it, such as a SKU; unique in your account. Not prod_… or test_…."
+    )
+    garment_category: Annotated[GarmentCategoryText, Storable] | None = Field(
+        None, description="Free text such as t-shirt or jeans; improves the fit."
+    )
+    garment_back_image_url: str | None = Field(
+        None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
+    )
+    garment_state: GarmentState | None = Field(None, description="For jackets, shirts, waistcoats.")
+    tuck_state: TuckState | None = None
+    size: Annotated[SizeText, Storable] | None = Field(None, description="Size of the garment, e.g. M, 38 or W32/L34.")
+
+
+class CreateProduct(OptionalFields):
+    """Body of ``POST /api/v1/products``: the whole product."""
+
+    name: Name = Field(description="For people.")
+    category: Category = Field(description="What it covers.")
+    garment_image_url: str = Field(description="https:// address or data: URI of the product photo.")
+
+
+class UpdateProduct(OptionalFields):
+    """Body of ``PATCH /api/v1/products/{productId}``: what is to change; null empties a field."""
+
+    name: Name | None = Field(None, description="For people. Cannot be null.")
+    category: Category | None = Field(None, description="Cannot be null.")
+    garment_image_url: str | None = Field(
+        None, description="https:// address or data: URI of the product photo. Cannot be null."
+    )
+    status: Status | None = Field(None, description="An archived product cannot be tried on. Cannot be null.")
+
+
+class ProductBody(BaseModel):
+    """A registered garment; null for what is not set."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True)
+
+    id: str = Field(description="prod_ and 32 hexadecimal digits; what productId takes.")
+    external_id: str | None
+    name: str
+    category: Category
+    garment_category: str | None
+    garment_state: GarmentState | None
+    tuck_state: TuckState | None
+    size: str | None
+    has_back_image: bool
+    status: Status
+    revision: int = Field(description="Counts up with every change.")
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, product: Product) -> Self:
+        """From its row."""
+        columns = {name: getattr(product, name) for name in cls.model_fields if hasattr(product, name)}
+        own = {"id": public_id(product.id), "has_back_image": product.back is not None}
+        return cls.model_validate({**columns, **own})
+
+
+class ProductList(BaseModel):
+    """One page of products, newest first."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True)
+
+    products: list[ProductBody]
+    next_cursor: str | None = Field(description="For the next page; null on the last one.")

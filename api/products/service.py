@@ -1,0 +1,170 @@
+"""Adding, changing, finding and archiving products."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from dataclasses import dataclass
+
+import structlog
+from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from api.parts import ApiParts
+from api.pictures import Picture
+from api.products.cursor import cursor_after, read_cursor
+from api.products.reading import BACK, FRONT, ReadProduct
+from domain import products
+from domain.errors import CATALOGUE, Audience, TryOnError
+from domain.object_keys import product_upload_key, registration_prefix
+from domain.registrations import new_registration_id
+from domain.tables import Product
+from imaging.inspect import ImageFacts
+from runtime.object_store import ObjectStoreUnavailableError
+from workflows.contracts import ObjectRef
+from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct
+from workflows.products import RegisterProductWorkflow, start_registration
+
+log = structlog.get_logger(__name__)
+
+Run = WorkflowHandle[RegisterProductWorkflow, SavedProduct]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list."""
+
+    products: list[Product]
+    next_cursor: str | None
+
+
+class ProductService:
+    """The rules between the router and the parts, for one account."""
+
+    def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
+        self._parts = parts
+        self._account_id = account_id
+
+    async def find(self, product_id: str) -> Product:
+        """A product, archived or not.
+
+        Raises:
+            TryOnError: ``product_not_found`` for one that is unknown or another account's.
+        """
+        identifier = products.parse_public_id(product_id)
+        product = None
+        if identifier is not None:
+            async with self._parts.database.reading() as session:
+                product = await products.find_product(session, account_id=self._account_id, product_id=identifier)
+        if product is None:
+            raise TryOnError("product_not_found")
+        return product
+
+    async def page(self, *, limit: int, status: str | None, cursor: str | None) -> Page:
+        """One page of products, newest first; ``status`` ``None`` for all."""
+        after = None if cursor is None else read_cursor(cursor)
+        async with self._parts.database.reading() as session:
+            found = await products.list_products(
+                session, account_id=self._account_id, limit=limit + 1, status=status, after=after
+            )
+        shown = list(found[:limit])
+        return Page(shown, cursor_after(shown[-1]) if len(found) > limit else None)
+
+    async def archive(self, product_id: str) -> None:
+        """Hide a product from try-ons."""
+        product = await self.find(product_id)
+        async with self._parts.database.transaction() as session:
+            await products.archive_product(session, account_id=self._account_id, product_id=product.id)
+
+    async def register(
+        self, read: ReadProduct, facts: dict[str, ImageFacts], product_id: str | None = None
+    ) -> tuple[Product, bool]:
+        """Add a product, or change one, by a workflow that is waited for.
+
+        Args:
+            read: What it shall be.
+            facts: What its inline pictures are.
+            product_id: The one to change.
+
+        Returns:
+            The product, and whether it was added.
+
+        Raises:
+            TryOnError: A picture was refused; ``external_id_taken``; ``storage_unavailable`` or ``busy``, and the
+                same request may be sent again.
+        """
+        registration_id = new_registration_id()
+        try:
+            registration = RegisterProductInput(
+                registration_id=registration_id,
+                account_id=str(self._account_id),
+                product_id=product_id,
+                fields=read.fields,
+                clear=read.clear,
+                front=await self._source(registration_id, FRONT, read.front, facts),
+                back=await self._source(registration_id, BACK, read.back, facts),
+            )
+            run = await self._start(registration)
+        except BaseException:
+            await self._forget(registration_id)
+            raise
+        saved = await self._outcome(run)
+        return await self.find(saved.product_id), saved.created
+
+    async def _source(
+        self, registration_id: str, field: str, side: Picture | str | None, facts: dict[str, ImageFacts]
+    ) -> PictureSource | None:
+        if side is None:
+            return None
+        if isinstance(side, str):
+            return PictureSource(field=field, url=side)
+        data, content_type = side.data or b"", facts[field].content_type
+        key = product_upload_key(str(self._account_id), registration_id, field)
+        ref = await asyncio.to_thread(ObjectRef.of, self._parts.store.bucket, key, data, content_type)
+        await self._parts.store.put(key, data, content_type)
+        return PictureSource(field=field, stored=ref)
+
+    async def _start(self, registration: RegisterProductInput) -> Run:
+        timeout = self._parts.settings.temporal.start_timeout_seconds
+        try:
+            return await asyncio.wait_for(start_registration(self._parts.temporal, registration), timeout)
+        except (TimeoutError, RPCError, RuntimeError) as error:
+            log.warning("a registration cannot be started", reason=str(error)[:200])
+            raise TryOnError("storage_unavailable") from error
+
+    async def _outcome(self, run: Run) -> SavedProduct:
+        try:
+            return await asyncio.wait_for(run.result(), self._parts.settings.api.product_timeout_seconds)
+        except TimeoutError:
+            # What is not done by now shall not be done behind the caller's back, later on.
+            with contextlib.suppress(TimeoutError, RPCError):
+                await asyncio.wait_for(run.cancel(), self._parts.settings.temporal.start_timeout_seconds)
+            raise TryOnError("busy") from None
+        except RPCError as error:
+            log.warning("the outcome of a registration is not known", run=run.id, reason=str(error)[:200])
+            raise TryOnError("storage_unavailable") from error
+        except WorkflowFailureError as error:
+            raise refusal_of(error) from error
+
+    async def _forget(self, registration_id: str) -> None:
+        try:
+            await self._parts.store.delete_prefix(registration_prefix(str(self._account_id), registration_id))
+        except ObjectStoreUnavailableError:
+            log.warning("uploads of a refused product are left behind", registration_id=registration_id)
+
+
+def refusal_of(error: WorkflowFailureError) -> TryOnError:
+    """What a failed registration says to the caller; faults of ours read like a part that is away."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError) or cause.type not in CATALOGUE:
+        return TryOnError("storage_unavailable")
+    entry = CATALOGUE[cause.type]
+    sentence = f"{cause.details[0]}: {entry.sentence}" if cause.details else entry.sentence
+    if entry.status is not None:
+        return TryOnError(cause.type, sentence)
+    # Some codes belong to jobs, where what is found out after the answer has no status.
+    if entry.audience is Audience.OPERATOR:
+        return TryOnError("busy")
+    return TryOnError("product_picture_refused", sentence)

@@ -1,0 +1,31 @@
+"""Calls counted in the service's own database: exact, shared by all processes, and no further part to run."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+from domain import rates
+from domain.rates import Clock, RatePolicy, RateState
+from runtime.database import Database
+
+
+class DatabaseRateLog:
+    """One short transaction per call."""
+
+    def __init__(self, database: Database, clock: Clock = time.time) -> None:
+        """Count in ``database``, which is best opened with ``durable=False``; whoever opened it closes it."""
+        self._database = database
+        self._clock = clock
+
+    async def hit(self, key_id: uuid.UUID, policy: RatePolicy) -> RateState:
+        """Judge a call and, if it is admitted, count it.
+
+        Raises:
+            DBAPIError: The database is away, or locked for longer than its settings allow.
+        """
+        async with self._database.transaction() as session:
+            return await rates.hit(session, key_id=key_id, policy=policy, clock=self._clock)
+
+    async def close(self) -> None:
+        """Nothing to do: the database belongs to the process."""

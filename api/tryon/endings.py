@@ -1,0 +1,64 @@
+"""Long polls: any number of requests wait for their jobs to end, one task asks the database for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections import defaultdict
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from domain import jobs
+from runtime.database import Database
+
+INTERVAL_SECONDS = 0.1
+"""How often the database is asked while anybody waits; half of it is what waiting adds to a job, on average."""
+
+log = structlog.get_logger(__name__)
+
+
+class JobEndings:
+    """Tells waiters when their jobs have ended. A waiter costs an event, neither a thread nor a connection."""
+
+    def __init__(self, database: Database, interval_seconds: float = INTERVAL_SECONDS) -> None:
+        self._database = database
+        self._interval_seconds = interval_seconds
+        self._waiting: defaultdict[uuid.UUID, set[asyncio.Event]] = defaultdict(set)
+        self._watching: asyncio.Task[None] | None = None
+
+    async def wait(self, job_id: uuid.UUID, seconds: float) -> None:
+        """Return once the job has ended, or after ``seconds``."""
+        ended = asyncio.Event()
+        self._waiting[job_id].add(ended)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch())
+        try:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), seconds)
+        finally:
+            self._waiting[job_id].discard(ended)
+            if not self._waiting[job_id]:
+                del self._waiting[job_id]
+
+    async def close(self) -> None:
+        """Let every waiter go."""
+        for waiters in self._waiting.values():
+            for ended in waiters:
+                ended.set()
+        if self._watching is not None:
+            self._watching.cancel()
+
+    async def _watch(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(self._interval_seconds)
+            try:
+                async with self._database.reading() as session:
+                    ended = await jobs.list_ended(session, job_ids=list(self._waiting))
+            except (SQLAlchemyError, OSError) as error:
+                log.warning("waiting polls wait for the database", reason=str(error)[:200])
+                continue
+            for job_id in ended:
+                for waiter in self._waiting.get(job_id, ()):
+                    waiter.set()

@@ -1,0 +1,149 @@
+"""How a job stands, and taking it back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from temporalio.service import RPCError
+
+from api.parts import ApiParts
+from domain import jobs
+from domain.errors import TryOnError, sentence_of
+from domain.keys import KeyOwner
+from domain.object_keys import job_prefix, result_key
+from domain.tables import Job
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+from workflows.liveness import end_of_run
+from workflows.queues import tryon_workflow_id
+
+_WAIT = re.compile(r'\s*wait\s*=\s*"?(\d{1,9})"?\s*(;.*)?', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class JobState:
+    """What a poll tells.
+
+    Attributes:
+        status: ``processing``, ``completed`` or ``failed``.
+        picture: The result's JPEG, when completed.
+        generation_ms: From acceptance to completion, when completed.
+        error: A sentence for an end user, when failed.
+        error_code: Its code in the catalogue, when failed.
+    """
+
+    status: str
+    picture: bytes = b""
+    generation_ms: int = 0
+    error: str = ""
+    error_code: str = ""
+
+
+def wait_preferred(headers: Iterable[str], longest: int) -> int | None:
+    """Seconds that ``Prefer`` headers (RFC 7240) ask a request to be held, cut to ``longest``.
+
+    A preference that makes no sense is ignored, as preferences are.
+    """
+    for preference in ",".join(headers).split(","):
+        match = _WAIT.fullmatch(preference)
+        if match:
+            return min(int(match[1]), longest) or None
+    return None
+
+
+class JobReader:
+    """One account's view of its jobs."""
+
+    def __init__(self, parts: ApiParts, owner: KeyOwner) -> None:
+        self._parts = parts
+        self._owner = owner
+
+    async def state(self, job_id: str, wait_seconds: int | None = None) -> JobState:
+        """How a job stands, at once or when it has ended, but no later than after ``wait_seconds``.
+
+        Raises:
+            TryOnError: ``job_not_found`` for one that is unknown, malformed, expired or another account's.
+            ObjectStoreUnavailableError: The picture cannot be read just now.
+        """
+        job = await self._find(job_id)
+        if job.status == jobs.PROCESSING and await self._release_if_dead(job):
+            job = await self._find(job_id)
+        if job.status == jobs.PROCESSING and wait_seconds:
+            await self._parts.endings.wait(job.id, wait_seconds)
+            return await self.state(job_id)
+        if job.status == jobs.PROCESSING:
+            return JobState(job.status)
+        if job.status == jobs.FAILED:
+            code = job.error_code or ""
+            return JobState(job.status, error=sentence_of(code), error_code=code)
+        if job.result_key is None or job.generation_ms is None:
+            raise TryOnError("job_not_found")
+        try:
+            picture = await self._parts.store.get(job.result_key)
+        except ObjectMissingError:
+            raise TryOnError("job_not_found") from None
+        return JobState(job.status, picture=picture, generation_ms=job.generation_ms)
+
+    async def erase(self, job_id: str) -> None:
+        """Delete what is stored of a job; one in progress is cancelled and not billed. Polls are 404 from then on.
+
+        Raises:
+            TryOnError: ``job_not_found``, as in `state`.
+            ObjectStoreUnavailableError: Polls are 404 already, but its pictures are left to the purge.
+        """
+        job = await self._find(job_id)
+        async with self._parts.database.transaction() as session:
+            cancelled = await jobs.fail_job(
+                session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=datetime.now(UTC)
+            )
+            await jobs.end_access(session, job_id=job.id, now=datetime.now(UTC))
+        if cancelled:
+            await self._cancel_run(job.id)
+        await self._forget_inputs(job.id)
+        await self._parts.store.delete_prefix(result_key(str(job.id)))
+        async with self._parts.database.transaction() as session:
+            await jobs.forget_contents(session, job_id=job.id)
+
+    async def _find(self, job_id: str) -> Job:
+        try:
+            identifier = uuid.UUID(job_id)
+        except ValueError:
+            raise TryOnError("job_not_found") from None
+        async with self._parts.database.reading() as session:
+            job = await jobs.find_job(session, job_id=identifier, account_id=self._owner.account_id)
+        if job is None or (job.expires_at is not None and job.expires_at <= datetime.now(UTC)):
+            raise TryOnError("job_not_found")
+        return job
+
+    async def _release_if_dead(self, job: Job) -> bool:
+        """Whether the job may stand differently now: its run was found closed."""
+        if job.started_at is None:
+            return False
+        timeout = self._parts.settings.temporal.describe_timeout_seconds
+        try:
+            code = await asyncio.wait_for(end_of_run(self._parts.temporal, str(job.id)), timeout)
+        except (TimeoutError, RPCError, RuntimeError):
+            return False
+        if code is None:
+            return False
+        async with self._parts.database.transaction() as session:
+            keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)
+            released = await jobs.fail_job(session, job_id=job.id, error_code=code, keep=keep, now=datetime.now(UTC))
+        if released:
+            with contextlib.suppress(ObjectStoreUnavailableError):  # the purge deletes them
+                await self._forget_inputs(job.id)
+        return True
+
+    async def _cancel_run(self, job_id: uuid.UUID) -> None:
+        """Spare the workers a job whose outcome is decided; it changes nothing if they finish it."""
+        run = self._parts.temporal.get_workflow_handle(tryon_workflow_id(str(job_id)))
+        with contextlib.suppress(TimeoutError, RPCError, RuntimeError):
+            await asyncio.wait_for(run.cancel(), self._parts.settings.temporal.start_timeout_seconds)
+
+    async def _forget_inputs(self, job_id: uuid.UUID) -> None:
+        await self._parts.store.delete_prefix(job_prefix(str(job_id)))

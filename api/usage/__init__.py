@@ -1,0 +1,1 @@
+"""How much of its volume an account has used."""

@@ -1,0 +1,32 @@
+"""``GET /api/v1/usage``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+
+from api.gate import OWNER
+from api.openapi import error_answers
+from api.parts import ApiParts
+from api.usage.schemas import UsageAnswer
+from domain.keys import KeyOwner
+from domain.usage import usage_of
+
+router = APIRouter(tags=["usage"])
+
+
+@router.get(
+    "/api/v1/usage",
+    operation_id="getUsage",
+    summary="What the account has used of its volume",
+    response_description="The account's standing.",
+    responses=error_answers(401, 403, 429, 500, 503),
+)
+async def get_usage(request: Request) -> UsageAnswer:
+    """The same for every key of the account; looking costs nothing."""
+    parts: ApiParts = request.app.state.parts
+    owner: KeyOwner = request.scope["state"][OWNER]
+    async with parts.database.reading() as session:
+        usage = await usage_of(session, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
+    return UsageAnswer.of(usage)

@@ -1,0 +1,50 @@
+"""What travels over the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from domain.usage import Usage
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True)
+
+
+class PeriodAnswer(_Answer):
+    """From `start` up to, and without, `end`."""
+
+    start: datetime
+    end: datetime
+
+
+class UsageAnswer(_Answer):
+    """The account's standing at this moment; every count is in generations."""
+
+    plan: str = Field(description="Name of the plan.", examples=["starter"])
+    period: PeriodAnswer = Field(description="The current period: a month from the account's own day, or the trial.")
+    included: int = Field(description="What the plan gives for the period.", examples=[250])
+    used: int = Field(description="Completed jobs that were taken from it.", examples=[17])
+    reserved: int = Field(description="Jobs in progress.", examples=[1])
+    top_up_remaining: int = Field(description="Left in top-up packs.", examples=[0])
+    daily_cap: int = Field(description="What may be started in a day (UTC).", examples=[50])
+    daily_used: int = Field(description="What was started today and did not fail.", examples=[3])
+    trial_ends_at: datetime | None = Field(description="Only for a trial.", examples=[None])
+
+    @classmethod
+    def of(cls, usage: Usage) -> UsageAnswer:
+        """The wire's names for the domain's."""
+        return cls(
+            plan=usage.plan,
+            period=PeriodAnswer(start=usage.period.start, end=usage.period.end),
+            included=usage.included,
+            used=usage.used,
+            reserved=usage.reserved,
+            top_up_remaining=usage.topup_remaining,
+            daily_cap=usage.daily_cap,
+            daily_used=usage.daily_used,
+            trial_ends_at=usage.trial_ends_at,
+        )

@@ -1,0 +1,103 @@
+"""``tryon key``: API keys, each shown once."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import datetime
+from typing import Annotated, Literal
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from domain import keys
+from domain.tables import ApiKey
+from runtime.settings import Settings, load_settings
+
+app = typer.Typer(no_args_is_help=True, help="API keys.")
+
+KeyId = Annotated[uuid.UUID, typer.Argument(help="Id of the key, from `tryon key list`.")]
+
+
+@app.command("create")
+def create_key(
+    account: AccountName,
+    test: Annotated[bool, typer.Option("--test", help="A key that costs nothing and draws nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add an API key and show it this once."""
+    settings = load_settings()
+    mode: Literal["live", "test"] = "test" if test else "live"
+
+    async def work(session: AsyncSession) -> tuple[ApiKey, str]:
+        account_id = await account_named(session, account)
+        return await keys.create_key(session, _digester(settings), account_id=account_id, mode=mode)
+
+    _show(*in_transaction(settings, work), as_json=as_json)
+
+
+@app.command("list")
+def list_keys(account: AccountName, as_json: AsJson = False) -> None:
+    """Every key of an account; the keys themselves are not kept."""
+
+    async def work(session: AsyncSession) -> list[ApiKey]:
+        return list(await keys.list_keys(session, account_id=await account_named(session, account)))
+
+    found = in_transaction(load_settings(), work)
+    if as_json:
+        typer.echo(json.dumps([_facts(key) for key in found]))
+        return
+    for key in found:
+        facts = _facts(key)
+        state = f"revoked {facts['revoked']}" if key.revoked_at else f"last used {facts['lastUsed'] or 'never'}"
+        typer.echo(f"{key.id}  {key.prefix}…{key.last_four}  created {facts['created']}  {state}")
+
+
+@app.command("revoke")
+def revoke_key(key_id: KeyId) -> None:
+    """Refuse a key from now on."""
+
+    async def work(session: AsyncSession) -> None:
+        await keys.revoke_key(session, key_id=key_id)
+
+    in_transaction(load_settings(), work)
+    typer.echo("Revoked.")
+
+
+@app.command("replace")
+def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
+    """Revoke a key and show another like it this once."""
+    settings = load_settings()
+
+    async def work(session: AsyncSession) -> tuple[ApiKey, str]:
+        return await keys.replace_key(session, _digester(settings), key_id=key_id)
+
+    _show(*in_transaction(settings, work), as_json=as_json)
+
+
+def _digester(settings: Settings) -> keys.KeyDigester:
+    return keys.KeyDigester(settings.security.key_pepper.get_secret_value())
+
+
+def _show(row: ApiKey, key: str, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"accountId": str(row.account_id), "keyId": str(row.id), "apiKey": key}))
+    else:
+        typer.echo(f"{key}\nKeep it: it is not shown again.")
+
+
+def _facts(key: ApiKey) -> dict[str, str | None]:
+    return {
+        "keyId": str(key.id),
+        "mode": key.mode,
+        "prefix": key.prefix,
+        "lastFour": key.last_four,
+        "created": _minute(key.created_at),
+        "lastUsed": _minute(key.last_used_at),
+        "revoked": _minute(key.revoked_at),
+    }
+
+
+def _minute(at: datetime | None) -> str | None:
+    return at.strftime("%Y-%m-%dT%H:%MZ") if at else None

@@ -1,0 +1,62 @@
+"""``tryon ledger``: what was granted, reserved, settled and released, and the proof that it adds up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from domain.ledger import entries_of_account
+from domain.ledger_check import Disagreement, check_ledger
+from domain.tables import LedgerEntry
+from runtime.database import Database
+from runtime.settings import Settings, load_settings
+
+app = typer.Typer(no_args_is_help=True, help="The ledger.")
+
+
+@app.command("check")
+def check(as_json: AsJson = False) -> None:
+    """Recompute every balance; prints what disagrees, and exits with 1 if anything does."""
+    found = asyncio.run(_check(load_settings()))
+    if as_json:
+        typer.echo(json.dumps([{**asdict(each), "account_id": str(each.account_id)} for each in found]))
+    else:
+        for each in found:
+            typer.echo(f"{each.account_id}  {each.subject}: counted {each.counted}; recomputed {each.recomputed}")
+        typer.echo(f"{len(found)} disagreements." if found else "Counters, ledger and jobs agree.")
+    if found:
+        raise typer.Exit(1)
+
+
+@app.command("show")
+def show(account: AccountName, limit: Annotated[int, typer.Option(min=1)] = 50, as_json: AsJson = False) -> None:
+    """The newest entries of an account."""
+
+    async def work(session: AsyncSession) -> list[LedgerEntry]:
+        account_id = await account_named(session, account)
+        return list(await entries_of_account(session, account_id=account_id, limit=limit))
+
+    for entry in in_transaction(load_settings(), work):
+        facts = {
+            "at": entry.at.isoformat(timespec="seconds"),
+            "kind": entry.kind,
+            "generations": entry.generations,
+            "allowance": str(entry.allowance_id),
+            "job": str(entry.job_id) if entry.job_id else None,
+        }
+        typer.echo(json.dumps(facts) if as_json else "  ".join(str(value or "") for value in facts.values()))
+
+
+async def _check(settings: Settings) -> list[Disagreement]:
+    database = Database(settings.database)
+    try:
+        async with database.reading() as session:
+            return await check_ledger(session)
+    finally:
+        await database.close()

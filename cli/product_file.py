@@ -1,0 +1,119 @@
+"""Products from a CSV file: every row judged before anything is registered."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from api.json_body import refusal
+from api.products.reading import BACK, FRONT, ReadProduct, read_product
+from api.products.schemas import CreateProduct
+from domain.errors import TryOnError
+from imaging.data_uri import is_data_uri
+from imaging.limits import ImageLimits
+
+EXTERNAL_ID = "externalId"
+COLUMNS = [str(item.alias) for item in CreateProduct.model_fields.values()]
+NEEDED = [EXTERNAL_ID, "name", "category", FRONT]
+DELIMITERS = ",;"
+
+
+@dataclass(frozen=True)
+class GoodRow:
+    """A row that can be registered; ``number`` as a spreadsheet shows it, the header being row 1."""
+
+    number: int
+    external_id: str
+    product: ReadProduct
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that cannot, and why; the sentence begins with the name of the field."""
+
+    number: int
+    sentence: str
+
+
+@dataclass
+class ProductFile:
+    """What a file holds."""
+
+    good: list[GoodRow] = field(default_factory=list)
+    bad: list[BadRow] = field(default_factory=list)
+    ignored_columns: list[str] = field(default_factory=list)
+
+
+def read_product_file(data: bytes, limits: ImageLimits) -> ProductFile:
+    """Read a CSV file in UTF-8, with or without a byte order mark, with commas or semicolons.
+
+    Raises:
+        ValueError: It is not such a file, or a column is missing.
+    """
+    rows = _rows(data)
+    header = [name.strip() for name in next(rows, (1, []))[1]]
+    _check_header(header)
+    found = ProductFile(ignored_columns=[name for name in header if name not in COLUMNS])
+    seen: dict[str, int] = {}
+    for number, cells in rows:
+        if not any(cell.strip() for cell in cells):
+            continue
+        try:
+            row = _read_row(number, header, cells, limits)
+            if (earlier := seen.setdefault(row.external_id, number)) != number:
+                raise TryOnError("field_invalid", f"{EXTERNAL_ID}: is that of row {earlier} too.")
+        except TryOnError as error:
+            found.bad.append(BadRow(number, error.sentence))
+        else:
+            found.good.append(row)
+    return found
+
+
+def _rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Rows with their numbers, the header first."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the file is not UTF-8 (byte {error.start})") from None
+    number = 0
+    try:
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)), 1):
+            yield number, cells
+    except csv.Error as error:
+        raise ValueError(f"row {number + 1} cannot be read: {error}") from None
+
+
+def _delimiter(text: str) -> str:
+    """Whichever of comma and semicolon parts the header into more names that are known."""
+    first_line = text.partition("\n")[0]
+    return max(DELIMITERS, key=lambda sign: sum(name.strip(' "\r') in COLUMNS for name in first_line.split(sign)))
+
+
+def _check_header(header: Sequence[str]) -> None:
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        raise ValueError(f"the first row must name the columns; there is no {', '.join(missing)}")
+    twice = sorted({name for name in header if header.count(name) > 1 and name in COLUMNS})
+    if twice:
+        raise ValueError(f"there are two columns {', '.join(twice)}")
+
+
+def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: ImageLimits) -> GoodRow:
+    if len(cells) > len(header):
+        raise TryOnError("field_invalid", f"there are {len(cells)} cells and {len(header)} columns.")
+    values = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if name in COLUMNS and cell.strip()}
+    for name in NEEDED:
+        if name not in values:
+            raise TryOnError("field_invalid", f"{name}: is empty.")
+    for name in (FRONT, BACK):
+        if is_data_uri(values.get(name, "")):
+            raise TryOnError("field_invalid", f"{name}: must be an https:// address in a file.")
+    try:
+        product = CreateProduct.model_validate(values)
+    except ValidationError as error:
+        raise refusal(error.errors(include_url=False, include_context=False, include_input=False)) from None
+    return GoodRow(number, values[EXTERNAL_ID], read_product(product, limits))

@@ -1,0 +1,142 @@
+"""``tryon products``: an account's catalogue of registered garments."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.service import RPCError
+
+from api.products.schemas import ProductBody
+from cli.product_file import BadRow, GoodRow, ProductFile, read_product_file
+from cli.product_import import ImportReport, import_rows
+from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from domain import products
+from domain.tables import Product
+from imaging.limits import ImageLimits
+from runtime.settings import Settings, load_settings
+from runtime.temporal import connect_temporal
+
+app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
+
+PAGE = 500
+
+
+class Status(StrEnum):
+    """Which products to list."""
+
+    ACTIVE = products.ACTIVE
+    ARCHIVED = products.ARCHIVED
+    ALL = "all"
+
+
+@app.command("list")
+def list_products(
+    account: AccountName,
+    status: Annotated[Status, typer.Option(help="Which ones.")] = Status.ACTIVE,
+    as_json: AsJson = False,
+) -> None:
+    """Every product of an account, newest first."""
+
+    async def work(session: AsyncSession) -> list[Product]:
+        account_id = await account_named(session, account)
+        found: list[Product] = []
+        while True:
+            page = await products.list_products(
+                session,
+                account_id=account_id,
+                limit=PAGE,
+                status=None if status is Status.ALL else status.value,
+                after=(found[-1].created_at, found[-1].id) if found else None,
+            )
+            found += page
+            if len(page) < PAGE:
+                return found
+
+    bodies = [ProductBody.of(product) for product in in_transaction(load_settings(), work)]
+    if as_json:
+        typer.echo(json.dumps([body.model_dump(mode="json") for body in bodies]))
+        return
+    for body in bodies:
+        typer.echo(f"{body.id}  {body.external_id or '-':<20}  {body.category:<10}  {body.status:<8}  {body.name}")
+    typer.echo(f"{len(bodies)} products")
+
+
+@app.command("import")
+def import_file(
+    *,
+    file: Annotated[Path, typer.Argument(help="CSV in UTF-8 whose first row names the columns.", exists=True)],
+    account: AccountName,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say whether the rows are good.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Register the good rows even if some are bad.")] = False,
+    concurrency: Annotated[int, typer.Option(min=1, max=16, help="Rows registered at the same time.")] = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Register every row of a file, or update the product with its externalId. Importing again does no harm.
+
+    The CPU worker and Temporal have to run.
+    """
+    settings = load_settings()
+
+    async def work(session: AsyncSession) -> uuid.UUID:
+        return await account_named(session, account)
+
+    account_id = in_transaction(settings, work)
+    found = _read(file, settings)
+    _complain(found.bad)
+    if dry_run or (found.bad and not skip_bad):
+        sentence = f"{len(found.good)} rows are good, {len(found.bad)} are not; nothing was registered."
+        _tell(found, ImportReport(skipped=found.bad), sentence, as_json=as_json)
+        raise typer.Exit(1 if found.bad else 0)
+    report = _registered(settings, account_id, found.good, concurrency)
+    report.skipped = found.bad
+    _complain(report.failed)
+    _tell(found, report, _summary(report), as_json=as_json)
+    raise typer.Exit(1 if report.failed else 0)
+
+
+def _read(file: Path, settings: Settings) -> ProductFile:
+    try:
+        found = read_product_file(file.read_bytes(), ImageLimits(**settings.images.limits()))
+    except ValueError as error:
+        typer.echo(f"{file}: {error}.", err=True)
+        raise typer.Exit(1) from None
+    if found.ignored_columns:
+        typer.echo(f"Columns that mean nothing here: {', '.join(found.ignored_columns)}", err=True)
+    return found
+
+
+def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int) -> ImportReport:
+    async def run(on_row: Callable[[], None]) -> ImportReport:
+        client = await connect_temporal(settings.temporal)
+        return await import_rows(client, account_id, rows, concurrency, on_row)
+
+    with typer.progressbar(length=len(rows), label="Registering", file=sys.stderr) as bar:
+        try:
+            return asyncio.run(run(lambda: bar.update(1)))
+        except (RPCError, RuntimeError) as error:
+            typer.echo(f"Temporal cannot be reached: {error}. Importing the file again does no harm.", err=True)
+            raise typer.Exit(1) from None
+
+
+def _complain(rows: Sequence[BadRow]) -> None:
+    for row in rows:
+        typer.echo(f"row {row.number}: {row.sentence}", err=True)
+
+
+def _tell(found: ProductFile, report: ImportReport, sentence: str, *, as_json: bool) -> None:
+    rows = {"rows": len(found.good) + len(found.bad)}
+    typer.echo(json.dumps(rows | report.as_json()) if as_json else sentence)
+
+
+def _summary(report: ImportReport) -> str:
+    counts = f"{report.created} added, {report.updated} updated, {report.unchanged} unchanged"
+    return f"{counts}, {len(report.failed)} failed, {len(report.skipped)} skipped."

@@ -1,0 +1,173 @@
+"""``tryon watermark``: an account's logo on its results."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.service import RPCError
+
+from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from domain import watermarks
+from domain.errors import TryOnError, sentence_of
+from domain.object_keys import logo_prefix
+from domain.tables import Watermark
+from imaging.decode import decode_image, decode_logo
+from imaging.encode import encode_jpeg
+from imaging.errors import ImageError
+from imaging.limits import PHOTO_LIMITS, STORED_LIMITS
+from imaging.remote import check_remote_url
+from imaging.watermark import stamp_logo
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
+from runtime.settings import Settings, load_settings
+from runtime.temporal import connect_temporal
+from workflows.contracts import ObjectRef
+from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
+from workflows.logos import set_watermark
+
+app = typer.Typer(no_args_is_help=True, help="An account's logo on its results.")
+
+
+@app.command("show")
+def show(account: AccountName, as_json: AsJson = False) -> None:
+    """Whether results of an account carry a logo, and which."""
+    watermark = _watermark_of(load_settings(), account)
+    if watermark is None:
+        typer.echo(json.dumps({"enabled": False, "logoUrl": None}) if as_json else "No logo was fetched yet.")
+        return
+    rows: dict[str, Any] = {
+        "enabled": watermark.enabled,
+        "logoUrl": watermark.logo_url,
+        "fetchedAt": f"{watermark.fetched_at:%Y-%m-%dT%H:%M:%SZ}",
+        "keptCopy": watermark.logo["key"],
+    }
+    typer.echo(json.dumps(rows) if as_json else "\n".join(f"{name:<10} {value}" for name, value in rows.items()))
+
+
+@app.command("set")
+def set_logo(
+    account: AccountName,
+    logo: Annotated[str, typer.Option(help="https:// address of a PNG, WebP or JPEG of at most 1 MB.")],
+    off: Annotated[
+        bool, typer.Option("--off", help="Only fetch and keep the logo; results do not carry it yet.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch a logo, keep a copy, and put it on results from now on. The CPU worker and Temporal have to run."""
+    settings = load_settings()
+
+    async def work(session: AsyncSession) -> uuid.UUID:
+        return await account_named(session, account)
+
+    account_id = in_transaction(settings, work)
+    setting = asyncio.run(_fetched(settings, account_id, logo, enabled=not off))
+    if as_json:
+        typer.echo(setting.model_dump_json(by_alias=True))
+        return
+    typer.echo(
+        f"Fetched a logo of {setting.logo.width} x {setting.logo.height} pixels; it is {_state(setting.enabled)}."
+    )
+    widest = round(setting.logo.width / settings.images.watermark_width_share)
+    typer.echo(f"It is sharp on pictures up to {widest} pixels wide and enlarged on wider ones.")
+
+
+@app.command("on")
+def switch_on(account: AccountName) -> None:
+    """Put the logo that was fetched on results from now on."""
+    _switch(account, enabled=True)
+
+
+@app.command("off")
+def switch_off(account: AccountName) -> None:
+    """Leave the logo off results from now on, and keep it."""
+    _switch(account, enabled=False)
+
+
+@app.command("remove")
+def remove(account: AccountName) -> None:
+    """Forget the setting and delete the logo."""
+    settings = load_settings()
+
+    async def work(session: AsyncSession) -> tuple[uuid.UUID, bool]:
+        account_id = await account_named(session, account)
+        return account_id, await watermarks.remove_watermark(session, account_id=account_id)
+
+    account_id, removed = in_transaction(settings, work)
+    try:
+        asyncio.run(S3ObjectStore(settings.object_store).delete_prefix(logo_prefix(str(account_id))))
+    except ObjectStoreUnavailableError:
+        raise _refusal(
+            "The setting is gone, but the object store is away: run this again to delete the logo."
+        ) from None
+    typer.echo("The logo is deleted." if removed else "There was no logo.")
+
+
+@app.command("preview")
+def preview(
+    account: AccountName,
+    photo: Annotated[Path, typer.Argument(help="A JPEG, PNG or WebP file.", exists=True, dir_okay=False)],
+    out: Annotated[Path, typer.Argument(help="The JPEG to write.")],
+) -> None:
+    """Stamp the logo that was fetched on a picture of your own, to see what it will look like."""
+    settings = load_settings()
+    watermark = _watermark_of(settings, account)
+    if watermark is None:
+        raise _refusal("There is no logo yet: tryon watermark set --logo https://…")
+    store = S3ObjectStore(settings.object_store)
+    try:
+        logo = decode_logo(asyncio.run(store.get(ObjectRef.model_validate(watermark.logo).key)), STORED_LIMITS)
+    except (ObjectMissingError, ObjectStoreUnavailableError, ImageError) as error:
+        raise _refusal(f"The logo cannot be read: {error}") from None
+    try:
+        picture = decode_image(photo.read_bytes(), PHOTO_LIMITS)
+    except ImageError as error:
+        raise _refusal(sentence_of(error.code)) from None
+    images = settings.images
+    stamped = stamp_logo(picture, logo, images.watermark_width_share, images.watermark_margin_share)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(encode_jpeg(stamped, images.jpeg_quality))
+    typer.echo(f"Wrote {out}. The watermark is {_state(watermark.enabled)}.")
+
+
+def _watermark_of(settings: Settings, account: str) -> Watermark | None:
+    async def work(session: AsyncSession) -> Watermark | None:
+        return await watermarks.find_watermark(session, account_id=await account_named(session, account))
+
+    return in_transaction(settings, work)
+
+
+def _switch(account: str, *, enabled: bool) -> None:
+    async def work(session: AsyncSession) -> None:
+        account_id = await account_named(session, account)
+        await watermarks.switch_watermark(session, account_id=account_id, enabled=enabled)
+
+    in_transaction(load_settings(), work)
+    typer.echo(f"The watermark is {_state(enabled)}.")
+
+
+async def _fetched(settings: Settings, account_id: uuid.UUID, logo_url: str, *, enabled: bool) -> WatermarkSetting:
+    try:
+        check_remote_url(logo_url)
+        client = await connect_temporal(settings.temporal)
+        wanted = SetWatermarkInput(account_id=str(account_id), logo_url=logo_url, enabled=enabled)
+        return await set_watermark(client, wanted)
+    except ImageError:
+        raise _refusal(sentence_of("logo_url_refused")) from None
+    except TryOnError as error:
+        raise _refusal(f"{error.sentence} What was set before stays as it was.") from None
+    except (RPCError, RuntimeError) as error:
+        raise _refusal(f"Temporal cannot be reached: {error}") from None
+
+
+def _refusal(sentence: str) -> typer.Exit:
+    typer.echo(sentence, err=True)
+    return typer.Exit(1)
+
+
+def _state(enabled: bool) -> str:
+    return "on" if enabled else "off"

@@ -1,0 +1,106 @@
+// Try a garment on: node try_on.ts PERSON GARMENT CATEGORY RESULT, such as me.jpg shirt.jpg upper_body out.jpg.
+// VTO_BASE_URL and VTO_API_KEY say where the service is and who is calling. Needs Node 22.18.
+
+import { randomUUID } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+
+type Category = "upper_body" | "lower_body" | "full_body";
+
+type Poll =
+  | { status: "processing" }
+  | { status: "completed"; resultImageBase64: string; generationTimeMs: number }
+  | { status: "failed"; error: string };
+
+const MAX_RETRIES = 3;
+const LONGEST_PAUSE_SECONDS = 60;
+
+/** The service said no. Decide by `status` and `code`; `message` is for people. */
+class TryOnApiError extends Error {
+  readonly status: number;
+  readonly code: string | null;
+  readonly retryAfter: number | null;
+
+  constructor(response: Response, sentence: string) {
+    super(sentence);
+    this.status = response.status;
+    this.code = response.headers.get("X-Error-Code");
+    const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
+    this.retryAfter = Number.isFinite(seconds) ? seconds : null;
+  }
+
+  get mayPass(): boolean {
+    if (this.status === 429) return this.code === "rate_limited";
+    if (this.status === 409) return this.code === "idempotency_in_progress";
+    return [500, 502, 503, 504].includes(this.status);
+  }
+}
+
+/** Seconds until another try, or null for none. */
+function pauseAfter(error: unknown, retries: number): number | null {
+  if (retries >= MAX_RETRIES) return null;
+  if (error instanceof TryOnApiError) {
+    if (!error.mayPass) return null;
+    if (error.retryAfter !== null) return error.retryAfter <= LONGEST_PAUSE_SECONDS ? error.retryAfter : null;
+  }
+  return 0.5 * 2 ** retries * (0.5 + Math.random() / 2);
+}
+
+/** Send a request, and send it again where that may help. */
+async function send<Answer>(path: string, init: RequestInit): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${process.env.VTO_API_KEY}`, ...init.headers };
+  for (let retries = 0; ; retries++) {
+    try {
+      const response = await fetch(`${process.env.VTO_BASE_URL}${path}`, { ...init, headers });
+      const text = await response.text();
+      if (response.ok) return JSON.parse(text) as Answer;
+      throw new TryOnApiError(response, sentenceIn(text));
+    } catch (error) {
+      const pause = pauseAfter(error, retries);
+      if (pause === null) throw error;
+      await sleep(1000 * pause);
+    }
+  }
+}
+
+function sentenceIn(text: string): string {
+  try {
+    return (JSON.parse(text) as { error: string }).error;
+  } catch {
+    return "The answer had no explanation.";
+  }
+}
+
+/** The service looks at the bytes, not at the label: PNG and WebP are as good. */
+async function inline(path: string): Promise<string> {
+  return `data:image/jpeg;base64,${(await readFile(path)).toString("base64")}`;
+}
+
+async function tryOn(person: string, garment: string, category: Category): Promise<Buffer> {
+  const job = await send<{ jobId: string }>("/api/v1/tryon", {
+    method: "POST",
+    // One key for all retries: whatever is lost on the way, one job is started and billed.
+    headers: { "Content-Type": "application/json", "Idempotency-Key": randomUUID() },
+    body: JSON.stringify({
+      customerPhotoBase64: await inline(person),
+      garmentImageUrl: await inline(garment),
+      category,
+    }),
+  });
+  for (;;) {
+    // The server holds the answer until the job has ended, or 25 seconds have passed.
+    const poll = await send<Poll>(`/api/v1/tryon/${job.jobId}`, { headers: { Prefer: "wait=25" } });
+    if (poll.status === "failed") throw new Error(poll.error);
+    if (poll.status === "completed") return Buffer.from(poll.resultImageBase64.split(",")[1] ?? "", "base64");
+    await sleep(2000);
+  }
+}
+
+const [person, garment, category, result] = process.argv.slice(2) as [string, string, Category, string];
+try {
+  await writeFile(result, await tryOn(person, garment, category));
+  console.log(result);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

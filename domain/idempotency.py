@@ -1,0 +1,122 @@
+"""``Idempotency-Key``: a client may send a POST again and never gets a second job for it.
+
+The first request under a key claims it, in a transaction of its own; the transaction that accepts the job completes
+the claim. A request that is refused gives the key up again, so only accepted ones are remembered. A claim whose
+process died is taken over after a while; should the process only have been slow, it finds its claim gone and its
+job is not accepted.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.errors import TryOnError
+from domain.tables import IdempotencyKey
+
+LONGEST_KEY = 255
+REMEMBERED = timedelta(hours=24)
+LEASE = timedelta(seconds=60)
+"""Longer than the slowest acceptance: pictures are checked and stored in the meantime."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to accept a job under a key.
+
+    Attributes:
+        token: Tells this claim from another one for the same key.
+    """
+
+    account_id: uuid.UUID
+    key: str
+    token: uuid.UUID
+
+
+async def claim_key(
+    session: AsyncSession, *, account_id: uuid.UUID, key: str, fingerprint: str, now: datetime
+) -> Claim | uuid.UUID:
+    """Claim a key for a request.
+
+    Args:
+        session: A transaction of its own.
+        account_id: Keys of different accounts have nothing to do with each other.
+        key: What the client sent.
+        fingerprint: 64 hexadecimal digits over everything that makes the request this one.
+        now: Decides what is forgotten and which claims are given up.
+
+    Returns:
+        The claim, or the job that was accepted under the key before.
+
+    Raises:
+        TryOnError: ``idempotency_mismatch``, ``idempotency_in_progress``.
+    """
+    row = await session.scalar(
+        select(IdempotencyKey)
+        .where(IdempotencyKey.account_id == account_id, IdempotencyKey.key == key)
+        .with_for_update()
+    )
+    claim = Claim(account_id, key, uuid.uuid4())
+    if row is None:
+        session.add(
+            IdempotencyKey(
+                account_id=account_id, key=key, fingerprint=fingerprint, claim=claim.token, claimed_at=now, job_id=None
+            )
+        )
+        try:
+            await session.flush()
+        except IntegrityError:  # another request was first by a moment
+            raise TryOnError("idempotency_in_progress", retry_after=1) from None
+        return claim
+    if now - row.claimed_at < (LEASE if row.job_id is None else REMEMBERED):
+        if row.fingerprint != fingerprint:
+            raise TryOnError("idempotency_mismatch")
+        if row.job_id is None:
+            raise TryOnError("idempotency_in_progress", retry_after=1)
+        return row.job_id
+    row.fingerprint, row.claim, row.claimed_at, row.job_id = fingerprint, claim.token, now, None
+    return claim
+
+
+async def complete_claim(session: AsyncSession, claim: Claim, *, job_id: uuid.UUID) -> None:
+    """Tie the key to its job, in the transaction that adds the job.
+
+    Raises:
+        TryOnError: ``idempotency_in_progress``: the claim was taken over.
+    """
+    completed = await session.execute(
+        update(IdempotencyKey)
+        .where(*_held(claim))
+        .values(job_id=job_id)
+        .returning(IdempotencyKey.key)
+        .execution_options(synchronize_session=False)
+    )
+    if completed.scalar_one_or_none() is None:
+        raise TryOnError("idempotency_in_progress", retry_after=1)
+
+
+async def give_up_claim(session: AsyncSession, claim: Claim) -> None:
+    """Forget the key: its request was refused."""
+    await session.execute(delete(IdempotencyKey).where(*_held(claim)))
+
+
+async def forget_old_keys(session: AsyncSession, *, now: datetime) -> int:
+    """Delete what no longer counts; returns how many there were."""
+    forgotten = await session.scalars(
+        delete(IdempotencyKey).where(IdempotencyKey.claimed_at <= now - REMEMBERED).returning(IdempotencyKey.key)
+    )
+    return len(forgotten.all())
+
+
+def _held(claim: Claim) -> tuple[ColumnElement[bool], ...]:
+    return (
+        IdempotencyKey.account_id == claim.account_id,
+        IdempotencyKey.key == claim.key,
+        IdempotencyKey.claim == claim.token,
+        IdempotencyKey.job_id.is_(None),
+    )

@@ -1,0 +1,115 @@
+"""Plans: what an account gets for its money. The numbers are data (``plans.toml``), the rules are here."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from domain.tables import Account
+
+DEFAULT_FILE = Path(__file__).parent / "plans.toml"
+
+Dollars = Annotated[Decimal, Field(ge=0, max_digits=9, decimal_places=2)]
+Generations = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class Plan(BaseModel):
+    """One plan. What is ``None`` has to be agreed with each account.
+
+    Attributes:
+        trial_days: Days until it ends for good; ``None`` for a plan that is renewed monthly.
+        monthly_price: US dollars.
+        included: Generations in a month, or in the whole trial.
+        extra_price: US dollars for one generation of a top-up pack; a trial has none, it cannot be topped up.
+        daily_cap: Generations that may be started on one day (UTC).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    trial_days: Annotated[int, Field(ge=1)] | None = None
+    monthly_price: Dollars | None = None
+    included: Generations | None = None
+    extra_price: Dollars | None = None
+    daily_cap: Generations | None = None
+
+
+class PlanBook(BaseModel):
+    """Every plan, by name, and the sizes of top-up packs in generations."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    plans: dict[str, Plan]
+    topup_packs: tuple[Annotated[int, Field(ge=1)], ...]
+
+    def get(self, name: str) -> Plan:
+        """The plan of this name.
+
+        Raises:
+            ValueError: There is none.
+        """
+        try:
+            return self.plans[name]
+        except KeyError:
+            raise ValueError(f"there is no plan {name!r}; plans are {', '.join(self.plans)}") from None
+
+
+def load_plans(path: Path | None = None) -> PlanBook:
+    """Read a file of plans, or the one that comes with the service.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is not a file of plans.
+    """
+    return PlanBook.model_validate(tomllib.loads((path or DEFAULT_FILE).read_text()))
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What holds for one account: its plan, with what was agreed with it alone put in place.
+
+    Attributes:
+        trial_days: As in `Plan`.
+        monthly_cents: US cents.
+        included: Generations in a period.
+        extra_cents: US cents for one generation of a pack, or ``None`` where none can be bought.
+        daily_cap: Generations that may be started on one day (UTC).
+    """
+
+    trial_days: int | None
+    monthly_cents: int
+    included: int
+    extra_cents: int | None
+    daily_cap: int
+
+
+def terms_of(account: Account, plans: PlanBook) -> Terms:
+    """The account's own terms.
+
+    Raises:
+        ValueError: Its plan leaves a value to be agreed, and nothing was.
+    """
+    plan = plans.get(account.plan)
+    included = _first(account.custom_included, plan.included)
+    daily_cap = _first(account.custom_daily_cap, plan.daily_cap)
+    monthly_cents = _first(account.custom_monthly_cents, cents_of(plan.monthly_price))
+    extra_cents = _first(account.custom_extra_cents, cents_of(plan.extra_price))
+    if included is None or daily_cap is None or monthly_cents is None or (extra_cents is None and not plan.trial_days):
+        raise ValueError(
+            f"plan {account.plan!r} needs included generations, a daily cap, a monthly and an extra price "
+            "of the account's own"
+        )
+    return Terms(plan.trial_days, monthly_cents, included, extra_cents, daily_cap)
+
+
+def _first(custom: int | None, usual: int | None) -> int | None:
+    return usual if custom is None else custom
+
+
+def cents_of(dollars: Decimal | None) -> int | None:
+    """US cents, without what is left below one."""
+    return None if dollars is None else int(dollars * 100)

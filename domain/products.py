@@ -1,0 +1,225 @@
+"""The catalogue of registered garments: one row a product, found by its id or by the caller's own name for it.
+
+Another account's product is as unknown as one that never was. Every change counts the revision up and rows are never
+deleted: a product that is no longer wanted is archived, and may be brought back.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.errors import TryOnError
+from domain.tables import Product
+
+ACTIVE, ARCHIVED = "active", "archived"
+
+ID_PREFIX = "prod_"
+RESERVED_PREFIXES = (ID_PREFIX, "test_")
+"""Names of callers may not begin so: they would be taken for an id of ours, or for a product of test keys."""
+
+LONGEST_EXTERNAL_ID = 128
+"""Characters of a caller's own name for a product."""
+
+_PUBLIC_ID = re.compile(ID_PREFIX + "[0-9a-f]{32}")
+_PICTURES = ("front", "back")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a registration came to.
+
+    Attributes:
+        created: It added the product.
+        changed: Something is different from before; the revision tells it too.
+    """
+
+    product: Product
+    created: bool
+    changed: bool
+
+
+def public_id(product_id: uuid.UUID) -> str:
+    """What callers call a product."""
+    return ID_PREFIX + product_id.hex
+
+
+def parse_public_id(text: str) -> uuid.UUID | None:
+    """The id behind what `public_id` makes; ``None`` for any other text."""
+    return uuid.UUID(text.removeprefix(ID_PREFIX)) if _PUBLIC_ID.fullmatch(text) else None
+
+
+def is_reserved(external_id: str) -> bool:
+    """Whether callers may not use this name."""
+    return external_id.lower().startswith(RESERVED_PREFIXES)
+
+
+def _may_be_external_id(text: str) -> bool:
+    """Whether to ask the database; PostgreSQL does not take a null character even in a question."""
+    return len(text) <= LONGEST_EXTERNAL_ID and "\0" not in text and not is_reserved(text)
+
+
+async def find_product(session: AsyncSession, *, account_id: uuid.UUID, product_id: uuid.UUID) -> Product | None:
+    """A product of this account, archived or not."""
+    return await session.scalar(select(Product).where(Product.id == product_id, Product.account_id == account_id))
+
+
+async def find_for_tryon(session: AsyncSession, *, account_id: uuid.UUID, product_id_text: str) -> Product | None:
+    """The active product that a try-on names by our id or by the caller's own."""
+    product_id = parse_public_id(product_id_text)
+    if product_id is None and not _may_be_external_id(product_id_text):
+        return None
+    named = Product.external_id == product_id_text if product_id is None else Product.id == product_id
+    return await session.scalar(
+        select(Product).where(named, Product.account_id == account_id, Product.status == ACTIVE)
+    )
+
+
+async def list_products(
+    session: AsyncSession,
+    *,
+    account_id: uuid.UUID,
+    limit: int,
+    status: str | None = ACTIVE,
+    after: tuple[datetime, uuid.UUID] | None = None,
+) -> Sequence[Product]:
+    """An account's products, newest first.
+
+    Args:
+        session: The transaction.
+        account_id: Whose.
+        limit: How many at most.
+        status: ``active``, ``archived``, or ``None`` for both.
+        after: ``created_at`` and ``id`` of the last product of the page before.
+    """
+    query = select(Product).where(Product.account_id == account_id)
+    if status is not None:
+        query = query.where(Product.status == status)
+    if after is not None:
+        created_at, product_id = after
+        older = Product.created_at < created_at
+        query = query.where(or_(older, and_(Product.created_at == created_at, Product.id < product_id)))
+    return (await session.scalars(query.order_by(Product.created_at.desc(), Product.id.desc()).limit(limit))).all()
+
+
+async def register_product(
+    session: AsyncSession, *, account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]
+) -> Saved:
+    """Add a product, or change the one that has the same ``external_id``; an archived one becomes active again.
+
+    Args:
+        session: The transaction.
+        account_id: Whose.
+        new_id: The id if it is added. Registering under it again changes nothing.
+        values: Column names to values. To add one it takes at least ``name``, ``category`` and ``front``.
+    """
+    external_id = values.get("external_id")
+    product = await _registered(session, account_id, new_id, external_id)
+    if product is None:
+        try:
+            async with session.begin_nested():
+                product = _new_product(account_id, new_id, values)
+                session.add(product)
+            return Saved(product, created=True, changed=True)
+        except IntegrityError:
+            # Another registration of the same name was quicker, and is what there is to change now.
+            product = await _registered(session, account_id, new_id, external_id)
+            if product is None:
+                raise
+    changed = _apply(product, {**values, "status": ACTIVE})
+    return Saved(product, created=product.id == new_id, changed=changed)
+
+
+async def change_product(
+    session: AsyncSession, *, account_id: uuid.UUID, product_id: uuid.UUID, values: Mapping[str, Any]
+) -> Saved:
+    """Change these columns of a product.
+
+    Raises:
+        TryOnError: ``product_not_found``, or ``external_id_taken`` by another product of the account.
+    """
+    product = await _locked(session, account_id, product_id)
+    try:
+        async with session.begin_nested():
+            changed = _apply(product, values)
+        return Saved(product, created=False, changed=changed)
+    except IntegrityError:
+        holder = await _registered(session, account_id, product_id, values.get("external_id"))
+        if holder is None or holder.id == product_id:
+            raise
+        raise TryOnError("external_id_taken") from None
+
+
+async def archive_product(session: AsyncSession, *, account_id: uuid.UUID, product_id: uuid.UUID) -> None:
+    """Hide a product from try-ons; does nothing to one that is archived.
+
+    Raises:
+        TryOnError: ``product_not_found``.
+    """
+    _apply(await _locked(session, account_id, product_id), {"status": ARCHIVED})
+
+
+async def list_picture_keys(session: AsyncSession) -> set[str]:
+    """Keys of every picture that a product of any account refers to."""
+    rows = await session.stream(select(Product.front, Product.back).execution_options(yield_per=1000))
+    return {picture["key"] async for row in rows for picture in row if picture is not None}
+
+
+async def _locked(session: AsyncSession, account_id: uuid.UUID, product_id: uuid.UUID) -> Product:
+    """The product, which nobody else changes until the transaction ends."""
+    query = select(Product).where(Product.id == product_id, Product.account_id == account_id)
+    product = await session.scalar(query.with_for_update())
+    if product is None:
+        raise TryOnError("product_not_found")
+    return product
+
+
+async def _registered(
+    session: AsyncSession, account_id: uuid.UUID, new_id: uuid.UUID, external_id: str | None
+) -> Product | None:
+    named = Product.id == new_id if external_id is None else Product.external_id == external_id
+    return await session.scalar(select(Product).where(named, Product.account_id == account_id).with_for_update())
+
+
+def _new_product(account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]) -> Product:
+    now = datetime.now(UTC)
+    return Product(
+        **{
+            **dict.fromkeys(("external_id", "garment_category", "back", "garment_state", "tuck_state", "size")),
+            **values,
+            "id": new_id,
+            "account_id": account_id,
+            "status": ACTIVE,
+            "revision": 1,
+            "created_at": now,
+            "updated_at": now,
+        }
+    )
+
+
+def _apply(product: Product, values: Mapping[str, Any]) -> bool:
+    """Set what is different, and count that as one revision; says whether anything was."""
+    different = {
+        column: value for column, value in values.items() if not _same(column, getattr(product, column), value)
+    }
+    for column, value in different.items():
+        setattr(product, column, value)
+    if different:
+        product.revision += 1
+        product.updated_at = datetime.now(UTC)
+    return bool(different)
+
+
+def _same(column: str, old: Any, new: Any) -> bool:
+    """Whether nothing changes; pictures are compared by what they hold, wherever they lie."""
+    if column in _PICTURES and old is not None and new is not None:
+        return bool(old["sha256"] == new["sha256"])
+    return bool(old == new)

@@ -1,0 +1,108 @@
+"""Request rates: an exact sliding log of each API key under each policy.
+
+Exact means that no window of the policy's length, wherever it begins, ever holds more admitted requests than the
+policy allows. There is one row per key and policy with at most that many stamps in it, which every admitted request
+writes anew; so the table never grows beyond the keys there are, and nothing has to be purged.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.tables import RateWindow
+
+Clock = Callable[[], float]
+"""Unix time in seconds, as `time.time` tells it."""
+
+
+@dataclass(frozen=True)
+class RatePolicy:
+    """So many requests in any window of so many seconds.
+
+    Attributes:
+        name: What tells it from other policies, in the table and in headers; up to 32 letters, digits and dashes.
+        requests: At least 1.
+        window_seconds: At least 1.
+    """
+
+    name: str
+    requests: int
+    window_seconds: int
+
+
+@dataclass(frozen=True)
+class RateState:
+    """What became of one request, and what is left.
+
+    Attributes:
+        admitted: Whether the request may go on; if not, it was not counted.
+        remaining: Requests that would be admitted right now.
+        seconds_to_more: Until `remaining` grows by itself; more than 0, and at most one window.
+    """
+
+    admitted: bool
+    remaining: int
+    seconds_to_more: float
+
+
+def admit(stamps: Sequence[float], policy: RatePolicy, now: float) -> tuple[RateState, list[float]]:
+    """Judge one request against the requests admitted before it.
+
+    A request stops counting exactly one window after it was admitted. A stamp in the future was written before the
+    clock jumped back (or by a host whose clock is ahead) and is taken for one of this moment: nobody is locked out
+    for longer than a window, and nobody gains a request by it. For that, the second value has to be kept even when
+    the request is refused.
+
+    Args:
+        stamps: Unix times in seconds of the requests admitted so far, oldest first.
+        policy: What is allowed.
+        now: Unix time in seconds.
+
+    Returns:
+        The verdict, and the stamps to keep, oldest first.
+    """
+    kept = [min(stamp, now) for stamp in stamps if stamp + policy.window_seconds > now]
+    admitted = len(kept) < policy.requests
+    if admitted:
+        kept.append(now)
+    # There are more stamps than the policy allows only after the setting was lowered; then as many must leave first.
+    first_to_leave = kept[max(0, len(kept) - policy.requests)]
+    state = RateState(
+        admitted=admitted,
+        remaining=max(0, policy.requests - len(kept)),
+        seconds_to_more=first_to_leave + policy.window_seconds - now,
+    )
+    return state, kept
+
+
+async def hit(session: AsyncSession, *, key_id: uuid.UUID, policy: RatePolicy, clock: Clock) -> RateState:
+    """Judge a request and, if it is admitted, count it.
+
+    Others with the same key and policy wait until the session's transaction ends: for the row on PostgreSQL, for
+    the database's one write lock on SQLite.
+    """
+    this_row = (RateWindow.api_key_id == key_id, RateWindow.policy == policy.name)
+    look = select(RateWindow.stamps).where(*this_row).with_for_update()
+    stamps = (await session.execute(look)).scalar_one_or_none()
+    if stamps is None:
+        await session.execute(_insert_unless_there(session, key_id, policy))
+        stamps = (await session.execute(look)).scalar_one()
+    # Only now is it this request's turn, so only now may it read the clock: stamps are in order.
+    state, kept = admit(stamps, policy, clock())
+    if kept != stamps:
+        await session.execute(update(RateWindow).where(*this_row).values(stamps=kept))
+    return state
+
+
+def _insert_unless_there(session: AsyncSession, key_id: uuid.UUID, policy: RatePolicy) -> Insert:
+    """An empty log, unless another process has just made it."""
+    row = {"api_key_id": key_id, "policy": policy.name, "stamps": []}
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(RateWindow).values(row).on_conflict_do_nothing()
+    return postgresql.insert(RateWindow).values(row).on_conflict_do_nothing()

@@ -1,0 +1,23 @@
+"""The tables, all imported here so that migrations see them. Queries live in the module of their subject."""
+
+from domain.tables.accounts import Account, ApiKey, Watermark
+from domain.tables.base import Table, UtcDateTime
+from domain.tables.jobs import IdempotencyKey, Job
+from domain.tables.money import Allowance, DailyUsage, LedgerEntry
+from domain.tables.products import Product
+from domain.tables.rates import RateWindow
+
+__all__ = [
+    "Account",
+    "Allowance",
+    "ApiKey",
+    "DailyUsage",
+    "IdempotencyKey",
+    "Job",
+    "LedgerEntry",
+    "Product",
+    "RateWindow",
+    "Table",
+    "UtcDateTime",
+    "Watermark",
+]

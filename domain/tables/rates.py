@@ -1,0 +1,22 @@
+"""Request rates."""
+
+from __future__ import annotations
+
+import uuid
+
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from domain.tables.base import Table
+
+
+class RateWindow(Table):
+    """The sliding log of one API key under one policy. Losing it forgets a few requests and nothing else."""
+
+    __tablename__ = "rate_window"
+
+    api_key_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    """No foreign key: the row is written on every request."""
+    policy: Mapped[str] = mapped_column(String(32), primary_key=True)
+    stamps: Mapped[list[float]]
+    """Unix times in seconds of the requests that were let through within the window, oldest first."""

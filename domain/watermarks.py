@@ -1,0 +1,73 @@
+"""An account's watermark: its logo, and whether results carry it.
+
+There is a row once a logo has been fetched, so a watermark can never be on without one. The logo itself lies in the
+object store under `domain.object_keys.logo_key`; a row is written after its logo, and an old logo is deleted after
+the row that named it, so whoever reads a row and then its logo meets the old pair or the new one.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.tables import Account, Watermark
+
+NO_LOGO_YET = "the watermark cannot be switched on until a logo was fetched"
+
+
+async def find_watermark(session: AsyncSession, *, account_id: uuid.UUID) -> Watermark | None:
+    """The account's setting; ``None`` if it never had a logo."""
+    return await session.get(Watermark, account_id, populate_existing=True)
+
+
+async def save_watermark(
+    session: AsyncSession,
+    *,
+    account_id: uuid.UUID,
+    logo_url: str,
+    logo: dict[str, Any],
+    enabled: bool,
+    now: datetime,
+) -> Watermark:
+    """Set a logo that was fetched and stored, in place of whatever was set before.
+
+    Args:
+        session: A transaction.
+        account_id: Whose.
+        logo_url: Where the logo came from.
+        logo: Reference to the kept copy in the object store.
+        enabled: Whether results carry it from now on.
+        now: When it was fetched.
+
+    Raises:
+        ValueError: There is no such account.
+    """
+    if await session.get(Account, account_id) is None:
+        raise ValueError(f"there is no account {account_id}")
+    fields = {"logo_url": logo_url, "logo": logo, "enabled": enabled, "fetched_at": now}
+    return await session.merge(Watermark(account_id=account_id, **fields))
+
+
+async def switch_watermark(session: AsyncSession, *, account_id: uuid.UUID, enabled: bool) -> Watermark:
+    """Put the logo on results from now on, or leave it off and keep it.
+
+    Raises:
+        ValueError: It is to be switched on and there is no logo, or there is nothing to switch off.
+    """
+    watermark = await find_watermark(session, account_id=account_id)
+    if watermark is None:
+        raise ValueError(NO_LOGO_YET if enabled else "there is no watermark to switch off")
+    watermark.enabled = enabled
+    return watermark
+
+
+async def remove_watermark(session: AsyncSession, *, account_id: uuid.UUID) -> bool:
+    """Forget the setting, and say whether there was one. The caller deletes the logo (`logo_prefix`) afterwards."""
+    watermark = await find_watermark(session, account_id=account_id)
+    if watermark is None:
+        return False
+    await session.delete(watermark)
+    return True

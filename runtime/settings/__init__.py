@@ -1,0 +1,85 @@
+"""Every number and address an operator may change: one class per concern, each read from ``TRYON_…`` variables.
+
+Environment variables win over the file that ``tryon up`` leaves in its data folder (so that ``tryon`` commands
+find the embedded stack), and that file wins over the defaults here. ``docs/configuration.md`` is generated from
+the docstrings below.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import get_type_hints
+
+from runtime.settings.concern import Concern
+from runtime.settings.pictures import EngineSettings, ImageSettings
+from runtime.settings.platform import (
+    DatabaseSettings,
+    LogSettings,
+    MetricsSettings,
+    ObjectStoreSettings,
+    StackSettings,
+    TemporalSettings,
+)
+from runtime.settings.service import ApiSettings, BillingSettings, JobSettings, RateLimitSettings, SecuritySettings
+
+__all__ = [
+    "EMBEDDED_FILE",
+    "ApiSettings",
+    "BillingSettings",
+    "DatabaseSettings",
+    "EngineSettings",
+    "ImageSettings",
+    "JobSettings",
+    "LogSettings",
+    "MetricsSettings",
+    "ObjectStoreSettings",
+    "RateLimitSettings",
+    "SecuritySettings",
+    "Settings",
+    "StackSettings",
+    "TemporalSettings",
+    "load_settings",
+    "without_tryon_variables",
+]
+
+EMBEDDED_FILE = "embedded.env"
+"""Written into the data folder by ``tryon up``; holds the addresses and secrets of the embedded parts."""
+
+
+class Settings:
+    """All concerns, loaded once at the start of a process and handed on from there."""
+
+    api: ApiSettings
+    rate_limit: RateLimitSettings
+    jobs: JobSettings
+    billing: BillingSettings
+    images: ImageSettings
+    engine: EngineSettings
+    database: DatabaseSettings
+    object_store: ObjectStoreSettings
+    temporal: TemporalSettings
+    security: SecuritySettings
+    stack: StackSettings
+    logs: LogSettings
+    metrics: MetricsSettings
+
+    def __init__(self, embedded_file: Path | None = None) -> None:
+        for name, concern in self.concerns().items():
+            setattr(self, name, concern.load(embedded_file))
+
+    @classmethod
+    def concerns(cls) -> dict[str, type[Concern]]:
+        """Every concern by the name of its attribute."""
+        return get_type_hints(cls)
+
+
+def load_settings() -> Settings:
+    """Read the environment, and the embedded stack's file where there is one."""
+    embedded_file = StackSettings.load(None).data_dir / EMBEDDED_FILE
+    return Settings(embedded_file if embedded_file.is_file() else None)
+
+
+def without_tryon_variables() -> dict[str, str]:
+    """The process environment less every ``TRYON_…`` variable, for child processes with settings of their own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TRYON_")}

@@ -1,0 +1,73 @@
+"""Pictures and what draws them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypedDict
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from runtime.settings.concern import Concern
+
+
+class PictureLimits(TypedDict):
+    """The bounds among `ImageSettings`."""
+
+    max_bytes: int
+    min_side: int
+    max_pixels: int
+    max_aspect: float
+
+
+class ImageSettings(Concern):
+    """What is accepted as a picture."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_IMAGE_")
+    title = "Pictures"
+
+    max_bytes: int = 8 * 1024 * 1024
+    """Largest picture in bytes after base64; exactly that many passes."""
+
+    min_side: int = 256
+    """Shorter side in pixels."""
+
+    max_pixels: int = 50_000_000
+    """Width times height; a 48-megapixel phone photo passes, a decompression bomb does not."""
+
+    max_aspect: float = 4.0
+    """Longer side over shorter side."""
+
+    jpeg_quality: int = Field(default=92, ge=60, le=100)
+    """Quality of the result's JPEG."""
+
+    logo_max_bytes: int = 1024 * 1024
+    """Largest logo file of an account's watermark; exactly that many bytes pass."""
+
+    watermark_width_share: float = Field(default=0.18, gt=0, le=0.5)
+    """Width of an account's logo on its results, as a share of the picture's width."""
+
+    watermark_margin_share: float = Field(default=0.03, ge=0, le=0.2)
+    """Distance of the logo from the right and lower edge, as a share of the picture's width."""
+
+    def limits(self) -> PictureLimits:
+        """The arguments of `imaging.limits.ImageLimits`."""
+        return PictureLimits(
+            max_bytes=self.max_bytes, min_side=self.min_side, max_pixels=self.max_pixels, max_aspect=self.max_aspect
+        )
+
+
+class EngineSettings(Concern):
+    """What draws the pictures."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_")
+    title = "Engine"
+
+    engine: Literal["auto", "warp"] = "auto"
+    """Which engine renders. ``auto`` takes the best one that this machine can run; today that is ``warp``."""
+
+    models_dir: Path = Path(".models")
+    """Folder of the downloaded model files (``tryon engines fetch``)."""
+
+    engine_threads: int = Field(default=2, ge=1)
+    """CPU threads of one render."""

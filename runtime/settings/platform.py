@@ -1,0 +1,132 @@
+"""What the service stands on: database, object store, Temporal, the embedded stack, logs, metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from runtime.settings.concern import Concern
+
+
+class DatabaseSettings(Concern):
+    """Where accounts, jobs and the ledger are kept."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_DATABASE_")
+    title = "Database"
+
+    url: str = "sqlite+aiosqlite:///.tryon/tryon.db"
+    """SQLAlchemy address: ``sqlite+aiosqlite:///file`` on one machine, ``postgresql+asyncpg://…`` beyond it."""
+
+    pool_size: int = Field(default=8, ge=1)
+    """Connections per process; a request holds one for a few milliseconds only."""
+
+    busy_timeout_seconds: float = Field(default=5.0, gt=0)
+    """How long a writer waits for SQLite's one write lock before the caller gets 503."""
+
+
+class ObjectStoreSettings(Concern):
+    """Where pictures are kept: any S3."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_S3_")
+    title = "Object store"
+
+    endpoint: str = "http://127.0.0.1:8333"
+    """Base address of the S3 service, with ``http://`` or ``https://``."""
+
+    access_key: str = "tryon"
+    """Access key id."""
+
+    secret_key: SecretStr = SecretStr("")
+    """Secret access key. ``tryon up`` makes one of its own."""
+
+    bucket: str = "tryon"
+    """One bucket for everything; made at start if it is not there."""
+
+    region: str = "us-east-1"
+    """Region name used in signatures; MinIO and SeaweedFS take any."""
+
+    connect_timeout_seconds: float = Field(default=2.0, gt=0)
+    """A store that does not answer within this is down; the minio client's own default waits 300 s."""
+
+    read_timeout_seconds: float = Field(default=20.0, gt=0)
+    """Longest silence in the middle of a transfer."""
+
+
+class TemporalSettings(Concern):
+    """The Temporal service that carries the jobs."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_TEMPORAL_")
+    title = "Temporal"
+
+    address: str = "127.0.0.1:7233"
+    """Host and port of the frontend."""
+
+    namespace: str = "tryon"
+    """Namespace; the embedded server registers it at start."""
+
+    api_key: SecretStr | None = None
+    """API key of Temporal Cloud; sent over TLS."""
+
+    tls: bool = False
+    """Speak TLS to the frontend."""
+
+    ui_url: str = "http://127.0.0.1:8233"
+    """Base address of the Temporal UI, for the links that commands print."""
+
+    start_timeout_seconds: float = Field(default=1.0, gt=0)
+    """How long a POST waits for Temporal before it leaves the start to the relay; the answer is 202 either way."""
+
+    describe_timeout_seconds: float = Field(default=0.5, gt=0)
+    """How long a poll waits to learn whether a run is still alive before it answers ``processing``."""
+
+
+class StackSettings(Concern):
+    """The embedded stack of ``tryon up``.
+
+    A port that is set is taken or refused; one that is left at its default moves to the next free one when it
+    is in use.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_")
+    title = "Embedded stack"
+
+    data_dir: Path = Path(".tryon")
+    """Everything that the embedded stack keeps: database, pictures, Temporal's file, logs, secrets."""
+
+    temporal_port: int = Field(default=7233, ge=1024, le=64535)
+    """Embedded Temporal frontend."""
+
+    temporal_ui_port: int = Field(default=8233, ge=1024, le=65535)
+    """Embedded Temporal UI."""
+
+    s3_port: int = Field(default=8333, ge=1024, le=55535)
+    """Embedded object store; its gRPC port lies 10000 above."""
+
+
+class LogSettings(Concern):
+    """Logs."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_LOG_")
+    title = "Logs"
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severity that is written."""
+
+    format: Literal["json", "text"] = "json"
+    """One JSON object a line, or text for people."""
+
+
+class MetricsSettings(Concern):
+    """Prometheus metrics of the workers: those of Temporal's SDK, and the service's own (``tryon_…``)."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_METRICS_")
+    title = "Metrics"
+
+    worker_cpu_address: str | None = None
+    """Host and port where the CPU worker serves ``/metrics``; None serves none."""
+
+    worker_gpu_address: str | None = None
+    """The same of the GPU worker."""

@@ -1,0 +1,117 @@
+"""The service itself: HTTP, request rates, jobs, billing, secrets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from runtime.settings.concern import Concern
+
+
+class ApiSettings(Concern):
+    """The HTTP side."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_API_")
+    title = "API"
+
+    host: str = "127.0.0.1"
+    """Address to listen on; a reverse proxy with TLS belongs in front of anything else."""
+
+    port: int = Field(default=8000, ge=1, le=65535)
+    """Port to listen on."""
+
+    max_body_single_bytes: int = 36 * 1024 * 1024
+    """Body cap of ``POST /api/v1/tryon``: three pictures of 8 MiB in base64, and some air."""
+
+    max_body_combo_bytes: int = 100 * 1024 * 1024
+    """Body cap of ``POST /api/v1/tryon/combo``: nine pictures of 8 MiB in base64."""
+
+    max_body_product_bytes: int = 24 * 1024 * 1024
+    """Body cap of adding and changing products: two pictures of 8 MiB in base64, and some air."""
+
+    max_body_other_bytes: int = 64 * 1024
+    """Body cap of every other route."""
+
+    body_budget_bytes: int = 256 * 1024 * 1024
+    """All bodies in flight in one process together; beyond it a POST gets 503 with Retry-After.
+    A body costs about three times its size in memory while it is read."""
+
+    body_timeout_seconds: float = 60.0
+    """Longest time for a body to arrive; a client that trickles is cut off with 400."""
+
+    product_timeout_seconds: float = Field(default=40.0, gt=0)
+    """Longest time that adding or changing a product may take, its pictures' downloads included; then it is given
+    up and the answer is 503."""
+
+    image_threads: int = Field(default=2, ge=1)
+    """Pictures checked at the same time in one process."""
+
+
+class RateLimitSettings(Concern):
+    """How often an API key may call. A call over its limit gets 429 with ``Retry-After`` and is not counted."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_RATE_LIMIT_")
+    title = "Request rates"
+
+    requests: int = Field(default=20, ge=1, le=10_000)
+    """Starts and polls of try-ons, together, in any window; the contract's number. Each call writes up to this many
+    time stamps."""
+
+    window_seconds: int = Field(default=300, ge=1)
+    """Length of that window; the contract's number."""
+
+    management_requests: int = Field(default=60, ge=1, le=10_000)
+    """All other calls with an API key in any window: products, usage, cancelling. Importing a catalogue goes by it."""
+
+    management_window_seconds: int = Field(default=60, ge=1)
+    """Length of that window."""
+
+    url: SecretStr | None = None
+    """Valkey or Redis server to count in instead of the database, such as ``valkey://host:6379/0`` (``valkeys://`` over
+    TLS), for deployments with many API hosts. Needs the extra ``valkey``; while the server is away, calls get 503."""
+
+
+class JobSettings(Concern):
+    """Life of a job."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_JOB_")
+    title = "Jobs"
+
+    single_deadline_seconds: int = Field(default=300, ge=1)
+    """A single-garment job that is not done by then fails and is not billed."""
+
+    combo_deadline_seconds: int = Field(default=600, ge=1)
+    """The same for a combo."""
+
+    result_ttl_seconds: int = Field(default=3600, ge=1)
+    """How long a finished job can be polled; then the picture is deleted and the poll is 404."""
+
+    record_days: int = Field(default=90, ge=1)
+    """How long a job's row, without any picture, is kept for the account's log. The ledger is kept for good."""
+
+    longest_wait_seconds: int = Field(default=30, ge=1, le=300)
+    """Longest time that a poll with ``Prefer: wait=N`` is held; proxies in front must allow for more."""
+
+
+class BillingSettings(Concern):
+    """What accounts pay for."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_")
+    title = "Billing"
+
+    plans_file: Path | None = None
+    """TOML file with the plans: prices, volumes, daily caps, packs. None takes the ones that come with the service;
+    copy ``domain/plans.toml`` to change them."""
+
+
+class SecuritySettings(Concern):
+    """Secrets."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_")
+    title = "Security"
+
+    key_pepper: SecretStr = SecretStr("")
+    """Server-side secret of at least 32 characters that API-key digests are made with. Changing it makes every
+    key invalid. ``tryon up`` makes one of its own; any other deployment has to set it."""

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import asyncio
+import io
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from PIL import Image
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.products import YOUNG, ProductActivities
+from domain import jobs, products
+from domain.keys import KeyDigester
+from domain.object_keys import product_picture_key, registration_prefix
+from domain.registrations import new_registration_id, product_id_of
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.limits import ImageLimits
+from runtime.database import Database
+from runtime.object_store import MemoryObjectStore
+from tests.activities.test_garments import URL, FakeFetcher
+from tests.factories import Caller, create_caller, create_job
+from tests.pictures import encoded, photo
+from tests.workflows.fakes import ref, tryon_input
+from workflows.contracts import ObjectRef, SweepInput
+from workflows.product_contracts import (
+    CleanUpRegistrationInput,
+    CopiedPictures,
+    CopyPicturesInput,
+    PictureSource,
+    ProductFields,
+    SavedProduct,
+    SaveProductInput,
+)
+
+REGISTRATION = new_registration_id()
+ACCOUNT = "an-account"
+
+
+class Steps:
+    """The activities around a store in memory and a shop that gives one answer."""
+
+    def __init__(self, database: Database | None = None, answer: bytes | ImageError = b"") -> None:
+        self.store = MemoryObjectStore()
+        fetcher = FakeFetcher(answer)
+        self.activities = ProductActivities(
+            database,  # type: ignore[arg-type]  # steps that need none are tested without
+            self.store,
+            fetcher,
+            ImageLimits(),
+            acceptance_seconds=0,
+        )
+
+    async def copy(self, **sides: PictureSource) -> CopiedPictures:
+        request = CopyPicturesInput(registration_id=REGISTRATION, account_id=ACCOUNT, **sides)
+        return await ActivityEnvironment().run(self.activities.copy_product_pictures, request)
+
+    async def save(self, caller: Caller, registration_id: str, **options: Any) -> SavedProduct:
+        request = SaveProductInput(registration_id=registration_id, account_id=str(caller.account_id), **options)
+        return await ActivityEnvironment().run(self.activities.save_product, request)
+
+    async def uploaded(self, data: bytes) -> ObjectRef:
+        await self.store.put("upload", data, "image/jpeg")
+        return ObjectRef.of("tryon", "upload", data, "image/jpeg")
+
+
+def source(**where: Any) -> PictureSource:
+    return PictureSource(field="garmentImageUrl", **where)
+
+
+def copied(key: str = "a-key", content: str = "0") -> CopiedPictures:
+    return CopiedPictures(
+        front=ObjectRef(bucket="tryon", key=key, sha256=content * 64, size=1, content_type="image/png")
+    )
+
+
+WHOLE = {"fields": ProductFields(name="Shirt", category="upper_body"), "pictures": copied()}
+
+
+async def test_pictures_are_kept_upright_bounded_and_apart_from_other_registrations() -> None:
+    steps = Steps(answer=encoded(photo(400, 300), "WEBP"))
+    sideways = photo(3000, 1500)
+    exif = sideways.getexif()
+    exif[0x0112] = 6
+    upload = await steps.uploaded(encoded(sideways, exif=exif))
+    pictures = await steps.copy(front=source(stored=upload), back=source(url=URL))
+    assert pictures.keys == [product_picture_key(ACCOUNT, REGISTRATION, side) for side in ("front", "back")]
+    sizes = [Image.open(io.BytesIO(await steps.store.get(key))).size for key in pictures.keys]
+    assert sizes == [(768, 1536), (400, 300)]
+
+
+async def test_the_same_picture_is_the_same_bytes_however_often_it_is_copied() -> None:
+    steps = Steps(answer=encoded())
+    first, second = await steps.copy(front=source(url=URL)), await steps.copy(front=source(url=URL))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "final"),
+    [
+        (b"<html>not here</html>", "garment_url_not_an_image", True),
+        (encoded(photo(100, 300)), "garment_url_not_an_image", True),
+        (ImageError(ImageErrorCode.URL_TOO_LARGE, "9 MB"), "garment_url_too_large", True),
+        (ImageError(ImageErrorCode.URL_REFUSED, "10.0.0.1"), "garment_url_refused", True),
+        (ImageError(ImageErrorCode.URL_UNREACHABLE, "timeout", retryable=True), "garment_url_unreachable", False),
+    ],
+)
+async def test_a_refused_picture_fails_with_its_code_and_field(
+    answer: bytes | ImageError, code: str, final: bool
+) -> None:
+    steps = Steps(answer=answer)
+    good = await steps.uploaded(encoded())
+    with pytest.raises(ApplicationError) as caught:
+        await steps.copy(front=source(stored=good), back=PictureSource(field="garmentBackImageUrl", url=URL))
+    assert (caught.value.type, caught.value.non_retryable) == (code, final)
+    assert list(caught.value.details) == ["garmentBackImageUrl"]
+    assert list(steps.store.objects) == ["upload"], "the good one is not kept either"
+
+
+async def test_an_upload_that_is_gone_ends_the_registration() -> None:
+    ref = ObjectRef.of("tryon", "gone", b"", "image/png")
+    with pytest.raises(ApplicationError) as caught:
+        await Steps().copy(front=source(stored=ref))
+    assert caught.value.non_retryable
+
+
+async def test_saving_twice_is_saving_once(database: Database, digester: KeyDigester) -> None:
+    steps, caller, registration = Steps(database), await create_caller(database, digester), new_registration_id()
+    first, again = [await steps.save(caller, registration, **WHOLE) for _ in range(2)]
+    assert first.product_id == products.public_id(product_id_of(registration))
+    assert (first.revision, first.created, first.picture_keys) == (1, True, ["a-key"])
+    assert again == first.model_copy(update={"changed": False})
+
+
+async def test_a_change_sets_clears_and_leaves(database: Database, digester: KeyDigester) -> None:
+    steps, caller = Steps(database), await create_caller(database, digester)
+    fields = ProductFields(name="Shirt", category="upper_body", size="M", tuck_state="tucked")
+    created = await steps.save(caller, new_registration_id(), fields=fields, pictures=copied())
+    changed = await steps.save(
+        caller,
+        new_registration_id(),
+        product_id=created.product_id,
+        fields=ProductFields(name="Blouse"),
+        clear=["size", "back"],
+    )
+    assert (changed.revision, changed.created, changed.changed) == (2, False, True)
+    async with database.reading() as session:
+        product = await products.find_for_tryon(
+            session, account_id=caller.account_id, product_id_text=created.product_id
+        )
+    assert product is not None
+    assert (product.name, product.size, product.tuck_state, product.front["key"]) == (
+        "Blouse",
+        None,
+        "tucked",
+        "a-key",
+    )
+
+
+async def test_the_same_picture_again_keeps_the_one_in_use(database: Database, digester: KeyDigester) -> None:
+    steps, caller = Steps(database), await create_caller(database, digester)
+    created = await steps.save(caller, new_registration_id(), **WHOLE)
+    again = await steps.save(
+        caller, new_registration_id(), product_id=created.product_id, pictures=copied("another-key")
+    )
+    assert (again.revision, again.changed, again.picture_keys) == (1, False, ["a-key"])
+
+
+@pytest.mark.parametrize("product_id", ["prod_" + "0" * 32, "nonsense"])
+async def test_a_product_that_is_not_there_ends_the_registration(
+    database: Database, digester: KeyDigester, product_id: str
+) -> None:
+    caller = await create_caller(database, digester)
+    with pytest.raises(ApplicationError) as caught:
+        await Steps(database).save(caller, new_registration_id(), product_id=product_id, **WHOLE)
+    assert (caught.value.type, caught.value.non_retryable) == ("product_not_found", True)
+
+
+async def test_a_name_that_is_taken_ends_the_registration(database: Database, digester: KeyDigester) -> None:
+    steps, caller = Steps(database), await create_caller(database, digester)
+    named = ProductFields(name="Shirt", category="upper_body", external_id="SKU-1")
+    await steps.save(caller, new_registration_id(), fields=named, pictures=copied())
+    other = await steps.save(caller, new_registration_id(), **WHOLE)
+    with pytest.raises(ApplicationError) as caught:
+        await steps.save(
+            caller,
+            new_registration_id(),
+            product_id=other.product_id,
+            fields=ProductFields(external_id="SKU-1"),
+        )
+    assert (caught.value.type, caught.value.non_retryable) == ("external_id_taken", True)
+
+
+async def test_the_clean_up_leaves_what_the_product_uses() -> None:
+    steps = Steps()
+    prefix, others = registration_prefix(ACCOUNT, REGISTRATION), registration_prefix(ACCOUNT, new_registration_id())
+    for key in (f"{prefix}upload-front", f"{prefix}front.png", f"{prefix}back.png", f"{others}front.png"):
+        await steps.store.put(key, b"", "image/png")
+    request = CleanUpRegistrationInput(registration_id=REGISTRATION, account_id=ACCOUNT, keep=[f"{prefix}front.png"])
+    report = await ActivityEnvironment().run(steps.activities.clean_up_registration, request)
+    assert report.deleted == 2
+    assert set(steps.store.objects) == {f"{prefix}front.png", f"{others}front.png"}
+
+
+async def test_the_sweep_deletes_what_nothing_refers_to(database: Database, digester: KeyDigester) -> None:
+    steps, caller = Steps(database), await create_caller(database, digester)
+    long_ago = datetime.now(UTC) - YOUNG - timedelta(minutes=1)
+    used, superseded = [
+        product_picture_key(str(caller.account_id), new_registration_id(long_ago), "front") for _ in range(2)
+    ]
+    young = product_picture_key(str(caller.account_id), new_registration_id(), "front")
+    await steps.save(caller, new_registration_id(), fields=WHOLE["fields"], pictures=copied(used))
+    for key in (used, superseded, young, f"products/{uuid.uuid4()}/what-is-this/front.png", "results/a.jpg"):
+        await steps.store.put(key, b"", "image/png")
+    report = await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput())
+    assert report.deleted == 1
+    assert superseded not in steps.store.objects
+    assert len(steps.store.objects) == 4
+
+
+async def test_the_sweep_leaves_what_a_job_in_progress_was_accepted_with(
+    database: Database, digester: KeyDigester
+) -> None:
+    steps, caller = Steps(database), await create_caller(database, digester)
+    superseded = {
+        side: product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), side)
+        for side in ("front", "back")
+    }
+    for key in superseded.values():
+        await steps.store.put(key, b"", "image/png")
+    job_id = await create_job(database, caller)
+    accepted = tryon_input(str(job_id))
+    worn = accepted.garments[0].model_copy(
+        update={"picture": ref(superseded["front"]), "back_picture": ref(superseded["back"])}
+    )
+    async with database.transaction() as session:
+        job = await jobs.get_job(session, job_id=job_id)
+        job.workflow_input = accepted.model_copy(update={"garments": [worn]}).model_dump(mode="json")
+    await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput())
+    assert set(steps.store.objects) == set(superseded.values())
+    async with database.transaction() as session:
+        (await jobs.get_job(session, job_id=job_id)).status = "failed"
+    await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput())
+    assert steps.store.objects == {}
+
+
+async def test_the_sweep_looks_twice(database: Database, digester: KeyDigester) -> None:
+    """A job that has looked at a product and has no row yet gets one in between."""
+    steps, caller = Steps(database), await create_caller(database, digester)
+    key = product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
+    await steps.store.put(key, b"", "image/png")
+    steps.activities._acceptance_seconds = 0.5
+    sweeping = asyncio.create_task(ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput()))
+    await asyncio.sleep(0.2)
+    await steps.save(caller, new_registration_id(), fields=WHOLE["fields"], pictures=copied(key))
+    await sweeping
+    assert list(steps.store.objects) == [key]
+
+
+async def test_a_round_of_the_sweep_is_bounded(database: Database) -> None:
+    steps = Steps(database)
+    old = datetime.now(UTC) - 2 * YOUNG
+    for _ in range(3):
+        await steps.store.put(product_picture_key(ACCOUNT, new_registration_id(old), "front"), b"", "image/png")
+    report = await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput(limit=2))
+    assert (report.deleted, len(steps.store.objects)) == (2, 1)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from temporalio.testing import ActivityEnvironment
+
+from activities.purging import ORPHAN_AGE, PurgingActivities
+from domain import idempotency, jobs, ledger
+from domain.keys import KeyDigester
+from domain.tables import IdempotencyKey, Job
+from runtime.database import Database
+from runtime.object_store import MemoryObjectStore
+from runtime.settings import JobSettings
+from tests.factories import create_caller, create_job
+from workflows.contracts import SweepInput, SweepReport
+
+KEEP = timedelta(hours=1)
+
+
+async def purge(database: Database, store: MemoryObjectStore) -> SweepReport:
+    activities = PurgingActivities(database, store, JobSettings())
+    return await ActivityEnvironment().run(activities.purge, SweepInput(limit=10_000))
+
+
+async def complete(database: Database, job_id: uuid.UUID, keep: timedelta, now: datetime | None = None) -> None:
+    async with database.transaction() as session:
+        await jobs.complete_job(
+            session,
+            job_id=job_id,
+            result_key=f"results/{job_id}.jpg",
+            engine="warp",
+            report={},
+            keep=keep,
+            now=now or datetime.now(UTC),
+        )
+
+
+async def fail(database: Database, job_id: uuid.UUID) -> None:
+    async with database.transaction() as session:
+        await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=KEEP, now=datetime.now(UTC))
+
+
+async def put(store: MemoryObjectStore, *keys: str, age: timedelta = timedelta(0)) -> None:
+    for key in keys:
+        await store.put(key, b"", "image/png")
+        store.written_at[key] -= age
+
+
+async def test_expired_pictures_are_deleted_and_others_kept(database: Database, digester: KeyDigester) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    kept, expired = [await create_job(database, caller) for _ in range(2)]
+    for job_id, keep in ((kept, KEEP), (expired, timedelta(seconds=-1))):
+        await put(store, f"results/{job_id}.jpg")
+        await complete(database, job_id, keep)
+    await purge(database, store)
+    assert await store.list_keys("") == [f"results/{kept}.jpg"]
+    async with database.reading() as session:
+        assert (await jobs.get_job(session, job_id=expired)).result_key is None
+        assert (await jobs.get_job(session, job_id=expired)).status == "completed"
+
+
+async def test_what_the_clean_up_of_an_ended_job_missed_is_deleted(database: Database, digester: KeyDigester) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    ended, running = await create_job(database, caller), await create_job(database, caller)
+    await fail(database, ended)
+    await put(store, f"jobs/{ended}/work/rendered.png", f"jobs/{running}/input/0", "jobs/no-id-at-all/x")
+    await purge(database, store)
+    assert await store.list_keys("jobs/") == [f"jobs/{running}/input/0", "jobs/no-id-at-all/x"]
+
+
+async def test_inputs_of_a_job_that_never_came_to_be_are_deleted_after_a_while(database: Database) -> None:
+    store, fresh, old = MemoryObjectStore(), uuid.uuid4(), uuid.uuid4()
+    await put(store, f"jobs/{fresh}/input/0")
+    await put(store, f"jobs/{old}/input/0", age=2 * ORPHAN_AGE)
+    await purge(database, store)
+    assert await store.list_keys("") == [f"jobs/{fresh}/input/0"]
+
+
+async def test_a_result_that_was_written_after_its_job_had_failed_is_deleted(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    failed, running, done = [await create_job(database, caller) for _ in range(3)]
+    await fail(database, failed)
+    await complete(database, done, KEEP)
+    await put(store, *(f"results/{job_id}.jpg" for job_id in (failed, running, done)), age=2 * ORPHAN_AGE)
+    await purge(database, store)
+    assert await store.list_keys("") == sorted([f"results/{running}.jpg", f"results/{done}.jpg"])
+
+
+async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Database, digester: KeyDigester) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    job_id = await create_job(database, caller)
+    await complete(database, job_id, KEEP)
+    await put(store, f"results/{job_id}.jpg")
+    async with database.transaction() as session:
+        await jobs.end_access(session, job_id=job_id, now=datetime.now(UTC))
+    await purge(database, store)
+    assert store.objects == {}
+    async with database.reading() as session:
+        assert (await jobs.get_job(session, job_id=job_id)).report is None
+
+
+async def test_rows_of_old_jobs_go_and_their_ledger_entries_stay(database: Database, digester: KeyDigester) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    ages = [timedelta(days=91), timedelta(days=89)]
+    old, recent = [await create_job(database, caller, age=age) for age in ages]
+    for job_id, age in zip((old, recent), ages, strict=True):
+        await complete(database, job_id, KEEP, now=datetime.now(UTC) - age)
+    await purge(database, store)  # deletes the pictures of both, and forgets them
+    await purge(database, store)
+    async with database.reading() as session:
+        assert await session.get(Job, old) is None
+        assert await session.get(Job, recent) is not None
+        assert set(await ledger.entries_of_job(session, job_id=old)) == {"reserve", "settle"}
+
+
+async def test_old_idempotency_keys_are_forgotten(database: Database, digester: KeyDigester) -> None:
+    caller, now = await create_caller(database, digester), datetime.now(UTC)
+    for name, age in (("old", timedelta(hours=25)), ("new", timedelta(hours=23))):
+        async with database.transaction() as session:
+            await idempotency.claim_key(
+                session, account_id=caller.account_id, key=name, fingerprint="0" * 64, now=now - age
+            )
+    assert (await purge(database, MemoryObjectStore())).forgotten >= 1
+    async with database.reading() as session:
+        assert await session.get(IdempotencyKey, (caller.account_id, "old")) is None
+        assert await session.get(IdempotencyKey, (caller.account_id, "new")) is not None

@@ -1,0 +1,97 @@
+"""``DELETE /api/v1/tryon/{jobId}``."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from domain import jobs, ledger
+from domain.keys import KeyDigester
+from domain.object_keys import input_key, result_key
+from runtime.database import Database
+from runtime.object_store import ObjectStoreUnavailableError
+from tests.api.conftest import Api, single
+from tests.factories import create_caller, create_job
+
+HOUR = timedelta(hours=1)
+
+
+async def completed_job(api: Api, database: Database) -> str:
+    job_id = str(await create_job(database, api.caller))
+    await api.store.put(result_key(job_id), b"jpeg", "image/jpeg")
+    await api.store.put(input_key(job_id, "0"), b"photo", "image/jpeg")
+    async with database.transaction() as session:
+        await jobs.complete_job(
+            session,
+            job_id=uuid.UUID(job_id),
+            result_key=result_key(job_id),
+            engine="warp",
+            report={"timings": 1},
+            keep=HOUR,
+            now=datetime.now(UTC),
+        )
+    return job_id
+
+
+async def entries(database: Database, job_id: str) -> list[str]:
+    async with database.reading() as session:
+        return await ledger.entries_of_job(session, job_id=uuid.UUID(job_id))
+
+
+async def test_a_completed_job_is_gone_at_once_and_stays_billed(api: Api, database: Database) -> None:
+    job_id = await completed_job(api, database)
+    answer = await api.client.delete(f"/api/v1/tryon/{job_id}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert api.store.objects == {}
+    assert (await api.poll(job_id)).status_code == 404
+    assert await entries(database, job_id) == ["reserve", "settle"]
+    async with database.reading() as session:
+        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    assert job.erased_at is not None
+    assert (job.workflow_input, job.report, job.result_key) == ({}, None, None)
+
+
+async def test_a_job_in_progress_is_cancelled_and_not_billed(api: Api, database: Database) -> None:
+    job_id = (await api.post(single())).json()["jobId"]
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 204
+    assert (await api.poll(job_id)).status_code == 404
+    assert api.store.objects == {}
+    assert await entries(database, job_id) == ["reserve", "release"]
+    run = await api.parts.temporal.get_workflow_handle(f"tryon-{job_id}").fetch_history()
+    assert "EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED" in run.to_json()
+
+
+async def test_erasing_twice_is_404_like_any_poll_from_then_on(api: Api, database: Database) -> None:
+    job_id = await completed_job(api, database)
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 204
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 404
+
+
+@pytest.mark.parametrize("job_id", ["not-a-uuid", str(uuid.uuid4())])
+async def test_what_is_unknown_is_404(api: Api, job_id: str) -> None:
+    answer = await api.client.delete(f"/api/v1/tryon/{job_id}")
+    assert (answer.status_code, answer.json()) == (404, {"error": "Job not found or expired."})
+
+
+async def test_another_accounts_job_is_left_alone(api: Api, database: Database, digester: KeyDigester) -> None:
+    job_id = await completed_job(api, database)
+    other = await create_caller(database, digester)
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}", headers=other.headers)).status_code == 404
+    assert result_key(job_id) in api.store.objects
+
+
+async def test_a_store_that_is_away_leaves_the_pictures_to_the_purge(
+    api: Api, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = await completed_job(api, database)
+
+    async def away(prefix: str) -> int:
+        raise ObjectStoreUnavailableError(prefix)
+
+    monkeypatch.setattr(api.store, "delete_prefix", away)
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
+    assert (await api.poll(job_id)).status_code == 404
+    async with database.reading() as session:
+        assert job_id in {str(job.id) for job in await jobs.list_expired(session, limit=10_000)}

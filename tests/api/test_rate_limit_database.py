@@ -1,0 +1,85 @@
+"""Calls counted in the database, by several processes at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from api.errors import EXPECTED, as_tryon_error
+from api.rate_limit.database_log import DatabaseRateLog
+from domain.rates import RatePolicy
+from runtime.database import Database
+from runtime.settings import DatabaseSettings
+
+PROJECT = Path(__file__).parents[2]
+PROCESSES, CALLS_EACH = 4, 50
+POLICY = RatePolicy("requests", requests=20, window_seconds=300)
+
+
+async def test_four_processes_with_one_key_let_exactly_twenty_calls_through(
+    database: Database, database_url: str
+) -> None:
+    command = [sys.executable, "-m", "tests.api.rate_caller", database_url, str(uuid.uuid4()), str(CALLS_EACH)]
+    callers = [
+        subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(PROCESSES)
+    ]
+    try:
+        for caller in callers:
+            assert caller.stdout is not None
+            assert caller.stdout.readline() == "ready\n"
+        for caller in callers:
+            assert caller.stdin is not None
+            caller.stdin.write("\n")
+            caller.stdin.flush()
+        admitted = [int(caller.communicate(timeout=60)[0]) for caller in callers]
+    finally:
+        for caller in callers:
+            caller.kill()
+            caller.communicate()
+    assert sum(admitted) == POLICY.requests, admitted
+
+
+async def test_a_database_that_stays_locked_is_an_error_and_not_an_open_door(
+    database: Database, database_url: str
+) -> None:
+    """The API answers errors of the database with 503."""
+    impatient = Database(DatabaseSettings(url=database_url, busy_timeout_seconds=0.2), durable=False)
+    log, key_id = DatabaseRateLog(impatient), uuid.uuid4()
+    await log.hit(key_id, POLICY)
+    async with database.transaction() as holder:
+        await holder.execute(text("UPDATE rate_window SET policy = policy"))
+        with pytest.raises(DBAPIError):
+            await log.hit(key_id, POLICY)
+    assert (await log.hit(key_id, POLICY)).remaining == 18
+    await impatient.close()
+
+
+async def test_a_call_whose_turn_does_not_come_is_told_that_the_service_is_busy(tmp_path: Path) -> None:
+    queue = Database(
+        DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/x.db", busy_timeout_seconds=0.2), durable=False
+    )
+    async with queue.transaction() as holder:
+        await holder.execute(text("SELECT 1"))
+        with pytest.raises(EXPECTED) as refusal:
+            await DatabaseRateLog(queue).hit(uuid.uuid4(), POLICY)
+    assert as_tryon_error(refusal.value).code == "busy"
+    await queue.close()
+
+
+async def test_a_forgetful_database_does_not_wait_for_the_disk(database: Database, database_url: str) -> None:
+    forgetful = Database(DatabaseSettings(url=database_url), durable=False)
+    question, forgets, keeps = (
+        ("PRAGMA synchronous", 1, 2) if database_url.startswith("sqlite") else ("SHOW synchronous_commit", "off", "on")
+    )
+    async with forgetful.transaction() as session:
+        assert await session.scalar(text(question)) == forgets
+    async with database.transaction() as session:
+        assert await session.scalar(text(question)) == keeps
+    await forgetful.close()

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from temporalio import activity
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Worker
+
+from domain.registrations import new_registration_id
+from tests.workflows.fakes import ref
+from workflows import steps
+from workflows.contracts import SweepReport
+from workflows.product_contracts import (
+    CleanUpRegistrationInput,
+    CopiedPictures,
+    CopyPicturesInput,
+    PictureSource,
+    ProductFields,
+    RegisterProductInput,
+    SavedProduct,
+    SaveProductInput,
+)
+from workflows.products import RegisterProductWorkflow, start_registration
+from workflows.queues import CPU_QUEUE
+
+Before = Callable[[str], Awaitable[None]]
+SAVED = SavedProduct(product_id="prod_1", revision=1, created=True, picture_keys=["front-copy"])
+
+
+class FakeProductSteps:
+    """The steps by their names; ``before`` runs first and may wait or raise."""
+
+    def __init__(self, before: Before | None = None) -> None:
+        self.calls: list[tuple[str, Any]] = []
+        self._before = before
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.calls]
+
+    async def _enter(self, name: str, argument: Any) -> None:
+        self.calls.append((name, argument))
+        if self._before is not None:
+            await self._before(name)
+
+    @activity.defn(name=steps.COPY_PRODUCT_PICTURES.name)
+    async def copy(self, request: CopyPicturesInput) -> CopiedPictures:
+        await self._enter("copy", request)
+        return CopiedPictures(front=ref("front-copy"))
+
+    @activity.defn(name=steps.SAVE_PRODUCT.name)
+    async def save(self, request: SaveProductInput) -> SavedProduct:
+        await self._enter("save", request)
+        return SAVED
+
+    @activity.defn(name=steps.CLEAN_UP_REGISTRATION.name)
+    async def clean_up(self, request: CleanUpRegistrationInput) -> SweepReport:
+        await self._enter("clean_up", request)
+        return SweepReport()
+
+
+def registration(**options: Any) -> RegisterProductInput:
+    values = {
+        "fields": ProductFields(name="Shirt", category="upper_body", external_id="SKU-1"),
+        "front": PictureSource(field="garmentImageUrl", url="https://shop.example/a.jpg"),
+        **options,
+    }
+    return RegisterProductInput(registration_id=new_registration_id(), account_id="an-account", **values)
+
+
+@asynccontextmanager
+async def working(temporal: Client, fakes: FakeProductSteps) -> AsyncIterator[None]:
+    activities = [fakes.copy, fakes.save, fakes.clean_up]
+    async with Worker(temporal, task_queue=CPU_QUEUE, workflows=[RegisterProductWorkflow], activities=activities):
+        yield
+
+
+async def run(temporal: Client, fakes: FakeProductSteps, request: RegisterProductInput) -> SavedProduct:
+    async with working(temporal, fakes):
+        return await (await start_registration(temporal, request)).result()
+
+
+async def failure_of(temporal: Client, fakes: FakeProductSteps, request: RegisterProductInput) -> ApplicationError:
+    with pytest.raises(WorkflowFailureError) as caught:
+        await run(temporal, fakes, request)
+    assert isinstance(caught.value.cause, ApplicationError)
+    return caught.value.cause
+
+
+def failing(step: str, error: Exception) -> FakeProductSteps:
+    async def before(name: str) -> None:
+        if name == step:
+            raise error
+
+    return FakeProductSteps(before)
+
+
+async def test_pictures_are_copied_then_the_row_is_saved_then_the_rest_deleted(temporal: Client) -> None:
+    fakes, request = FakeProductSteps(), registration(clear=["size"])
+    assert await run(temporal, fakes, request) == SAVED
+    assert fakes.names == ["copy", "save", "clean_up"]
+    saved = fakes.calls[1][1]
+    assert (saved.fields, saved.clear, saved.pictures.keys) == (request.fields, ["size"], ["front-copy"])
+    assert fakes.calls[2][1].keep == ["front-copy"]
+
+
+async def test_a_change_without_pictures_is_one_step(temporal: Client) -> None:
+    fakes = FakeProductSteps()
+    await run(temporal, fakes, registration(product_id="prod_1", front=None))
+    assert fakes.names == ["save"]
+
+
+async def test_a_refused_picture_fails_the_run_with_its_code_and_field(temporal: Client) -> None:
+    refusal = ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)
+    fakes = failing("copy", refusal)
+    error = await failure_of(temporal, fakes, registration())
+    assert (error.type, list(error.details)) == ("garment_url_unreachable", ["garmentImageUrl"])
+    assert fakes.names == ["copy", "clean_up"]
+    assert fakes.calls[-1][1].keep == []
+
+
+async def test_a_refused_row_leaves_no_pictures(temporal: Client) -> None:
+    fakes = failing("save", ApplicationError("taken", type="external_id_taken", non_retryable=True))
+    assert (await failure_of(temporal, fakes, registration())).type == "external_id_taken"
+    assert fakes.calls[-1][1].keep == []
+
+
+async def test_a_passing_fault_is_tried_again(temporal: Client) -> None:
+    faults = {"copy", "save"}
+
+    async def before(name: str) -> None:
+        if name in faults:
+            faults.remove(name)
+            raise OSError("away")
+
+    fakes = FakeProductSteps(before)
+    assert await run(temporal, fakes, registration()) == SAVED
+    assert fakes.names == ["copy", "copy", "save", "save", "clean_up"]
+
+
+async def test_pictures_stay_when_it_is_not_known_whether_the_row_was_saved(temporal: Client) -> None:
+    saving, go_on = asyncio.Event(), asyncio.Event()
+
+    async def before(name: str) -> None:
+        if name == "save":
+            saving.set()
+            await go_on.wait()
+
+    fakes = FakeProductSteps(before)
+    async with working(temporal, fakes):
+        handle = await start_registration(temporal, registration())
+        await saving.wait()
+        await handle.cancel()
+        with pytest.raises(WorkflowFailureError) as caught:
+            await handle.result()
+        go_on.set()
+    assert isinstance(caught.value.cause, ApplicationError)
+    assert caught.value.cause.type == "cancelled"
+    assert fakes.calls[-1][0] == "clean_up"
+    assert fakes.calls[-1][1].keep == ["front-copy"]
+
+
+async def test_a_clean_up_that_fails_changes_nothing(temporal: Client) -> None:
+    assert await run(temporal, failing("clean_up", OSError("away")), registration()) == SAVED
+
+
+async def test_a_person_can_tell_the_runs_apart(temporal: Client) -> None:
+    async with working(temporal, FakeProductSteps()):
+        handle = await start_registration(temporal, registration())
+        await handle.result()
+        assert await (await handle.describe()).static_summary() == "product: SKU-1"
+
+
+async def test_bad_input_fails_the_run_at_once(temporal: Client) -> None:
+    async with working(temporal, FakeProductSteps()):
+        handle = await temporal.start_workflow(
+            "RegisterProductWorkflow", {"accountId": "y"}, id=new_registration_id(), task_queue=CPU_QUEUE
+        )
+        with pytest.raises(WorkflowFailureError):
+            await asyncio.wait_for(handle.result(), 10)
+        assert (await handle.describe()).status == WorkflowExecutionStatus.FAILED
+
+
+async def test_a_run_that_was_cancelled_before_a_worker_took_it_registers_nothing(temporal: Client) -> None:
+    fakes = FakeProductSteps()
+    handle = await start_registration(temporal, registration())
+    await handle.cancel()
+    async with working(temporal, fakes):
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+    assert "save" not in fakes.names

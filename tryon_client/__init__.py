@@ -1,0 +1,55 @@
+"""A client of the try-on service, for blocking programs and for asyncio.
+
+It knows the service's API and nothing of its code, and needs httpx alone.
+"""
+
+from tryon_client.answers import Job, JobStatus, Product, Result, Usage
+from tryon_client.async_client import AsyncTryOnClient
+from tryon_client.errors import (
+    AccountBlocked,
+    AuthenticationFailed,
+    Conflict,
+    ConnectionFailed,
+    DailyCapReached,
+    IdempotencyConflict,
+    InvalidRequest,
+    JobFailed,
+    NotFound,
+    PaymentRequired,
+    RateLimited,
+    ServiceUnavailable,
+    TryOnApiError,
+    TryOnError,
+    UnexpectedAnswer,
+    WaitTimeout,
+)
+from tryon_client.garments import Category, Garment
+from tryon_client.sync_client import TryOnClient
+
+__all__ = [
+    "AccountBlocked",
+    "AsyncTryOnClient",
+    "AuthenticationFailed",
+    "Category",
+    "Conflict",
+    "ConnectionFailed",
+    "DailyCapReached",
+    "Garment",
+    "IdempotencyConflict",
+    "InvalidRequest",
+    "Job",
+    "JobFailed",
+    "JobStatus",
+    "NotFound",
+    "PaymentRequired",
+    "Product",
+    "RateLimited",
+    "Result",
+    "ServiceUnavailable",
+    "TryOnApiError",
+    "TryOnClient",
+    "TryOnError",
+    "UnexpectedAnswer",
+    "Usage",
+    "WaitTimeout",
+]

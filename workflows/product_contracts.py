@@ -1,0 +1,119 @@
+"""Every model that crosses Temporal for a product; see `workflows.contracts`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from workflows.contracts import Category, Contract, Identifier, ObjectRef, Url
+
+ExternalId = Annotated[str, Field(max_length=128)]
+ProductName = Annotated[str, Field(max_length=200)]
+ProductHint = Annotated[str, Field(max_length=64)]
+ObjectKey = Annotated[str, Field(max_length=512)]
+Clearable = Literal["external_id", "garment_category", "garment_state", "tuck_state", "size", "back"]
+"""What a product need not have, by the name of its column."""
+
+
+class ProductFields(Contract):
+    """Fields of a product; what is not given stays as it is."""
+
+    external_id: ExternalId | None = None
+    name: ProductName | None = None
+    category: Category | None = None
+    garment_category: ProductHint | None = None
+    garment_state: Literal["open", "closed"] | None = None
+    tuck_state: Literal["tucked", "untucked"] | None = None
+    size: ProductHint | None = None
+    status: Literal["active", "archived"] | None = None
+
+
+class PictureSource(Contract):
+    """A picture as it came in: stored already, or at an address that is still to be fetched.
+
+    Attributes:
+        field: What the caller calls it.
+    """
+
+    field: Identifier
+    stored: ObjectRef | None = None
+    url: Url | None = None
+
+
+class RegisterProductInput(Contract):
+    """Add a product, or change one.
+
+    Attributes:
+        registration_id: See `domain.registrations`.
+        product_id: The product to change. Without it, one is added, or that with the same external id is changed.
+        clear: Which fields become empty.
+    """
+
+    registration_id: Identifier
+    account_id: Identifier
+    product_id: Identifier | None = None
+    fields: ProductFields = ProductFields()
+    clear: Annotated[list[Clearable], Field(max_length=6)] = Field(default_factory=list)
+    front: PictureSource | None = None
+    back: PictureSource | None = None
+
+
+class CopyPicturesInput(Contract):
+    """Get a product's pictures, upright and of a size that engines work with."""
+
+    registration_id: Identifier
+    account_id: Identifier
+    front: PictureSource | None = None
+    back: PictureSource | None = None
+
+
+class CopiedPictures(Contract):
+    """Pictures that are ours now."""
+
+    front: ObjectRef | None = None
+    back: ObjectRef | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """Where they lie."""
+        return [picture.key for picture in (self.front, self.back) if picture is not None]
+
+
+class SaveProductInput(Contract):
+    """Write the product's row."""
+
+    registration_id: Identifier
+    account_id: Identifier
+    product_id: Identifier | None = None
+    fields: ProductFields = ProductFields()
+    clear: Annotated[list[Clearable], Field(max_length=6)] = Field(default_factory=list)
+    pictures: CopiedPictures = CopiedPictures()
+
+
+class SavedProduct(Contract):
+    """What a registration came to.
+
+    Attributes:
+        created: It added the product.
+        changed: Something is different from before.
+        picture_keys: Where the product's pictures lie.
+    """
+
+    product_id: Identifier
+    revision: Annotated[int, Field(ge=1)]
+    created: bool = False
+    changed: bool = True
+    picture_keys: Annotated[list[ObjectKey], Field(max_length=2)] = Field(default_factory=list)
+
+
+class CleanUpRegistrationInput(Contract):
+    """Delete what a registration no longer needs.
+
+    Attributes:
+        keep: Pictures that the product refers to, or may refer to.
+    """
+
+    registration_id: Identifier
+    account_id: Identifier
+    keep: Annotated[list[ObjectKey], Field(max_length=2)] = Field(default_factory=list)
