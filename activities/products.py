@@ -39,8 +39,9 @@ YOUNG = timedelta(days=1)
 """Pictures that were copied more recently stay: their product's row may not have been saved yet."""
 
 ACCEPTANCE_SECONDS = 120.0
-"""Between a job's look at a product and the job's own row there is less time than this, so a picture that was in
-nobody's use before and after is in nobody's use."""
+"""How long the sweep waits between its two looks at what is in use. A job that is being accepted has looked at its
+product and has no row of its own yet; that takes seconds, and two minutes are ample. Nothing enforces it: of a
+job whose acceptance takes longer, while its product gets another picture, the old picture may be deleted."""
 
 MOST_OPEN_JOBS = 1_000_000
 """Bounds one look; there are never as many."""

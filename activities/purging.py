@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 
 from temporalio import activity
 
@@ -18,6 +19,12 @@ from workflows.contracts import SweepInput, SweepReport
 
 ORPHAN_AGE = timedelta(hours=1)
 """Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance."""
+
+LONGEST_ROUND_SECONDS = 25.0
+"""Of the step's 50: pictures past their time go first, and what is left of it is for the rest."""
+
+ASKED_AT_ONCE = 500
+"""Jobs in one question to the database."""
 
 
 class PurgingActivities:
@@ -43,43 +50,44 @@ class PurgingActivities:
         return SweepReport(deleted=deleted, forgotten=forgotten)
 
     async def _delete_expired(self, limit: int) -> int:
-        async with self._database.reading() as session:
-            expired = await jobs.list_expired(session, limit=limit)
         deleted = 0
-        for job in expired:
-            if job.result_key:
-                deleted += await self._store.delete_prefix(job.result_key)
-            async with self._database.transaction() as session:
-                if job.erased_at is None:
+        until = monotonic() + LONGEST_ROUND_SECONDS
+        while monotonic() < until:
+            async with self._database.reading() as session:
+                expired = await jobs.list_expired(session, limit=limit)
+            for job in expired:
+                if job.result_key:
+                    deleted += await self._store.delete_prefix(job.result_key)
+                async with self._database.transaction() as session:
                     await jobs.forget_result(session, job_id=job.id)
-                else:
-                    await jobs.forget_contents(session, job_id=job.id)
+            if len(expired) < limit:
+                break
         return deleted
 
     async def _delete_inputs(self, limit: int) -> int:
         """Inputs and intermediate pictures of jobs that have ended, or never came to be."""
-        found = _jobs_of(await self._store.list_keys(JOBS), job_of_key)[:limit]
+        found = _jobs_of(await self._store.list_keys(JOBS), job_of_key)
         old = set(_jobs_of(await self._store.list_keys(JOBS, older_than=ORPHAN_AGE), job_of_key))
-        async with self._database.reading() as session:
-            standings = await jobs.standings(session, job_ids=found)
-        deleted = 0
-        for job_id in found:
-            standing = standings.get(job_id)
-            if standing.ended if standing else job_id in old:
-                deleted += await self._store.delete_prefix(job_prefix(str(job_id)))
-        return deleted
+        standings = await self._standings(found)
+        unwanted = [each for each in found if (standings[each].ended if each in standings else each in old)]
+        return await self._delete([job_prefix(str(job_id)) for job_id in unwanted[:limit]])
 
     async def _delete_results(self, limit: int) -> int:
         """Results that no poll can reach: of jobs that failed while they were written, or have no row any more."""
-        found = _jobs_of(await self._store.list_keys(RESULTS, older_than=ORPHAN_AGE), job_of_result)[:limit]
-        async with self._database.reading() as session:
-            standings = await jobs.standings(session, job_ids=found)
-        deleted = 0
-        for job_id in found:
-            standing = standings.get(job_id)
-            if standing is None or (standing.ended and not standing.has_result):
-                deleted += await self._store.delete_prefix(result_key(str(job_id)))
-        return deleted
+        found = _jobs_of(await self._store.list_keys(RESULTS, older_than=ORPHAN_AGE), job_of_result)
+        standings, gone = await self._standings(found), jobs.Standing(ended=True, has_result=False)
+        unwanted = [each for each in found if standings.get(each, gone) == gone]
+        return await self._delete([result_key(str(job_id)) for job_id in unwanted[:limit]])
+
+    async def _standings(self, job_ids: list[uuid.UUID]) -> dict[uuid.UUID, jobs.Standing]:
+        found: dict[uuid.UUID, jobs.Standing] = {}
+        for start in range(0, len(job_ids), ASKED_AT_ONCE):
+            async with self._database.reading() as session:
+                found |= await jobs.standings(session, job_ids=job_ids[start : start + ASKED_AT_ONCE])
+        return found
+
+    async def _delete(self, prefixes: list[str]) -> int:
+        return sum([await self._store.delete_prefix(prefix) for prefix in prefixes])
 
 
 def _jobs_of(keys: list[str], job_of: Callable[[str], uuid.UUID | None]) -> list[uuid.UUID]:

@@ -22,8 +22,8 @@ from workflows.contracts import RehearseInput, RenderedPicture, RenderReport
 
 ENGINE = "rehearsal"
 WORD = "TEST"
-WORD_SHARE = 0.6
-"""Width of the word as a share of the picture's width."""
+WIDTH_SHARE, HEIGHT_SHARE = 0.6, 0.2
+"""Largest size of the word as shares of the picture's; the band is twice as high as the word."""
 
 
 def mark_as_test(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -36,7 +36,7 @@ def mark_as_test(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     height, width = picture.shape[:2]
     font = cv2.FONT_HERSHEY_DUPLEX
     (unit_width, unit_height), _ = cv2.getTextSize(WORD, font, 1.0, 1)
-    scale = WORD_SHARE * width / unit_width
+    scale = min(WIDTH_SHARE * width / unit_width, HEIGHT_SHARE * height / unit_height)
     thickness = max(1, round(2 * scale))
     word_height = unit_height * scale
     band = slice(max(0, round(height / 2 - word_height)), min(height, round(height / 2 + word_height)))

@@ -8,25 +8,20 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 
 from api import health
 from api.body_limit import BodyLimit
 from api.errors import register_error_handlers
-from api.gate import Gate
-from api.openapi import openapi_of
+from api.gate import Gate, account_of
+from api.openapi.document import DESCRIPTION, openapi_of
 from api.parts import ApiParts, open_parts
 from api.products import router as products
 from api.request_context import RequestContext
 from api.tryon import router as tryon
 from api.usage import router as usage
 from runtime.settings import Settings
-
-DESCRIPTION = (
-    "A customer photo and one to four garment pictures in, a picture of that person wearing them out. "
-    "Every POST starts a job and answers at once; poll the job until it is completed or failed."
-)
-
 
 PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
 
@@ -42,10 +37,12 @@ def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
 
     app = FastAPIOffline(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)
     register_error_handlers(app)
-    app.include_router(health.router)
-    app.include_router(tryon.router)
-    app.include_router(products.router)
-    app.include_router(usage.router)
+    app.state.own_addresses = {}
+    for router in (health.router, tryon.router, products.router, usage.router):
+        app.include_router(router)
+        for route in router.routes:
+            if isinstance(route, APIRoute) and "{" not in route.path:
+                app.state.own_addresses.setdefault(route.path, set()).update(route.methods)
     # The last one added is the outermost.
     app.add_middleware(
         BodyLimit,
@@ -58,6 +55,7 @@ def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
         other_cap=settings.api.max_body_other_bytes,
         budget=settings.api.body_budget_bytes,
         timeout_seconds=settings.api.body_timeout_seconds,
+        holder_of=account_of,
     )
     app.add_middleware(Gate)
     app.add_middleware(RequestContext)

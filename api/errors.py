@@ -25,7 +25,7 @@ EXPECTED = (
     ObjectStoreUnavailableError,
     DBAPIError,
     ConnectionPoolTimeoutError,
-    ConnectionError,
+    OSError,
 )
 """Refusals, and other parts being away; anything else is a fault in the code."""
 
@@ -61,7 +61,7 @@ def as_tryon_error(error: Exception) -> TryOnError:
             return TryOnError(error.code)
         case ConnectionPoolTimeoutError():
             return TryOnError("busy")
-        case ObjectStoreUnavailableError() | DBAPIError() | ConnectionError():
+        case ObjectStoreUnavailableError() | DBAPIError() | OSError():
             return TryOnError("storage_unavailable")
         case HTTPException(status_code=404):
             return TryOnError("route_not_found")
@@ -81,7 +81,8 @@ def answer_to(error: Exception, headers: Mapping[str, str] | None = None) -> JSO
 
 async def handle_error(_request: Request, error: Exception) -> JSONResponse:
     """FastAPI's side of `answer_to`."""
-    return answer_to(error)
+    # The router's own refusals carry `Allow`.
+    return answer_to(error, error.headers if isinstance(error, HTTPException) else None)
 
 
 def register_error_handlers(app: FastAPI) -> None:

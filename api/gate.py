@@ -6,6 +6,7 @@ parse 100 MiB.
 
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -15,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED, answer_to
 from api.parts import ApiParts
 from api.rate_limit.headers import rate_headers, whole_seconds
@@ -26,6 +28,8 @@ from domain.keys import KeyOwner
 API_PREFIX = "/api/"
 OWNER = "key_owner"
 """Where in the ASGI scope's state the caller is found further in."""
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 LAST_USE_GRAIN = timedelta(seconds=60)
 """A key's last use is told to the minute, so that a busy key is not written on every call."""
@@ -44,8 +48,7 @@ class Gate:
             try:
                 await self._admit(scope)
             except EXPECTED as error:
-                # The body has not been read, so the connection cannot be used for another request.
-                await answer_to(error, {"Connection": "close"})(scope, receive, send)
+                await answer_early(answer_to(error, CLOSE), scope, Incoming(receive), send)
                 return
         await self._app(scope, receive, send)
 
@@ -59,11 +62,27 @@ class Gate:
         await note_use(parts, owner)
 
 
+def account_of(scope: Scope) -> uuid.UUID | None:
+    """Whose request it is, further in; nobody's outside of the API."""
+    owner: KeyOwner | None = scope.get("state", {}).get(OWNER)
+    return owner.account_id if owner else None
+
+
 def check_route(app: FastAPI, scope: Scope) -> None:
-    """Raise unless there is such a route and it takes this method."""
-    matches = {route.matches(scope)[0] for route in app.routes}
-    if Match.FULL not in matches:
-        raise TryOnError("method_not_allowed" if Match.PARTIAL in matches else "route_not_found")
+    """Raise unless there is such a route and it takes this method; the answer names the methods that it takes."""
+    # An address of its own goes before patterns that fit it too: `combo` is no job's id.
+    own: set[str] | None = app.state.own_addresses.get(scope["path"])
+    if scope["method"] in own if own is not None else _takes(app, scope):
+        return
+    allowed = [each for each in METHODS if (each in own if own is not None else _takes(app, {**scope, "method": each}))]
+    if not allowed:
+        raise TryOnError("route_not_found")
+    scope["state"][ANSWER_HEADERS]["Allow"] = ", ".join(allowed)
+    raise TryOnError("method_not_allowed")
+
+
+def _takes(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.routes)
 
 
 async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:

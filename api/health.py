@@ -4,15 +4,54 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
 
+from api.openapi.answers import success
 from api.parts import ApiParts
 
 router = APIRouter(tags=["health"])
 
 PROBE_SECONDS = 1.0
+
+Standing = Literal["ok", "unavailable"]
+
+
+class Alive(BaseModel):
+    """The process is alive."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Literal["ok"]
+
+
+class PartsStanding(BaseModel):
+    """`ok`, or why not, for what the service needs."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    database: str
+    objectStore: str  # noqa: N815  # as it is on the wire
+    temporal: str
+
+
+class Ready(BaseModel):
+    """Whether jobs can be accepted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Standing
+    parts: PartsStanding
+
+
+ALL_WELL = {"status": "ok", "parts": {"database": "ok", "objectStore": "ok", "temporal": "ok"}}
+STORE_AWAY = {
+    "status": "unavailable",
+    "parts": {"database": "ok", "objectStore": "unreachable (TimeoutError)", "temporal": "ok"},
+}
 
 
 async def _state_of(probe: Awaitable[object]) -> str:
@@ -23,17 +62,28 @@ async def _state_of(probe: Awaitable[object]) -> str:
     return "ok"
 
 
-@router.get("/healthz", operation_id="healthz", summary="The process is alive", response_description="It is.")
-async def healthz() -> dict[str, str]:
+@router.get(
+    "/healthz",
+    operation_id="healthz",
+    summary="The process is alive",
+    response_description="It is.",
+    responses={200: success(examples={"alive": {"status": "ok"}})},
+)
+async def healthz() -> Alive:
     """Answer without touching any other part."""
-    return {"status": "ok"}
+    return Alive(status="ok")
 
 
 @router.get(
     "/readyz",
     operation_id="readyz",
     summary="Jobs can be accepted",
-    response_description="They can; 503 when they cannot.",
+    response_model=Ready,
+    response_description="They can.",
+    responses={
+        200: success(examples={"all is well": ALL_WELL}),
+        503: success(model=Ready, description="They cannot.", examples={"a part is away": STORE_AWAY}),
+    },
 )
 async def readyz(request: Request) -> JSONResponse:
     """Ask the database, the object store and Temporal.

@@ -8,10 +8,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from api.inline_pictures import InlinePictures, take_pictures_out
 from domain.errors import TryOnError
 
 IGNORED_FIELDS = "X-Ignored-Fields"
 """Header that names the fields of the request that mean nothing to the service."""
+
+MOST_VALUES = 1000
+"""Commas and opening brackets in a body less its pictures; the largest request has some sixty."""
 
 LONGEST_HEADER = 1000
 """Characters of a header that repeats what the caller sent."""
@@ -37,14 +41,21 @@ def check_media_type(headers: Mapping[str, str]) -> None:
         raise TryOnError("content_type_not_json")
 
 
-def parse_body(body: bytes, model: type[Model]) -> Model:
+def parse_body(body: bytearray, model: type[Model]) -> tuple[Model, InlinePictures]:
     """Judge every field on its own.
+
+    Returns:
+        The fields, and what stands behind those that are stand-ins for large pictures.
 
     Raises:
         TryOnError: ``json_invalid`` or ``field_invalid``.
     """
+    text, pictures = take_pictures_out(body)
+    # Parsing stops everybody else in the process, so what no request needs is refused before.
+    if sum(text.count(mark) for mark in (b",", b"{", b"[")) > MOST_VALUES:
+        raise TryOnError("json_invalid", "The request body holds more values than any request needs.")
     try:
-        return model.model_validate_json(body)
+        return model.model_validate_json(text), pictures
     except ValidationError as error:
         raise refusal(error.errors(include_url=False, include_context=False, include_input=False)) from None
 
@@ -72,7 +83,7 @@ def ignored_fields(model: WireModel, prefix: str = "") -> list[str]:
 
 def header_list(names: Sequence[str], longest: int = LONGEST_HEADER) -> str:
     """Names as one header value: printable ASCII only, and not without end."""
-    text = ", ".join(name.encode("ascii", "replace").decode() for name in names)
+    text = ", ".join(name[:longest] for name in names[:longest])[:longest].encode("ascii", "replace").decode()
     return "".join(letter if letter.isprintable() else "?" for letter in text)[:longest]
 
 

@@ -8,6 +8,9 @@ from api.app import create_app
 from runtime.logs import configure_logs
 from runtime.settings import load_settings
 
+DRAIN_SECONDS = 5
+"""What a request takes that is not held, beyond the longest held poll."""
+
 
 def main() -> None:
     """Serve until a signal comes."""
@@ -20,7 +23,8 @@ def main() -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=30,
+        timeout_graceful_shutdown=settings.jobs.longest_wait_seconds + DRAIN_SECONDS,
+        timeout_keep_alive=settings.api.keep_alive_seconds,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from api.inline_pictures import NO_PICTURES, InlinePictures
 from domain.errors import TryOnError
 from imaging.data_uri import decode_data_uri, is_data_uri
 from imaging.errors import ImageError, ImageErrorCode
@@ -26,37 +27,49 @@ class Picture:
     data: bytes | None
 
 
-def read_picture(field: str, value: str | None, limits: ImageLimits) -> Picture | str | None:
-    """Take an inline picture out of its data: URI, or judge the address of one.
+class PictureReader:
+    """Finds the pictures that a request names."""
 
-    Returns:
-        The picture, not looked into yet; or the address in normal form; or nothing where there is nothing.
+    def __init__(self, limits: ImageLimits, inline: InlinePictures = NO_PICTURES) -> None:
+        """Prepare for one request.
 
-    Raises:
-        TryOnError: ``malformed_data_uri`` or ``garment_url_refused``.
-    """
-    if value is None:
-        return None
-    if is_data_uri(value):
-        return read_inline(field, value, limits)
-    try:
-        return check_remote_url(value)
-    except ImageError as error:
-        raise naming(field, error) from None
+        Args:
+            limits: What pictures have to meet.
+            inline: What was taken out of its body before it was parsed.
+        """
+        self._limits = limits
+        self._inline = inline
 
+    def picture(self, field: str, value: str | None) -> Picture | str | None:
+        """Take an inline picture out of its data: URI, or judge the address of one.
 
-def read_inline(field: str, value: str, limits: ImageLimits) -> Picture:
-    """Take a picture out of a data: URI.
+        Returns:
+            The picture, not looked into yet; or the address in normal form; or nothing where there is nothing.
 
-    Raises:
-        TryOnError: ``malformed_data_uri``.
-    """
-    try:
-        return Picture(field, decode_data_uri(value, limits))
-    except ImageError as error:
-        if error.code == ImageErrorCode.TOO_LARGE:
-            return Picture(field, None)  # refused further on, after what is cheaper to refuse
-        raise naming(field, error) from None
+        Raises:
+            TryOnError: ``malformed_data_uri`` or ``garment_url_refused``.
+        """
+        if value is None:
+            return None
+        if is_data_uri(value):
+            return self.inline(field, value)
+        try:
+            return check_remote_url(value)
+        except ImageError as error:
+            raise naming(field, error) from None
+
+    def inline(self, field: str, value: str) -> Picture:
+        """Take a picture out of a data: URI.
+
+        Raises:
+            TryOnError: ``malformed_data_uri``.
+        """
+        try:
+            return Picture(field, decode_data_uri(self._inline.get(value, value), self._limits))
+        except ImageError as error:
+            if error.code == ImageErrorCode.TOO_LARGE:
+                return Picture(field, None)  # refused further on, after what is cheaper to refuse
+            raise naming(field, error) from None
 
 
 def inspect_pictures(pictures: Sequence[Picture], limits: ImageLimits) -> dict[str, ImageFacts]:

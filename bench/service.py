@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import subprocess
@@ -18,14 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import psutil
-from PIL import Image
 
+from bench import heavy
 from bench.figures import Figure
-from cli.samples import draw_sample, sample_person
+from bench.photos import grainy_photo_uri, portrait_body
 from domain import jobs
-from imaging.data_uri import encode_data_uri
 from runtime.database import Database
 from runtime.embedded.record import StackRecord
 from runtime.object_store import S3ObjectStore
@@ -89,9 +86,11 @@ def measure(data_dir: Path) -> list[Figure]:
         ]
         figures += job_figures(bench)
         figures.append(Figure.of("poll, picture of 300 KB", "ms", poll_latencies(bench), "p95 <= 25 ms"))
-        body = json.dumps({**portrait_body(), "customerPhotoBase64": large_photo_uri()})
+        body = json.dumps({**portrait_body(), "customerPhotoBase64": grainy_photo_uri(2250, LARGE_PHOTO_BYTES)})
         figures.append(Figure.of("POST, photo of 2 MB", "ms", spaced_posts(bench, body), "p95 <= 150 ms"))
         figures.append(Figure.of("the same while renders take both cores", "ms", crowded_posts(bench, body)))
+        workers = [bench.record.children[name].find() for name in ("worker-cpu", "worker-gpu")]
+        figures += heavy.measure(bench.client, [worker for worker in workers if worker])
     return figures
 
 
@@ -100,21 +99,6 @@ def memory_megabytes(record: StackRecord) -> float:
     processes = [psutil.Process(identity.pid) for identity in (record.supervisor, *record.children.values())]
     sizes = [getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in processes]
     return sum(sizes) / 2**20
-
-
-def portrait_body() -> dict[str, str]:
-    """A job that the engine can do."""
-    return {
-        "customerPhotoBase64": jpeg_uri(Image.fromarray(sample_person()).resize((1024, 1024))),
-        "garmentImageUrl": jpeg_uri(Image.fromarray(draw_sample("striped_sweater"))),
-        "category": "upper_body",
-    }
-
-
-def jpeg_uri(image: Image.Image, quality: int = 92) -> str:
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=quality)
-    return encode_data_uri(buffer.getvalue())
 
 
 def finished(bench: Bench, job_id: str) -> dict[str, Any]:
@@ -189,18 +173,6 @@ def crowded_posts(bench: Bench, body: str) -> list[float]:
         return post(bench, body)
 
     return latencies(CROWDED_POSTS, post_after_a_pause, 202)
-
-
-def large_photo_uri() -> str:
-    """The portrait at 6.75 megapixels with a camera's grain, as a JPEG of at least 2 MB."""
-    grain = np.random.default_rng(0).normal(0, 9, (3000, 2250, 3))
-    enlarged = np.asarray(Image.fromarray(sample_person()).resize((2250, 3000)))
-    photo = Image.fromarray(np.clip(enlarged + grain, 0, 255).astype(np.uint8))
-    for quality in range(60, 100, 2):
-        uri = jpeg_uri(photo, quality)
-        if len(uri) * 3 / 4 >= LARGE_PHOTO_BYTES:
-            return uri
-    raise RuntimeError("the photo does not reach 2 MB")
 
 
 def latencies(count: int, call: Any, status: int) -> list[float]:

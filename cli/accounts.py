@@ -14,11 +14,13 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
-from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from api.usage.schemas import UsageAnswer
+from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, in_transactions
 from domain import accounts, jobs, quota
 from domain.accounts import OwnTerms
 from domain.plans import load_plans
 from domain.usage import Usage, usage_of
+from runtime.database import Database
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
 from workflows.queues import tryon_workflow_id
@@ -90,7 +92,8 @@ def change_plan(
 
 @app.command("top-up")
 def top_up(
-    account: AccountName, generations: Annotated[int, typer.Option(help="Size of the pack: 50, 250 or 1000.")]
+    account: AccountName,
+    generations: Annotated[int, typer.Option(help="Size of the pack: one of topup_packs in the file of plans.")],
 ) -> None:
     """Credit a pack that was paid for."""
     settings = load_settings()
@@ -122,18 +125,12 @@ def usage(account: AccountName, as_json: AsJson = False) -> None:
             now=datetime.now(UTC),
         )
 
-    found = in_transaction(settings, work)
-    rows = {
-        "plan": found.plan,
-        "period": f"{found.period.start:%Y-%m-%d %H:%M} to {found.period.end:%Y-%m-%d %H:%M} UTC",
-        "included": found.included,
-        "used": found.used,
-        "reserved": found.reserved,
-        "topUpRemaining": found.topup_remaining,
-        "dailyCap": found.daily_cap,
-        "dailyUsed": found.daily_used,
-    }
-    typer.echo(json.dumps(rows) if as_json else "\n".join(f"{name:<15} {value}" for name, value in rows.items()))
+    answer = UsageAnswer.of(in_reading(settings, work)).model_dump(mode="json", by_alias=True)
+    if as_json:
+        typer.echo(json.dumps(answer))
+        return
+    rows = {**answer, "period": f"{answer['period']['start']} to {answer['period']['end']}"}
+    typer.echo("\n".join(f"{name:<15} {'-' if value is None else value}" for name, value in rows.items()))
 
 
 @app.command("block")
@@ -145,19 +142,16 @@ def block(
     if len(reason) > 200:
         raise typer.BadParameter("at most 200 characters", param_hint="--reason")
 
-    async def work(session: AsyncSession) -> list[uuid.UUID]:
-        now = datetime.now(UTC)
-        account_id = await account_named(session, account)
-        await accounts.block_account(session, account_id=account_id, reason=reason, now=now)
-        running = await jobs.list_open_of_account(session, account_id=account_id)
-        keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
-        return [
-            job
-            for job in running
-            if await jobs.fail_job(session, job_id=job, error_code="cancelled", keep=keep, now=datetime.now(UTC))
-        ]
+    async def work(database: Database) -> list[uuid.UUID]:
+        async with database.transaction() as session:
+            account_id = await account_named(session, account)
+            await accounts.block_account(session, account_id=account_id, reason=reason, now=datetime.now(UTC))
+        # No job is accepted from here on.
+        async with database.reading() as session:
+            running = await jobs.list_open_of_account(session, account_id=account_id)
+        return [job_id for job_id in running if await _cancelled(database, settings, job_id)]
 
-    cancelled = in_transaction(settings, work)
+    cancelled = in_transactions(settings, work)
     asyncio.run(_cancel_runs(settings, cancelled))
     typer.echo(f"{account} is blocked; {len(cancelled)} jobs in progress were cancelled.")
 
@@ -186,6 +180,13 @@ def _dollars(text: str | None) -> Decimal | None:
         return Decimal(text).quantize(Decimal("0.01"))
     except ArithmeticError:
         raise typer.BadParameter(f"{text!r} is not an amount of dollars") from None
+
+
+async def _cancelled(database: Database, settings: Settings, job_id: uuid.UUID) -> bool:
+    """End one job in a transaction of its own: one for all of them could wait for a job that waits for it in turn."""
+    keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
+    async with database.transaction() as session:
+        return await jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))
 
 
 async def _cancel_runs(settings: Settings, job_ids: list[uuid.UUID]) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
 from domain import keys
 from domain.tables import ApiKey
 from runtime.settings import Settings, load_settings
@@ -44,7 +44,7 @@ def list_keys(account: AccountName, as_json: AsJson = False) -> None:
     async def work(session: AsyncSession) -> list[ApiKey]:
         return list(await keys.list_keys(session, account_id=await account_named(session, account)))
 
-    found = in_transaction(load_settings(), work)
+    found = in_reading(load_settings(), work)
     if as_json:
         typer.echo(json.dumps([_facts(key) for key in found]))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import asdict
 from typing import Annotated
@@ -10,12 +9,11 @@ from typing import Annotated
 import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain.ledger import entries_of_account
-from domain.ledger_check import Disagreement, check_ledger
+from domain.ledger_check import check_ledger
 from domain.tables import LedgerEntry
-from runtime.database import Database
-from runtime.settings import Settings, load_settings
+from runtime.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True, help="The ledger.")
 
@@ -23,7 +21,7 @@ app = typer.Typer(no_args_is_help=True, help="The ledger.")
 @app.command("check")
 def check(as_json: AsJson = False) -> None:
     """Recompute every balance; prints what disagrees, and exits with 1 if anything does."""
-    found = asyncio.run(_check(load_settings()))
+    found = in_reading(load_settings(), check_ledger)
     if as_json:
         typer.echo(json.dumps([{**asdict(each), "account_id": str(each.account_id)} for each in found]))
     else:
@@ -42,7 +40,7 @@ def show(account: AccountName, limit: Annotated[int, typer.Option(min=1)] = 50, 
         account_id = await account_named(session, account)
         return list(await entries_of_account(session, account_id=account_id, limit=limit))
 
-    for entry in in_transaction(load_settings(), work):
+    for entry in in_reading(load_settings(), work):
         facts = {
             "at": entry.at.isoformat(timespec="seconds"),
             "kind": entry.kind,
@@ -51,12 +49,3 @@ def show(account: AccountName, limit: Annotated[int, typer.Option(min=1)] = 50, 
             "job": str(entry.job_id) if entry.job_id else None,
         }
         typer.echo(json.dumps(facts) if as_json else "  ".join(str(value or "") for value in facts.values()))
-
-
-async def _check(settings: Settings) -> list[Disagreement]:
-    database = Database(settings.database)
-    try:
-        async with database.reading() as session:
-            return await check_ledger(session)
-    finally:
-        await database.close()

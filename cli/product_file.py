@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from api.json_body import refusal
+from api.pictures import PictureReader
 from api.products.reading import BACK, FRONT, ReadProduct, read_product
 from api.products.schemas import CreateProduct
 from domain.errors import TryOnError
@@ -116,4 +117,4 @@ def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: 
         product = CreateProduct.model_validate(values)
     except ValidationError as error:
         raise refusal(error.errors(include_url=False, include_context=False, include_input=False)) from None
-    return GoodRow(number, values[EXTERNAL_ID], read_product(product, limits))
+    return GoodRow(number, values[EXTERNAL_ID], read_product(product, PictureReader(limits)))

@@ -18,7 +18,7 @@ from temporalio.service import RPCError
 from api.products.schemas import ProductBody
 from cli.product_file import BadRow, GoodRow, ProductFile, read_product_file
 from cli.product_import import ImportReport, import_rows
-from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain import products
 from domain.tables import Product
 from imaging.limits import ImageLimits
@@ -61,7 +61,7 @@ def list_products(
             if len(page) < PAGE:
                 return found
 
-    bodies = [ProductBody.of(product) for product in in_transaction(load_settings(), work)]
+    bodies = [ProductBody.of(product) for product in in_reading(load_settings(), work)]
     if as_json:
         typer.echo(json.dumps([body.model_dump(mode="json") for body in bodies]))
         return
@@ -89,7 +89,7 @@ def import_file(
     async def work(session: AsyncSession) -> uuid.UUID:
         return await account_named(session, account)
 
-    account_id = in_transaction(settings, work)
+    account_id = in_reading(settings, work)
     found = _read(file, settings)
     _complain(found.bad)
     if dry_run or (found.bad and not skip_bad):

@@ -1,4 +1,4 @@
-"""What commands that work on the database share: one transaction, and accounts by any name."""
+"""What commands that work on the database share: their transactions, and accounts by any name."""
 
 from __future__ import annotations
 
@@ -22,12 +22,43 @@ Answer = TypeVar("Answer")
 def in_transaction(settings: Settings, work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
     """Run ``work`` in one transaction of a migrated database; a `ValueError` becomes a message and exit code 1."""
 
+    async def run(database: Database) -> Answer:
+        async with database.transaction() as session:
+            return await work(session)
+
+    return in_transactions(settings, run)
+
+
+def in_transactions(settings: Settings, work: Callable[[Database], Awaitable[Answer]]) -> Answer:
+    """Like `in_transaction`, for work that begins transactions of its own, one after the other."""
+
+    async def run(database: Database) -> Answer:
+        await migrations.upgrade(database.engine)
+        return await work(database)
+
+    return _with_database(settings, run)
+
+
+def in_reading(settings: Settings, work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
+    """Like `in_transaction`, for work that only reads: it waits for no writer, unless there is something to migrate."""
+
+    async def run(database: Database) -> Answer:
+        # Migrating takes the write lock even where there is nothing to do, so look first, with a connection that reads.
+        async with database.reading() as session:
+            reading_engine = (await session.connection()).engine
+        if not await migrations.is_current(reading_engine):
+            await migrations.upgrade(database.engine)
+        async with database.reading() as session:
+            return await work(session)
+
+    return _with_database(settings, run)
+
+
+def _with_database(settings: Settings, work: Callable[[Database], Awaitable[Answer]]) -> Answer:
     async def run() -> Answer:
         database = Database(settings.database)
         try:
-            await migrations.upgrade(database.engine)
-            async with database.transaction() as session:
-                return await work(session)
+            return await work(database)
         finally:
             await database.close()
 

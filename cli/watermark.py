@@ -12,10 +12,9 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
-from cli.transactions import AccountName, AsJson, account_named, in_transaction
+from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
 from domain import watermarks
 from domain.errors import TryOnError, sentence_of
-from domain.object_keys import logo_prefix
 from domain.tables import Watermark
 from imaging.decode import decode_image, decode_logo
 from imaging.encode import encode_jpeg
@@ -64,7 +63,7 @@ def set_logo(
     async def work(session: AsyncSession) -> uuid.UUID:
         return await account_named(session, account)
 
-    account_id = in_transaction(settings, work)
+    account_id = in_reading(settings, work)
     setting = asyncio.run(_fetched(settings, account_id, logo, enabled=not off))
     if as_json:
         typer.echo(setting.model_dump_json(by_alias=True))
@@ -93,18 +92,22 @@ def remove(account: AccountName) -> None:
     """Forget the setting and delete the logo."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> tuple[uuid.UUID, bool]:
-        account_id = await account_named(session, account)
-        return account_id, await watermarks.remove_watermark(session, account_id=account_id)
+    async def work(session: AsyncSession) -> dict[str, Any] | None:
+        return await watermarks.remove_watermark(session, account_id=await account_named(session, account))
 
-    account_id, removed = in_transaction(settings, work)
+    removed = in_transaction(settings, work)
+    if removed is None:
+        typer.echo("There was no logo.")
+        return
+    key = ObjectRef.model_validate(removed).key
     try:
-        asyncio.run(S3ObjectStore(settings.object_store).delete_prefix(logo_prefix(str(account_id))))
+        asyncio.run(S3ObjectStore(settings.object_store).delete_prefix(key))
     except ObjectStoreUnavailableError:
         raise _refusal(
-            "The setting is gone, but the object store is away: run this again to delete the logo."
+            f"The setting is gone, but the object store is away: delete {key} there, or set a logo again, "
+            "which deletes the ones before."
         ) from None
-    typer.echo("The logo is deleted." if removed else "There was no logo.")
+    typer.echo("The logo is deleted.")
 
 
 @app.command("preview")
@@ -138,7 +141,7 @@ def _watermark_of(settings: Settings, account: str) -> Watermark | None:
     async def work(session: AsyncSession) -> Watermark | None:
         return await watermarks.find_watermark(session, account_id=await account_named(session, account))
 
-    return in_transaction(settings, work)
+    return in_reading(settings, work)
 
 
 def _switch(account: str, *, enabled: bool) -> None:

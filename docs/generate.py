@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 from api.app import create_app
+from api.openapi.headers import ALWAYS, DESCRIPTIONS, RATE
+from api.tryon.rehearsals import rehearsal_product_ids
 from domain.errors import CATALOGUE
 from engines.garment_kinds import GarmentKind
 from engines.kind_folding import names_of
@@ -124,6 +127,21 @@ def garments() -> str:
     return "\n".join(lines) + "\n"
 
 
+def json_of(part: dict[str, Any]) -> dict[str, Any]:
+    """The JSON content of a request body or an answer, if it has any."""
+    content: dict[str, Any] = part.get("content", {}).get("application/json", {})
+    return content
+
+
+def examples(title: str, content: dict[str, Any]) -> list[str]:
+    """Every example of a body."""
+    lines = []
+    for name, example in content.get("examples", {}).items():
+        text = json.dumps(example["value"], ensure_ascii=False, indent=2)
+        lines += ["", f"{title} ({name}):", "", "```json", text, "```"]
+    return lines
+
+
 class ApiReference:
     """Markdown from the OpenAPI document."""
 
@@ -140,6 +158,7 @@ class ApiReference:
             "Send `Authorization: Bearer <API key>` with every request under `/api/`. The running service has the same",
             "reference at `/docs`, and the OpenAPI document at `/openapi.json`. Error codes: [errors.md](errors.md).",
         ]
+        lines += self._headers()
         for path, operations in self._document["paths"].items():
             for method, operation in operations.items():
                 lines += self._operation(method, path, operation)
@@ -147,14 +166,40 @@ class ApiReference:
 
     def _operation(self, method: str, path: str, operation: dict[str, Any]) -> list[str]:
         lines = ["", f"## {method.upper()} {path}", "", f"{operation['summary']}. {one_line(operation['description'])}"]
-        body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+        if "parameters" in operation:
+            lines += ["", "| Parameter | In | Required | Meaning |", "|---|---|---|---|"]
+        for parameter in operation.get("parameters", []):
+            required = "yes" if parameter["required"] else "no"
+            meaning = one_line(parameter["description"])
+            lines.append(f"| `{parameter['name']}` | {parameter['in']} | {required} | {meaning} |")
+        body = json_of(operation.get("requestBody", {}))
         if body:
-            lines += ["", "Request body:", "", *self._fields(body)]
-        lines += ["", "| Status | Meaning | Body |", "|---|---|---|"]
+            lines += ["", "Request body:", "", *self._fields(body["schema"]), *examples("For example", body)]
+        lines += ["", "| Status | Meaning | Body | Headers |", "|---|---|---|---|"]
         for status, answer in operation["responses"].items():
-            schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
-            lines.append(f"| {status} | {one_line(answer['description'])} | {self._shape(schema)} |")
+            body = self._shape(json_of(answer).get("schema", {}))
+            lines.append(f"| {status} | {self._meaning(answer)} | {body} | {self._own_headers(answer)} |")
+        for status, answer in operation["responses"].items():
+            if status.startswith("2"):
+                lines += examples(f"An answer with {status}", json_of(answer))
         return lines
+
+    def _headers(self) -> list[str]:
+        lines = ["", "## Headers of answers", "", "| Header | When | Meaning |", "|---|---|---|"]
+        everywhere = dict.fromkeys(ALWAYS, "always") | dict.fromkeys(RATE, "once the call was counted")
+        for name, header in DESCRIPTIONS.items():
+            when = everywhere.get(name, "where it is named below")
+            lines.append(f"| `{name}` | {when} | {one_line(header['description'])} |")
+        return lines
+
+    def _meaning(self, answer: dict[str, Any]) -> str:
+        """The codes of a refusal, which are explained in the list of errors, or what a success means."""
+        codes = answer["headers"].get("X-Error-Code", {}).get("schema", {}).get("enum")
+        return ", ".join(f"`{code}`" for code in codes) if codes else one_line(answer["description"])
+
+    def _own_headers(self, answer: dict[str, Any]) -> str:
+        common = {*ALWAYS, *RATE, "X-Error-Code"}
+        return ", ".join(f"`{name}`" for name in answer["headers"] if name not in common)
 
     def _fields(self, schema: dict[str, Any]) -> list[str]:
         schema = self._resolve(schema)
@@ -171,19 +216,21 @@ class ApiReference:
 
     def _type(self, field: dict[str, Any]) -> str:
         options = [option for option in field.get("anyOf", [field]) if option.get("type") != "null"]
-        return " or ".join(self._plain_type(option) for option in options)
+        return " or ".join(dict.fromkeys(self._plain_type(option) for option in options))
 
     def _plain_type(self, field: dict[str, Any]) -> str:
         if "enum" in field:
             return ", ".join(f"`{value}`" for value in field["enum"])
         if field.get("type") == "array":
             return f"array of {field['minItems']} to {field['maxItems']} objects"
-        lengths = [str(field[bound]) for bound in ("minLength", "maxLength") if bound in field]
-        return field.get("type", "object") + (f", {' to '.join(lengths)} characters" if len(lengths) == 2 else "")
+        kind: str = field.get("type", "object")
+        return (
+            f"{kind}, {field.get('minLength', 0)} to {field['maxLength']} characters" if "maxLength" in field else kind
+        )
 
     def _shape(self, schema: dict[str, Any]) -> str:
-        if "anyOf" in schema:
-            return " or ".join(self._shape(option) for option in schema["anyOf"])
+        if "oneOf" in schema:
+            return " or ".join(self._shape(option) for option in schema["oneOf"])
         names = self._resolve(schema).get("properties", {})
         return f"`{{{', '.join(names)}}}`" if names else ""
 
@@ -195,11 +242,33 @@ class ApiReference:
         return resolved
 
 
+def test_keys() -> str:
+    """What test keys do."""
+    lines = [
+        "# Test keys",
+        GENERATED,
+        "A key that begins with `vto_test_` goes the whole way, HTTP to picture, without a model and without a bill: it",
+        "never spends quota, and any request of it that would be accepted completes. The picture is the customer's photo",
+        "with TEST written across, and the account's logo if it has one. `tryon key create --account … --test` makes one.",
+        "It is a key of the same account all the same: it sees and changes the same products as a live key, and may",
+        "erase any job of the account.",
+        "",
+        "These product ids give every outcome on demand, alone or in a combo; the first one in a request counts. A live",
+        "key does not know them.",
+        "",
+        "| `productId` | What happens |",
+        "|---|---|",
+    ]
+    lines += [f"| `{product_id}` | {one_line(effect)} |" for product_id, effect in rehearsal_product_ids().items()]
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[str, str]:
     """File names and texts of every generated page."""
     return {
         "configuration.md": configuration(),
         "errors.md": errors(),
+        "test-keys.md": test_keys(),
         "garments.md": garments(),
         "api.md": ApiReference(create_app(Settings()).openapi()).page(),
     }

@@ -22,6 +22,8 @@ from domain.quota import lock_account, release, reserve, settle
 from domain.tables import Job
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
+LONGEST_MS = 2**31 - 1
+"""What the column holds on PostgreSQL: a job that is completed after weeks is no reason to fail."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ async def complete_job(
         status=COMPLETED,
         finished_at=now,
         expires_at=now + keep,
-        generation_ms=round((now - job.created_at).total_seconds() * 1000),
+        generation_ms=min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS),
         result_key=result_key,
         engine=engine,
         report=report,
@@ -205,14 +207,14 @@ async def fail_job(
 
 
 async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:
-    """Make the job unknown to polls from now on, as its caller asked. What it left is due to be deleted."""
-    await session.execute(update(Job).where(Job.id == job_id).values(erased_at=now, expires_at=now))
+    """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
 
-
-async def forget_contents(session: AsyncSession, *, job_id: uuid.UUID) -> None:
-    """Note that picture and inputs are gone, and forget where they came from; what is left is the billing record."""
+    What is left is the billing record, and the key of a picture that is due to be deleted.
+    """
     await session.execute(
-        update(Job).where(Job.id == job_id).values(result_key=None, workflow_input={}, products=None, report=None)
+        update(Job)
+        .where(Job.id == job_id)
+        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
     )
 
 

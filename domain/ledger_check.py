@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, case, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -59,6 +60,7 @@ GIVEN = _sum("grant", "topup")
 RESERVED = _sum("reserve") - _sum("settle", "release")
 SETTLED = _sum("settle")
 RELEASED = _sum("release")
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def _wrong_allowances(session: AsyncSession) -> list[Disagreement]:
@@ -80,15 +82,17 @@ async def _wrong_allowances(session: AsyncSession) -> list[Disagreement]:
 
 
 async def _wrong_days(session: AsyncSession) -> list[Disagreement]:
-    """Days of which all jobs are still kept: those after the oldest job's."""
-    oldest = await session.scalar(select(func.min(Job.counted_on)))
-    if oldest is None:
-        return []
+    """Days of which all jobs are still kept: those after the last day of a job whose row is gone."""
+    gone = await session.scalar(
+        select(func.max(LedgerEntry.at))
+        .outerjoin(Job, Job.id == LedgerEntry.job_id)
+        .where(LedgerEntry.kind == "reserve", Job.id.is_(None))
+    )
     reserved, settled = _count("processing"), _count("completed")
     rows = await session.execute(
         select(DailyUsage, reserved.label("reserved"), settled.label("settled"))
         .outerjoin(Job, (Job.account_id == DailyUsage.account_id) & (Job.counted_on == DailyUsage.day))
-        .where(DailyUsage.day > oldest)
+        .where(DailyUsage.day > (gone or LONG_AGO).astimezone(UTC).date())
         .group_by(DailyUsage.account_id, DailyUsage.day)
         .having(or_(reserved != DailyUsage.reserved, settled != DailyUsage.settled))
     )

@@ -11,9 +11,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
-from sqlalchemy import case, or_, select, update
+from sqlalchemy import case, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import TryOnError
@@ -21,6 +21,9 @@ from domain.ledger import add_allowance_entry, add_job_entry
 from domain.periods import Period, month_around, seconds_to_next_day, trial_from
 from domain.plans import PlanBook, Terms, terms_of
 from domain.tables import Account, Allowance, DailyUsage, Job
+
+CLOCK_SKEW = timedelta(minutes=1)
+"""How far apart the clocks of hosts may be: what one has just opened is not in the future of another."""
 
 TRIAL, INCLUDED, TOPUP = "trial", "included", "topup"
 
@@ -62,12 +65,18 @@ async def spendable(session: AsyncSession, *, account_id: uuid.UUID, now: dateti
             select(Allowance)
             .where(
                 Allowance.account_id == account_id,
-                Allowance.starts_at <= now,
+                Allowance.starts_at <= now + CLOCK_SKEW,
                 or_(Allowance.ends_at.is_(None), Allowance.ends_at > now),
             )
             .order_by(case((Allowance.source == TOPUP, 1), else_=0), Allowance.starts_at, Allowance.id)
         )
     ).all()
+
+
+async def reserved_by(session: AsyncSession, *, account_id: uuid.UUID) -> int:
+    """Generations of jobs in progress, those of a period that is over by now too."""
+    reserved = await session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.account_id == account_id))
+    return int(reserved or 0)
 
 
 async def check(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.periods import Period
 from domain.plans import PlanBook, terms_of
-from domain.quota import TOPUP, period_of, spendable
+from domain.quota import TOPUP, period_of, reserved_by, spendable
 from domain.tables import Account, DailyUsage
 
 
@@ -57,7 +57,7 @@ async def usage_of(session: AsyncSession, plans: PlanBook, *, account_id: uuid.U
         period=period,
         included=terms.included,
         used=sum(each.settled for each in volume),
-        reserved=sum(each.reserved for each in allowances),
+        reserved=await reserved_by(session, account_id=account_id),
         topup_remaining=sum(each.generations - each.reserved - each.settled for each in packs),
         daily_cap=terms.daily_cap,
         daily_used=today.reserved + today.settled if today else 0,

@@ -64,10 +64,15 @@ async def switch_watermark(session: AsyncSession, *, account_id: uuid.UUID, enab
     return watermark
 
 
-async def remove_watermark(session: AsyncSession, *, account_id: uuid.UUID) -> bool:
-    """Forget the setting, and say whether there was one. The caller deletes the logo (`logo_prefix`) afterwards."""
+async def remove_watermark(session: AsyncSession, *, account_id: uuid.UUID) -> dict[str, Any] | None:
+    """Forget the setting.
+
+    Returns:
+        Reference to the logo that it named, for the caller to delete after the transaction. Others that lie beside
+        it are not the caller's: one may have been fetched this moment, to be set next.
+    """
     watermark = await find_watermark(session, account_id=account_id)
     if watermark is None:
-        return False
+        return None
     await session.delete(watermark)
-    return True
+    return watermark.logo

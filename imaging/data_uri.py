@@ -10,6 +10,7 @@ from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import PHOTO_LIMITS, ImageLimits
 
 ACCEPTED_HEADER = re.compile(r"data:image/(?:jpeg|jpg|png|webp);base64,", re.IGNORECASE | re.ASCII)
+LONGEST_HEADER = len("data:image/jpeg;base64,")
 JPEG_HEADER = "data:image/jpeg;base64,"
 
 
@@ -18,7 +19,7 @@ def is_data_uri(text: str) -> bool:
     return text[:5].lower() == "data:"
 
 
-def decode_data_uri(text: str, limits: ImageLimits = PHOTO_LIMITS) -> bytes:
+def decode_data_uri(text: str | memoryview, limits: ImageLimits = PHOTO_LIMITS) -> bytes:
     """Take the bytes out of a data URI.
 
     The media type has to be one that is accepted, but it is not believed: what the bytes are is for
@@ -26,7 +27,8 @@ def decode_data_uri(text: str, limits: ImageLimits = PHOTO_LIMITS) -> bytes:
     before anything is decoded.
 
     Args:
-        text: ``data:image/<jpeg|jpg|png|webp>;base64,<DATA>``, the part before the comma in any case.
+        text: ``data:image/<jpeg|jpg|png|webp>;base64,<DATA>``, the part before the comma in any case. As text, or
+            as the bytes of such a text.
         limits: Only ``max_bytes`` matters here.
 
     Returns:
@@ -35,7 +37,8 @@ def decode_data_uri(text: str, limits: ImageLimits = PHOTO_LIMITS) -> bytes:
     Raises:
         ImageError: ``malformed_data_uri`` or ``image_too_large``.
     """
-    header = ACCEPTED_HEADER.match(text)
+    beginning = text[:LONGEST_HEADER] if isinstance(text, str) else bytes(text[:LONGEST_HEADER]).decode("latin-1")
+    header = ACCEPTED_HEADER.match(beginning)
     if header is None:
         raise ImageError(
             ImageErrorCode.MALFORMED_DATA_URI,
@@ -44,7 +47,8 @@ def decode_data_uri(text: str, limits: ImageLimits = PHOTO_LIMITS) -> bytes:
     encoded = text[header.end() :]
     if len(encoded) % 4:
         raise ImageError(ImageErrorCode.MALFORMED_DATA_URI, "base64 cut short: its length is no multiple of 4")
-    padding = len(encoded[-2:]) - len(encoded[-2:].rstrip("="))
+    last_two = encoded[-2:] if isinstance(encoded, str) else bytes(encoded[-2:]).decode("latin-1")
+    padding = len(last_two) - len(last_two.rstrip("="))
     size = len(encoded) // 4 * 3 - padding
     if size > limits.max_bytes:
         raise ImageError(

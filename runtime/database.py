@@ -63,6 +63,7 @@ def _sqlite_engine(settings: DatabaseSettings, *, durable: bool, connections: in
         # FULL: a committed ledger row survives a power cut, at the price of waiting for the disk at each commit.
         cursor.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
         cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA recursive_triggers=ON")  # or REPLACE would get past the ledger's triggers
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
@@ -77,13 +78,13 @@ def _sqlite_engine(settings: DatabaseSettings, *, durable: bool, connections: in
 
 def _postgres_engine(settings: DatabaseSettings, *, durable: bool) -> AsyncEngine:
     milliseconds = round(1000 * settings.busy_timeout_seconds)
-    server_settings = {} if durable else {"synchronous_commit": "off", "lock_timeout": str(milliseconds)}
+    server_settings = {"lock_timeout": str(milliseconds)} | ({} if durable else {"synchronous_commit": "off"})
     return create_async_engine(
         settings.url,
         pool_size=settings.pool_size,
         max_overflow=settings.pool_size,
         pool_pre_ping=True,
-        connect_args={"server_settings": server_settings},
+        connect_args={"server_settings": server_settings, "timeout": settings.busy_timeout_seconds},
     )
 
 

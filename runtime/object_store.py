@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import io
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -18,6 +20,9 @@ from runtime.settings import ObjectStoreSettings
 
 ONE_PART_BYTES = 128 * 1024 * 1024
 """No object here is larger, so that every upload is a single request instead of a multipart one."""
+
+CONNECTIONS = 16
+"""Requests under way at the same time in one process."""
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
@@ -68,6 +73,8 @@ class S3ObjectStore:
     def __init__(self, settings: ObjectStoreSettings) -> None:
         address = urlsplit(settings.endpoint)
         self.bucket = settings.bucket
+        # Threads of its own: a store that stalls must not take those that decode pictures.
+        self._threads = ThreadPoolExecutor(CONNECTIONS, "object-store")
         self._client = Minio(
             address.netloc,
             access_key=settings.access_key,
@@ -76,7 +83,7 @@ class S3ObjectStore:
             secure=address.scheme == "https",
             # The client's own pool retries for six seconds when refused and reads for five minutes.
             http_client=urllib3.PoolManager(
-                maxsize=16,
+                maxsize=CONNECTIONS,
                 retries=urllib3.Retry(connect=1, read=1, redirect=0, backoff_factor=0.1),
                 timeout=urllib3.Timeout(connect=settings.connect_timeout_seconds, read=settings.read_timeout_seconds),
             ),
@@ -142,7 +149,8 @@ class S3ObjectStore:
         self, function: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Answer:
         try:
-            return await asyncio.to_thread(function, *args, **kwargs)
+            work = functools.partial(function, *args, **kwargs)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except S3Error as error:
             if error.code == "NoSuchKey":
                 raise ObjectMissingError(str(error.resource)) from error

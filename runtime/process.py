@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Awaitable, Callable
 
@@ -15,6 +16,11 @@ log = structlog.get_logger(__name__)
 # The ids stand in fields of their own, where they can be searched for.
 activity.logger.activity_info_on_message = False
 workflow.logger.workflow_info_on_message = False
+
+
+def yield_to_others(niceness: int) -> None:
+    """Let other processes of the machine go first; has to come before the process starts threads."""
+    os.nice(niceness)
 
 
 def stop_event() -> asyncio.Event:

@@ -58,10 +58,9 @@ def asked_pause(headers: httpx.Headers, elapsed: float) -> float:
 
     Args:
         headers: Of that answer.
-        elapsed: Seconds between sending the poll and its answer. One that the server held has had its pause, unless
-            it was let go early.
+        elapsed: Seconds between sending the poll and its answer. Of a poll that the server held they were the pause;
+            only one that was let go early has the rest of it to come.
     """
     asked = retry_after_seconds(headers)
-    if was_held(headers):
-        return max(asked or 0.0, POLL_SECONDS - elapsed)
-    return asked if asked is not None else POLL_SECONDS
+    pause = asked if asked is not None else POLL_SECONDS
+    return max(0.0, pause - elapsed) if was_held(headers) else pause

@@ -9,7 +9,7 @@ from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.logs import configure_logs
 from runtime.object_store import S3ObjectStore
-from runtime.process import serve_worker, stop_event
+from runtime.process import serve_worker, stop_event, yield_to_others
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
 from worker_cpu.relay import relay_forever
@@ -37,6 +37,7 @@ def main() -> None:
     """Run the CPU worker with the environment's settings."""
     settings = load_settings()
     configure_logs(settings.logs, "worker_cpu")
+    yield_to_others(settings.workers.niceness)
     asyncio.run(run(settings))
 
 

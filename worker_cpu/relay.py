@@ -57,6 +57,6 @@ async def relay_forever(database: Database, client: Client, result_ttl: timedelt
     while True:
         try:
             await relay_round(database, client, result_ttl)
-        except (RPCError, SQLAlchemyError) as error:
+        except (RPCError, SQLAlchemyError, OSError) as error:
             log.warning("relay waits", reason=str(error)[:200])
         await asyncio.sleep(INTERVAL_SECONDS)

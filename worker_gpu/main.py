@@ -11,7 +11,7 @@ from activities.inference import InferenceActivities
 from engines.models import ModelsMissing
 from runtime.logs import configure_logs
 from runtime.object_store import S3ObjectStore
-from runtime.process import serve_worker, stop_event
+from runtime.process import serve_worker, stop_event, yield_to_others
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
 from worker_gpu.engine import choose_engine, choose_segmenter
@@ -40,6 +40,7 @@ def main() -> None:
     """Run the GPU worker with the environment's settings."""
     settings = load_settings()
     configure_logs(settings.logs, "worker_gpu")
+    yield_to_others(settings.workers.niceness)
     try:
         asyncio.run(run(settings))
     except ModelsMissing as error:

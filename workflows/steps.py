@@ -158,6 +158,12 @@ LONG_SWEEPING = ActivityConfig(
     retry_policy=RetryPolicy(maximum_attempts=1),
 )
 
+CHECKING = ActivityConfig(
+    # Sums over the whole ledger, which only grows.
+    start_to_close_timeout=timedelta(minutes=30),
+    retry_policy=RetryPolicy(maximum_attempts=2),
+)
+
 Input = TypeVar("Input", bound=Contract)
 Output = TypeVar("Output")
 
@@ -202,7 +208,7 @@ WATERMARK = Step("watermark", WatermarkInput, WatermarkedPicture, CPU_QUEUE, PIC
 SETTLE = Step("settle", SettleInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
 RELEASE = Step("release", ReleaseInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
 CLEAN_UP = Step("clean_up", CleanUpInput, SweepReport, CPU_QUEUE, CLEANING)
-CHECK_LEDGER = Step("check_ledger", LedgerCheckInput, LedgerCheckReport, CPU_QUEUE, SWEEPING)
+CHECK_LEDGER = Step("check_ledger", LedgerCheckInput, LedgerCheckReport, CPU_QUEUE, CHECKING)
 RECONCILE = Step("reconcile", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
 PURGE = Step("purge", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
 FETCH_LOGO = Step("fetch_logo", FetchLogoInput, FetchedLogo, CPU_QUEUE, DOWNLOAD)

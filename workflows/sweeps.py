@@ -28,6 +28,7 @@ PURGE_EVERY = timedelta(minutes=10)
 SWEEP_PRODUCTS_EVERY = timedelta(days=1)
 CHECK_LEDGER_EVERY = timedelta(hours=1)
 LONGEST_SWEEP = timedelta(minutes=5)
+LONGEST_CHECK = timedelta(hours=1)
 
 
 @workflow.defn(name="ReconcileWorkflow", failure_exception_types=[ValidationError])
@@ -68,11 +69,11 @@ class LedgerCheckWorkflow:
 
 async def ensure_schedules(client: Client) -> None:
     """Create the schedules that are not there yet."""
-    for name, workflow_name, argument, every in (
-        ("reconcile", "ReconcileWorkflow", SweepInput(), RECONCILE_EVERY),
-        ("purge", "PurgeWorkflow", SweepInput(), PURGE_EVERY),
-        ("sweep-product-pictures", "SweepProductPicturesWorkflow", SweepInput(), SWEEP_PRODUCTS_EVERY),
-        ("ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), CHECK_LEDGER_EVERY),
+    for name, workflow_name, argument, every, longest in (
+        ("reconcile", "ReconcileWorkflow", SweepInput(), RECONCILE_EVERY, LONGEST_SWEEP),
+        ("purge", "PurgeWorkflow", SweepInput(), PURGE_EVERY, LONGEST_SWEEP),
+        ("sweep-product-pictures", "SweepProductPicturesWorkflow", SweepInput(), SWEEP_PRODUCTS_EVERY, LONGEST_SWEEP),
+        ("ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), CHECK_LEDGER_EVERY, LONGEST_CHECK),
     ):
         schedule = Schedule(
             action=ScheduleActionStartWorkflow(
@@ -80,7 +81,7 @@ async def ensure_schedules(client: Client) -> None:
                 argument,
                 id=f"tryon-{name}",
                 task_queue=CPU_QUEUE,
-                execution_timeout=LONGEST_SWEEP,
+                execution_timeout=longest,
             ),
             spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=every)]),
             policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime
 
 from domain.errors import TryOnError
 from domain.tables import Product
@@ -26,6 +26,7 @@ def read_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
         moment = datetime.fromisoformat(created_at)
         if moment.tzinfo is None:
             raise ValueError("no time zone")
-        return moment, uuid.UUID(product_id)
-    except ValueError:
+        # In UTC, a moment near either end of the calendar may be past it: the database's driver must not find that out.
+        return moment.astimezone(UTC), uuid.UUID(product_id)
+    except (ValueError, OverflowError):
         raise TryOnError("field_invalid", "cursor: must be the nextCursor of a page before.") from None

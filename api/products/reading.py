@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.json_body import ignored_fields, parse_body
-from api.pictures import Picture, read_picture
+from api.pictures import Picture, PictureReader
 from api.products.schemas import CreateProduct, OptionalFields, UpdateProduct
 from domain.errors import TryOnError
 from imaging.limits import ImageLimits
@@ -49,46 +49,49 @@ class ReadProduct:
         return [side for side in (self.front, self.back) if isinstance(side, Picture)]
 
 
-def read_creation(body: bytes, limits: ImageLimits) -> ReadProduct:
+def read_creation(body: bytearray, limits: ImageLimits) -> ReadProduct:
     """Parse and judge the description of a whole product; what it leaves out is empty.
 
     Raises:
         TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
     """
-    return read_product(parse_body(body, CreateProduct), limits)
+    product, inline = parse_body(body, CreateProduct)
+    return read_product(product, PictureReader(limits, inline))
 
 
-def read_product(product: CreateProduct, limits: ImageLimits) -> ReadProduct:
+def read_product(product: CreateProduct, reader: PictureReader) -> ReadProduct:
     """Judge the pictures of a description whose fields are right on their own.
 
     Raises:
         TryOnError: ``malformed_data_uri``, ``garment_url_refused``.
     """
-    return _read(product, limits, [column for column, field in CLEARABLE.items() if getattr(product, field) is None])
+    return _read(product, reader, [column for column, field in CLEARABLE.items() if getattr(product, field) is None])
 
 
-def read_change(body: bytes, limits: ImageLimits) -> ReadProduct:
+def read_change(body: bytearray, limits: ImageLimits) -> ReadProduct:
     """Parse and judge a change; what it leaves out stays as it is, and null empties a field.
 
     Raises:
         TryOnError: As `read_creation`.
     """
-    change = parse_body(body, UpdateProduct)
+    change, inline = parse_body(body, UpdateProduct)
     sent = change.model_fields_set - (change.model_extra or {}).keys()
     nulls = {name for name in sent if getattr(change, name) is None}
     for name, wire_name in NEEDED.items():
         if name in nulls:
             raise TryOnError("field_invalid", f"{wire_name}: cannot be null.")
-    return _read(change, limits, [column for column, field in CLEARABLE.items() if field in nulls])
+    return _read(
+        change, PictureReader(limits, inline), [column for column, field in CLEARABLE.items() if field in nulls]
+    )
 
 
-def _read(product: OptionalFields, limits: ImageLimits, clear: list[Clearable]) -> ReadProduct:
+def _read(product: OptionalFields, reader: PictureReader, clear: list[Clearable]) -> ReadProduct:
     # Unknown fields of the request are attributes too, and must not pass for known ones.
     known = ProductFields.model_fields.keys() & type(product).model_fields.keys()
     return ReadProduct(
         fields=ProductFields.model_validate({name: getattr(product, name) for name in known}),
         clear=clear,
-        front=read_picture(FRONT, getattr(product, "garment_image_url", None), limits),
-        back=read_picture(BACK, product.garment_back_image_url, limits),
+        front=reader.picture(FRONT, getattr(product, "garment_image_url", None)),
+        back=reader.picture(BACK, product.garment_back_image_url),
         ignored_fields=ignored_fields(product),
     )

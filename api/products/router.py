@@ -9,13 +9,16 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from api.body_limit import body_of
 from api.gate import OWNER
 from api.json_body import check_media_type, ignored_header
-from api.openapi import error_answers, json_body
+from api.openapi import examples
+from api.openapi.answers import GATE, JSON_BODY, PICTURES, SENDING, refusals, success
+from api.openapi.requests import read_by_hand
 from api.parts import ApiParts
 from api.pictures import inspect_pictures
 from api.products.reading import ReadProduct, read_change, read_creation
-from api.products.schemas import CreateProduct, ProductBody, ProductList, UpdateProduct
+from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService
 from domain.products import public_id
 from domain.tables import Product
@@ -24,6 +27,14 @@ from imaging.limits import ImageLimits
 
 PRODUCTS_PATH = "/api/v1/products"
 PRODUCT_PATH = PRODUCTS_PATH + "/{productId}"
+
+LATER_USES = {
+    name: {"operationId": name, "parameters": {"productId": "$response.body#/id"}}
+    for name in ("getProduct", "updateProduct", "archiveProduct")
+}
+
+REGISTRATION = (*GATE, *JSON_BODY, *PICTURES, "product_picture_refused")
+"""How adding and changing a product may be refused."""
 
 router = APIRouter(tags=["products"])
 
@@ -36,10 +47,17 @@ router = APIRouter(tags=["products"])
     response_description="Registered.",
     response_model=ProductBody,
     responses={
-        200: {"model": ProductBody, "description": "The product with this externalId was updated."},
-        **error_answers(400, 401, 403, 413, 422, 429, 500, 503),
+        200: success(
+            model=ProductBody,
+            description="The product with this externalId was updated.",
+            always=["Location"],
+            sometimes=["X-Ignored-Fields"],
+            examples=examples.PRODUCTS,
+        ),
+        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=examples.PRODUCTS, links=LATER_USES),
+        **refusals(*REGISTRATION),
     },
-    openapi_extra=json_body(CreateProduct),
+    openapi_extra=read_by_hand(CreateProduct, examples=examples.CREATE_PRODUCTS),
 )
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
@@ -54,12 +72,12 @@ async def create_product(request: Request) -> Response:
     operation_id="listProducts",
     summary="The account's products, newest first",
     response_description="One page.",
-    responses=error_answers(400, 401, 403, 429, 500, 503),
+    responses={200: success(examples=examples.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
 )
 async def list_products(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=100, description="Products on a page.")] = 50,
-    cursor: Annotated[str | None, Query(max_length=200, description="nextCursor of the page before.")] = None,
+    cursor: Cursor = None,
     status: Annotated[Literal["active", "archived", "all"], Query(description="Which ones.")] = "active",
 ) -> ProductList:
     """Follow nextCursor until it is null."""
@@ -72,9 +90,9 @@ async def list_products(
     operation_id="getProduct",
     summary="One product, archived or not",
     response_description="The product.",
-    responses=error_answers(401, 403, 404, 429, 500, 503),
+    responses={200: success(examples=examples.PRODUCTS), **refusals(*GATE, "product_not_found")},
 )
-async def get_product(request: Request, productId: str) -> ProductBody:
+async def get_product(request: Request, productId: ProductId) -> ProductBody:
     """Find it by the id that the service gave it."""
     return ProductBody.of(await _service(request).find(productId))
 
@@ -85,10 +103,13 @@ async def get_product(request: Request, productId: str) -> ProductBody:
     summary="Change some fields of a product",
     response_description="The product as it is now.",
     response_model=ProductBody,
-    responses=error_answers(400, 401, 403, 404, 409, 413, 422, 429, 500, 503),
-    openapi_extra=json_body(UpdateProduct),
+    responses={
+        200: success(sometimes=["X-Ignored-Fields"], examples=examples.PRODUCTS),
+        **refusals(*REGISTRATION, "product_not_found", "external_id_taken"),
+    },
+    openapi_extra=read_by_hand(UpdateProduct, examples=examples.UPDATE_PRODUCTS),
 )
-async def update_product(request: Request, productId: str) -> Response:
+async def update_product(request: Request, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
     read = await _read(request, read_change)
     service = _service(request)
@@ -103,9 +124,9 @@ async def update_product(request: Request, productId: str) -> Response:
     summary="Archive a product",
     status_code=204,
     response_description="It can no longer be tried on.",
-    responses=error_answers(401, 403, 404, 429, 500, 503),
+    responses={204: success(), **refusals(*GATE, *SENDING, "product_not_found")},
 )
-async def archive_product(request: Request, productId: str) -> None:
+async def archive_product(request: Request, productId: ProductId) -> None:
     """Hide it from try-ons; a PATCH with status active brings it back."""
     await _service(request).archive(productId)
 
@@ -114,10 +135,10 @@ def _service(request: Request) -> ProductService:
     return ProductService(request.app.state.parts, request.scope["state"][OWNER].account_id)
 
 
-async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
+async def _read(request: Request, reader: Callable[[bytearray, ImageLimits], ReadProduct]) -> ReadProduct:
     parts: ApiParts = request.app.state.parts
     check_media_type(request.headers)
-    body = await request.body()
+    body = body_of(request)
     async with request.app.state.image_slots:
         return await asyncio.to_thread(reader, body, parts.limits)
 

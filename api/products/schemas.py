@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
+from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema
 
 from api.json_body import WireModel
-from api.tryon.schemas import Category, GarmentCategoryText, GarmentState, SizeText, TuckState
-from domain.products import LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
+from api.tryon.schemas import AnyPicture, Category, GarmentCategoryText, GarmentState, SizeText, TuckState
+from domain.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
 from domain.tables import Product
 
 Status = Literal["active", "archived"]
+PUBLIC_ID_PATTERN = f"^{ID_PREFIX}[0-9a-f]{{32}}$"
 
 
 def _storable(text: str) -> str:
@@ -31,10 +35,30 @@ def _not_reserved(external_id: str) -> str:
 Storable = AfterValidator(_storable)
 """PostgreSQL keeps any text but one with a null character."""
 
-ExternalId = Annotated[
-    str, Field(min_length=1, max_length=LONGEST_EXTERNAL_ID), Storable, AfterValidator(_not_reserved)
+NO_NULL = {"pattern": "^[^\\u0000]*$"}
+"""What `Storable` asks for, as JSON Schema."""
+
+_ANY_CASE = [
+    re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", prefix) for prefix in RESERVED_PREFIXES
 ]
-Name = Annotated[str, Field(min_length=1, max_length=200), Storable]
+NOT_RESERVED = {"pattern": f"^(?!{'|'.join(_ANY_CASE)})[^\\u0000]*$"}
+
+ExternalId = Annotated[
+    str,
+    Field(min_length=1, max_length=LONGEST_EXTERNAL_ID, json_schema_extra=NOT_RESERVED),
+    Storable,
+    AfterValidator(_not_reserved),
+]
+Name = Annotated[str, Field(min_length=1, max_length=200, json_schema_extra=NO_NULL), Storable]
+ProductId = Annotated[
+    str, Path(description="From the service, not your externalId.", json_schema_extra={"pattern": PUBLIC_ID_PATTERN})
+]
+"""No pattern to FastAPI: what is malformed is as unknown as any other product."""
+
+Cursor = Annotated[
+    str | SkipJsonSchema[None],
+    Query(max_length=200, description="nextCursor of the page before.", json_schema_extra={"format": "product-cursor"}),
+]
 
 
 class OptionalFields(WireModel):
@@ -43,15 +67,17 @@ class OptionalFields(WireModel):
     external_id: ExternalId | None = Field(
         None, description="Your own name for it, such as a SKU; unique in your account. Not prod_… or test_…."
     )
-    garment_category: Annotated[GarmentCategoryText, Storable] | None = Field(
+    garment_category: Annotated[GarmentCategoryText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
         None, description="Free text such as t-shirt or jeans; improves the fit."
     )
-    garment_back_image_url: str | None = Field(
+    garment_back_image_url: AnyPicture | None = Field(
         None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
     )
     garment_state: GarmentState | None = Field(None, description="For jackets, shirts, waistcoats.")
     tuck_state: TuckState | None = None
-    size: Annotated[SizeText, Storable] | None = Field(None, description="Size of the garment, e.g. M, 38 or W32/L34.")
+    size: Annotated[SizeText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
+        None, description="Size of the garment, e.g. M, 38 or W32/L34."
+    )
 
 
 class CreateProduct(OptionalFields):
@@ -59,26 +85,28 @@ class CreateProduct(OptionalFields):
 
     name: Name = Field(description="For people.")
     category: Category = Field(description="What it covers.")
-    garment_image_url: str = Field(description="https:// address or data: URI of the product photo.")
+    garment_image_url: AnyPicture = Field(description="https:// address or data: URI of the product photo.")
 
 
 class UpdateProduct(OptionalFields):
     """Body of ``PATCH /api/v1/products/{productId}``: what is to change; null empties a field."""
 
-    name: Name | None = Field(None, description="For people. Cannot be null.")
-    category: Category | None = Field(None, description="Cannot be null.")
-    garment_image_url: str | None = Field(
+    name: Name | SkipJsonSchema[None] = Field(None, description="For people. Cannot be null.")
+    category: Category | SkipJsonSchema[None] = Field(None, description="Cannot be null.")
+    garment_image_url: AnyPicture | SkipJsonSchema[None] = Field(
         None, description="https:// address or data: URI of the product photo. Cannot be null."
     )
-    status: Status | None = Field(None, description="An archived product cannot be tried on. Cannot be null.")
+    status: Status | SkipJsonSchema[None] = Field(
+        None, description="An archived product cannot be tried on. Cannot be null."
+    )
 
 
 class ProductBody(BaseModel):
     """A registered garment; null for what is not set."""
 
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, extra="forbid")
 
-    id: str = Field(description="prod_ and 32 hexadecimal digits; what productId takes.")
+    id: str = Field(description="What productId takes.", pattern=PUBLIC_ID_PATTERN)
     external_id: str | None
     name: str
     category: Category
@@ -103,7 +131,7 @@ class ProductBody(BaseModel):
 class ProductList(BaseModel):
     """One page of products, newest first."""
 
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, extra="forbid")
 
     products: list[ProductBody]
     next_cursor: str | None = Field(description="For the next page; null on the last one.")

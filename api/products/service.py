@@ -26,6 +26,7 @@ from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef
 from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct
 from workflows.products import RegisterProductWorkflow, start_registration
+from workflows.queues import registration_workflow_id
 
 log = structlog.get_logger(__name__)
 
@@ -92,8 +93,8 @@ class ProductService:
             The product, and whether it was added.
 
         Raises:
-            TryOnError: A picture was refused; ``external_id_taken``; ``storage_unavailable`` or ``busy``, and the
-                same request may be sent again.
+            TryOnError: A picture was refused; ``external_id_taken``; ``storage_unavailable`` or ``busy``, which in
+                rare cases come after the row was saved.
         """
         registration_id = new_registration_id()
         try:
@@ -132,21 +133,27 @@ class ProductService:
             return await asyncio.wait_for(start_registration(self._parts.temporal, registration), timeout)
         except (TimeoutError, RPCError, RuntimeError) as error:
             log.warning("a registration cannot be started", reason=str(error)[:200])
+            await self._cancel(registration_workflow_id(registration.registration_id))
             raise TryOnError("storage_unavailable") from error
 
     async def _outcome(self, run: Run) -> SavedProduct:
         try:
             return await asyncio.wait_for(run.result(), self._parts.settings.api.product_timeout_seconds)
         except TimeoutError:
-            # What is not done by now shall not be done behind the caller's back, later on.
-            with contextlib.suppress(TimeoutError, RPCError):
-                await asyncio.wait_for(run.cancel(), self._parts.settings.temporal.start_timeout_seconds)
+            await self._cancel(run.id)
             raise TryOnError("busy") from None
         except RPCError as error:
             log.warning("the outcome of a registration is not known", run=run.id, reason=str(error)[:200])
+            await self._cancel(run.id)
             raise TryOnError("storage_unavailable") from error
         except WorkflowFailureError as error:
             raise refusal_of(error) from error
+
+    async def _cancel(self, workflow_id: str) -> None:
+        """What is not done by now shall not be done behind the caller's back, later on. It may be too late for that."""
+        run = self._parts.temporal.get_workflow_handle(workflow_id)
+        with contextlib.suppress(TimeoutError, RPCError, RuntimeError):
+            await asyncio.wait_for(run.cancel(), self._parts.settings.temporal.start_timeout_seconds)
 
     async def _forget(self, registration_id: str) -> None:
         try:

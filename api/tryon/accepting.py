@@ -170,7 +170,7 @@ class JobAcceptor:
             async with self._parts.database.transaction() as session:
                 await idempotency.give_up_claim(session, claim)
         except (SQLAlchemyError, OSError):
-            log.warning("the key of a refused request stays claimed for a minute", key=claim.key)
+            log.warning("the key of a refused request stays claimed for a minute", account_id=str(claim.account_id))
 
     async def _start(self, job_input: TryOnInput) -> bool:
         timeout = self._parts.settings.temporal.start_timeout_seconds
@@ -188,14 +188,14 @@ class RequestKey:
 
     Attributes:
         text: The client's `Idempotency-Key`.
-        fingerprint: 64 hexadecimal digits over path and body.
+        fingerprint: 64 hexadecimal digits over path and body, and whether a live or a test key sent them.
     """
 
     text: str
     fingerprint: str
 
     @classmethod
-    def read(cls, header: str | None, path: str, body: bytes) -> RequestKey | None:
+    def read(cls, header: str | None, mode: str, path: str, body: bytearray) -> RequestKey | None:
         """From the header, with or without the quotes that structured fields put around a string.
 
         Raises:
@@ -208,4 +208,6 @@ class RequestKey:
             text = text[1:-1]
         if not 1 <= len(text) <= idempotency.LONGEST_KEY or not (text.isascii() and text.isprintable()):
             raise TryOnError("idempotency_key_invalid")
-        return cls(text, hashlib.sha256(path.encode() + b"\0" + body).hexdigest())
+        digest = hashlib.sha256(f"{mode} {path}\n".encode())
+        digest.update(body)
+        return cls(text, digest.hexdigest())

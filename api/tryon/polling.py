@@ -107,7 +107,7 @@ class JobReader:
         await self._forget_inputs(job.id)
         await self._parts.store.delete_prefix(result_key(str(job.id)))
         async with self._parts.database.transaction() as session:
-            await jobs.forget_contents(session, job_id=job.id)
+            await jobs.forget_result(session, job_id=job.id)
 
     async def _find(self, job_id: str) -> Job:
         try:

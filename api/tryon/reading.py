@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from api import pictures
 from api.json_body import ignored_fields, parse_body
-from api.pictures import Picture
+from api.pictures import Picture, PictureReader
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
 from domain.errors import TryOnError
 from imaging.data_uri import is_data_uri
@@ -48,19 +48,20 @@ class ReadRequest:
         return [self.person, *(side for side in sides if isinstance(side, Picture))]
 
 
-def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) -> ReadRequest:
+def read_request(body: bytearray, model: type[TryOnRequest], limits: ImageLimits) -> ReadRequest:
     """Parse and judge every field.
 
     Raises:
         TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
     """
-    request = parse_body(body, model)
+    request, inline = parse_body(body, model)
+    reader = PictureReader(limits, inline)
     if not is_data_uri(request.customer_photo_base64):
         raise TryOnError(
             "malformed_data_uri", "customerPhotoBase64 must be a data: URI; the photo is always sent directly."
         )
-    person = pictures.read_inline("customerPhotoBase64", request.customer_photo_base64, limits)
-    garments = [_read_garment(prefix, garment, limits) for prefix, garment in request.items]
+    person = reader.inline("customerPhotoBase64", request.customer_photo_base64)
+    garments = [_read_garment(prefix, garment, reader) for prefix, garment in request.items]
     ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
     ignored += [name for prefix, garment in request.items for name in ignored_fields(garment, prefix)]
     return ReadRequest(person, garments, ignored)
@@ -71,14 +72,14 @@ def inspect_pictures(request: ReadRequest, limits: ImageLimits) -> dict[str, Ima
     return pictures.inspect_pictures(request.pictures, limits)
 
 
-def _read_garment(prefix: str, garment: GarmentFields, limits: ImageLimits) -> GarmentPictures:
+def _read_garment(prefix: str, garment: GarmentFields, reader: PictureReader) -> GarmentPictures:
     if garment.product_id is None:
         for name, value in (("garmentImageUrl", garment.garment_image_url), ("category", garment.category)):
             if value is None:
                 raise TryOnError("field_invalid", f"{prefix}{name} is required unless productId is given.")
     return GarmentPictures(
         garment,
-        pictures.read_picture(f"{prefix}garmentImageUrl", garment.garment_image_url, limits),
-        pictures.read_picture(f"{prefix}garmentBackImageUrl", garment.garment_back_image_url, limits),
+        reader.picture(f"{prefix}garmentImageUrl", garment.garment_image_url),
+        reader.picture(f"{prefix}garmentBackImageUrl", garment.garment_back_image_url),
         prefix,
     )

@@ -9,15 +9,21 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
+from api.body_limit import body_of
 from api.gate import OWNER
 from api.json_body import check_media_type, ignored_header
-from api.openapi import error_answers, json_body
+from api.openapi import examples
+from api.openapi.answers import GATE, IDEMPOTENCY, JSON_BODY, PICTURES, SENDING, VOLUME, Answers, refusals, success
+from api.openapi.headers import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
+from api.openapi.headers import PREFER
+from api.openapi.requests import read_by_hand
 from api.parts import ApiParts
 from api.tryon.accepting import JobAcceptor, RequestKey
 from api.tryon.polling import JobReader, JobState, wait_preferred
 from api.tryon.reading import read_request
-from api.tryon.schemas import Accepted, ComboRequest, Completed, Failed, SingleRequest, StillProcessing
+from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
 from domain import jobs
+from domain.keys import KeyOwner
 from imaging.data_uri import encode_data_uri_bytes
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"
@@ -26,19 +32,33 @@ RETRY_AFTER_SECONDS = 2
 
 IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
 
+ANSWERS_TO_A_START: Answers = {
+    202: success(
+        always=["Location"],
+        sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
+        examples=examples.ACCEPTED,
+        links={
+            "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
+            "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
+        },
+    ),
+    **refusals(*GATE, *JSON_BODY, *IDEMPOTENCY, "product_not_found", *PICTURES, *VOLUME),
+}
+
 router = APIRouter(tags=["try-on"])
 
 
 async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -> JSONResponse:
     parts: ApiParts = request.app.state.parts
     slots: asyncio.Semaphore = request.app.state.image_slots
+    owner: KeyOwner = request.scope["state"][OWNER]
     check_media_type(request.headers)
-    body = await request.body()
+    body, sent_key = body_of(request), request.headers.get(IDEMPOTENCY_KEY)
     async with slots:
         read = await asyncio.to_thread(read_request, body, model, parts.limits)
-        key = await asyncio.to_thread(RequestKey.read, request.headers.get(IDEMPOTENCY_KEY), request.url.path, body)
+        key = await asyncio.to_thread(RequestKey.read, sent_key, owner.mode, request.url.path, body)
     acceptor = JobAcceptor(parts, slots)
-    accepted = await acceptor.accept(request.scope["state"][OWNER], read, key)
+    accepted = await acceptor.accept(owner, read, key)
     headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}", **ignored_header(read.ignored_fields)}
     if accepted.replayed:
         headers[IDEMPOTENT_REPLAYED] = "true"
@@ -53,8 +73,8 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
     status_code=202,
     response_description="Accepted; poll the job.",
     response_model=Accepted,
-    responses=error_answers(400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 503),
-    openapi_extra=json_body(SingleRequest),
+    responses=ANSWERS_TO_A_START,
+    openapi_extra=read_by_hand(SingleRequest, examples=examples.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
 async def create_tryon(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
@@ -68,8 +88,8 @@ async def create_tryon(request: Request) -> Response:
     status_code=202,
     response_description="Accepted; poll the job.",
     response_model=Accepted,
-    responses=error_answers(400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 503),
-    openapi_extra=json_body(ComboRequest),
+    responses=ANSWERS_TO_A_START,
+    openapi_extra=read_by_hand(ComboRequest, examples=examples.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
 async def create_combo(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
@@ -80,11 +100,15 @@ async def create_combo(request: Request) -> Response:
     SINGLE_PATH + "/{jobId}",
     operation_id="getTryOn",
     summary="How a job stands, and its picture once there is one",
-    response_model=StillProcessing | Completed | Failed,
+    response_model=Poll,
     response_description="How the job stands.",
-    responses=error_answers(401, 403, 404, 429, 500, 503),
+    responses={
+        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=examples.POLLS),
+        **refusals(*GATE, "job_not_found"),
+    },
+    openapi_extra=read_by_hand(headers=[PREFER]),
 )
-async def get_tryon(request: Request, jobId: str) -> Response:  # the contract's own spelling
+async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """Poll every 2 to 3 seconds until the status is completed or failed; or send `Prefer: wait=30` and be answered
     when the job ends, or after that many seconds, for the price of one request.
     """  # noqa: D205  # one sentence of the reference
@@ -107,9 +131,9 @@ async def get_tryon(request: Request, jobId: str) -> Response:  # the contract's
     summary="Erase a job: its picture, its inputs, and where they came from",
     status_code=204,
     response_description="Erased; polls are 404 from now on.",
-    responses=error_answers(401, 403, 404, 429, 500, 503),
+    responses={204: success(), **refusals(*GATE, *SENDING, "job_not_found")},
 )
-async def erase_tryon(request: Request, jobId: str) -> Response:  # the contract's own spelling
+async def erase_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
     parts: ApiParts = request.app.state.parts
     await JobReader(parts, request.scope["state"][OWNER]).erase(jobId)

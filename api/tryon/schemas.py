@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from uuid import UUID
 
-from pydantic import BaseModel, Field
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic.config import JsonDict
 
 from api.json_body import WireModel
+from api.openapi.pictures import INLINE, INLINE_OR_REMOTE
 
 SizeText = Annotated[str, Field(min_length=1, max_length=32)]
 GarmentCategoryText = Annotated[str, Field(max_length=64)]
 Category = Literal["upper_body", "lower_body", "full_body"]
 GarmentState = Literal["open", "closed"]
 TuckState = Literal["tucked", "untucked"]
+InlinePicture = Annotated[str, WithJsonSchema(INLINE)]
+AnyPicture = Annotated[str, WithJsonSchema(INLINE_OR_REMOTE)]
+JobId = Annotated[str, Path(description="From the answer that started the job.", json_schema_extra={"format": "uuid"})]
+"""Not a UUID to FastAPI: what is malformed is as unknown as any other job."""
+
+GIVEN: JsonDict = {"type": "string"}
+REGISTERED_OR_DESCRIBED: JsonDict = {
+    "anyOf": [
+        {"required": ["productId"], "properties": {"productId": GIVEN}},
+        {"required": ["garmentImageUrl", "category"], "properties": {"garmentImageUrl": GIVEN, "category": GIVEN}},
+    ]
+}
+"""What `api.tryon.reading` asks of a garment; null counts as not sent."""
 
 
 class GarmentFields(WireModel):
     """One garment."""
 
+    model_config = ConfigDict(json_schema_extra=REGISTERED_OR_DESCRIBED)
+
     product_id: str | None = Field(
         None, description="A registered garment, by its id or by your externalId; replaces the three fields below."
     )
-    garment_image_url: str | None = Field(
+    garment_image_url: AnyPicture | None = Field(
         None, description="https:// address or data: URI of the product photo. Required without productId."
     )
-    garment_back_image_url: str | None = Field(
+    garment_back_image_url: AnyPicture | None = Field(
         None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
     )
     category: Category | None = Field(None, description="Required without productId.")
@@ -41,7 +60,7 @@ class GarmentFields(WireModel):
 class SingleRequest(GarmentFields):
     """Body of ``POST /api/v1/tryon``."""
 
-    customer_photo_base64: str = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
 
     @property
     def items(self) -> list[tuple[str, GarmentFields]]:
@@ -52,7 +71,7 @@ class SingleRequest(GarmentFields):
 class ComboRequest(WireModel):
     """Body of ``POST /api/v1/tryon/combo``."""
 
-    customer_photo_base64: str = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
     garments: Annotated[list[GarmentFields], Field(min_length=2, max_length=4)]
 
     @property
@@ -61,35 +80,42 @@ class ComboRequest(WireModel):
         return [(f"garments[{index}].", garment) for index, garment in enumerate(self.garments)]
 
 
-class Accepted(BaseModel):
+class Answer(BaseModel):
+    """These fields and no others."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Accepted(Answer):
     """The job was accepted; poll it."""
 
-    jobId: str  # noqa: N815  # the contract's own spelling
+    jobId: UUID  # noqa: N815  # the contract's own spelling
     status: Literal["processing"]
 
 
-class StillProcessing(BaseModel):
+class StillProcessing(Answer):
     """The picture is being made."""
 
     status: Literal["processing"]
 
 
-class Completed(BaseModel):
+class Completed(Answer):
     """The picture."""
 
     status: Literal["completed"]
-    resultImageBase64: str = Field(description="data:image/jpeg;base64,…")  # noqa: N815  # likewise
-    generationTimeMs: int  # noqa: N815  # likewise
+    resultImageBase64: str = Field(  # noqa: N815  # likewise
+        description="A data: URI, data:image/jpeg;base64,…", pattern="^data:image/jpeg;base64,"
+    )
+    generationTimeMs: float = Field(  # noqa: N815  # likewise
+        description="From acceptance to completion, in milliseconds.", ge=0
+    )
 
 
-class Failed(BaseModel):
+class Failed(Answer):
     """There will be no picture; nothing was billed."""
 
     status: Literal["failed"]
-    error: str
+    error: str = Field(description="A sentence that is safe to show to an end user.", min_length=1)
 
 
-class ErrorBody(BaseModel):
-    """Body of every 4xx and 5xx answer."""
-
-    error: str = Field(description="Safe to show to an end user.")
+Poll = Annotated[StillProcessing | Completed | Failed, Field(discriminator="status")]

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request
 
 from api.gate import OWNER
-from api.openapi import error_answers
+from api.openapi import examples
+from api.openapi.answers import GATE, refusals, success
 from api.parts import ApiParts
 from api.usage.schemas import UsageAnswer
 from domain.keys import KeyOwner
@@ -21,7 +22,7 @@ router = APIRouter(tags=["usage"])
     operation_id="getUsage",
     summary="What the account has used of its volume",
     response_description="The account's standing.",
-    responses=error_answers(401, 403, 429, 500, 503),
+    responses={200: success(examples=examples.USAGE), **refusals(*GATE)},
 )
 async def get_usage(request: Request) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""

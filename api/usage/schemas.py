@@ -11,7 +11,7 @@ from domain.usage import Usage
 
 
 class _Answer(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, serialize_by_alias=True, extra="forbid")
 
 
 class PeriodAnswer(_Answer):
@@ -26,12 +26,12 @@ class UsageAnswer(_Answer):
 
     plan: str = Field(description="Name of the plan.", examples=["starter"])
     period: PeriodAnswer = Field(description="The current period: a month from the account's own day, or the trial.")
-    included: int = Field(description="What the plan gives for the period.", examples=[250])
-    used: int = Field(description="Completed jobs that were taken from it.", examples=[17])
-    reserved: int = Field(description="Jobs in progress.", examples=[1])
-    top_up_remaining: int = Field(description="Left in top-up packs.", examples=[0])
-    daily_cap: int = Field(description="What may be started in a day (UTC).", examples=[50])
-    daily_used: int = Field(description="What was started today and did not fail.", examples=[3])
+    included: int = Field(ge=0, description="What the plan gives for the period.", examples=[250])
+    used: int = Field(ge=0, description="Completed jobs that were taken from it.", examples=[17])
+    reserved: int = Field(ge=0, description="Jobs in progress.", examples=[1])
+    top_up_remaining: int = Field(ge=0, description="Left in top-up packs.", examples=[0])
+    daily_cap: int = Field(ge=0, description="What may be started in a day (UTC).", examples=[50])
+    daily_used: int = Field(ge=0, description="What was started today and did not fail.", examples=[3])
     trial_ends_at: datetime | None = Field(description="Only for a trial.", examples=[None])
 
     @classmethod

@@ -11,6 +11,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from domain.tables.base import Table
 
+_OPEN = text("status = 'processing'")
+_WITH_RESULT = text("result_key IS NOT NULL")
 _UNSTARTED = text("started_at IS NULL AND status = 'processing'")
 
 
@@ -23,6 +25,10 @@ class Job(Table):
         # The outbox: jobs that were accepted and not yet handed to Temporal.
         Index("ix_job_unstarted", "created_at", sqlite_where=_UNSTARTED, postgresql_where=_UNSTARTED),
         Index("ix_job_account_created", "account_id", "created_at"),
+        # What the sweeps look for among the rows of ninety days.
+        Index("ix_job_open", "created_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("ix_job_with_result", "expires_at", sqlite_where=_WITH_RESULT, postgresql_where=_WITH_RESULT),
+        Index("ix_job_finished", "finished_at"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
@@ -61,7 +67,7 @@ class IdempotencyKey(Table):
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), primary_key=True)
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
     fingerprint: Mapped[str] = mapped_column(String(64))
-    """SHA-256 over path and body."""
+    """SHA-256 over everything that makes the request this one."""
     claim: Mapped[uuid.UUID]
     """Who is accepting the request; only the holder may complete or give up the row."""
     claimed_at: Mapped[datetime] = mapped_column(index=True)

@@ -25,6 +25,7 @@ class Allowance(Table):
         CheckConstraint("source IN ('trial', 'included', 'topup')", name="source"),
         CheckConstraint("reserved >= 0 AND settled >= 0", name="counters"),
         CheckConstraint("reserved + settled <= generations", name="not_overspent"),
+        Index("ix_allowance_account_id", "account_id"),
         # A period's volume is opened once, by whichever request comes first in it.
         Index(
             "uq_allowance_period",

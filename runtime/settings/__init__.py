@@ -20,6 +20,7 @@ from runtime.settings.platform import (
     ObjectStoreSettings,
     StackSettings,
     TemporalSettings,
+    WorkerSettings,
 )
 from runtime.settings.service import ApiSettings, BillingSettings, JobSettings, RateLimitSettings, SecuritySettings
 
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "StackSettings",
     "TemporalSettings",
+    "WorkerSettings",
     "load_settings",
     "without_tryon_variables",
 ]
@@ -59,6 +61,7 @@ class Settings:
     database: DatabaseSettings
     object_store: ObjectStoreSettings
     temporal: TemporalSettings
+    workers: WorkerSettings
     security: SecuritySettings
     stack: StackSettings
     logs: LogSettings

@@ -21,10 +21,12 @@ class DatabaseSettings(Concern):
     """SQLAlchemy address: ``sqlite+aiosqlite:///file`` on one machine, ``postgresql+asyncpg://…`` beyond it."""
 
     pool_size: int = Field(default=8, ge=1)
-    """Connections per process; a request holds one for a few milliseconds only."""
+    """Connections per pool; a request holds one for a few milliseconds only. The API has two pools (one for what may
+    be forgotten in a power cut), which on PostgreSQL may grow to twice this under load."""
 
     busy_timeout_seconds: float = Field(default=5.0, gt=0)
-    """How long a writer waits for SQLite's one write lock before the caller gets 503."""
+    """How long to wait for SQLite's one write lock, or for a lock or a connection of PostgreSQL, before the caller
+    gets 503."""
 
 
 class ObjectStoreSettings(Concern):
@@ -117,6 +119,17 @@ class LogSettings(Concern):
 
     format: Literal["json", "text"] = "json"
     """One JSON object a line, or text for people."""
+
+
+class WorkerSettings(Concern):
+    """The workers."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_WORKER_")
+    title = "Workers"
+
+    niceness: int = Field(default=5, ge=0, le=19)
+    """How far workers stand back for other processes of their machine. Where everything runs on one, a render
+    would otherwise be felt in every poll; on a machine of their own it changes nothing."""
 
 
 class MetricsSettings(Concern):

@@ -36,7 +36,7 @@ class ApiSettings(Concern):
 
     body_budget_bytes: int = 256 * 1024 * 1024
     """All bodies in flight in one process together; beyond it a POST gets 503 with Retry-After.
-    A body costs about three times its size in memory while it is read."""
+    An account may fill a quarter of it with several bodies. A body costs about twice its size in memory."""
 
     body_timeout_seconds: float = 60.0
     """Longest time for a body to arrive; a client that trickles is cut off with 400."""
@@ -44,6 +44,10 @@ class ApiSettings(Concern):
     product_timeout_seconds: float = Field(default=40.0, gt=0)
     """Longest time that adding or changing a product may take, its pictures' downloads included; then it is given
     up and the answer is 503."""
+
+    keep_alive_seconds: int = Field(default=75, ge=1)
+    """How long an idle connection is kept. Longer than the proxy in front keeps it (most: 60 s), or the proxy sends
+    requests into connections that are just being closed."""
 
     image_threads: int = Field(default=2, ge=1)
     """Pictures checked at the same time in one process."""

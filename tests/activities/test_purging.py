@@ -18,9 +18,9 @@ from workflows.contracts import SweepInput, SweepReport
 KEEP = timedelta(hours=1)
 
 
-async def purge(database: Database, store: MemoryObjectStore) -> SweepReport:
+async def purge(database: Database, store: MemoryObjectStore, limit: int = 10_000) -> SweepReport:
     activities = PurgingActivities(database, store, JobSettings())
-    return await ActivityEnvironment().run(activities.purge, SweepInput(limit=10_000))
+    return await ActivityEnvironment().run(activities.purge, SweepInput(limit=limit))
 
 
 async def complete(database: Database, job_id: uuid.UUID, keep: timedelta, now: datetime | None = None) -> None:
@@ -87,6 +87,29 @@ async def test_a_result_that_was_written_after_its_job_had_failed_is_deleted(
     await put(store, *(f"results/{job_id}.jpg" for job_id in (failed, running, done)), age=2 * ORPHAN_AGE)
     await purge(database, store)
     assert await store.list_keys("") == sorted([f"results/{running}.jpg", f"results/{done}.jpg"])
+
+
+async def test_what_is_still_wanted_does_not_stand_in_the_way(database: Database, digester: KeyDigester) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    wanted = [await create_job(database, caller) for _ in range(4)]
+    for job_id in wanted:
+        await complete(database, job_id, KEEP)
+    orphans = [uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)]
+    await put(store, *(f"results/{job_id}.jpg" for job_id in (*wanted, *orphans)), age=2 * ORPHAN_AGE)
+    for _ in orphans:
+        await purge(database, store, limit=1)
+    assert await store.list_keys("") == sorted(f"results/{job_id}.jpg" for job_id in wanted)
+
+
+async def test_one_round_deletes_more_than_one_batch_of_expired_pictures(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    for job_id in [await create_job(database, caller) for _ in range(5)]:
+        await put(store, f"results/{job_id}.jpg")
+        await complete(database, job_id, timedelta(seconds=-1))
+    await purge(database, store, limit=2)
+    assert store.objects == {}
 
 
 async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Database, digester: KeyDigester) -> None:

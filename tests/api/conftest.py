@@ -8,12 +8,14 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from temporalio.client import Client
 
 from api.app import create_app
 from api.parts import ApiParts
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
+from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.keys import KeyDigester
 from imaging.limits import ImageLimits
 from runtime.database import Database
@@ -32,6 +34,7 @@ class Api:
     parts: ApiParts
     caller: Caller
     store: MemoryObjectStore
+    app: FastAPI
 
     async def post(self, body: Any, path: str = "/api/v1/tryon") -> httpx.Response:
         return await self.client.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
@@ -45,11 +48,14 @@ OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 @pytest.fixture
 def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -> OpenApi:
-    """Opens an API; ``settings``, ``client`` (of Temporal) and ``rate_limiter`` may be others."""
+    """Opens an API; ``settings``, ``client`` (of Temporal) ``rate_limiter`` and ``own_terms`` may be others."""
 
     @asynccontextmanager
     async def open_it(
-        settings: Settings | None = None, client: Client | None = None, rate_limiter: RateLimiter | None = None
+        settings: Settings | None = None,
+        client: Client | None = None,
+        rate_limiter: RateLimiter | None = None,
+        own_terms: OwnTerms = PLAN_AS_IT_IS,
     ) -> AsyncIterator[Api]:
         settings = settings or Settings()
         store = MemoryObjectStore()
@@ -71,14 +77,14 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -
             yield parts
 
         app = create_app(settings, ready_parts)
-        caller = await create_caller(database, digester)
+        caller = await create_caller(database, digester, own_terms=own_terms)
         async with (
             app.router.lifespan_context(app),
             httpx.AsyncClient(
                 transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
             ) as http,
         ):
-            yield Api(http, parts, caller, store)
+            yield Api(http, parts, caller, store, app)
 
     return open_it
 

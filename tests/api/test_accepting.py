@@ -136,3 +136,15 @@ async def test_free_text_is_kept_whatever_it_holds(api: Api, text: str) -> None:
     accepted = await api.post(single(garmentCategory=text))
     assert accepted.status_code == 202
     assert (await job_input(api, accepted.json()["jobId"])).garments[0].hints.garment_category == text
+
+
+@pytest.mark.parametrize("filling", [[{}] * 2000, dict.fromkeys(map(str, range(2000))), [[[]]] * 700, ["x"] * 2000])
+async def test_a_body_with_more_values_than_any_request_needs_is_not_even_parsed(api: Api, filling: object) -> None:
+    answer = await api.post(single(filling=filling))
+    assert (answer.status_code, answer.headers["X-Error-Code"]) == (400, "json_invalid")
+
+
+async def test_a_name_that_does_not_end_costs_one_line(api: Api) -> None:
+    answer = await api.post(single(**{"x" * 1_000_000: 1, "y": 2}))
+    assert answer.status_code == 202
+    assert answer.headers["X-Ignored-Fields"] == "x" * 1000

@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from api.body_limit import BodyLimit
+from api.body_limit import BODY, BodyLimit
 
 CAP = 100
 
@@ -19,17 +19,27 @@ class Application:
         self.go_on.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self.bodies.append((await receive())["body"])
+        self.bodies.append(scope["state"][BODY])
+        assert (await receive())["body"] == b""
         await self.go_on.wait()
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
 
-def limited(application: Application, budget: int = 1000, timeout_seconds: float = 5) -> BodyLimit:
-    return BodyLimit(application, caps={"/large": CAP}, other_cap=10, budget=budget, timeout_seconds=timeout_seconds)
+def limited(application: Application, budget: int = 1000, timeout_seconds: float = 5, **caps: int) -> BodyLimit:
+    return BodyLimit(
+        application,
+        caps=caps or {"/large": CAP},
+        other_cap=10,
+        budget=budget,
+        timeout_seconds=timeout_seconds,
+        holder_of=lambda scope: scope["holder"],
+    )
 
 
-async def status_of(limit: BodyLimit, *messages: Message, path: str = "/large", length: int | None = None) -> int:
+async def status_of(
+    limit: BodyLimit, *messages: Message, path: str = "/large", length: int | None = None, holder: str = "somebody"
+) -> int:
     """Send these messages as one request; after the last one the client is silent."""
     headers = [] if length is None else [(b"content-length", str(length).encode())]
     pending = list(messages)
@@ -46,6 +56,7 @@ async def status_of(limit: BodyLimit, *messages: Message, path: str = "/large", 
             statuses.append(message["status"])
 
     scope: dict[str, Any] = {"type": "http", "method": "POST", "path": path, "headers": headers, "query_string": b""}
+    scope["holder"] = holder
     await limit(scope, receive, send)
     return statuses[0]
 
@@ -73,7 +84,7 @@ async def test_another_path_has_its_own_cap() -> None:
 
 
 async def test_a_cap_holds_for_every_path_of_its_route() -> None:
-    limit = BodyLimit(Application(), caps={"/things/{id}": CAP}, other_cap=10, budget=1000, timeout_seconds=5)
+    limit = limited(Application(), **{"/things/{id}": CAP})
     assert await status_of(limit, part(CAP), path="/things/one") == 200
     assert await status_of(limit, part(CAP + 1), path="/things/two") == 413
     for path in ("/things", "/things/", "/things/one/more", "/other/things/one"):
@@ -92,13 +103,48 @@ async def test_bodies_beyond_the_budget_wait_for_another_time() -> None:
     application = Application()
     application.go_on.clear()
     limit = limited(application, budget=150)
-    first = asyncio.create_task(status_of(limit, part(90), length=90))
+    first = asyncio.create_task(status_of(limit, part(90)))
     await asyncio.sleep(0.01)
-    assert await status_of(limit, part(70), length=70) == 503
-    assert await status_of(limit, part(90)) == 503, "without a length, the cap is what counts"
+    assert await status_of(limit, part(70), holder="another") == 503
     application.go_on.set()
     assert await first == 200
-    assert await status_of(limit, part(90), length=90) == 200, "what the first held is free again"
+    assert await status_of(limit, part(90), holder="another") == 200, "what the first held is free again"
+
+
+async def test_what_is_announced_and_does_not_come_holds_nobody_up() -> None:
+    limit = limited(Application(), budget=150, timeout_seconds=0.2)
+    silent = [asyncio.create_task(status_of(limit, length=CAP, holder=f"silent {number}")) for number in range(20)]
+    await asyncio.sleep(0.01)
+    assert await status_of(limit, part(90), length=90) == 200
+    assert await asyncio.gather(*silent) == [400] * 20
+
+
+async def test_nobody_fills_the_budget_alone() -> None:
+    application = Application()
+    application.go_on.clear()
+    limit = limited(application, budget=150)
+    first = asyncio.create_task(status_of(limit, part(30), holder="greedy"))
+    await asyncio.sleep(0.01)
+    assert await status_of(limit, part(30), holder="greedy") == 503
+    second = asyncio.create_task(status_of(limit, part(30), holder="modest"))
+    await asyncio.sleep(0.01)
+    application.go_on.set()
+    assert (await first, await second) == (200, 200)
+
+
+async def test_a_request_that_is_broken_off_gives_back_what_it_held() -> None:
+    application = Application()
+    application.go_on.clear()
+    limit = limited(application, budget=150)
+    working = asyncio.create_task(status_of(limit, part(90)))
+    arriving = asyncio.create_task(status_of(limit, part(50, more=True), holder="another"))
+    await asyncio.sleep(0.01)
+    for task in (working, arriving):
+        task.cancel()
+    await asyncio.gather(working, arriving, return_exceptions=True)
+    application.go_on.set()
+    statuses = await asyncio.gather(*(status_of(limit, part(70), holder=f"number {number}") for number in range(2)))
+    assert statuses == [200, 200]
 
 
 async def test_a_single_body_passes_however_small_the_budget() -> None:

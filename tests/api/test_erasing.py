@@ -94,4 +94,22 @@ async def test_a_store_that_is_away_leaves_the_pictures_to_the_purge(
     assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
     assert (await api.poll(job_id)).status_code == 404
     async with database.reading() as session:
+        assert (await jobs.get_job(session, job_id=uuid.UUID(job_id))).workflow_input == {}
+    async with database.reading() as session:
         assert job_id in {str(job.id) for job in await jobs.list_expired(session, limit=10_000)}
+
+
+async def test_where_its_pictures_came_from_is_forgotten_whatever_happens_then(
+    api: Api, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = single(garmentImageUrl="https://shop.example/a-private-choice.jpg")
+    job_id = (await api.post(body)).json()["jobId"]
+
+    async def away(prefix: str) -> int:
+        raise ObjectStoreUnavailableError(prefix)
+
+    monkeypatch.setattr(api.store, "delete_prefix", away)
+    assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
+    async with database.reading() as session:
+        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    assert (job.status, job.workflow_input, job.error_code) == ("failed", {}, "cancelled")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
-from domain import idempotency
+from domain import idempotency, keys
 from domain.accounts import OwnTerms
 from domain.keys import KeyDigester
 from domain.tables import IdempotencyKey, Job
@@ -86,6 +86,16 @@ async def test_keys_of_two_accounts_have_nothing_to_do_with_each_other(
     first, second = await post(api, "k5", body), await post(api, "k5", body, **other.headers)
     assert first.json()["jobId"] != second.json()["jobId"]
     assert "Idempotent-Replayed" not in second.headers
+
+
+async def test_a_live_request_is_no_repetition_of_a_test_keys(
+    api: Api, database: Database, digester: KeyDigester
+) -> None:
+    async with database.transaction() as session:
+        _, test_key = await keys.create_key(session, digester, account_id=api.caller.account_id, mode="test")
+    body = single()
+    assert (await post(api, "k5b", body, Authorization=f"Bearer {test_key}")).status_code == 202
+    assert (await post(api, "k5b", body)).headers["X-Error-Code"] == "idempotency_mismatch"
 
 
 async def test_only_accepted_requests_are_remembered(api: Api) -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from domain.keys import KeyDigester
-from domain.object_keys import logo_prefix
+from domain.object_keys import logo_key, logo_prefix
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
@@ -107,6 +107,26 @@ async def test_from_nothing_to_a_logo_and_back(commands: Commands) -> None:
     assert await commands.shown() == {"enabled": False, "logoUrl": None}
     assert await commands.logos() == []
     assert await commands.told("remove") == "There was no logo.\n"
+
+
+async def test_a_logo_that_is_being_set_outlives_the_removal_of_the_one_before(commands: Commands) -> None:
+    await commands.told("set", "--logo", LOGO_URL)
+    fresh = logo_key(str(commands.caller.account_id), "0" * 64)
+    await commands.store.put(fresh, logo_file(), "image/png")  # its row is about to be written
+    assert await commands.told("remove") == "The logo is deleted.\n"
+    assert await commands.logos() == [fresh]
+
+
+async def test_without_the_object_store_the_logo_that_stays_is_named(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await commands.told("set", "--logo", LOGO_URL)
+    (key,) = await commands.logos()
+    monkeypatch.setenv("TRYON_S3_ENDPOINT", "http://127.0.0.1:1")
+    result = await commands.run("remove")
+    assert result.exit_code == 1
+    assert key in result.stderr
+    assert await commands.told("show") == "No logo was fetched yet.\n"
 
 
 async def test_it_can_be_fetched_and_left_off(commands: Commands) -> None:

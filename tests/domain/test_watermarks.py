@@ -85,9 +85,9 @@ async def test_without_a_logo_there_is_nothing_to_switch(
 
 async def test_once_removed_it_has_to_be_fetched_again(database: Database, account_id: uuid.UUID) -> None:
     await save(database, account_id)
-    for expected in (True, False):
+    for expected in (LOGO, None):
         async with database.transaction() as session:
-            assert await watermarks.remove_watermark(session, account_id=account_id) is expected
+            assert await watermarks.remove_watermark(session, account_id=account_id) == expected
     with pytest.raises(ValueError, match="until a logo was fetched"):
         await switch(database, account_id, enabled=True)
 

@@ -27,6 +27,7 @@ def uri(data: bytes, header: str = "data:image/png;base64,") -> str:
 )
 def test_accepted_headers(header: str) -> None:
     assert decode_data_uri(uri(b"pixels!", header)) == b"pixels!"
+    assert decode_data_uri(memoryview(uri(b"pixels!", header).encode())) == b"pixels!"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.api.conftest import combo, single
 from tests.factories import create_job
 from tests.integration.conftest import Service
 from tests.workflows.fakes import tryon_input
-from worker_cpu.relay import HEAD_START, relay_round
+from worker_cpu.relay import BATCH, HEAD_START, relay_round
 from workflows.contracts import ObjectRef
 
 KEEP = timedelta(hours=1)
@@ -109,7 +109,12 @@ async def test_the_relay_starts_what_was_accepted_and_not_handed_over(service: S
         job.workflow_input = source.model_copy(update={"garments": [garment]}).model_dump(mode="json")
         job.created_at -= 2 * HEAD_START
     unstartable = await create_job(service.database, service.caller, age=2 * HEAD_START)
-    assert await relay_round(service.database, temporal, KEEP) >= 1
+    started = 0
+    async with service.database.reading() as session:
+        waiting = len(await jobs.list_unstarted(session, older_than=HEAD_START, limit=100_000))
+    for _ in range(1 + waiting // BATCH):  # other tests' jobs lie there too, and the oldest go first
+        started += await relay_round(service.database, temporal, KEEP)
+    assert started >= 1
     assert (await service.finished(str(job_id)))["status"] == "completed"
     assert await relay_round(service.database, temporal, KEEP) == 0
     assert await entries(service, str(unstartable)) == ["reserve", "release"]

@@ -33,7 +33,7 @@ async def test_a_poll_that_was_held_is_repeated_at_once(server: ScriptedServer, 
     def hold(request: Received) -> Reply:
         time.now += 25
         if len(server.received) < 3:
-            return processing(Preference_Applied=request.headers["Prefer"])
+            return processing(Preference_Applied=request.headers["Prefer"], Retry_After="2")
         return COMPLETED
 
     server.answer = hold
@@ -48,9 +48,7 @@ async def test_a_poll_that_was_let_go_early_is_not(client: Any, server: Scripted
     assert time.slept == [2]
 
 
-async def test_the_servers_pause_holds_after_a_held_poll_too(
-    client: Any, server: ScriptedServer, time: FakeTime
-) -> None:
+async def test_and_gets_the_pause_that_the_server_asks_for(client: Any, server: ScriptedServer, time: FakeTime) -> None:
     server.reply(processing(Preference_Applied="wait=25", Retry_After="9"), COMPLETED)
     await client.wait(JOB)
     assert time.slept == [9]
@@ -152,6 +150,20 @@ async def test_and_waits_where_there_are_none(client: Any, server: ScriptedServe
     server.reply(Reply(202, ACCEPTED.body, {"RateLimit": '"requests";r=0;t=40'}), COMPLETED)
     await client.run_and_wait(jpeg, product_id="prod_1")
     assert time.slept == [40]
+
+
+def test_a_held_poll_is_not_repeated_faster_than_the_rate_limit_allows(server: ScriptedServer, time: FakeTime) -> None:
+    def hold(request: Received) -> Reply:
+        time.now += 25
+        if len(server.received) < 2:
+            limit = '"requests";r=0;t=41'
+            return processing(Preference_Applied=request.headers["Prefer"], Retry_After="2", RateLimit=limit)
+        return COMPLETED
+
+    server.answer = hold
+    with TryOnClient(server.url, "key", sleep=time.sleep, clock=time.clock) as client:
+        client.wait(JOB)
+    assert time.slept == [41]
 
 
 def test_the_last_poll_is_held_to_the_end_of_the_patience(server: ScriptedServer, time: FakeTime) -> None:

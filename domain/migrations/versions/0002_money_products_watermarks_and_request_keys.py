@@ -11,6 +11,8 @@ depends_on = None
 TIME = sa.DateTime(timezone=True)
 EPOCH = "1970-01-01 00:00:00"
 CLOSING = sa.text("kind IN ('settle', 'release')")
+OPEN = sa.text("status = 'processing'")
+WITH_RESULT = sa.text("result_key IS NOT NULL")
 PERIODIC = sa.text("source IN ('trial', 'included')")
 
 
@@ -72,6 +74,7 @@ def _money() -> None:
         sa.ForeignKeyConstraint(["account_id"], ["account.id"], name=op.f("fk_allowance_account_id_account")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_allowance")),
     )
+    op.create_index("ix_allowance_account_id", "allowance", ["account_id"])
     op.create_index(
         "uq_allowance_period",
         "allowance",
@@ -138,6 +141,9 @@ def _jobs() -> None:
         batch.add_column(sa.Column("products", sa.JSON(), nullable=True))
         batch.add_column(sa.Column("erased_at", TIME, nullable=True))
         batch.create_foreign_key(op.f("fk_job_allowance_id_allowance"), "allowance", ["allowance_id"], ["id"])
+    op.create_index("ix_job_open", "job", ["created_at"], sqlite_where=OPEN, postgresql_where=OPEN)
+    op.create_index("ix_job_with_result", "job", ["expires_at"], sqlite_where=WITH_RESULT, postgresql_where=WITH_RESULT)
+    op.create_index("ix_job_finished", "job", ["finished_at"])
     op.create_table(
         "idempotency_key",
         sa.Column("account_id", sa.Uuid(), nullable=False),
