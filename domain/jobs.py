@@ -218,11 +218,6 @@ async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime)
     )
 
 
-async def list_ended(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> Sequence[uuid.UUID]:
-    """Those of the jobs that are no longer in progress."""
-    return (await session.scalars(select(Job.id).where(Job.id.in_(job_ids), Job.status != PROCESSING))).all()
-
-
 async def list_open_of_account(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
     """The account's jobs in progress."""
     return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()

@@ -55,10 +55,10 @@ class JobEndings:
             await asyncio.sleep(self._interval_seconds)
             try:
                 async with self._database.reading() as session:
-                    ended = await jobs.list_ended(session, job_ids=list(self._waiting))
+                    standings = await jobs.standings(session, job_ids=list(self._waiting))
             except (SQLAlchemyError, OSError) as error:
                 log.warning("waiting polls wait for the database", reason=str(error)[:200])
                 continue
-            for job_id in ended:
-                for waiter in self._waiting.get(job_id, ()):
+            for job_id, standing in standings.items():
+                for waiter in self._waiting.get(job_id, ()) if standing.ended else ():
                     waiter.set()

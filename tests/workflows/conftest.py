@@ -24,11 +24,13 @@ RunningSteps = Callable[[FakeSteps], AbstractAsyncContextManager["Runs"]]
 class Runs:
     """Starts jobs and finds their runs."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, fakes: FakeSteps) -> None:
         self.client = client
+        self._jobs = fakes.only = set[str]()
 
     async def start(self, job: TryOnInput | None = None) -> WorkflowHandle[TryOnWorkflow, TryOnOutcome]:
         job = job or tryon_input(uuid.uuid4().hex)
+        self._jobs.add(job.job_id)
         await start_tryon(self.client, job)
         return self.client.get_workflow_handle_for(TryOnWorkflow.run, f"tryon-{job.job_id}")
 
@@ -42,6 +44,7 @@ def running(temporal: Client) -> RunningSteps:
 
     @asynccontextmanager
     async def run(fakes: FakeSteps) -> AsyncIterator[Runs]:
+        runs = Runs(temporal, fakes)
         cpu = Worker(
             temporal,
             task_queue=CPU_QUEUE,
@@ -58,6 +61,6 @@ def running(temporal: Client) -> RunningSteps:
             max_heartbeat_throttle_interval=QUICK,
         )
         async with cpu, gpu:
-            yield Runs(temporal)
+            yield runs
 
     return run
