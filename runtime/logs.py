@@ -8,6 +8,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
+from structlog.dev import plain_traceback
 
 from runtime.settings import LogSettings
 
@@ -45,7 +46,8 @@ def configure_logs(settings: LogSettings, process: str) -> None:
     renderer: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if settings.format == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        # The default traceback shows local variables, and with them keys and pictures.
+        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain_traceback)]
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
