@@ -23,6 +23,7 @@ from domain.usage import Usage, usage_of
 from runtime.database import Database
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
+from workflows.cancel import cancel_run
 from workflows.queues import tryon_workflow_id
 
 app = typer.Typer(no_args_is_help=True, help="Accounts.")
@@ -196,5 +197,4 @@ async def _cancel_runs(settings: Settings, job_ids: list[uuid.UUID]) -> None:
     with contextlib.suppress(RPCError, RuntimeError):
         temporal = await connect_temporal(settings.temporal)
         for job_id in job_ids:
-            with contextlib.suppress(RPCError):
-                await temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).cancel()
+            await cancel_run(temporal, tryon_workflow_id(str(job_id)), settings.temporal.start_timeout_seconds)

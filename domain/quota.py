@@ -79,6 +79,12 @@ async def reserved_by(session: AsyncSession, *, account_id: uuid.UUID) -> int:
     return int(reserved or 0)
 
 
+async def used_today(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> int:
+    """Generations that were started on this day (UTC) and did not fail."""
+    usage = await session.get(DailyUsage, (account_id, now.astimezone(UTC).date()))
+    return usage.reserved + usage.settled if usage else 0
+
+
 async def check(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:
     """Look whether a job could be accepted, without changing anything; `reserve` has the last word.
 
@@ -88,13 +94,12 @@ async def check(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID
     account = await session.get_one(Account, account_id)
     terms = terms_of(account, plans)
     allowances = await spendable(session, account_id=account_id, now=now)
-    left = sum(each.generations - each.reserved - each.settled for each in allowances)
+    left = sum(each.left for each in allowances)
     if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
         left += terms.included  # the period's volume is opened by the first job in it
     if left < 1:
         raise _nothing_left(terms)
-    used = await session.get(DailyUsage, (account_id, now.astimezone(UTC).date()))
-    if (used.reserved + used.settled if used else 0) >= terms.daily_cap:
+    if await used_today(session, account_id=account_id, now=now) >= terms.daily_cap:
         raise _cap_reached(now)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.periods import Period
 from domain.plans import PlanBook, terms_of
-from domain.quota import TOPUP, period_of, reserved_by, spendable
-from domain.tables import Account, DailyUsage
+from domain.quota import TOPUP, period_of, reserved_by, spendable, used_today
+from domain.tables import Account
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,14 @@ async def usage_of(session: AsyncSession, plans: PlanBook, *, account_id: uuid.U
     allowances = await spendable(session, account_id=account_id, now=at)
     packs = [each for each in allowances if each.source == TOPUP]
     volume = [each for each in allowances if each.source != TOPUP]
-    today = await session.get(DailyUsage, (account_id, now.astimezone(UTC).date()))
     return Usage(
         plan=account.plan,
         period=period,
         included=terms.included,
         used=sum(each.settled for each in volume),
         reserved=await reserved_by(session, account_id=account_id),
-        topup_remaining=sum(each.generations - each.reserved - each.settled for each in packs),
+        topup_remaining=sum(each.left for each in packs),
         daily_cap=terms.daily_cap,
-        daily_used=today.reserved + today.settled if today else 0,
+        daily_used=await used_today(session, account_id=account_id, now=now),
         trial_ends_at=period.end if terms.trial_days is not None else None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from domain.registrations import new_registration_id
 from domain.tables import Product
 from imaging.inspect import ImageFacts
 from runtime.object_store import ObjectStoreUnavailableError
+from workflows.cancel import cancel_run
 from workflows.contracts import ObjectRef
 from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct
 from workflows.products import RegisterProductWorkflow, start_registration
@@ -151,9 +151,7 @@ class ProductService:
 
     async def _cancel(self, workflow_id: str) -> None:
         """What is not done by now shall not be done behind the caller's back, later on. It may be too late for that."""
-        run = self._parts.temporal.get_workflow_handle(workflow_id)
-        with contextlib.suppress(TimeoutError, RPCError, RuntimeError):
-            await asyncio.wait_for(run.cancel(), self._parts.settings.temporal.start_timeout_seconds)
+        await cancel_run(self._parts.temporal, workflow_id, self._parts.settings.temporal.start_timeout_seconds)
 
     async def _forget(self, registration_id: str) -> None:
         try:

@@ -19,6 +19,7 @@ from domain.keys import KeyOwner
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+from workflows.cancel import cancel_run
 from workflows.liveness import end_of_run
 from workflows.queues import tryon_workflow_id
 
@@ -141,9 +142,8 @@ class JobReader:
 
     async def _cancel_run(self, job_id: uuid.UUID) -> None:
         """Spare the workers a job whose outcome is decided; it changes nothing if they finish it."""
-        run = self._parts.temporal.get_workflow_handle(tryon_workflow_id(str(job_id)))
-        with contextlib.suppress(TimeoutError, RPCError, RuntimeError):
-            await asyncio.wait_for(run.cancel(), self._parts.settings.temporal.start_timeout_seconds)
+        timeout = self._parts.settings.temporal.start_timeout_seconds
+        await cancel_run(self._parts.temporal, tryon_workflow_id(str(job_id)), timeout)
 
     async def _forget_inputs(self, job_id: uuid.UUID) -> None:
         await self._parts.store.delete_prefix(job_prefix(str(job_id)))

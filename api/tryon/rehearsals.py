@@ -5,8 +5,10 @@ Anything else that a test key sends is a rehearsal that completes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 
 from api.tryon.reading import ReadRequest
 from domain.errors import CATALOGUE, TryOnError
@@ -38,7 +40,8 @@ class Rehearsal:
     refusal: TryOnError | None = None
 
 
-def rehearsal_product_ids() -> dict[str, str]:
+@cache
+def rehearsal_product_ids() -> Mapping[str, str]:
     """Every fixed product id, with what it does."""
     ids = {
         COMPLETED: "The job completes.",
@@ -57,7 +60,7 @@ def rehearsal_of(request: ReadRequest) -> Rehearsal:
     known = rehearsal_product_ids()
     for garment in request.garments:
         product_id = garment.fields.product_id
-        if product_id in known:
+        if product_id is not None and product_id in known:
             return _rehearsal(product_id)
     return Rehearsal(RehearsalScript())
 

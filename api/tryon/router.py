@@ -109,9 +109,11 @@ async def create_combo(request: Request) -> Response:
     openapi_extra=read_by_hand(headers=[PREFER]),
 )
 async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
-    """Poll every 2 to 3 seconds until the status is completed or failed; or send `Prefer: wait=30` and be answered
-    when the job ends, or after that many seconds, for the price of one request.
-    """  # noqa: D205  # one sentence of the reference
+    """Poll every 2 to 3 seconds until the status is completed or failed.
+
+    Or send `Prefer: wait=30` and be answered when the job ends, or after that many seconds, for the price of one
+    request.
+    """
     parts: ApiParts = request.app.state.parts
     wait = wait_preferred(request.headers.getlist("Prefer"), parts.settings.jobs.longest_wait_seconds)
     state = await JobReader(parts, request.scope["state"][OWNER]).state(jobId, wait)

@@ -52,6 +52,11 @@ class Allowance(Table):
     price_cents: Mapped[int]
     """What was asked for it, in US cents."""
 
+    @property
+    def left(self) -> int:
+        """Generations that can still be reserved."""
+        return self.generations - self.reserved - self.settled
+
 
 class DailyUsage(Table):
     """How many generations an account started on one day (UTC) and did not get back."""
