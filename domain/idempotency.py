@@ -22,7 +22,7 @@ from domain.tables import IdempotencyKey
 LONGEST_KEY = 255
 REMEMBERED = timedelta(hours=24)
 LEASE = timedelta(seconds=60)
-"""Longer than the slowest acceptance: pictures are checked and stored in the meantime."""
+"""Longer than pictures take to be checked and stored. An acceptance that takes longer may find its claim gone."""
 
 
 @dataclass(frozen=True)
