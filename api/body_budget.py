@@ -12,37 +12,58 @@ class BodyBudget:
     """Bytes of bodies that are being received or worked on, counted as they arrive.
 
     What is only announced costs nothing and counts for nothing. One body alone always gets through, however small the
-    budget; a holder who has several in flight may not fill more than a quarter with them.
+    budget, and so does one that is small; a holder who has several in flight may not fill more than a quarter.
     """
 
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._share = total // 4
-        self._in_flight = 0
-        self._of_holder: Counter[Hashable] = Counter()
-
-    def hold(self, holder: Hashable, held: int, more: int) -> None:
-        """Count what has arrived of a body.
+    def __init__(self, total: int, small: int) -> None:
+        """Nothing is held yet.
 
         Args:
-            holder: Whose body it is.
-            held: What was counted of this body before.
-            more: What came now.
+            total: Bytes of all bodies together.
+            small: Bytes of a body that is never refused, so that who uploads pictures can still erase and manage.
+        """
+        self.total = total
+        self.small = small
+        self.in_flight = 0
+        self.of_holder: Counter[Hashable] = Counter()
+
+    def share(self, holder: Hashable) -> BodyShare:
+        """What one body of ``holder`` is going to take of the budget."""
+        return BodyShare(self, holder)
+
+
+class BodyShare:
+    """The part of the budget that one body takes."""
+
+    def __init__(self, budget: BodyBudget, holder: Hashable) -> None:
+        self._budget = budget
+        self._holder = holder
+        self.held = 0
+
+    def take(self, more: int) -> None:
+        """Count what has arrived.
 
         Raises:
-            TryOnError: ``busy``; nothing was counted.
+            TryOnError: ``busy``; it was not counted.
         """
-        others, own_others = self._in_flight - held, self._of_holder[holder] - held
-        if others and self._in_flight + more > self._total:
-            raise TryOnError("busy")
-        if own_others and self._of_holder[holder] + more > self._share:
-            raise TryOnError("busy")
-        self._in_flight += more
-        self._of_holder[holder] += more
+        if self.held + more > self._budget.small:
+            self._check(more)
+        self._count(more)
 
-    def give_back(self, holder: Hashable, held: int) -> None:
-        """Forget a body."""
-        self._in_flight -= held
-        self._of_holder[holder] -= held
-        if not self._of_holder[holder]:
-            del self._of_holder[holder]
+    def give_back(self) -> None:
+        """Forget the body; a second time changes nothing."""
+        self._count(-self.held)
+        if not self._budget.of_holder[self._holder]:
+            del self._budget.of_holder[self._holder]
+
+    def _check(self, more: int) -> None:
+        in_flight, own = self._budget.in_flight, self._budget.of_holder[self._holder]
+        if in_flight > self.held and in_flight + more > self._budget.total:
+            raise TryOnError("busy")
+        if own > self.held and own + more > self._budget.total // 4:
+            raise TryOnError("busy")
+
+    def _count(self, more: int) -> None:
+        self.held += more
+        self._budget.in_flight += more
+        self._budget.of_holder[self._holder] += more

@@ -10,13 +10,19 @@ from starlette.requests import Request
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.body_budget import BodyBudget
+from api.body_budget import BodyBudget, BodyShare
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import error_response
 from domain.errors import TryOnError
 
 BODY = "body"
 """Where in the ASGI scope's state the body is found further in."""
+
+COPIED_AT_ONCE = 1024 * 1024
+"""Bytes that are copied sooner than handed to a thread; beyond, copying lets other threads run meanwhile."""
+
+SMALL_CHUNK = 4096
+"""Bytes; smaller ones are put together, so that what a chunk costs by itself does not add up."""
 
 LONGEST_LENGTH = 18
 """Digits of a Content-Length that may be meant."""
@@ -44,7 +50,7 @@ class BodyLimit:
         Args:
             app: The application.
             caps: Path of a route, such as ``/things/{id}``, to the largest body in bytes.
-            other_cap: The same for every other route.
+            other_cap: The same for every other route. A body that is no larger does not wait for the budget.
             budget: Bytes of all bodies together that are being received or worked on.
             timeout_seconds: Longest time for a body to arrive.
             holder_of: Whose request it is, so that nobody can use up the budget of all.
@@ -52,7 +58,7 @@ class BodyLimit:
         self._app = app
         self._caps = [(compile_path(path)[0], cap) for path, cap in caps.items()]
         self._other_cap = other_cap
-        self._budget = BodyBudget(budget)
+        self._budget = BodyBudget(budget, small=other_cap)
         self._timeout_seconds = timeout_seconds
         self._holder_of = holder_of
 
@@ -60,32 +66,41 @@ class BodyLimit:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
             await self._app(scope, receive, send)
             return
-        holder, body, incoming = self._holder_of(scope), bytearray(), Incoming(receive)
-        try:
-            refusal = await self._refusal(scope, incoming, holder, body)
-            if refusal is None:
-                scope.setdefault("state", {})[BODY] = body
-                await self._app(scope, _after_body(receive), send)
-        finally:
-            self._budget.give_back(holder, len(body))
-        if refusal is not None:
-            body.clear()
-            # Who has been waited for in vain is not waited for again.
-            incoming.ended = incoming.ended or refusal.code == "body_incomplete"
-            await answer_early(error_response(refusal, CLOSE), scope, incoming, send)
+        state, incoming = scope.setdefault("state", {}), Incoming(receive)
+        share = self._budget.share(self._holder_of(scope))
 
-    async def _refusal(self, scope: Scope, receive: Receive, holder: Hashable, body: bytearray) -> TryOnError | None:
+        async def answer(message: Message) -> None:
+            # What is left to do after an answer needs no body, and must not hold up the client's next one.
+            state.pop(BODY, None)
+            share.give_back()
+            await send(message)
+
+        try:
+            body = await self._body(scope, incoming, share)
+            if isinstance(body, bytes):
+                state[BODY] = body
+                del body  # or this frame would hold it until the very end
+                await self._app(scope, _after_body(receive), answer)
+                return
+        finally:
+            share.give_back()
+        # Who has been waited for in vain is not waited for again.
+        incoming.ended = incoming.ended or body.code == "body_incomplete"
+        await answer_early(error_response(body, CLOSE), scope, incoming, send)
+
+    async def _body(self, scope: Scope, receive: Receive, share: BodyShare) -> bytes | TryOnError:
         """Read the body, or tell why it is not read to its end."""
         cap = next((cap for path, cap in self._caps if path.match(scope["path"])), self._other_cap)
         try:
             self._check_announcement(scope, cap)
             async with asyncio.timeout(self._timeout_seconds):
-                await self._read(receive, cap, holder, body)
+                chunks = await _read(receive, cap, share)
         except TryOnError as error:
             return error
         except TimeoutError:
             return TryOnError("body_incomplete")
-        return None
+        # Many megabytes take a while to copy; a thread does that without stopping others.
+        return await asyncio.to_thread(b"".join, chunks) if share.held > COPIED_AT_ONCE else b"".join(chunks)
 
     @staticmethod
     def _check_announcement(scope: Scope, cap: int) -> None:
@@ -97,24 +112,29 @@ class BodyLimit:
         if length > cap:
             raise TryOnError("body_too_large")
 
-    async def _read(self, receive: Receive, cap: int, holder: Hashable, body: bytearray) -> None:
-        # Into one piece from the start: joining parts afterwards would stop everybody while 100 MiB are copied.
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise TryOnError("body_incomplete")
-            chunk = message.get("body", b"")
-            if len(body) + len(chunk) > cap:
-                raise TryOnError("body_too_large")
-            self._budget.hold(holder, len(body), len(chunk))
-            body += chunk
-            if not message.get("more_body", False):
-                return
+
+async def _read(receive: Receive, cap: int, share: BodyShare) -> list[bytes]:
+    # Kept apart as they come: a buffer that grows is copied again and again, and everybody waits meanwhile.
+    chunks = [b""]
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise TryOnError("body_incomplete")
+        chunk: bytes = message.get("body", b"")
+        if share.held + len(chunk) > cap:
+            raise TryOnError("body_too_large")
+        share.take(len(chunk))
+        if len(chunks[-1]) + len(chunk) <= SMALL_CHUNK:
+            chunks[-1] += chunk
+        else:
+            chunks.append(chunk)
+        if not message.get("more_body", False):
+            return chunks
 
 
-def body_of(request: Request) -> bytearray:
+def body_of(request: Request) -> bytes:
     """The body that `BodyLimit` has read."""
-    body: bytearray = request.scope["state"][BODY]
+    body: bytes = request.scope["state"][BODY]
     return body
 
 

@@ -90,8 +90,7 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
     scheme, _, key = Headers(scope=scope).get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise TryOnError("unauthorized")
-    async with parts.database.reading() as session:
-        owner = await keys.find_owner(session, parts.digester, key=key.strip())
+    owner = await parts.database.read(lambda session: keys.find_owner(session, parts.digester, key=key.strip()))
     if owner is None:
         raise TryOnError("unauthorized")
     if owner.blocked:
@@ -114,7 +113,6 @@ async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
     if owner.last_used_at is not None and abs(now - owner.last_used_at) < LAST_USE_GRAIN:
         return
     try:
-        async with parts.forgetful_database.transaction() as session:
-            await keys.note_use(session, key_id=owner.key_id, now=now)
+        await parts.forgetful_database.write(lambda session: keys.note_use(session, key_id=owner.key_id, now=now))
     except (SQLAlchemyError, OSError):
         log.warning("the last use of a key could not be written", key_id=str(owner.key_id), exc_info=True)

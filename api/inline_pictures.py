@@ -26,7 +26,7 @@ InlinePictures: TypeAlias = Mapping[str, memoryview]
 NO_PICTURES: InlinePictures = {}
 
 
-def take_pictures_out(body: bytearray) -> tuple[bytes | bytearray, InlinePictures]:
+def take_pictures_out(body: bytes) -> tuple[bytes, InlinePictures]:
     """Put a stand-in in the place of each long string that begins with ``data:``.
 
     Strings with escapes are left: their text is not what stands between the quotes.

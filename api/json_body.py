@@ -41,7 +41,7 @@ def check_media_type(headers: Mapping[str, str]) -> None:
         raise TryOnError("content_type_not_json")
 
 
-def parse_body(body: bytearray, model: type[Model]) -> tuple[Model, InlinePictures]:
+def parse_body(body: bytes, model: type[Model]) -> tuple[Model, InlinePictures]:
     """Judge every field on its own.
 
     Returns:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
 from domain.idempotency import Claim, complete_claim
@@ -83,9 +84,9 @@ async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now
     return job
 
 
-async def find_job(session: AsyncSession, *, job_id: uuid.UUID, account_id: uuid.UUID) -> Job | None:
+def find_job(session: Session, *, job_id: uuid.UUID, account_id: uuid.UUID) -> Job | None:
     """A job of this account; another account's job is as unknown as one that never was."""
-    return await session.scalar(select(Job).where(Job.id == job_id, Job.account_id == account_id))
+    return session.scalar(select(Job).where(Job.id == job_id, Job.account_id == account_id))
 
 
 async def get_job(session: AsyncSession, *, job_id: uuid.UUID) -> Job:

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Account, ApiKey
 
@@ -89,17 +90,15 @@ async def create_key(
     return row, key
 
 
-async def find_owner(session: AsyncSession, digester: KeyDigester, *, key: str) -> KeyOwner | None:
+def find_owner(session: Session, digester: KeyDigester, *, key: str) -> KeyOwner | None:
     """The owner of a key in use; ``None`` for a key that is malformed, unknown or revoked."""
     if not looks_like_key(key):
         return None
     digest = digester.digest(key)
-    row = (
-        await session.execute(
-            select(ApiKey, Account.blocked_at)
-            .join(Account, Account.id == ApiKey.account_id)
-            .where(ApiKey.digest == digest, ApiKey.revoked_at.is_(None))
-        )
+    row = session.execute(
+        select(ApiKey, Account.blocked_at)
+        .join(Account, Account.id == ApiKey.account_id)
+        .where(ApiKey.digest == digest, ApiKey.revoked_at.is_(None))
     ).one_or_none()
     if row is None or not hmac.compare_digest(row.ApiKey.digest, digest):
         return None
@@ -107,9 +106,9 @@ async def find_owner(session: AsyncSession, digester: KeyDigester, *, key: str) 
     return KeyOwner(found.id, found.account_id, found.mode, found.last_used_at, row.blocked_at is not None)
 
 
-async def note_use(session: AsyncSession, *, key_id: uuid.UUID, now: datetime) -> None:
+def note_use(session: Session, *, key_id: uuid.UUID, now: datetime) -> None:
     """Remember that the key was used."""
-    await session.execute(update(ApiKey).where(ApiKey.id == key_id).values(last_used_at=now))
+    session.execute(update(ApiKey).where(ApiKey.id == key_id).values(last_used_at=now))
 
 
 async def list_keys(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[ApiKey]:

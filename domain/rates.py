@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import RateWindow
 
@@ -81,7 +81,7 @@ def admit(stamps: Sequence[float], policy: RatePolicy, now: float) -> tuple[Rate
     return state, kept
 
 
-async def hit(session: AsyncSession, *, key_id: uuid.UUID, policy: RatePolicy, clock: Clock) -> RateState:
+def hit(session: Session, *, key_id: uuid.UUID, policy: RatePolicy, clock: Clock) -> RateState:
     """Judge a request and, if it is admitted, count it.
 
     Others with the same key and policy wait until the session's transaction ends: for the row on PostgreSQL, for
@@ -89,18 +89,18 @@ async def hit(session: AsyncSession, *, key_id: uuid.UUID, policy: RatePolicy, c
     """
     this_row = (RateWindow.api_key_id == key_id, RateWindow.policy == policy.name)
     look = select(RateWindow.stamps).where(*this_row).with_for_update()
-    stamps = (await session.execute(look)).scalar_one_or_none()
+    stamps = session.execute(look).scalar_one_or_none()
     if stamps is None:
-        await session.execute(_insert_unless_there(session, key_id, policy))
-        stamps = (await session.execute(look)).scalar_one()
+        session.execute(_insert_unless_there(session, key_id, policy))
+        stamps = session.execute(look).scalar_one()
     # Only now is it this request's turn, so only now may it read the clock: stamps are in order.
     state, kept = admit(stamps, policy, clock())
     if kept != stamps:
-        await session.execute(update(RateWindow).where(*this_row).values(stamps=kept))
+        session.execute(update(RateWindow).where(*this_row).values(stamps=kept))
     return state
 
 
-def _insert_unless_there(session: AsyncSession, key_id: uuid.UUID, policy: RatePolicy) -> Insert:
+def _insert_unless_there(session: Session, key_id: uuid.UUID, policy: RatePolicy) -> Insert:
     """An empty log, unless another process has just made it."""
     row = {"api_key_id": key_id, "policy": policy.name, "stamps": []}
     if session.get_bind().dialect.name == "sqlite":

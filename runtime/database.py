@@ -1,79 +1,21 @@
-"""Connections and transactions. One session is one transaction, committed where the ``async with`` ends.
-
-Python's own SQLite may be one of the versions (3.7.0 to 3.51.2) whose write-ahead log can be corrupted when
-two processes checkpoint at once, so the SQLite that the ``pysqlite3`` wheel carries is used instead.
-"""
+"""Connections and transactions. One session is one transaction, committed where the ``async with`` ends."""
 
 from __future__ import annotations
 
-import types
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-import aiosqlite
-import pysqlite3.dbapi2 as fixed_sqlite
-from sqlalchemy import event, make_url, text
-from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.orm import Session
 
 from runtime.settings import DatabaseSettings
+from runtime.sqlite import READ_ONLY, SqliteThreads, async_sqlite_engine
 
-_READ_ONLY = "tryon_read_only"
 _POSTGRESQL_SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
-
-def _sqlite_driver() -> AsyncAdapt_aiosqlite_dbapi:
-    """SQLAlchemy's aiosqlite adapter over pysqlite3, with pysqlite3's own exception classes."""
-
-    def connect(database: str, **options: Any) -> aiosqlite.Connection:
-        return aiosqlite.Connection(lambda: fixed_sqlite.connect(database, **options), iter_chunk_size=64)
-
-    driver = types.ModuleType("aiosqlite_over_pysqlite3")
-    errors = ("DatabaseError", "Error", "IntegrityError", "NotSupportedError", "OperationalError", "ProgrammingError")
-    for name in (*errors, "sqlite_version", "sqlite_version_info"):
-        setattr(driver, name, getattr(fixed_sqlite, name))
-    driver.connect = connect  # type: ignore[attr-defined]  # a module made at run time
-    driver.Connection = aiosqlite.Connection  # type: ignore[attr-defined]  # likewise
-    driver.__version__ = aiosqlite.__version__  # type: ignore[attr-defined]  # likewise
-    return AsyncAdapt_aiosqlite_dbapi(driver, fixed_sqlite)
-
-
-def _sqlite_engine(settings: DatabaseSettings, *, durable: bool, connections: int) -> AsyncEngine:
-    url = make_url(settings.url)
-    if url.database and url.database != ":memory:":
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(
-        url,
-        module=_sqlite_driver(),
-        pool_size=connections,
-        max_overflow=0,
-        pool_timeout=settings.busy_timeout_seconds,
-        connect_args={"timeout": settings.busy_timeout_seconds},
-    )
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def configure(connection: Any, _entry: ConnectionPoolEntry) -> None:
-        # The driver must not open transactions of its own: it would open them too late (see `begin`).
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")
-        # FULL: a committed ledger row survives a power cut, at the price of waiting for the disk at each commit.
-        cursor.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
-        cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.execute("PRAGMA recursive_triggers=ON")  # or REPLACE would get past the ledger's triggers
-        cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def begin(connection: Any) -> None:
-        # A read that turns into a write fails at once under contention, whatever the busy timeout; taking the
-        # write lock first waits for it instead.
-        read_only = connection.get_execution_options().get(_READ_ONLY, False)
-        connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
-
-    return engine
+Answer = TypeVar("Answer")
 
 
 def _postgres_engine(settings: DatabaseSettings, *, durable: bool) -> AsyncEngine:
@@ -89,7 +31,11 @@ def _postgres_engine(settings: DatabaseSettings, *, durable: bool) -> AsyncEngin
 
 
 class Database:
-    """The one way to the tables."""
+    """The one way to the tables.
+
+    `transaction` and `reading` are for most things. `write` and `read` do the same for what every request does: there
+    the work is one plain function, and cheaper on SQLite (see `runtime.sqlite.SqliteThreads`).
+    """
 
     def __init__(self, settings: DatabaseSettings, *, durable: bool = True) -> None:
         """Connect when first used.
@@ -99,12 +45,18 @@ class Database:
             durable: Whether what is committed survives a power cut. Without, a commit does not wait for the disk:
                 for what may be forgotten then, such as request rates. No commit of others becomes less durable by it.
         """
+        self._writing_threads: SqliteThreads | None = None
+        self._reading_threads: SqliteThreads | None = None
         if settings.url.startswith("sqlite"):
             # Whoever finds the write lock taken sleeps and tries again, and may sleep long past its turn. Writers of
             # one process had better queue for one connection, which is handed on at once.
-            self.engine = _sqlite_engine(settings, durable=durable, connections=1)
-            self._reading_engine = _sqlite_engine(settings, durable=durable, connections=settings.pool_size)
-            snapshot: dict[str, object] = {_READ_ONLY: True}
+            self.engine = async_sqlite_engine(settings, durable=durable, connections=1)
+            self._reading_engine = async_sqlite_engine(settings, durable=durable, connections=settings.pool_size)
+            self._writing_threads = SqliteThreads(settings, durable=durable, connections=1, read_only=False)
+            self._reading_threads = SqliteThreads(
+                settings, durable=durable, connections=settings.pool_size, read_only=True
+            )
+            snapshot: dict[str, object] = {READ_ONLY: True}
         else:
             self.engine = self._reading_engine = _postgres_engine(settings, durable=durable)
             snapshot = _POSTGRESQL_SNAPSHOT
@@ -125,11 +77,27 @@ class Database:
         async with self._readers() as session, session.begin():
             yield session
 
+    async def write(self, work: Callable[[Session], Answer]) -> Answer:
+        """Do ``work``, which waits for nothing but the database, in a transaction like that of `transaction`."""
+        if self._writing_threads:
+            return await self._writing_threads.run(work)
+        async with self.transaction() as session:
+            return await session.run_sync(work)
+
+    async def read(self, work: Callable[[Session], Answer]) -> Answer:
+        """Do ``work``, which waits for nothing but the database, in a transaction like that of `reading`."""
+        if self._reading_threads:
+            return await self._reading_threads.run(work)
+        async with self.reading() as session:
+            return await session.run_sync(work)
+
     async def ping(self) -> None:
         """Raise if the database cannot be read."""
-        async with self.reading() as session:
-            await session.execute(text("SELECT 1"))
+        await self.read(lambda session: session.execute(text("SELECT 1")))
 
     async def close(self) -> None:
         await self.engine.dispose()
         await self._reading_engine.dispose()
+        for threads in (self._writing_threads, self._reading_threads):
+            if threads:
+                await threads.close()

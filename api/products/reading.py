@@ -49,7 +49,7 @@ class ReadProduct:
         return [side for side in (self.front, self.back) if isinstance(side, Picture)]
 
 
-def read_creation(body: bytearray, limits: ImageLimits) -> ReadProduct:
+def read_creation(body: bytes, limits: ImageLimits) -> ReadProduct:
     """Parse and judge the description of a whole product; what it leaves out is empty.
 
     Raises:
@@ -68,7 +68,7 @@ def read_product(product: CreateProduct, reader: PictureReader) -> ReadProduct:
     return _read(product, reader, [column for column, field in CLEARABLE.items() if getattr(product, field) is None])
 
 
-def read_change(body: bytearray, limits: ImageLimits) -> ReadProduct:
+def read_change(body: bytes, limits: ImageLimits) -> ReadProduct:
     """Parse and judge a change; what it leaves out stays as it is, and null empties a field.
 
     Raises:

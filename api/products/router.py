@@ -135,7 +135,7 @@ def _service(request: Request) -> ProductService:
     return ProductService(request.app.state.parts, request.scope["state"][OWNER].account_id)
 
 
-async def _read(request: Request, reader: Callable[[bytearray, ImageLimits], ReadProduct]) -> ReadProduct:
+async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
     parts: ApiParts = request.app.state.parts
     check_media_type(request.headers)
     body = body_of(request)

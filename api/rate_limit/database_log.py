@@ -24,8 +24,9 @@ class DatabaseRateLog:
         Raises:
             DBAPIError: The database is away, or locked for longer than its settings allow.
         """
-        async with self._database.transaction() as session:
-            return await rates.hit(session, key_id=key_id, policy=policy, clock=self._clock)
+        return await self._database.write(
+            lambda session: rates.hit(session, key_id=key_id, policy=policy, clock=self._clock)
+        )
 
     async def close(self) -> None:
         """Nothing to do: the database belongs to the process."""

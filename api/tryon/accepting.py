@@ -195,7 +195,7 @@ class RequestKey:
     fingerprint: str
 
     @classmethod
-    def read(cls, header: str | None, mode: str, path: str, body: bytearray) -> RequestKey | None:
+    def read(cls, header: str | None, mode: str, path: str, body: bytes) -> RequestKey | None:
         """From the header, with or without the quotes that structured fields put around a string.
 
         Raises:

@@ -115,8 +115,9 @@ class JobReader:
             identifier = uuid.UUID(job_id)
         except ValueError:
             raise TryOnError("job_not_found") from None
-        async with self._parts.database.reading() as session:
-            job = await jobs.find_job(session, job_id=identifier, account_id=self._owner.account_id)
+        job = await self._parts.database.read(
+            lambda session: jobs.find_job(session, job_id=identifier, account_id=self._owner.account_id)
+        )
         if job is None or (job.expires_at is not None and job.expires_at <= datetime.now(UTC)):
             raise TryOnError("job_not_found")
         return job

@@ -48,7 +48,7 @@ class ReadRequest:
         return [self.person, *(side for side in sides if isinstance(side, Picture))]
 
 
-def read_request(body: bytearray, model: type[TryOnRequest], limits: ImageLimits) -> ReadRequest:
+def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) -> ReadRequest:
     """Parse and judge every field.
 
     Raises:

@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from api.body_limit import BODY, BodyLimit
+from api.body_limit import BODY, COPIED_AT_ONCE, BodyLimit
 
 CAP = 100
 
@@ -79,6 +79,15 @@ async def test_one_byte_more_is_413_however_it_arrives() -> None:
     assert application.bodies == []
 
 
+async def test_chunks_of_all_sizes_arrive_in_order() -> None:
+    application, chunks = Application(), [bytes([number % 251]) * (number * 37 % 6000) for number in range(1000)]
+    messages: list[Message] = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
+    limit = limited(application, budget=10**7, **{"/large": 10**7})
+    assert await status_of(limit, *messages, part(0)) == 200
+    assert application.bodies == [b"".join(chunks)]
+    assert len(application.bodies[0]) > COPIED_AT_ONCE
+
+
 async def test_another_path_has_its_own_cap() -> None:
     assert await status_of(limited(Application()), part(11), path="/other") == 413
 
@@ -130,6 +139,36 @@ async def test_nobody_fills_the_budget_alone() -> None:
     await asyncio.sleep(0.01)
     application.go_on.set()
     assert (await first, await second) == (200, 200)
+
+
+async def test_who_uploads_pictures_can_still_manage() -> None:
+    application = Application()
+    application.go_on.clear()
+    limit = limited(application, budget=90)
+    uploads = [asyncio.create_task(status_of(limit, part(90), holder="shop"))]
+    await asyncio.sleep(0.01)
+    uploads += [asyncio.create_task(status_of(limit, part(size), path="/keys", holder="shop")) for size in (0, 10)]
+    await asyncio.sleep(0.01)
+    application.go_on.set()
+    assert await asyncio.gather(*uploads) == [200, 200, 200]
+
+
+async def test_what_is_done_after_an_answer_holds_no_body() -> None:
+    done = asyncio.Event()
+
+    async def lingers(scope: Scope, receive: Receive, send: Send) -> None:
+        await application(scope, receive, send)
+        await done.wait()
+
+    application = Application()
+    limit = limited(application, budget=150)
+    limit._app = lingers
+    lingering = asyncio.create_task(status_of(limit, part(90)))
+    await asyncio.sleep(0.01)
+    next_one = asyncio.create_task(status_of(limit, part(90)))
+    await asyncio.sleep(0.01)
+    done.set()
+    assert await asyncio.gather(lingering, next_one) == [200, 200]
 
 
 async def test_a_request_that_is_broken_off_gives_back_what_it_held() -> None:

@@ -111,10 +111,10 @@ async def test_no_answer_may_be_cached(api: Api) -> None:
 async def test_a_database_that_is_away_is_503_and_a_fault_of_ours_is_500(
     api: Api, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int
 ) -> None:
-    def fail() -> None:
+    def fail(_work: object) -> None:
         raise fault
 
-    monkeypatch.setattr(api.parts.database, "reading", fail)
+    monkeypatch.setattr(api.parts.database, "read", fail)
     answer = await api.poll("x")
     assert answer.status_code == status
     assert answer.json().keys() == {"error"}

@@ -22,7 +22,7 @@ LARGE_JPEG = padded(encoded(), 200_000)
 
 
 def put_back(body: bytes) -> bytes:
-    text, taken = take_pictures_out(bytearray(body))
+    text, taken = take_pictures_out(body)
     whole = bytes(text)
     for stand_in, picture in taken.items():
         whole = whole.replace(stand_in.encode(), bytes(picture))
@@ -30,7 +30,7 @@ def put_back(body: bytes) -> bytes:
 
 
 def taken_from(body: Any) -> list[str]:
-    return [bytes(picture).decode() for picture in take_pictures_out(bytearray(json.dumps(body).encode()))[1].values()]
+    return [bytes(picture).decode() for picture in take_pictures_out(json.dumps(body).encode())[1].values()]
 
 
 def test_every_long_one_is_taken_wherever_it_stands() -> None:
@@ -53,7 +53,7 @@ def test_every_long_one_is_taken_wherever_it_stands() -> None:
     ],
 )
 def test_what_has_escapes_or_no_end_stays(body: bytes) -> None:
-    text, taken = take_pictures_out(bytearray(body))
+    text, taken = take_pictures_out(body)
     assert (bytes(text), taken) == (body, {})
 
 
@@ -70,21 +70,21 @@ def test_whatever_it_is_it_can_be_put_back(text: str) -> None:
 
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_well_formed_stays_well_formed_and_malformed_malformed(text: str) -> None:
-    def parses(body: bytes | bytearray) -> bool:
+    def parses(body: bytes) -> bool:
         try:
             json.loads(bytes(body))
         except ValueError:
             return False
         return True
 
-    body = bytearray(f'{{"a": {text}}}'.encode())
+    body = f'{{"a": {text}}}'.encode()
     assert parses(body) == parses(take_pictures_out(body)[0])
 
 
 def test_a_large_picture_is_read_as_a_small_one_is() -> None:
     large = data_uri(LARGE_JPEG)
     body = {"customerPhotoBase64": large, "garmentImageUrl": data_uri(), "category": "upper_body"}
-    read = read_request(bytearray(json.dumps(body).encode()), SingleRequest, ImageLimits())
+    read = read_request(json.dumps(body).encode(), SingleRequest, ImageLimits())
     assert [picture.data for picture in read.pictures] == [LARGE_JPEG, encoded()]
 
 
@@ -92,7 +92,7 @@ def test_a_large_picture_with_escaped_slashes_is_read_too() -> None:
     text = json.dumps(
         {"customerPhotoBase64": data_uri(LARGE_JPEG), "garmentImageUrl": data_uri(), "category": "upper_body"}
     )
-    read = read_request(bytearray(text.replace("/", "\\/").encode()), SingleRequest, ImageLimits())
+    read = read_request(text.replace("/", "\\/").encode(), SingleRequest, ImageLimits())
     assert read.person.data == LARGE_JPEG
 
 
@@ -100,11 +100,11 @@ def test_a_large_picture_with_escaped_slashes_is_read_too() -> None:
 def test_a_picture_in_the_wrong_place_is_refused(field: str) -> None:
     body = {"customerPhotoBase64": data_uri(), "garmentImageUrl": data_uri(), "category": "upper_body", field: LONG}
     with pytest.raises(TryOnError, match=field):
-        read_request(bytearray(json.dumps(body).encode()), SingleRequest, ImageLimits())
+        read_request(json.dumps(body).encode(), SingleRequest, ImageLimits())
 
 
 def test_nobody_can_name_a_stand_in() -> None:
-    body = bytearray(json.dumps({"a": LONG}).encode())
+    body = json.dumps({"a": LONG}).encode()
     first, second = take_pictures_out(body)[1], take_pictures_out(body)[1]
     assert first.keys() != second.keys()
 

@@ -27,8 +27,8 @@ async def test_the_last_use_of_a_key_is_told_to_the_minute(api: Api) -> None:
     assert abs(datetime.now(UTC) - first) < timedelta(seconds=20)
     await api.poll("x")
     assert await last_used_at(api.parts.database, api.caller) == first
-    async with api.parts.database.transaction() as session:
-        await keys.note_use(session, key_id=api.caller.key_id, now=first - timedelta(seconds=61))
+    long_ago = first - timedelta(seconds=61)
+    await api.parts.database.write(lambda session: keys.note_use(session, key_id=api.caller.key_id, now=long_ago))
     await api.poll("x")
     later = await last_used_at(api.parts.database, api.caller)
     assert later is not None
@@ -36,7 +36,7 @@ async def test_the_last_use_of_a_key_is_told_to_the_minute(api: Api) -> None:
 
 
 async def test_no_call_fails_because_the_last_use_cannot_be_written(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OperationalError("", {}, Exception("database is locked"))
 
     monkeypatch.setattr(keys, "note_use", fail)

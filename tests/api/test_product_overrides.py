@@ -59,7 +59,7 @@ async def registered(database: Database, caller: Caller) -> Product:
 
 async def resolve(database: Database, caller: Caller, body: dict[str, Any], **options: Any) -> list[ResolvedGarment]:
     model = ComboRequest if "garments" in body else SingleRequest
-    read = read_request(bytearray(json.dumps(body).encode()), model, ImageLimits())
+    read = read_request(json.dumps(body).encode(), model, ImageLimits())
     async with database.reading() as session:
         return await resolve_products(session, caller.account_id, read, **options)
 

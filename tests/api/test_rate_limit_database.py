@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+import threading
 import uuid
 from pathlib import Path
 
@@ -65,10 +67,13 @@ async def test_a_call_whose_turn_does_not_come_is_told_that_the_service_is_busy(
     queue = Database(
         DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/x.db", busy_timeout_seconds=0.2), durable=False
     )
-    async with queue.transaction() as holder:
-        await holder.execute(text("SELECT 1"))
-        with pytest.raises(EXPECTED) as refusal:
-            await DatabaseRateLog(queue).hit(uuid.uuid4(), POLICY)
+    go_on = threading.Event()
+    working = asyncio.create_task(queue.write(lambda _: go_on.wait(10)))
+    await asyncio.sleep(0.05)
+    with pytest.raises(EXPECTED) as refusal:
+        await DatabaseRateLog(queue).hit(uuid.uuid4(), POLICY)
+    go_on.set()
+    await working
     assert as_tryon_error(refusal.value).code == "busy"
     await queue.close()
 

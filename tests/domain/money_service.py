@@ -149,8 +149,9 @@ class MoneyService:
 
     async def _admit(self, process: Process, key: str) -> KeyOwner:
         """What the gate does."""
-        async with MortalDatabase(process, self._database).reading() as session:
-            owner = await keys.find_owner(session, DIGESTER, key=key)
+        owner = await MortalDatabase(process, self._database).read(
+            lambda session: keys.find_owner(session, DIGESTER, key=key)
+        )
         assert owner is not None
         if owner.blocked:
             raise TryOnError("account_blocked")

@@ -7,19 +7,22 @@ it leaves what a kill leaves: each transaction either committed or not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, tzinfo
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
+
+Answer = TypeVar("Answer")
 
 RUNNING = WorkflowExecutionStatus.RUNNING
 
@@ -81,6 +84,10 @@ class MortalDatabase:
         self._process.step()
         async with self._database.reading() as session:
             yield session
+
+    async def read(self, work: Callable[[Session], Answer]) -> Answer:
+        self._process.step()
+        return await self._database.read(work)
 
 
 class MortalStore:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from domain import jobs, ledger
 from domain.keys import KeyDigester
-from domain.tables import LedgerEntry
+from domain.tables import Job, LedgerEntry
 from runtime.database import Database
 from tests.factories import PLANS, create_caller, create_job, new_job
 
@@ -97,11 +97,14 @@ async def test_generation_time_runs_from_acceptance_to_completion(database: Data
     assert job.expires_at == job.finished_at + HOUR
 
 
+async def find_job(database: Database, job_id: uuid.UUID, account_id: uuid.UUID) -> Job | None:
+    return await database.read(lambda session: jobs.find_job(session, job_id=job_id, account_id=account_id))
+
+
 async def test_another_accounts_job_is_unknown(database: Database, digester: KeyDigester) -> None:
     job_id = await create_job(database, await create_caller(database, digester))
     other = await create_caller(database, digester)
-    async with database.reading() as session:
-        assert await jobs.find_job(session, job_id=job_id, account_id=other.account_id) is None
+    assert await find_job(database, job_id, other.account_id) is None
 
 
 async def test_the_outbox_holds_a_job_until_it_is_started(database: Database, digester: KeyDigester) -> None:
@@ -139,6 +142,6 @@ async def test_a_transaction_that_raises_leaves_nothing(database: Database, dige
         async with database.transaction() as session:
             await jobs.accept_job(session, PLANS, new_job(caller, job_id=job_id), now=datetime.now(UTC))
             raise RuntimeError
+    assert await find_job(database, job_id, caller.account_id) is None
     async with database.reading() as session:
-        assert await jobs.find_job(session, job_id=job_id, account_id=caller.account_id) is None
         assert await session.get(LedgerEntry, job_id) is None

@@ -11,10 +11,13 @@ from runtime.database import Database
 from tests.factories import create_caller
 
 
+async def find_owner(database: Database, digester: KeyDigester, key: str) -> keys.KeyOwner | None:
+    return await database.read(lambda session: keys.find_owner(session, digester, key=key))
+
+
 async def test_a_key_leads_to_its_account(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    async with database.reading() as session:
-        owner = await keys.find_owner(session, digester, key=caller.key)
+    owner = await find_owner(database, digester, caller.key)
     assert owner == keys.KeyOwner(caller.key_id, caller.account_id, "live", None, blocked=False)
 
 
@@ -30,22 +33,19 @@ async def test_a_revoked_key_leads_nowhere(database: Database, digester: KeyDige
     caller = await create_caller(database, digester)
     async with database.transaction() as session:
         await keys.revoke_key(session, key_id=caller.key_id)
-    async with database.reading() as session:
-        assert await keys.find_owner(session, digester, key=caller.key) is None
+    assert await find_owner(database, digester, caller.key) is None
 
 
 async def test_another_pepper_makes_every_key_unknown(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    async with database.reading() as session:
-        assert await keys.find_owner(session, KeyDigester("p" * 32), key=caller.key) is None
+    assert await find_owner(database, KeyDigester("p" * 32), caller.key) is None
 
 
 async def test_the_owner_of_a_blocked_account_is_marked(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     async with database.transaction() as session:
         await accounts.block_account(session, account_id=caller.account_id, reason="abuse", now=datetime.now(UTC))
-    async with database.reading() as session:
-        owner = await keys.find_owner(session, digester, key=caller.key)
+    owner = await find_owner(database, digester, caller.key)
     assert owner is not None
     assert owner.blocked
 

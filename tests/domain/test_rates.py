@@ -109,8 +109,7 @@ def test_jumps_back_never_let_more_through_and_every_promise_is_kept(
 
 
 async def hit(database: Database, key_id: uuid.UUID, policy: RatePolicy, clock: Callable[[], float]) -> RateState:
-    async with database.transaction() as session:
-        return await rates.hit(session, key_id=key_id, policy=policy, clock=clock)
+    return await database.write(lambda session: rates.hit(session, key_id=key_id, policy=policy, clock=clock))
 
 
 async def stamps_of(database: Database, key_id: uuid.UUID) -> list[list[float]]:

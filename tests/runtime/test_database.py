@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm import Session
 
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
@@ -43,11 +44,43 @@ async def test_many_that_read_and_then_write_wait_for_each_other(settings: Datab
     await database.close()
 
 
+async def test_work_done_in_threads_waits_for_its_turn_too(settings: DatabaseSettings) -> None:
+    database = Database(settings.model_copy(update={"busy_timeout_seconds": 10.0}))
+
+    def increment(session: Session) -> int:
+        value = 1 + (session.scalar(text("SELECT value FROM counter")) or 0)
+        session.execute(text("UPDATE counter SET value = :value"), {"value": value})
+        return value
+
+    await database.write(lambda session: session.execute(text("CREATE TABLE counter (value INTEGER)")))
+    await database.write(lambda session: session.execute(text("INSERT INTO counter VALUES (0)")))
+    values = await asyncio.gather(*(database.write(increment) for _ in range(40)))
+    assert sorted(values) == list(range(1, 41))
+    assert await database.read(lambda session: session.scalar(text("SELECT value FROM counter"))) == 40
+    await database.close()
+
+
+async def test_work_that_raises_leaves_nothing_and_its_thread_goes_on(settings: DatabaseSettings) -> None:
+    database = Database(settings)
+
+    def fail(session: Session) -> None:
+        session.execute(text("INSERT INTO notes VALUES (1)"))
+        raise RuntimeError("in the middle")
+
+    await database.write(lambda session: session.execute(text("CREATE TABLE notes (value INTEGER)")))
+    with pytest.raises(RuntimeError, match="in the middle"):
+        await database.write(fail)
+    assert await database.read(lambda session: session.scalar(text("SELECT count(*) FROM notes"))) == 0
+    await database.close()
+
+
 async def test_a_reader_does_not_wait_for_a_writer(settings: DatabaseSettings) -> None:
     database = Database(settings)
     async with database.transaction() as session:
         await session.execute(text("CREATE TABLE held (value INTEGER)"))
         await asyncio.wait_for(database.ping(), 0.15)
+        async with database.reading() as reader:
+            await asyncio.wait_for(reader.scalar(text("SELECT 1")), 0.15)
     await database.close()
 
 
@@ -69,4 +102,16 @@ async def test_a_writer_of_the_same_process_waits_no_longer(settings: DatabaseSe
         with pytest.raises(PoolTimeoutError):
             async with database.transaction() as waiter:
                 await waiter.execute(text("CREATE TABLE waited (value INTEGER)"))
+    await database.close()
+
+
+async def test_work_in_threads_waits_no_longer(settings: DatabaseSettings) -> None:
+    database = Database(settings)
+    async with database.transaction() as holder:
+        await holder.execute(text("CREATE TABLE held (value INTEGER)"))
+        works = [database.write(lambda session: session.execute(text("DROP TABLE held"))) for _ in range(3)]
+        async with asyncio.timeout(5):
+            outcomes = await asyncio.gather(*works, return_exceptions=True)
+    # The first has the connection and finds the lock taken; the others wait for the connection.
+    assert all(isinstance(outcome, OperationalError | PoolTimeoutError) for outcome in outcomes), outcomes
     await database.close()
