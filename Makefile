@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
-.PHONY: help env demo up down status test lint types imports fix docs check bench clean
+.PHONY: help env demo up down status test lint types imports fix docs check bench gallery clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ check: lint types imports test ## Everything that CI runs
 
 bench: env ## Measure; prints a table and writes out/bench.json
 	$(BIN)/python -m bench
+
+gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
+	$(BIN)/python -m bench.gallery $(FOLDER) $(if $(OUT),--out $(OUT))
 
 clean: ## Remove everything that make made, the service's data included
 	rm -rf $(VENV) .models .tryon out

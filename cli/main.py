@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from cli import accounts, database, demo, engines, keys, ledger, products, stack, watermark
+from cli import accounts, database, demo, engines, keys, ledger, products, render, stack, watermark
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help="A self-hosted virtual try-on service.")
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
 app.command("demo")(demo.demo)
+app.command()(render.render)
 app.add_typer(accounts.app, name="account")
 app.add_typer(keys.app, name="key")
 app.add_typer(ledger.app, name="ledger")

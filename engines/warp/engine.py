@@ -18,11 +18,23 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
+from engines.garment.cutout import cut_out
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
+from engines.warp.debug_pictures import (
+    Observe,
+    look_away,
+    picture_of_body,
+    picture_of_cloth,
+    picture_of_colours,
+    picture_of_drape,
+    picture_of_map,
+    picture_of_mask,
+    picture_of_mesh,
+)
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import HONOURED, is_tucked, settle_hints
+from engines.warp.hints import HONOURED, is_tucked, photo_to_lay, settle_hints
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
@@ -40,10 +52,12 @@ class WarpEngine:
 
     Args:
         threads: How many threads OpenCV may use.
+        observe: Shown what each step made, see `engines.warp.debug_pictures`.
     """
 
-    def __init__(self, threads: int = 2) -> None:
+    def __init__(self, threads: int = 2, observe: Observe = look_away) -> None:
         self._threads = threads
+        self._observe = observe
 
     @property
     def info(self) -> EngineInfo:
@@ -83,6 +97,8 @@ class WarpEngine:
         corrected = looked_at_again(before, person_map, body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
+        self._observe("map", lambda: picture_of_map(before, person_map))
+        self._observe("body", lambda: picture_of_body(before, body))
         picture = before
         checks: dict[str, float] = {}
         put_on: set[Category] = set()
@@ -94,6 +110,7 @@ class WarpEngine:
                 person_map,
                 body,
                 stages,
+                number=number,
                 seed=request.seed,
                 over=garment.category in put_on,
                 under_tucked_top=tucked,
@@ -109,20 +126,25 @@ class WarpEngine:
         applied, not_applied = settle_hints(request.garments)
         return RenderResult(result, applied, not_applied, stages.timings_ms(), checks)
 
-    @staticmethod
     def _put_on(
+        self,
         garment: Garment,
         picture: NDArray[np.float32],
         person_map: PersonMap,
         body: BodyModel,
         stages: Stages,
         *,
+        number: int,
         seed: int,
         over: bool,
         under_tucked_top: bool,
     ) -> tuple[NDArray[np.float32], PersonMap, dict[str, float]]:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         drape = drape_garment(garment, body, stages, under_tucked_top=under_tucked_top)
+        self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cut_out(photo_to_lay(garment))))
+        self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
+        self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
+        self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))
         checks = dict(drape.checks) | check_drape(drape, body, garment.category)
         stages.begin("plate")
         old = old_garment(person_map.labels, body, garment.category)
@@ -130,6 +152,8 @@ class WarpEngine:
             old, plate = np.zeros_like(old), picture
         else:
             plate = lay_plate(picture, person_map, body, drape, garment.category)
+        self._observe(f"plate_{number}", lambda: picture_of_colours(plate))
         stages.begin("composite")
         picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
+        self._observe(f"result_{number}", lambda: picture_of_colours(picture))
         return picture, redressed(person_map, body, drape, old, garment.category), checks

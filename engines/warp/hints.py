@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engines.base import Category, Garment
+from engines.base import Category, Garment, Picture
 from engines.garment.dress_landmarks import DRESS_KINDS, JUMPSUIT_KINDS
 from engines.garment.lower_landmarks import SHAPES
 from engines.hint_sense import sensible_hints, settle
 
-HONOURED = frozenset({"kind", "tuck_state"})
+HONOURED = frozenset({"kind", "tuck_state", "view_angle", "back_picture"})
 """Names of the hints that can change a picture."""
 
 DECISIVE_KINDS = {
@@ -24,8 +24,14 @@ _REASONS = {
     "customer_size": "Sizes do not change the fit in this engine.",
     "garment_state": "The garment is shown open or closed as in its picture.",
     "view_angle": "The person is shown from the side that the photo shows.",
-    "back_picture": "This engine draws garments from their front photo only.",
 }
+
+
+def photo_to_lay(garment: Garment) -> Picture:
+    """The photo of the side that is to be seen: the back's where the caller asked for it and sent one."""
+    if garment.back_picture is not None and sensible_hints(garment).view_angle == "back":
+        return garment.back_picture
+    return garment.picture
 
 
 def is_tucked(garment: Garment) -> bool:
@@ -39,6 +45,8 @@ def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]
 
 
 def _refusal(garment: Garment, name: str) -> str | None:
+    if name == "view_angle" and garment.hints.view_angle in ("front", "back"):
+        return None
     if name != "kind":
         return _REASONS.get(name)
     kind = garment.hints.kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,12 +34,14 @@ class Piece:
         colour: ``(H, W, 3)`` float32 sRGB, 0 to 1, premultiplied by ``alpha``.
         alpha: ``(H, W)`` float32, 0 to 1.
         across: ``(H, W)`` float32, -1 at one edge of the piece to 1 at the other, 0 on its axis; used for shading.
+        mesh: ``(rows, cols, 2)`` float32, x and y of the points between which the cloth was stretched; for looking at.
     """
 
     name: str
     colour: NDArray[np.float32]
     alpha: NDArray[np.float32]
     across: NDArray[np.float32]
+    mesh: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 2), np.float32))
 
 
 @dataclass(frozen=True)

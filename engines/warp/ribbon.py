@@ -132,7 +132,9 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     )
     covered = field[..., 0] > OUTSIDE
     position = np.where(covered, field[..., 2].clip(-1.0, 1.0), 0.0).astype(np.float32)
-    return Piece(name, np.ascontiguousarray(drawn[..., :3]), np.ascontiguousarray(drawn[..., 3]), position)
+    return Piece(
+        name, np.ascontiguousarray(drawn[..., :3]), np.ascontiguousarray(drawn[..., 3]), position, ribbon.target
+    )
 
 
 def rasterise(

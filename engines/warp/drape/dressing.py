@@ -10,7 +10,7 @@ from engines.warp.body.model import BodyModel
 from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
-from engines.warp.hints import is_tucked
+from engines.warp.hints import is_tucked, photo_to_lay
 from engines.warp.pieces import Drape
 from engines.warp.stages import Stages
 
@@ -29,7 +29,7 @@ def drape_garment(garment: Garment, body: BodyModel, stages: Stages, *, under_tu
         RenderStopped: Between stages.
     """
     stages.begin("cut_out")
-    cloth = cut_out(garment.picture)
+    cloth = cut_out(photo_to_lay(garment))
     if garment.category is not Category.LOWER_BODY and is_worn(cloth):
         raise EngineError("garment_not_recognised", "The garment is worn by somebody; it has to lie or hang alone.")
     stages.begin("drape")

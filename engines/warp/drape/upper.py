@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -67,4 +69,4 @@ def _cut_at_waist(torso: Piece, body: BodyModel) -> Piece:
     """The torso without what lies below the waist line, with an edge one pixel soft."""
     line = body.waist.line(body.laterals)
     above = np.clip((line - body.heights) * body.torso_length + 0.5, 0.0, 1.0).astype(np.float32)
-    return Piece(torso.name, torso.colour * above[..., None], torso.alpha * above, torso.across)
+    return replace(torso, colour=torso.colour * above[..., None], alpha=torso.alpha * above)

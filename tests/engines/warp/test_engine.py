@@ -162,3 +162,13 @@ def test_blank_garment_photo_is_refused() -> None:
     with pytest.raises(EngineError) as error:
         render(draw_mannequin(), [blank])
     assert error.value.code == "garment_not_recognised"
+
+
+def test_a_person_seen_from_behind_wears_the_back() -> None:
+    front, back = garment("t-shirt"), garment("t-shirt", colour=(200, 40, 40))
+    asked = replace(front, hints=Hints(view_angle="back"), back_picture=back.picture)
+    mannequin = draw_mannequin()
+    result = render(mannequin, [asked])
+    x, y = ((mannequin.point(Landmark.LEFT_SHOULDER) + mannequin.point(Landmark.RIGHT_HIP)) / 2).astype(int)
+    assert np.abs(result.picture[y, x].astype(int) - (200, 40, 40)).max() < 60
+    assert set(result.hints_applied) == {"view_angle", "back_picture"}

@@ -3,14 +3,14 @@ import random
 import numpy as np
 import pytest
 
-from engines.base import Category, Garment, Hints
+from engines.base import Category, Garment, Hints, Picture
 from engines.garment_kinds import GarmentKind
 from engines.hint_sense import given_hints
 from engines.kind_folding import fold_kind
 from engines.sizes import fit_of
-from engines.warp.hints import is_tucked, settle_hints
+from engines.warp.hints import is_tucked, photo_to_lay, settle_hints
 
-PICTURE = np.zeros((4, 4, 3), np.uint8)
+PICTURE, BACK = np.zeros((4, 4, 3), np.uint8), np.ones((4, 4, 3), np.uint8)
 
 
 def test_nothing_said_nothing_answered() -> None:
@@ -39,9 +39,22 @@ def test_hint_followed_for_one_garment_only_counts_as_not_applied() -> None:
     assert list(refused) == ["tuck_state"]
 
 
-def test_a_back_photo_is_not_used_by_this_engine() -> None:
-    garment = Garment(PICTURE, Category.UPPER_BODY, Hints(view_angle="back"), back_picture=PICTURE)
-    assert set(settle_hints([garment])[1]) == {"view_angle", "back_picture"}
+@pytest.mark.parametrize(
+    ("view_angle", "sent", "laid", "refused"),
+    [
+        ("back", BACK, BACK, set()),
+        ("back", None, PICTURE, {"view_angle"}),
+        ("front", BACK, PICTURE, {"back_picture"}),
+        (None, BACK, PICTURE, {"back_picture"}),
+        ("left", BACK, PICTURE, {"view_angle", "back_picture"}),
+    ],
+)
+def test_the_photo_of_the_side_that_is_seen_is_laid(
+    view_angle: str | None, sent: Picture | None, laid: Picture, refused: set[str]
+) -> None:
+    garment = Garment(PICTURE, Category.UPPER_BODY, Hints(view_angle=view_angle), back_picture=sent)
+    assert photo_to_lay(garment) is laid
+    assert settle_hints([garment])[1].keys() == refused
 
 
 @pytest.mark.parametrize(

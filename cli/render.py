@@ -1,0 +1,109 @@
+"""``tryon render``: one picture without the service, and what the engine made on the way to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from PIL import Image
+from pydantic import ValidationError
+from pydantic.alias_generators import to_snake
+
+from runtime.settings import load_settings
+from workflows.contracts import GarmentHints
+
+if TYPE_CHECKING:
+    from engines.base import Picture, RenderResult
+
+ENGINES = ("warp",)
+CATEGORIES = ("upper_body", "lower_body", "full_body")
+
+
+def render(
+    *,
+    person: Annotated[Path, typer.Option(help="Photo of one person.", exists=True, dir_okay=False)],
+    garment: Annotated[list[Path], typer.Option(help="Product photo; up to four times.", exists=True, dir_okay=False)],
+    category: Annotated[list[str], typer.Option(help=f"One of {', '.join(CATEGORIES)}; one for each garment.")],
+    out: Annotated[Path, typer.Option(help="Where the picture goes: .png (lossless), .jpg or .webp.")],
+    hints: Annotated[
+        list[str] | None,
+        typer.Option(help="JSON in the API's words, one for each garment: '{\"tuckState\": \"tucked\"}', or '{}'."),
+    ] = None,
+    engine: Annotated[str, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = "warp",
+    as_json: Annotated[bool, typer.Option("--json", help="Print times, checks and hints as JSON.")] = False,
+    debug: Annotated[Path | None, typer.Option(help="Folder for pictures of every step.")] = None,
+) -> None:
+    """Render without the service, with the same engine and the same preparation of pictures."""
+    if engine not in ENGINES:
+        raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
+    if len(category) != len(garment) or not set(category) <= set(CATEGORIES):
+        raise typer.BadParameter(f"give one --category for each --garment, each one of {', '.join(CATEGORIES)}")
+    if hints is not None and len(hints) != len(garment):
+        raise typer.BadParameter("give --hints for each --garment or for none; '{}' says nothing")
+    worn_how = [_hints(text) for text in hints or ["{}"] * len(garment)]
+    # Here, since the models' libraries take a second to load and no other command needs them.
+    from cli.studio import Studio, sentence_of
+    from engines.base import Category, EngineError
+    from engines.models import ModelsMissing
+    from imaging.errors import ImageError
+
+    try:
+        studio = Studio(load_settings(), _written_to(debug) if debug else lambda _name, _draw: None)
+        somebody = studio.person(person)
+        garments = [
+            studio.garment(path, Category(name), how)
+            for path, name, how in zip(garment, category, worn_how, strict=True)
+        ]
+        result = studio.render(somebody, garments)
+    except (EngineError, ImageError, ModelsMissing) as error:
+        reason = sentence_of(error) if isinstance(error, EngineError) else str(error)
+        typer.echo(json.dumps({"error": reason}) if as_json else reason, err=not as_json)
+        raise typer.Exit(1) from None
+    out.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(result.picture).save(out, quality=95)
+    report = _report(out, somebody.segment_ms, result)
+    typer.echo(json.dumps(report) if as_json else _in_words(report))
+
+
+def _hints(text: str) -> GarmentHints:
+    try:
+        said = json.loads(text)
+        return GarmentHints.model_validate({to_snake(name): value for name, value in said.items()})
+    except (ValueError, AttributeError, ValidationError) as error:
+        raise typer.BadParameter(f"{text} are no hints: {error}") from None
+
+
+def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 0
+
+    def write(name: str, draw: Callable[[], Picture]) -> None:
+        nonlocal count
+        count += 1
+        Image.fromarray(draw()).save(folder / f"{count:02d}_{name}.png")
+
+    return write
+
+
+def _report(out: Path, segment_ms: int, result: RenderResult) -> dict[str, Any]:
+    height, width = result.picture.shape[:2]
+    return {
+        "out": str(out),
+        "width": width,
+        "height": height,
+        "timingsMs": {"segment": segment_ms, **result.timings_ms},
+        "checks": {name: round(float(figure), 4) for name, figure in result.checks.items()},
+        "hintsApplied": list(result.hints_applied),
+        "hintsNotApplied": dict(result.hints_not_applied),
+    }
+
+
+def _in_words(report: dict[str, Any]) -> str:
+    times = ", ".join(f"{name} {spent}" for name, spent in report["timingsMs"].items())
+    figures = ", ".join(f"{name} {figure:g}" for name, figure in report["checks"].items())
+    lines = [f"{report['out']}: {report['width']} x {report['height']}", f"ms: {times}", f"checks: {figures}"]
+    lines += [f"not applied: {name}: {reason}" for name, reason in report["hintsNotApplied"].items()]
+    return "\n".join(lines)

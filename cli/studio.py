@@ -1,0 +1,99 @@
+"""Rendering in this process, without the service: the same steps, from files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from activities.garments import garment_png
+from activities.inference import engine_hints
+from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
+from engines.dressing_order import dressing_order
+from engines.warp.debug_pictures import Observe, look_away
+from engines.warp.engine import WarpEngine
+from imaging.decode import decode_image
+from imaging.inspect import inspect_image
+from imaging.limits import STORED_LIMITS, ImageLimits
+from runtime.settings import Settings
+from worker_gpu.engine import choose_segmenter
+from workflows.contracts import GarmentHints
+
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Person:
+    """A photo and what the segmenter said about it.
+
+    Attributes:
+        segment_ms: How long it took.
+    """
+
+    photo: Picture
+    person_map: PersonMap
+    segment_ms: int
+
+
+class Studio:
+    """The person segmenter and the embedded engine, set up once."""
+
+    def __init__(self, settings: Settings, observe: Observe = look_away) -> None:
+        """Load the models; ``observe`` is shown what each step of a render made.
+
+        Raises:
+            ModelsMissing: They have not been fetched.
+        """
+        self._limits = ImageLimits()
+        self._segmenter = choose_segmenter(settings.engine)
+        self._engine = WarpEngine(settings.engine.engine_threads, observe)
+        self._segmenter.setup()
+        self._engine.setup()
+
+    def person(self, path: Path) -> Person:
+        """Read a photo and find the person in it.
+
+        Raises:
+            ImageError: It is no picture that the service would take.
+            EngineError: There is nobody in it, or several people.
+        """
+        data = path.read_bytes()
+        inspect_image(data, self._limits)
+        photo = decode_image(data, self._limits)
+        began = time.monotonic()
+        person_map = self._segmenter.segment(photo, _go_on, _never)
+        return Person(photo, person_map, round(1000 * (time.monotonic() - began)))
+
+    def garment(self, path: Path, category: Category, hints: GarmentHints, back: Path | None = None) -> Garment:
+        """Read a product photo as the service does.
+
+        Raises:
+            ImageError: It is no picture that the service would take.
+        """
+        return Garment(self._product(path), category, engine_hints(hints), self._product(back) if back else None)
+
+    def render(self, person: Person, garments: Sequence[Garment]) -> RenderResult:
+        """Dress the person, from the skin outwards.
+
+        Raises:
+            EngineError: No honest picture can be made of these.
+        """
+        request = RenderRequest(person.photo, person.person_map, dressing_order(garments), SEED)
+        return self._engine.render(request, _go_on, _never)
+
+    def _product(self, path: Path) -> Picture:
+        return decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
+
+
+def sentence_of(error: EngineError) -> str:
+    """A refusal of the engine for whoever looks into it: its code, and what the engine itself said."""
+    return error.code if str(error) == error.code else f"{error.code}: {error}"
+
+
+def _go_on(_step: str) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False

@@ -1,0 +1,97 @@
+"""``tryon render`` from files to files. Needs the person segmenter's model files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from typer.testing import CliRunner
+
+from cli.main import app
+from cli.samples import draw_sample, sample_person
+from engines.models import models_present
+
+MODELS = Path(__file__).parents[2] / ".models"
+SIDE = 512
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    if not models_present(MODELS):
+        pytest.skip("the pose models were not fetched")
+    monkeypatch.setenv("TRYON_MODELS_DIR", str(MODELS))
+    Image.fromarray(sample_person()).resize((SIDE, SIDE)).save(tmp_path / "person.png")
+    Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "sweater.jpg")
+    return tmp_path
+
+
+def rendered(folder: Path, *more: str, person: str = "person.png") -> tuple[int, str]:
+    files = ["--person", str(folder / person), "--garment", str(folder / "sweater.jpg"), "--category", "upper_body"]
+    result = CliRunner().invoke(app, ["render", *files, "--out", str(folder / "out" / "result.png"), *more])
+    return result.exit_code, result.output
+
+
+def pixels_of(path: Path) -> NDArray[np.uint8]:
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
+def test_the_picture_has_the_photos_size_and_what_the_garment_does_not_touch_is_the_photo(folder: Path) -> None:
+    code, _ = rendered(folder)
+    assert code == 0
+    before, after = pixels_of(folder / "person.png"), pixels_of(folder / "out" / "result.png")
+    assert after.shape == before.shape == (SIDE, SIDE, 3)
+    changed = (before != after).any(axis=2)
+    assert 0.1 < changed.mean() < 0.7
+    assert not changed[: SIDE // 5].any(), "nothing above the chin"
+
+
+def test_json_tells_times_checks_and_what_became_of_each_hint(folder: Path) -> None:
+    code, output = rendered(folder, "--json", "--hints", '{"tuckState": "untucked", "viewAngle": "left"}')
+    assert code == 0
+    report = json.loads(output)
+    assert (report["width"], report["height"]) == (SIDE, SIDE)
+    assert {"segment", "drape", "composite"} <= report["timingsMs"].keys()
+    assert 0 < report["checks"]["changed_share"] < 1
+    assert {*report["hintsApplied"], *report["hintsNotApplied"]} == {"tuck_state", "view_angle"}
+
+
+def test_debug_writes_a_picture_of_every_step(folder: Path) -> None:
+    code, _ = rendered(folder, "--debug", str(folder / "steps"))
+    assert code == 0
+    steps = {}
+    for path in (folder / "steps").iterdir():
+        with Image.open(path) as picture:
+            steps[path.stem.split("_", 1)[1]] = picture.size
+    names = {"map", "body", "cut_out_1", "mesh_1", "drape_1", "mask_1", "plate_1", "result_1"}
+    assert steps.keys() == names
+    assert {size for name, size in steps.items() if name != "cut_out_1"} == {(SIDE, SIDE)}
+
+
+def test_a_refusal_is_a_sentence_and_leaves_no_file(folder: Path) -> None:
+    Image.new("RGB", (SIDE, SIDE), "grey").save(folder / "nobody.png")
+    code, output = rendered(folder, person="nobody.png")
+    assert code == 1
+    assert "person_not_found" in output
+    assert not (folder / "out").exists()
+    assert json.loads(rendered(folder, "--json", person="nobody.png")[1]).keys() == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (["--category", "lower_body"], "one --category for each"),
+        (["--hints", "{}", "--hints", "{}"], "--hints for each"),
+        (["--hints", '{"tuckState": "maybe"}'], "are no hints"),
+        (["--hints", "[]"], "are no hints"),
+        (["--engine", "magic"], "engines are"),
+    ],
+)
+def test_options_that_do_not_fit_together_are_named(folder: Path, more: list[str], complaint: str) -> None:
+    code, output = rendered(folder, *more)
+    assert code == 2
+    assert complaint in " ".join(output.replace("│", " ").split())
