@@ -24,9 +24,10 @@ LOWEST_SHARE = 0.50
 USUAL_SHARE = 0.36
 """Where the armpit lies when the silhouette does not show it, as a share of the garment's height."""
 
-INWARD_WEIGHT = 1.6
+INWARD_WEIGHT = 2.0
 """Rows that one pixel towards the axis is worth when looking for the corner of the gap. A cap sleeve's slanting
-cuff asks for more than 1; a waist drawn in by more than one pixel in this many rows would attract the corner."""
+cuff falls by up to 1.6 rows for each pixel and asks for more; a waist drawn in by more than one pixel in this many
+rows would attract the corner."""
 
 
 class Sleeves(StrEnum):

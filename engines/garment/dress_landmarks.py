@@ -15,7 +15,8 @@ from scipy import ndimage
 
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves
-from engines.garment.edges import Edge, continued, hem_corner
+from engines.garment.bites import without_bites
+from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.lower_landmarks import find_notch
 from engines.garment.neckline import inner_back
 from engines.garment.regions import BoolMask, closed, largest
@@ -39,6 +40,9 @@ SLEEVE_STARTS, SLEEVE_ENDS = 0.35, 0.62
 
 DEEPEST_ARMPIT, USUAL_ARMPIT = 0.26, 0.17
 """An armpit further below the shoulder tip than the first share of the height is moved to the second."""
+
+BELOW_ARMPIT = 6
+"""Canvas pixels below the armpit at which the sides begin."""
 
 FULL_WIDTH = 0.94
 """A sleeveless armhole ends where the cloth has this share of the greatest width near the top."""
@@ -70,6 +74,8 @@ class DressLandmarks:
         waist: Row of the waist, or None for a garment that is not drawn in there.
         bottom: Row of the hem.
         crotch: (x, y) for a jumpsuit, else None.
+        sides: First row in which the sides are those of torso and skirt, and the last one left and right, where the
+            rounding of the hem begins.
     """
 
     upper: UpperLandmarks
@@ -78,6 +84,7 @@ class DressLandmarks:
     waist: int | None
     bottom: int
     crotch: tuple[float, float] | None
+    sides: tuple[int, int, int]
 
 
 def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> DressLandmarks:
@@ -115,7 +122,8 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
         parts = np.zeros_like(parts)
         armpits = Armpits(Sleeves.NONE, armpits.offset, armpits.row)
     torso = mask & ~parts.any(axis=0)
-    edges = [_side_edge(torso, axis, side, int(armpits.row), bottom) for side in SIDES]
+    traced = [_side_edge(torso, axis, side, int(armpits.row), bottom) for side in SIDES]
+    edges, corners = [edge for edge, _ in traced], [corner for _, corner in traced]
     upper = UpperLandmarks(
         axis=axis,
         symmetry=symmetry,
@@ -131,8 +139,11 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
         sleeve_parts=parts,
         back=_inside_of_back(cloth, mask, shoulders.neck_top, axis),
     )
-    waist = _waist(edges[1] - edges[0], int(armpits.row), bottom)
-    return DressLandmarks(upper, edges[0], edges[1], waist, bottom, _crotch(mask, axis, top, bottom, kind))
+    first, last = row_edges(torso)
+    # As cut out: mending fills the very tip of a drawn-in waist.
+    waist = _waist(np.where(np.isfinite(first), last - first, edges[1] - edges[0]), int(armpits.row), bottom)
+    sides = (int(armpits.row) + BELOW_ARMPIT, corners[0], corners[1])
+    return DressLandmarks(upper, edges[0], edges[1], waist, bottom, _crotch(mask, axis, top, bottom, kind), sides)
 
 
 def _inside_of_back(cloth: Cloth, mask: BoolMask, neck_top: NDArray[np.float64], axis: float) -> BoolMask:
@@ -241,12 +252,13 @@ def _sleeves(parts: BoolMask, axis: float, tip: NDArray[np.float64], armpits: Ar
     return matched_pair(traced[0], traced[1], 2.0 * SHORTEST_SLEEVE * armpits.offset)
 
 
-def _side_edge(torso: BoolMask, axis: float, side: int, armpit: int, bottom: int) -> Edge:
-    """The x of a side edge from the armpit to the hem, continued straight beyond both."""
+def _side_edge(torso: BoolMask, axis: float, side: int, armpit: int, bottom: int) -> tuple[Edge, int]:
+    """The x of a side edge without bites from the armpit to the hem, continued straight beyond both; its last row."""
     half = half_masks(torso, axis)[0 if side < 0 else 1]
     reach = outermost(half)
     line = np.where(reach > 0, axis + side * reach, np.nan)
-    return continued(line, armpit + 6, hem_corner(line, side, armpit, bottom))
+    begin, corner = armpit + BELOW_ARMPIT, hem_corner(line, side, armpit, bottom)
+    return continued(without_bites(line, side, begin, corner), begin, corner), corner
 
 
 def _half_width(reach: Edge, armpits: Armpits, tip: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,6 +27,9 @@ OFF_CENTRE_PENALTY = 0.15
 SHALLOWEST_NOTCH, HIGHEST_CROTCH = 0.08, 0.15
 """A notch from below starts at least this share of the height above the hem, and this share below the waistband."""
 
+HEM_MARGIN, LEAST_HEM = 0.12, 8
+"""A leg's hem is measured without this share of its width at either end, on at least so many columns."""
+
 RISE_PER_WAIST = 0.66
 """Waistband to crotch over the flat waistband's width, for legs that lie on one another."""
 
@@ -66,6 +69,7 @@ class LowerLandmarks:
         inseams: Per side the inner edge of the leg per row, continued; the centre line above the crotch. Empty for
             a skirt.
         divider: x of the line between the legs per row.
+        hems: Per side the row of the hem at the outer edge of the leg and at the inseam. Empty for a skirt.
         shape: Legs or skirt.
     """
 
@@ -78,6 +82,7 @@ class LowerLandmarks:
     crotch: tuple[float, float]
     inseams: dict[int, Edge]
     divider: Edge
+    hems: dict[int, tuple[float, float]]
     shape: LowerShape
 
     @property
@@ -87,8 +92,9 @@ class LowerLandmarks:
 
     @property
     def leg_length(self) -> float:
-        """Crotch to hem in pixels; 0 for a skirt."""
-        return self.bottom - self.crotch[1]
+        """Crotch to hem in pixels, the mean of both legs' edges; 0 for a skirt."""
+        hem = float(np.mean([*self.hems.values()])) if self.hems else float(self.bottom)
+        return hem - self.crotch[1]
 
     def outer(self, side: int) -> Edge:
         """Outer edge on a side."""
@@ -128,14 +134,14 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
             crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
     if crotch is None:
         end, straight = (axis, float(bottom)), np.full(len(left), axis)
-        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, LowerShape.SKIRT)
+        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, {}, LowerShape.SKIRT)
     divider = _divider(mask, crotch, bottom, 0.06 * waist_width)
-    outers, inseams = {}, {}
+    outers, inseams, hems = {}, {}, {}
     for side in (LEFT, RIGHT):
         outers[side], inseams[side] = _leg_edges(mask, divider, crotch, (axis, top, bottom), side)
-    return LowerLandmarks(
-        top, bottom, axis, waist_width, outers[LEFT], outers[RIGHT], crotch, inseams, divider, LowerShape.LEGS
-    )
+        hems[side] = _hem(mask, outers[side], inseams[side], (int(crotch[1]), bottom))
+    left, right = outers[LEFT], outers[RIGHT]
+    return LowerLandmarks(top, bottom, axis, waist_width, left, right, crotch, inseams, divider, hems, LowerShape.LEGS)
 
 
 def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, float]:
@@ -207,3 +213,26 @@ def _leg_edges(
     inner = continued(inner, start, hem_corner(inner, -side, int(crotch[1]), bottom))
     centre_line = np.interp(rows, [top, crotch[1]], [axis, crotch[0]])
     return outer, np.where(rows <= crotch[1], centre_line, inner)
+
+
+def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tuple[float, float]:
+    """Rows of a leg's hem at its outer edge and at its inseam, by a straight line through the hem between them.
+
+    Args:
+        mask: ``(h, w)`` bool.
+        outer: x of the outer edge per row.
+        inner: x of the inseam per row.
+        rows: Row of the crotch, last row of the garment.
+    """
+    crotch, bottom = rows
+    begin, end = sorted((float(outer[bottom]), float(inner[bottom])))
+    margin = HEM_MARGIN * (end - begin)
+    columns = np.arange(max(0, int(begin + margin)), min(mask.shape[1], int(end - margin) + 1))
+    leg = mask[crotch : bottom + 1, columns] if len(columns) else np.zeros((1, 0), bool)
+    columns, leg = columns[leg.any(axis=0)], leg[:, leg.any(axis=0)]
+    if len(columns) < LEAST_HEM:
+        return float(bottom), float(bottom)
+    line = np.polyfit(columns, bottom - leg[::-1].argmax(axis=0), 1)
+    steepest = (bottom - crotch) / 2.0
+    at_outer, at_inner = (float(np.polyval(line, edge[bottom])) for edge in (outer, inner))
+    return max(at_outer, bottom - steepest), max(at_inner, bottom - steepest)

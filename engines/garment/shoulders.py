@@ -14,6 +14,13 @@ from engines.garment.regions import BoolMask
 HOOD_SHARE = 0.10
 """A collar taller than this share of the garment's height is a hood."""
 
+STEEP = 1.5
+"""Rows per column from which the silhouette inside the armpit's column is that of a hanging sleeve."""
+
+LEVEL, MOST_LEVEL = 0.55, 1.35
+"""Rows per column up to which the silhouette beyond the tip is still shoulder and not yet sleeve, and how far it is
+followed, in offsets of the tip."""
+
 Point = NDArray[np.float64]
 """(offset from the axis, row)."""
 
@@ -27,6 +34,8 @@ class Shoulders:
         neck_top: Highest point beside the neck opening.
         neck_sides: ``(2, 2)`` the same point measured on each side, left and right in the picture.
         neck_foot: Where the collar, hood or neckband stands on the shoulder seam; this point is laid on the body.
+        corner: Offset at which the silhouette turns down into the sleeve: beyond the tip where a narrow torso leaves a
+            part of the shoulder to the sleeve's side of the cut.
         hood: Whether what rises above the foot is a hood.
         top: ``(n,)`` first row with cloth per offset, both halves averaged.
     """
@@ -35,6 +44,7 @@ class Shoulders:
     neck_top: Point
     neck_sides: NDArray[np.float64]
     neck_foot: Point
+    corner: float
     hood: bool
     top: NDArray[np.float64]
 
@@ -47,6 +57,11 @@ def _top_line(half: BoolMask) -> NDArray[np.float64]:
 def _tip(half: BoolMask, top: NDArray[np.float64], armpits: Armpits, frame: Frame) -> Point:
     if armpits.sleeves is not Sleeves.NONE:
         offset = int(np.clip(armpits.offset, 8, len(top) - 1))
+        # A wide torso's armpit may lie below the hanging sleeve: the shoulder ends further in.
+        smooth, step, least = ndimage.gaussian_filter1d(top, 2), max(3, int(0.03 * frame.width)), int(0.8 * offset)
+        hanging = smooth[min(offset + step, len(top) - 1)] - smooth[offset] > STEEP * step
+        while hanging and offset > least and smooth[offset] - smooth[offset - step] > STEEP * step:
+            offset -= 1
     else:
         strap_rows = half[frame.top : max(int(frame.top + 0.3 * (armpits.row - frame.top)), frame.top + 8) + 1]
         columns = np.flatnonzero(strap_rows.any(axis=0))
@@ -86,6 +101,19 @@ def _neck_foot(top: NDArray[np.float64], tip: Point, neck_top: Point, frame: Fra
     return np.array([offset, smooth[offset]])
 
 
+def _corner(tops: list[NDArray[np.float64]], tip: Point, frame: Frame) -> float:
+    """Walk outwards from the tip while the silhouette is as level as a shoulder, on the side where it ends sooner."""
+    step = max(3, int(0.03 * frame.width))
+    found = []
+    for top in tops:
+        smooth = ndimage.gaussian_filter1d(top, 2)
+        offset, last = int(tip[0]), min(int(MOST_LEVEL * tip[0]), len(top) - 1) - step
+        while offset < last and smooth[offset + step] - smooth[offset] < LEVEL * step:
+            offset += 1
+        found.append(offset)
+    return float(max(min(found), tip[0]))
+
+
 def find_shoulders(halves: BoolMask, armpits: Armpits, frame: Frame) -> Shoulders:
     """Measure the top of the garment.
 
@@ -102,10 +130,11 @@ def find_shoulders(halves: BoolMask, armpits: Armpits, frame: Frame) -> Shoulder
     if armpits.sleeves is not Sleeves.NONE:
         feet = [_neck_foot(top, tip, neck, frame) for top, neck in zip(tops, necks, strict=True)]
     neck_foot = _merged(feet, frame)
+    corner = float(tip[0]) if armpits.sleeves is Sleeves.NONE else _corner(tops, tip, frame)
     hood = bool(neck_foot[1] - neck_top[1] > HOOD_SHARE * frame.height)
     on_both = np.maximum(*tops) < halves.shape[1]
     top = np.where(on_both & (not hood), np.mean(tops, axis=0), np.minimum(*tops))
-    return Shoulders(tip, neck_top, np.stack(necks), neck_foot, hood, top)
+    return Shoulders(tip, neck_top, np.stack(necks), neck_foot, corner, hood, top)
 
 
 def _merged(points: list[Point], frame: Frame) -> Point:

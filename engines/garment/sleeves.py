@@ -16,6 +16,11 @@ POINTS = 25
 LEAST_PIXELS = 200
 """Smaller scraps of cloth beside the torso are no sleeve."""
 
+CAP_REACH, CAP_HANGS = 0.45, 0.05
+"""A sleeve that reaches less far from its seam than the first share of the seam's length is a cap: the points farthest
+from the seam's middle are then the seam's own ends and say nothing about where the sleeve points to. One whose outer
+half lies lower than the seam's middle by the second share is no cap but hangs beside the torso."""
+
 
 @dataclass(frozen=True)
 class Sleeve:
@@ -44,8 +49,16 @@ class Sleeve:
 
 
 def _direction(points: Polyline, tip: Polyline, armpit: Polyline) -> Polyline:
-    """Unit vector along the outer part of the sleeve, towards the cuff."""
+    """Unit vector along the outer part of the sleeve, towards the cuff; straight away from the seam of a cap."""
     root = (tip + armpit) / 2
+    seam = armpit - tip
+    away = np.array([-seam[1], seam[0]]) / max(float(np.linalg.norm(seam)), 1e-6)
+    away = away if float(((points - root) @ away).mean()) > 0 else -away
+    out = (points - root) @ away
+    farthest = float(np.percentile(out, 99.5))
+    hanging = float(((points[out > 0.5 * farthest] - root) @ seam).mean()) > CAP_HANGS * float(seam @ seam)
+    if farthest < CAP_REACH * np.linalg.norm(seam) and not hanging:
+        return np.asarray(away)
     distance = np.linalg.norm(points - root, axis=1)
     reach = float(np.percentile(distance, 99.5))
     far = points[distance > np.percentile(distance, 92)].mean(axis=0)

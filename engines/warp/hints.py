@@ -9,7 +9,7 @@ from engines.garment.dress_landmarks import DRESS_KINDS, JUMPSUIT_KINDS
 from engines.garment.lower_landmarks import SHAPES
 from engines.hint_sense import sensible_hints, settle
 
-HONOURED = frozenset({"kind", "tuck_state", "view_angle", "back_picture"})
+HONOURED = frozenset({"kind", "tuck_state", "view_angle", "back_picture", "size", "customer_size"})
 """Names of the hints that can change a picture."""
 
 DECISIVE_KINDS = {
@@ -20,8 +20,8 @@ DECISIVE_KINDS = {
 """Kinds that settle how a garment is laid on the body, by the part of the body."""
 
 _REASONS = {
-    "size": "Sizes do not change the fit in this engine.",
-    "customer_size": "Sizes do not change the fit in this engine.",
+    "size": "This engine draws tops alone in another size; other garments fit the body.",
+    "customer_size": "This engine draws tops alone in another size; other garments fit the body.",
     "garment_state": "The garment is shown open or closed as in its picture.",
     "view_angle": "The person is shown from the side that the photo shows.",
 }
@@ -46,6 +46,8 @@ def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]
 
 def _refusal(garment: Garment, name: str) -> str | None:
     if name == "view_angle" and garment.hints.view_angle in ("front", "back"):
+        return None
+    if name in {"size", "customer_size"} and garment.category is Category.UPPER_BODY:
         return None
     if name != "kind":
         return _REASONS.get(name)

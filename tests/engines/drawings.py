@@ -21,6 +21,7 @@ HEM = (0.20, 0.90)
 CUFFS = {
     "t-shirt": ((0.335, 0.33), (0.275, 0.40)),
     "long sleeve": ((0.345, 0.84), (0.265, 0.86)),
+    "cap sleeve": ((0.265, 0.235), (0.202, 0.355)),
 }
 """Outer and inner corner of the cuff."""
 
@@ -57,7 +58,7 @@ def draw_garment(
     """Draw a flat garment in the middle of a plain ground.
 
     Args:
-        kind: ``t-shirt``, ``long sleeve`` or ``tank top``.
+        kind: ``t-shirt``, ``long sleeve``, ``cap sleeve`` or ``tank top``.
         colour: Of the cloth.
         ground: Behind it.
         stripes: Colour of horizontal stripes, if any.

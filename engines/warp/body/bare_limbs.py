@@ -2,91 +2,183 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from engines.base import Label
 from engines.warp.body.limbs import Limb
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
-BELIEVABLE_WIDTH = (0.55, 1.35)
-"""Seen width of a bare limb over the usual one within which it is believed."""
+MOST_WIDTH = 1.5
+"""Half width of a seen run of skin, over the usual one, from which it is more than this limb."""
+
+WHOLE_WIDTH = (0.72, 1.4)
+"""The same between which a run whose end lies on cloth is a whole limb and not one that the cloth cuts."""
+
+LEAST_FREE = 0.3
+"""The same from which an end that lies on the ground behind is believed; less is a sliver."""
 
 CARRIED_OVER = (0.80, 1.12)
 """How far a person's own width, as seen, changes the usual one where the limb was hidden."""
 
 LEAST_SEEN = 3
-"""Samples of the limb that have to be seen in a row to learn from."""
+"""Samples of an edge that have to be seen in a row to learn from."""
 
-CUFF_SAMPLES = 4
-"""Samples just below a cuff that are not trusted where there are more."""
+CUFF_SAMPLES = 2
+"""Samples just below a cuff that are not trusted where there are more: a slanting cuff cuts them."""
 
-ACROSS_STEPS = 61
+LEARNT_SAMPLES = 9
+"""Samples of an edge below the cuff that say where it leads to above."""
+
+MOST_SLOPE = 0.22
+"""Largest slope of a limb's edge against its centre line that is carried on under a cuff."""
+
+UNDER_CLOTH, THINNEST = 0.95, 0.6
+"""Room for a limb within the cloth around it, and the least width that is believed over the usual one."""
+
+ACROSS_STEPS = 89
+"""Points of a ray across a limb, over twice its reach of `ACROSS` usual half widths."""
+
+ACROSS = 2.2
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What of a limb is seen, at each of its ``n`` samples; offsets in pixels, nan where nothing is.
+
+    Attributes:
+        ends: ``(2, n)`` distances of the outer and the inner end of the skin from the centre line; an end on the
+            far side of the line is negative.
+        sure: ``(2, n)``, whether that end is the limb's own edge and not that of the cloth over it.
+    """
+
+    ends: NDArray[np.float64]
+    sure: NDArray[np.bool_]
 
 
 def bare_edges(
-    labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, usual: Reals
+    labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, usual: Reals, worn: tuple[Label, ...] = ()
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Distances of a bare limb's edges from its centre line.
 
-    Where the limb is seen its own outline is taken. Above that its width follows the usual taper at the person's
-    own thickness, and its middle returns to the centre line towards the root.
+    Where an edge is seen it is taken. Above that it goes on from the cuff without a step or a corner and eases
+    into the usual taper at the person's own thickness. An edge that cloth hides lies one limb's width beside the
+    one that is seen.
 
     Args:
         labels: ``(height, width)`` of `Label`.
         seen: Labels of this limb's bare skin.
         limb: Arm or leg.
         usual: ``(n,)`` usual half widths in pixels at the limb's samples.
+        worn: Labels of the clothes that may lie on this limb.
 
     Returns:
         Outer and inner distances, ``(n,)`` each, in pixels; an edge on the far side of the line is negative.
     """
-    middle, half = _seen_runs(np.isin(labels, seen), limb, usual)
-    known = np.isfinite(half) & (half > BELIEVABLE_WIDTH[0] * usual) & (half < BELIEVABLE_WIDTH[1] * usual)
-    known &= limb.shares <= 1.0
-    streak = np.convolve(known.astype(int), np.ones(LEAST_SEEN, int), "valid") == LEAST_SEEN
-    if not streak.any():
-        return np.minimum(limb.outer, usual).astype(np.float32), np.minimum(limb.inner, usual).astype(np.float32)
-    index = np.arange(len(half))
-    seen_at = index[known & (index >= int(np.argmax(streak)))]
-    # The first samples below a slanting cuff are partly cuff.
-    learnt = seen_at[CUFF_SAMPLES : CUFF_SAMPLES + 8] if len(seen_at) > CUFF_SAMPLES + 2 else seen_at
-    first = int(learnt[0])
-    as_seen = float(np.median(half[learnt] / usual[learnt]))
-    shift = float(np.median(middle[learnt]))
-    below = known & (index >= first)
-    half_all = np.interp(index, index[below], half[below])
-    middle_all = np.interp(index, index[below], middle[below])
-    return_to_line = ease(index / max(first, 1))
-    believed = float(np.clip(as_seen, *CARRIED_OVER))
-    thickness = believed + (as_seen - believed) * return_to_line
-    hidden = index < first
-    half_all = np.where(hidden, usual * thickness, half_all)
-    middle_all = np.where(hidden, shift * return_to_line, middle_all)
-    return (half_all + middle_all).astype(np.float32), (half_all - middle_all).astype(np.float32)
+    found = _seen_ends(labels, seen, limb, np.asarray(usual, np.float64))
+    known = np.stack([_without_crumbs(row & (limb.shares <= 1.0)) for row in found.sure])
+    both = known.all(axis=0)
+    own = 1.0
+    if both.sum() >= LEAST_SEEN:
+        own = float(np.median((found.ends.sum(axis=0) / (2.0 * usual))[both]))
+    taper = np.asarray(usual * np.clip(own, *CARRIED_OVER), np.float64)
+    if not known.any():
+        return _within_cloth(_seen_ends(labels, worn, limb, np.asarray(usual, np.float64)).ends, taper)
+    step = limb.length * float(limb.shares[1] - limb.shares[0])
+    surer = 0 if known[0].sum() >= known[1].sum() else 1
+    edges = [taper, taper]
+    edges[surer] = _continued(found.ends[surer], known[surer], taper, step)
+    facing = 2.0 * taper - edges[surer]
+    enough = known[1 - surer].sum() >= LEAST_SEEN
+    edges[1 - surer] = _continued(found.ends[1 - surer], known[1 - surer], facing, step) if enough else facing
+    return edges[0].astype(np.float32), edges[1].astype(np.float32)
 
 
-def _seen_runs(seen: NDArray[np.bool_], limb: Limb, usual: Reals) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Middle (positive outwards) and half width of the run of bare skin nearest to the line, nan where none is."""
-    height, width = seen.shape
-    steps = np.linspace(-2.2, 2.2, ACROSS_STEPS)
-    offsets = steps[None] * np.asarray(usual)[:, None]
+def _within_cloth(
+    cloth: NDArray[np.float64], taper: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Edges of a limb that is hidden all along: of the usual width, around the line, and nowhere outside its cloth.
+
+    Args:
+        cloth: ``(2, n)`` outer and inner distance of the cloth's edges, nan where they are not its own.
+        taper: ``(n,)`` usual half widths.
+    """
+    outer, inner = (np.where(np.isfinite(ends), UNDER_CLOTH * ends, np.inf) for ends in cloth)
+    half = np.minimum(taper, np.maximum((outer + inner) / 2.0, THINNEST * taper))
+    middle = np.zeros(len(taper))
+    held = np.isfinite(outer)
+    middle[held] = np.clip(0.0, (half - inner)[held], np.maximum((outer - half)[held], (half - inner)[held]))
+    half, middle = (ndimage.gaussian_filter1d(values, 2.0, mode="nearest") for values in (half, middle))
+    return (half + middle).astype(np.float32), (half - middle).astype(np.float32)
+
+
+def _continued(
+    ends: NDArray[np.float64], known: NDArray[np.bool_], expected: NDArray[np.float64], step: float
+) -> NDArray[np.float64]:
+    """An edge at all samples: as seen, bridged between, and led over into the expected one above.
+
+    Args:
+        ends: ``(n,)`` as seen.
+        known: ``(n,)``, where it was.
+        expected: ``(n,)`` without any knowledge of this edge.
+        step: Pixels between two samples.
+    """
+    index = np.arange(len(ends))
+    at = index[known]
+    at = at[CUFF_SAMPLES:] if len(at) > CUFF_SAMPLES + LEAST_SEEN and at[0] > 0 else at
+    beyond = ends[at] - expected[at]
+    smooth = ndimage.gaussian_filter1d(ndimage.median_filter(beyond, 5, mode="nearest"), 1.0, mode="nearest")
+    first = int(at[0])
+    learnt = at[:LEARNT_SAMPLES]
+    slope = float(np.polyfit(learnt, smooth[: len(learnt)], 1)[0]) if len(learnt) >= LEAST_SEEN else 0.0
+    slope = float(np.clip(slope, -MOST_SLOPE * step, MOST_SLOPE * step))
+    lacking = np.interp(index, at, smooth)
+    above = index < first
+    # The slope dies out within a few samples, the offset over all of the way to the root.
+    run = np.minimum(index - first, 0).astype(np.float64)
+    carried = smooth[0] + slope * run * np.exp(run / LEARNT_SAMPLES)
+    lacking = np.where(above, carried * ease(index / max(first, 1)), lacking)
+    return np.asarray(expected + lacking, np.float64)
+
+
+def _without_crumbs(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The samples that are known together with their neighbours."""
+    return np.asarray(ndimage.binary_opening(known, np.ones(LEAST_SEEN, bool)))
+
+
+def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, usual: NDArray[np.float64]) -> _Seen:
+    """The ends of the run of bare skin nearest to the centre line, and which of them are the limb's own edges."""
+    height, width = labels.shape
+    steps = np.linspace(-ACROSS, ACROSS, ACROSS_STEPS)
+    offsets = steps[None] * usual[:, None]
     points = limb.line[:, None] + limb.outward[:, None] * offsets[..., None]
     x, y = np.rint(points[..., 0]).astype(int), np.rint(points[..., 1]).astype(int)
     framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    bare = framed & seen[y.clip(0, height - 1), x.clip(0, width - 1)]
-    middle, half = np.full(len(usual), np.nan), np.full(len(usual), np.nan)
+    there = labels[y.clip(0, height - 1), x.clip(0, width - 1)]
+    bare = framed & np.isin(there, seen)
+    free = framed & (there == Label.BACKGROUND)
+    ends = np.full((2, len(usual)), np.nan)
+    sure = np.zeros((2, len(usual)), bool)
     for row in range(len(usual)):
-        ends = np.flatnonzero(np.diff(np.concatenate([[0], bare[row].astype(int), [0]])))
-        runs = ends.reshape(-1, 2)
-        runs = runs[(runs[:, 1] - runs[:, 0] > 2) & (runs[:, 0] > 0) & (runs[:, 1] < ACROSS_STEPS)]
+        borders = np.flatnonzero(np.diff(np.concatenate([[0], bare[row].astype(int), [0]])))
+        runs = borders.reshape(-1, 2)
+        runs = runs[(runs[:, 1] - runs[:, 0] > 3) & (runs[:, 0] > 1) & (runs[:, 1] < ACROSS_STEPS - 1)]
         if len(runs) == 0:
             continue
         centres = (steps[runs[:, 0]] + steps[runs[:, 1] - 1]) / 2.0
         nearest = int(np.argmin(np.abs(centres)))
-        if abs(centres[nearest]) > 1.0:
+        begin, end = runs[nearest]
+        half = float(steps[end - 1] - steps[begin]) / 2.0
+        if abs(centres[nearest]) > 1.0 or half > MOST_WIDTH:
             continue
-        middle[row] = centres[nearest] * usual[row]
-        half[row] = (steps[runs[nearest, 1] - 1] - steps[runs[nearest, 0]]) / 2.0 * usual[row]
-    return middle, half
+        # The edge lies half a step beyond the outermost point that is skin.
+        between = float(steps[1] - steps[0]) / 2.0
+        ends[:, row] = (steps[end - 1] + between) * usual[row], -(steps[begin] - between) * usual[row]
+        whole = WHOLE_WIDTH[0] < half < WHOLE_WIDTH[1]
+        sure[0, row] = whole or (half > LEAST_FREE and bool(free[row, end : end + 2].any()))
+        sure[1, row] = whole or (half > LEAST_FREE and bool(free[row, begin - 2 : begin].any()))
+    return _Seen(ends, sure)

@@ -6,18 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from engines.base import Label
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.hidden_hands import hand_hidden
 from engines.warp.body.limbs import Limb, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
-from engines.warp.body.silhouette import ease
+from engines.warp.body.silhouette import ease, reach
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import OUTSIDE, rasterise
 
-ARM_BARE = (0.150, 0.112, 0.075)
-"""Half width of a bare arm at shoulder, elbow and wrist, in shoulder widths."""
+ARM_BARE = (0.140, 0.134, 0.104, 0.102, 0.072)
+"""Half width of a bare arm at the shoulder, the end of its round, the elbow, the thick of the forearm and the wrist,
+in shoulder widths."""
+
+CLOTH_THICKNESS = 0.012
+"""How far skin lies below the silhouette of what is worn on it, in shoulder widths."""
 
 CAP_SLEEVE = 0.25
 """A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
@@ -37,11 +42,17 @@ BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
 NECK_PER_FACE = 0.82
 """Half width of a neck below the chin over that of the lower face."""
 
+NECK_FLARE = 1.1
+"""Width of a neck where it meets the shoulders over the width seen of it above."""
+
 LEAST_FACE_ROWS = 12
 """Rows of face from which its place is believed, pixels."""
 
 WRIST_END, HAND_END = 1.03, 1.12
 """Share of the arm at which invented skin ends where no hand is seen, and where one is, under which it ends unseen."""
+
+FOOT_END = 1.18
+"""Share of the leg at which invented skin ends, within the shoe."""
 
 STRIP_ROWS, STRIP_COLUMNS = 48, 9
 
@@ -88,34 +99,54 @@ def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
 def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     """An arm from a share of its length to the wrist; from the round of the shoulder where that is bare too."""
     limb, unit = body.arms[side], body.shoulder_width
-    usual = np.interp(limb.shares, [0.0, limb.bend, 1.0], ARM_BARE) * unit
-    edges = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
+    knots = [0.0, 0.35 * limb.bend, limb.bend, limb.bend + 0.25 * (1.0 - limb.bend), 1.0]
+    usual = (np.interp(limb.shares, knots, ARM_BARE) * unit).astype(np.float32)
+    outer, inner = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual, (Label.UPPER, Label.FULL))
+    outer = _under_cloth(outer, limb, body)
     end = WRIST_END if hand_hidden(body, side) else HAND_END
     if begin > CAP_SLEEVE:
-        return _strip(body.shape, limb, edges, (begin, end), side)
-    joint = body.skeleton.shoulder[side]
-    to_tip = 0.92 * float(np.linalg.norm(body.tips[side] - joint))
-    radius = max(min(max(float(edges[0][0] + edges[1][0]) / 2.0, to_tip), 1.1 * ARM_BARE[0] * unit), 1.0)
+        return _strip(body.shape, limb, (outer, inner), (begin, end), side)
+    radius = max(min(float(outer[0] + inner[0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
     at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
-    rounded = tuple((edge + np.maximum(radius - edge, 0.0) * at_shoulder).astype(np.float32) for edge in edges)
-    arm = _strip(body.shape, limb, (rounded[0], rounded[1]), (0.0, end), side)
-    columns = np.arange(body.shape[1], dtype=np.float32)[None] - joint[0]
-    rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - joint[1]
-    distance = np.hypot(columns, rows) / np.float32(radius)
-    ball = ~arm.on & (distance < 1.0)
+    inner = (inner + np.maximum(radius - inner, 0.0) * at_shoulder).astype(np.float32)
+    arm = _strip(body.shape, limb, (outer, inner), (0.0, end), side)
+    middle = body.skeleton.shoulder[side] + limb.outward[0] * (float(outer[0]) - radius)
+    # The round of the shoulder stays below the cloth that lay on it.
+    solid = (body.matte > 0.5) & (body.labels != Label.HAIR)
+    room = float(reach(solid, middle[None], -body.skeleton.down, 0.4 * unit)[0])
+    if np.isfinite(room):
+        middle = middle + body.skeleton.down * float(np.clip(radius + CLOTH_THICKNESS * unit - room, 0.0, radius))
+    columns = np.arange(body.shape[1], dtype=np.float32)[None] - middle[0]
+    rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - middle[1]
+    ball = ~arm.on & (np.hypot(columns, rows) < radius)
+    # Towards the chest the shoulder has no edge.
+    outwards = np.clip(columns * side / np.float32(radius), 0.0, 1.0) + np.zeros_like(rows)
     return BarePart(
         on=arm.on | ball,
-        across=np.where(ball, distance * side, arm.across).astype(np.float32),
+        across=np.where(ball, outwards * side, arm.across).astype(np.float32),
         share=arm.share,
         length=arm.length,
     )
 
 
+def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDArray[np.float32]:
+    """Outer edges of an arm, no further out than a little below the cloth over it."""
+    person = reach(body.matte > 0.5, limb.line, limb.outward, 0.4 * body.shoulder_width)
+    x, y = np.rint(limb.line).astype(int).T
+    height, width = body.shape
+    clothed = np.isin(body.labels[y.clip(0, height - 1), x.clip(0, width - 1)], (Label.UPPER, Label.FULL))
+    room = np.where(np.isfinite(person) & clothed, person - CLOTH_THICKNESS * body.shoulder_width, np.inf)
+    held = np.minimum(outer, np.maximum(room, 0.6 * outer))
+    smooth = ndimage.gaussian_filter1d(held, 2.0, mode="nearest")
+    return np.asarray(np.where(clothed, smooth, outer), dtype=np.float32)
+
+
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     """A leg from a share of its length to the ankle."""
     limb = body.legs[side]
-    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual_leg(limb, body.shoulder_width))
-    return _strip(body.shape, limb, edges, (max(begin, 0.0), 1.08), side, bend=limb.bend)
+    usual = usual_leg(limb, body.shoulder_width)
+    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
+    return _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
 
 
 def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
@@ -139,7 +170,7 @@ def bare_torso(body: BodyModel) -> BarePart:
     for side in SIDES:
         chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit)
         tip = body.tip_offset(side)
-        foot = NECK_HALF_WIDTH * unit
+        foot = _neck_foot(body, side)
         line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]
         shoulders = np.interp(heights, above, line)
         halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
@@ -154,6 +185,17 @@ def bare_torso(body: BodyModel) -> BarePart:
     field = rasterise(grid, across, body.shape)[..., 0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
+
+
+def _neck_foot(body: BodyModel, side: int) -> float:
+    """How far the neck reaches aside of the axis where it meets the shoulders, pixels."""
+    usual = NECK_HALF_WIDTH * body.shoulder_width
+    neck = (body.labels == Label.NECK) & (body.heights < -NECK_RISE * body.shoulder_width / body.torso_length)
+    rows = neck.any(axis=1)
+    if rows.sum() < LEAST_FACE_ROWS:
+        return usual
+    seen = float(np.percentile(body.laterals[neck] * side, 97)) * body.shoulder_width
+    return float(np.clip(NECK_FLARE * seen, 0.6 * usual, usual))
 
 
 def _face_across(body: BodyModel) -> tuple[float, float]:

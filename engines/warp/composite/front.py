@@ -19,6 +19,10 @@ BARE_FROM = 0.30
 ARMHOLE = 0.12
 """The same for a garment without sleeves, which ends at the shoulder."""
 
+LONG_SLEEVE = 0.65
+"""Share of the arm from which on an old sleeve hid how the arm lies before the torso; below a shorter one the arm is
+seen, and what is freed of it lies where the seen part does, beside the new garment."""
+
 WRIST = 0.97
 """Share of the arm from which it is the hand that is seen."""
 
@@ -83,7 +87,7 @@ def arms_in_front(
             begins = (share > ARMHOLE) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
         shown = eroded(seen, 1) & (near < 1.6) & begins
         old_end = clothed_until(body.arms[side], old.astype(np.float32))
-        if end < min(old_end, WRIST):
+        if end < min(old_end, WRIST) and old_end > LONG_SLEEVE:
             freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & old
             shown |= freed & begins & (share < old_end + 0.03)
         cover = np.maximum(cover, shown)

@@ -7,12 +7,13 @@ from dataclasses import replace
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from engines.base import Label
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.pieces import Piece
+from engines.warp.pieces import Piece, Reals
 
 WRIST_WITHIN = 1.25
 """A wrist no further from the axis than this many half widths of the torso lies before or behind it."""
@@ -20,8 +21,34 @@ WRIST_WITHIN = 1.25
 HAND_RADIUS, LEAST_HAND = 0.22, 0.15
 """Around the wrist, in shoulder widths, at least this share of the pixels is hand; a hand behind the back is hidden."""
 
+ARM_BESIDE = (0.02, 0.06, 0.10)
+"""An arm so close beyond the torso's edge, in shoulder widths, may hide more of the torso."""
+
+LIKE_OTHER_HALF = 0.80
+"""What is hidden is at least this share of the other half's width; nobody stands quite square to the camera."""
+
 STARTS, FULLY = 0.24, 0.34
 """Heights between which an arm comes in front of the torso; at the shoulder the garment covers it."""
+
+
+def half_behind_arm(body: BodyModel, heights: Reals, side: int) -> NDArray[np.float32]:
+    """Half width of the torso, on a side where an arm or a hand hides its edge that of a body of two like halves.
+
+    Args:
+        body: The body.
+        heights: ``(n,)`` in torso lengths.
+        side: Side of the picture.
+    """
+    measured = body.half_width(heights, side)
+    hidden = np.zeros(len(measured), bool)
+    for beside in ARM_BESIDE:
+        beyond = body.point(heights, side * (measured + beside * body.shoulder_width))
+        columns = np.rint(beyond[..., 0]).astype(int).clip(0, body.shape[1] - 1)
+        rows = np.rint(beyond[..., 1]).astype(int).clip(0, body.shape[0] - 1)
+        hidden |= np.isin(body.labels[rows, columns], (Label.ARMS, Label.HANDS))
+    share = ndimage.gaussian_filter1d(hidden.astype(np.float32), 1.5, mode="nearest")
+    like_other = np.maximum(measured, LIKE_OTHER_HALF * body.half_width(heights, -side))
+    return np.asarray(measured + (like_other - measured) * share, np.float32)
 
 
 def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]:

@@ -6,12 +6,14 @@ from engines.base import Category, EngineError, Garment
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.garment.worn import is_worn
+from engines.hint_sense import sensible_hints
 from engines.warp.body.model import BodyModel
 from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
 from engines.warp.hints import is_tucked, photo_to_lay
 from engines.warp.pieces import Drape
+from engines.warp.sizing import sizing_of_top
 from engines.warp.stages import Stages
 
 
@@ -38,4 +40,5 @@ def drape_garment(garment: Garment, body: BodyModel, stages: Stages, *, under_tu
         return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top)
     if garment.category is Category.FULL_BODY:
         return drape_full(cloth, body, kind)
-    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(garment))
+    sizing = sizing_of_top(sensible_hints(garment).fit)
+    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(garment), sizing=sizing)

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.garment.bites import filled_to, whole_sleeve
 from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
+from engines.garment.edges import row_edges
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
@@ -78,7 +80,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None) -
         "waist_stretch": fit.scale_down / fit.scale,
         "legs": float(marks.crotch is not None),
     }
-    torso = _part_of(fabric, upper.torso_part, whole=upper.sleeves is None)
+    torso = _whole_sides(_part_of(fabric, upper.torso_part, whole=upper.sleeves is None), marks)
     if marks.crotch is None:
         drops = _drops(marks, body, fit)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
@@ -91,7 +93,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None) -
         laid = lay_sleeve(upper, body, loft, side, sleeve)
         part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
         name = "left_sleeve" if side == LEFT else "right_sleeve"
-        pieces.append(draw(laid.ribbon, _part_of(fabric, part, whole=False), body.shape, name))
+        pieces.append(draw(laid.ribbon, _sleeve_of(fabric, part, marks), body.shape, name))
         checks[f"{name}_end"] = laid.end
     return Drape(behind_arms(tuple(pieces), body), checks)
 
@@ -193,3 +195,21 @@ def _part_of(cloth: Cloth, part: BoolMask, *, whole: bool) -> Cloth:
         return cloth
     cover = cv2.GaussianBlur(dilated(part, SEAM_OVERLAP).astype(np.float32), (0, 0), 0.8)
     return replace(cloth, alpha=(cloth.alpha * cover).astype(np.float32))
+
+
+def _whole_sides(torso: Cloth, marks: DressLandmarks) -> Cloth:
+    """Torso and skirt with the bites in their sides filled."""
+    begin, *ends = marks.sides
+    for side, seen, mended, end in zip(
+        SIDES, row_edges(marks.upper.torso_part), (marks.left, marks.right), ends, strict=True
+    ):
+        torso = filled_to(torso, seen, mended, side, (begin, end))
+    return torso
+
+
+def _sleeve_of(cloth: Cloth, part: BoolMask, marks: DressLandmarks) -> Cloth:
+    """The cloth of one sleeve with the bites in its outline filled."""
+    whole = whole_sleeve(part, marks.bottom - marks.upper.frame.top)
+    filled = cv2.GaussianBlur((dilated(whole & ~part, 2) & whole).astype(np.float32), (0, 0), 0.8)
+    opaque = replace(cloth, alpha=np.maximum(cloth.alpha, np.asarray(filled, np.float32)))
+    return _part_of(opaque, whole, whole=False)

@@ -11,6 +11,7 @@ from scipy import ndimage
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import towards
 from engines.warp.body.skeleton import GRAVITY
+from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.pieces import Reals
 
 HANG_AXIS, HANG_GRAVITY, HANG_KNEES = 0.25, 0.55, 0.35
@@ -62,7 +63,7 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
     handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
     extents = {}
     for side in SIDES:
-        torso = body.half_width(start + distances / body.torso_length, side)
+        torso = half_behind_arm(body, start + distances / body.torso_length, side)
         legs = np.maximum(_leg_reach(body, centres, side), 0.12 * body.shoulder_width)
         measured = torso * (1.0 - handover) + legs * handover
         extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)

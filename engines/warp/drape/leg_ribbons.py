@@ -14,7 +14,8 @@ from engines.base import Label
 from engines.garment.lower_landmarks import LowerLandmarks
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
+from engines.warp.body.silhouette import ease, towards
+from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import Ribbon, string_ribbon
 
@@ -36,8 +37,12 @@ SHORT_RATIO = 1.0
 FULL_LENGTH_FROM, FULL_LENGTH_OVER = 0.75, 0.55
 """Over this range of the same ratio a garment's length goes over from its own to that of the person's legs."""
 
-LONGEST_SHORTS = 0.80
-"""End of short legs at most, as a share of crotch to ankle."""
+ROUND_WAIST = 1.34
+"""How much longer cloth is on the body than its width there tells: a waistband as wide as the body lies around an
+ellipse 0.7 as deep as wide, whose half girth is so many times its width."""
+
+SHORTEST_SHORTS, LONGEST_SHORTS = 0.15, 0.80
+"""End of short legs at least and at most, as a share of crotch to ankle."""
 
 THIGH_TO_HIP = 0.95
 """Half width of the hips at the crotch over how far the thigh's outer edge lies from the axis, at least."""
@@ -45,11 +50,24 @@ THIGH_TO_HIP = 0.95
 GROIN = 0.16
 """Share of the leg below the crotch over which the torso's direction turns into the leg's."""
 
+HIP_TO_THIGH = 1.18
+"""Half width of the hips at the crotch over the same at most, for a thigh that points down; old
+clothes hang further out."""
+
+UPRIGHT = (0.96, 0.99)
+"""Cosine of a thigh's angle to the torso from which it counts as pointing down, not at all to fully."""
+
+RAISED = (0.45, 0.80)
+"""Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
+
 THICKEST_LEG = 1.06
 """Largest leg assumed under old trousers, over an average bare one."""
 
 CLOSED = 0.30
 """Share of the leg over which the thighs' cloth opens; on shorts it does so before the hem."""
+
+NOTCH = 0.022
+"""Half width of the gap between two short hems at least, in shoulder widths."""
 
 SEAM_INSET = 3.0
 """Canvas pixels by which the inseam is taken inside the cloth where the legs touch, so that no soft edges meet."""
@@ -64,12 +82,11 @@ def leg_end(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: flo
     leg = float(np.mean([body.legs[side].length for side in (-1, 1)]))
     rise = max(marks.crotch[1] - marks.top, 1.0)
     room = (body.crotch_height - waistband) * body.torso_length
-    stretch = float(np.clip(0.4 + 0.6 * room / (rise * scale), 1.0, 1.3)) if marks.leg_length < 0.8 * rise else 1.0
-    own = marks.leg_length * scale * stretch / leg
-    no_room = max(0.0, rise * scale - room) / leg
-    short = min(own + 0.5 * no_room, LONGEST_SHORTS)
+    down = scale * ROUND_WAIST
+    no_room = max(0.0, rise * down - room) / leg
+    short = float(np.clip(marks.leg_length * down / leg + 0.5 * no_room, SHORTEST_SHORTS, LONGEST_SHORTS))
     ratio = marks.leg_length / max(marks.waist_width, 1.0)
-    full = float(np.clip(0.97 + 0.12 * (ratio - 1.5), 0.97, 1.05))
+    full = float(np.clip(1.02 + 0.10 * (ratio - 1.5), 1.02, 1.07))
     fullness = float(ease((ratio - FULL_LENGTH_FROM) / FULL_LENGTH_OVER))
     return short * (1.0 - fullness) + full * fullness
 
@@ -87,17 +104,20 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
     """
     crotch_row = marks.crotch[1]
     rise_rows = np.linspace(marks.top - 6.0, crotch_row, RISE_ROWS, endpoint=False)
-    leg_rows = np.linspace(crotch_row, marks.bottom + 8.0, LEG_ROWS)
-    rows = np.concatenate([rise_rows, leg_rows])
+    # On the body a hem lies square to the leg, however it slants on the flat garment.
+    ways = np.linspace(0.0, 1.0 + 8.0 / max(marks.leg_length, 1.0), LEG_ROWS)
+    outer_rows, inner_rows = (
+        np.concatenate([rise_rows, crotch_row + ways * (hem - crotch_row)]) for hem in marks.hems[side]
+    )
     canvas_rows = np.arange(len(marks.left))
-    outer = np.interp(rows, canvas_rows, marks.outer(side))
-    inner = np.interp(rows, canvas_rows, marks.inseams[side])
+    outer = np.interp(outer_rows, canvas_rows, marks.outer(side))
+    inner = np.interp(inner_rows, canvas_rows, marks.inseams[side])
     width = np.abs(outer - inner) * scale
 
     heights = waistband + (body.crotch_height - waistband) * (rise_rows - marks.top) / (crotch_row - marks.top)
     rise_half = _hip_half(body, heights, width[:RISE_ROWS], side)
     crotch_half = _hip_half(body, np.full(1, body.crotch_height), width[RISE_ROWS : RISE_ROWS + 1], side)
-    shares = (leg_rows - crotch_row) / max(marks.leg_length, 1.0) * end
+    shares = ways * end
     short = marks.leg_length < SHORT_RATIO * marks.waist_width
     leg_outer, leg_inner, touching = _around_leg(
         body, side, shares, width=width[RISE_ROWS:], widest=WIDEST_SHORT_LEG if short else WIDEST_LEG, end=end
@@ -105,7 +125,13 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
     # Hips run out into the thighs without a dent.
     bone = body.skeleton
     thigh = float(np.interp(GROIN, shares, ((leg_outer - bone.shoulders) @ bone.right) * side))
-    crotch_half = np.maximum(crotch_half, THIGH_TO_HIP * thigh)
+    upright = float(ease((_way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
+    most = HIP_TO_THIGH * thigh * upright + crotch_half * (1.0 - upright)
+    crotch_half = np.maximum(np.minimum(crotch_half, most), THIGH_TO_HIP * thigh)
+    waist_half = float(rise_half[0])
+    rise_half = np.minimum(
+        rise_half, np.maximum(waist_half, rise_half * (1.0 - upright) + 1.02 * crotch_half * upright)
+    )
     rise_half = np.maximum(rise_half, crotch_half[0] * ease((heights - 0.8) / (body.crotch_height - 0.8)))
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + shares * body.legs[side].length / body.torso_length
@@ -114,16 +140,16 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
     leg_inner = body.point(drop) * (1.0 - turned) + leg_inner * turned
 
     inset = np.concatenate([np.zeros(RISE_ROWS), SEAM_INSET * touching])
-    below = np.concatenate([np.zeros(RISE_ROWS), ease((leg_rows - crotch_row) / (0.12 * marks.height))])
+    below = np.concatenate([np.zeros(RISE_ROWS), ease(ways * marks.leg_length / (0.12 * marks.height))])
     ribbon = string_ribbon(
-        (np.stack([outer, rows], axis=1), np.stack([inner + side * inset, rows], axis=1)),
+        (np.stack([outer, outer_rows], axis=1), np.stack([inner + side * inset, inner_rows], axis=1)),
         (
-            np.concatenate([body.point(heights, side * rise_half), leg_outer]),
+            _over_raised_thigh(body, side, np.concatenate([body.point(heights, side * rise_half), leg_outer]), shares),
             np.concatenate([body.point(heights), leg_inner]),
         ),
         columns=COLUMNS,
         overhang=(
-            np.full(len(rows), 0.10),
+            np.full(len(outer), 0.10),
             0.004 + 0.096 * below * (1.0 - np.concatenate([np.zeros(RISE_ROWS), touching])),
         ),
     )
@@ -133,9 +159,25 @@ def lay_leg(marks: LowerLandmarks, body: BodyModel, side: int, *, waistband: flo
     return Ribbon(ribbon.source, ribbon.target, across.astype(np.float32))
 
 
+def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], shares: Reals) -> NDArray[np.float32]:
+    """The outer edge of a leg's ribbon; over a thigh raised sideways it runs straight from waistband to thigh."""
+    aside = float(_way_of_thigh(body, side) @ body.skeleton.right) * side
+    raised = float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
+    last = min(RISE_ROWS + int(np.searchsorted(shares, GROIN)), len(outer) - 1)
+    straight = outer.copy()
+    straight[: last + 1] = np.linspace(outer[0], outer[last], last + 1)
+    return np.asarray(outer * (1.0 - raised) + straight * raised, np.float32)
+
+
+def _way_of_thigh(body: BodyModel, side: int) -> NDArray[np.float32]:
+    """Unit vector from the crotch's height down the thigh."""
+    root, thigh = body.legs[side].points(np.array([0.0, GROIN], np.float32))
+    return towards(thigh - root)
+
+
 def _hip_half(body: BodyModel, heights: Reals, width: Reals, side: int) -> NDArray[np.float32]:
     """Half width of the cloth between waistband and crotch."""
-    half = body.half_width(heights, side)
+    half = half_behind_arm(body, heights, side)
     # Old clothes may be loose; a body's hips go with its waist.
     waist = float(body.half_width(min(body.waist.height, 0.85), side))
     half = np.minimum(half, max(HIPS_MOST * body.shoulder_width, HIPS_PER_WAIST * waist))
@@ -177,6 +219,9 @@ def _around_leg(
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
     touching = np.asarray(1.0 - ease((shares - 0.02) / min(CLOSED, 0.6 * end)), np.float32)
     cloth_inner = np.maximum(1.02 * inner + inwards, half_gap * (0.5 + 0.5 * touching))
+    if end < LONGEST_SHORTS:
+        # Two hems and not one, or shorts would be taken for a skirt.
+        cloth_inner = np.minimum(cloth_inner, half_gap - NOTCH * unit * (1.0 - touching))
     cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.garment.bites import with_whole_sides
+from engines.garment.leg_gap import without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.behind_top import behind_top
 from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_ribbons import lay_leg, leg_end
@@ -34,8 +37,9 @@ WAIST_EASE = 1.03
 LONGEST_SKIRT = 0.97
 """Largest length of a skirt as a share of the way to the ankles."""
 
-LEG_SHADOW, LEG_SHADOW_REACH = 0.22, 0.035
-"""Depth of the shadow that the near leg throws on the far one, and its width in shoulder widths."""
+LEG_SHADOW, LEG_SHADOW_REACH, LEG_SHADOW_FROM = 0.26, 0.035, 0.12
+"""Depth of the shadow that the near leg throws on the far one, its width in shoulder widths, and over how many torso
+lengths below the crotch it comes up."""
 
 SKIRT_ROWS = 64
 
@@ -57,6 +61,7 @@ def drape_lower(
     Raises:
         EngineError: ``garment_not_recognised`` when there is too little cloth to measure.
     """
+    cloth = with_whole_sides(without_ground_between_legs(cloth))
     marks = find_lower_landmarks(cloth, kind)
     open_waist = under_tucked_top or body.waist.tucked
     waistband = waistband_height(body, open_waist)
@@ -92,7 +97,7 @@ def waistband_height(body: BodyModel, open_waist: bool) -> float:
 
 def waist_under(body: BodyModel, waistband: float, *, open_waist: bool) -> float:
     """Width of the body at the waistband in pixels; under a loose top what is measured is the top's width."""
-    measured = body.width(waistband)
+    measured = sum(float(half_behind_arm(body, np.full(1, waistband), side)[0]) for side in SIDES)
     return measured if open_waist else min(measured, WIDEST_HIDDEN_WAIST * body.shoulder_width)
 
 
@@ -109,7 +114,7 @@ def shaded_far_leg(pieces: list[Piece], body: BodyModel) -> list[Piece]:
     far, near = pieces
     reach = LEG_SHADOW_REACH * body.shoulder_width
     beside = np.asarray(cv2.GaussianBlur(near.alpha, (0, 0), reach), np.float32)
-    below = ease((body.heights - body.crotch_height) / 0.25)
+    below = ease((body.heights - body.crotch_height) / LEG_SHADOW_FROM)
     factor = 1.0 - LEG_SHADOW * np.clip(2.0 * beside, 0.0, 1.0) * below
     return [replace(far, colour=np.asarray(far.colour * factor[..., None], np.float32)), near]
 

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.curves import mirrored, resampled, smoothed
+from engines.garment.curves import Polyline, mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.hidden_hands import hand_hidden, sleeved_arm
 from engines.warp.body.limbs import ARM_USUAL, Limb
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease, reach
+from engines.warp.body.silhouette import ease
+from engines.warp.drape.shoulder_cover import over_shoulder
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 
@@ -31,20 +32,12 @@ HAND_COVERING = 0.72
 SEAM_BLEND = 0.35
 """Share of the sleeve over which its own course takes over from the torso's map."""
 
-MOST_PUSH = 0.12
-"""Farthest that the outer edge is moved to cover bare skin, in shoulder widths."""
-
-SHOULDER_ROUND = 0.17
-"""Radius of a bare shoulder around its joint, in shoulder widths."""
-
-ROUNDING_SLOPE = 0.7
-"""Pixels by which the round of the shoulder rises at most for one pixel away from the seam."""
-
 UNDER_OLD_SLEEVE = 1.05
 """Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
 
-CAP_UNTIL = 0.26
-"""A sleeve that ends before this share of the arm covers little more than the shoulder."""
+CAP_LENGTH = 0.75
+"""A sleeve whose outer edge is shorter than this share of its seam is a cap: its cuff runs from the outside of the
+arm straight to the armpit."""
 
 COLUMNS = 11
 """Grid points across a sleeve."""
@@ -56,7 +49,7 @@ class LaidSleeve:
 
     Attributes:
         ribbon: The grid to draw.
-        end: Share of the arm at which the cuff lies, 0 shoulder to 1 wrist.
+        end: Share of the arm at which the cuff lies, 0 shoulder to 1 wrist; where it slants, on the inner side.
     """
 
     ribbon: Ribbon
@@ -88,12 +81,17 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     lower_from = min(max(lower_from, start) + 0.06 * body.shoulder_width / arm.length, 0.9 * lower_end)
     outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
     upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
-    upper = np.concatenate([tip[None], _offset_line(arm, outer, upper_from, end)])
+    over = np.concatenate([tip[None], loft.beyond_tip(side)])
+    if _is_cap(sleeve):
+        end = _end_of_cap(arm, outer, over, upper_from, _length(sleeve.upper) * loft.fit.scale)
+    upper = np.concatenate([over, _offset_line(arm, outer, upper_from, end)])
     lower = np.concatenate([armpit[None], _offset_line(arm, -inner, lower_from, lower_end)])
+    if _is_cap(sleeve):
+        lower = _beginning(lower, _length(sleeve.lower) * loft.fit.scale)
     if end < LONG_FROM:
         lower = _outside_torso(lower, armpit, body, side, end)
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
-    upper = _over_bare_shoulder(upper, body, side, cap=end < CAP_UNTIL)
+    upper = over_shoulder(upper, body, side)
 
     ribbon = string_ribbon(
         (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower)), COLUMNS
@@ -103,6 +101,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     fading = np.clip(1 - np.arange(len(ribbon.target) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
     own_course = ribbon.target[1:] + (seam[1] - ribbon.target[1])[None] * fading
     target = forced_monotone(np.concatenate([seam[:1], own_course]).astype(np.float32))
+    if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
+        end = max(end, _nearest_share(arm, lower[-1], 0.6))
     return LaidSleeve(Ribbon(ribbon.source, target, ribbon.across), end)
 
 
@@ -137,6 +137,29 @@ def _cuff_share(marks: UpperLandmarks, sleeve: Sleeve, start: float, scale: floa
     return min(natural, 1.05)
 
 
+def _is_cap(sleeve: Sleeve) -> bool:
+    return _length(sleeve.upper) < CAP_LENGTH * float(np.linalg.norm(sleeve.upper[0] - sleeve.lower[0]))
+
+
+def _length(line: Polyline) -> float:
+    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
+
+
+def _beginning(line: Polyline, length: float) -> Polyline:
+    """The first pixels of a line; all of it where it is not that long."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+    wanted = np.linspace(0.0, min(max(length, 1.0), along[-1]), POINTS)
+    return np.stack([np.interp(wanted, along, line[:, axis]) for axis in range(2)], axis=1)
+
+
+def _end_of_cap(arm: Limb, outer: NDArray[np.float64], over: Polyline, first: float, length: float) -> float:
+    """Share of the arm at which an outer edge of this length ends; a cap keeps its length whatever the armpit does."""
+    shares = np.linspace(first, 0.6, 60)
+    line = np.concatenate([over, _offset_line(arm, outer, first, 0.6, 60)])
+    along = np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))[len(over) - 1 :]
+    return float(np.interp(length, along, shares, left=first + 0.02))
+
+
 def _edges(
     arm: Limb, unit: float, cloth_half: NDArray[np.float64], span: tuple[float, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -154,9 +177,9 @@ def _edges(
     return np.minimum(outer, arm.outer + (0.010 + 0.045 * ramp) * unit), inner
 
 
-def _offset_line(arm: Limb, distance: NDArray[np.float64], first: float, last: float) -> NDArray[np.float64]:
+def _offset_line(arm: Limb, distance: NDArray[np.float64], first: float, last: float, count: int = 30) -> Polyline:
     """A line beside the arm's centre line between two shares."""
-    shares = np.linspace(first, last, 30).astype(np.float32)
+    shares = np.linspace(first, last, count).astype(np.float32)
     offset = np.interp(shares, arm.shares, distance)
     return np.asarray(arm.points(shares) + arm.outwards(shares) * offset[:, None], dtype=np.float64)
 
@@ -174,37 +197,6 @@ def _outside_torso(
         return lower
     lacking = np.maximum(armpit_offset - 0.01 * body.shoulder_width - (lower - origin) @ across, 0)
     return np.asarray(lower + lacking[:, None] * across)
-
-
-def _over_bare_shoulder(upper: NDArray[np.float64], body: BodyModel, side: int, *, cap: bool) -> NDArray[np.float64]:
-    """Push the outer edge out until it covers the bare shoulder; a straight line from the tip would cut it off."""
-    skin = np.isin(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
-    along = np.gradient(upper, axis=0)
-    outwards = np.stack([along[:, 1], -along[:, 0]], axis=1)
-    outwards /= np.maximum(np.linalg.norm(outwards, axis=1, keepdims=True), 1e-6)
-    if float((outwards @ body.skeleton.right).mean()) * side < 0:
-        outwards = -outwards
-    unit = body.shoulder_width
-    bare = reach(skin, upper.astype(np.float32), outwards.astype(np.float32), MOST_PUSH * unit).astype(np.float64)
-    bare = np.where(np.isfinite(bare) & (bare < MOST_PUSH * unit), bare, 0.0)
-    push = ndimage.gaussian_filter1d(ndimage.maximum_filter1d(bare, 3), 1.0) + 0.008 * unit * (bare > 0)
-    covering = upper + outwards * push[:, None]
-    if not cap:
-        return np.asarray(covering)
-    # Above a cap sleeve the shoulder would be bare: under an old sleeve its round of the shoulder is not seen, but it
-    # is there.
-    joint = body.skeleton.shoulder[side].astype(np.float64)
-    from_joint = covering - joint
-    distance = np.maximum(np.linalg.norm(from_joint, axis=1, keepdims=True), 1.0)
-    outer_side = from_joint @ (body.skeleton.right * side - body.skeleton.down) > 0
-    inside = (distance < SHOULDER_ROUND * unit) & outer_side[:, None]
-    rounding = np.where(inside, from_joint * (SHOULDER_ROUND * unit / distance - 1.0), 0.0)
-    # The seam stays where the torso has it: a tip that lies at the joint would leap away from the points beside it.
-    steps = np.linalg.norm(np.diff(covering, axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])[:, None]
-    length = np.maximum(np.linalg.norm(rounding, axis=1, keepdims=True), 1.0)
-    rounding *= np.minimum(1.0, ROUNDING_SLOPE * along / length)
-    return np.asarray(covering + ndimage.gaussian_filter1d(rounding, 1.0, axis=0, mode="nearest"))
 
 
 def _prolonged(line: NDArray[np.float64]) -> NDArray[np.float32]:

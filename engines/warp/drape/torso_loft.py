@@ -15,10 +15,13 @@ from scipy import ndimage
 from engines.base import Label
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
+from engines.warp.body.seen_width import seen_half_width
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
 from engines.warp.body.torso_width import torso_half_width
+from engines.warp.drape.taut import bridged
 from engines.warp.ribbon import Ribbon, forced_monotone
+from engines.warp.sizing import FITTING, Sizing
 
 EDGE_POWER = 1.4
 """How strongly the stretch is kept to the sides: share of the edge's stretch at a relative offset, as a power."""
@@ -31,6 +34,16 @@ CROPPED_RATIO = 0.98
 
 HIPS_FROM = 0.80
 """Height below which a top no longer follows the body inwards, torso lengths below the shoulders."""
+
+LEVEL_SEAM = 0.35
+"""Farthest that a shoulder seam may lie from the straight line between its ends, in seam lengths."""
+
+LEAST_BEYOND = 0.03
+"""Distance between the garment's and the body's shoulder tip from which the sleeve covers a part of the shoulder, in
+shoulder widths."""
+
+HEAD_REACH = 1.06
+"""How far out the shoulder is looked at when cloth is strung over it, in offsets of its tip."""
 
 GRID_ROWS, GRID_COLUMNS = 48, 41
 """Size of the torso's grid."""
@@ -50,6 +63,7 @@ class Fit:
         cropped: Whether the garment is short by design.
         neck: Per side, offset of the foot of the collar from the axis, photo pixels.
         tip: Per side, offset of the shoulder tip.
+        girth: By what its sides stand wider than fitting; its print keeps its scale.
     """
 
     scale: float
@@ -61,9 +75,10 @@ class Fit:
     cropped: bool
     neck: dict[int, float]
     tip: dict[int, float]
+    girth: float
 
 
-def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
+def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING) -> Fit:
     """Choose the scale of a garment on a body, and where its neck, shoulders and hem come to lie."""
     unit, torso = body.shoulder_width, body.torso_length
     sleeved = marks.sleeves is not None
@@ -71,7 +86,8 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
     # Boxy garments are worn wide, slim ones close to the body.
     chest_ease = 1.04 + float(np.clip(0.7 * (proportion - 0.62), 0.0, 0.20))
     shoulders = body.tip_offset(LEFT) + body.tip_offset(RIGHT)
-    seam = 2 * max(float(marks.shoulders.tip[0]), 1.0)
+    seam = 2 * max(marks.shoulders.corner, 1.0)
+    beyond = marks.shoulders.corner / max(float(marks.shoulders.tip[0]), 1.0)
     # Shoulder seams lie near the body's shoulder tips; straps may lie anywhere between neck and tip.
     narrowest, widest = (0.85, 1.30) if sleeved else (0.30, 2.2)
     chest = sum(float(torso_half_width(body, np.array([0.30]), side)[0]) for side in SIDES)
@@ -82,7 +98,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
     natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
     for side in SIDES:
         body_tip = body.tip_offset(side)
-        low, high = (0.90, 1.02) if sleeved else (0.40, 0.97)
+        low, high = (0.90 / beyond, 1.02) if sleeved else (0.40, 0.97)
         tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
         if is_strap(marks):
             neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
@@ -95,14 +111,14 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel) -> Fit:
         neck[side] = float(np.clip(wide, 0.17 * unit, 0.88 * tip[side]))
     rises = [float(shoulder_rise(body, np.array([neck[side]]), side)[0]) for side in SIDES]
     origin_drop = -float(np.mean(rises))
-    natural = (origin_drop + marks.length * scale) / torso
+    natural = (origin_drop + marks.length * scale * sizing.length) / torso
     cropped = proportion > CROPPED_RATIO or marks.length * scale / torso <= 0.80
     wanted = natural if cropped else _hem_height(natural, body)
     stretch = (wanted * torso - origin_drop) / max(natural * torso - origin_drop, 1.0)
-    scale_down = scale * float(np.clip(stretch, 0.80, 1.30))
+    scale_down = scale * sizing.length * float(np.clip(stretch, 0.80, 1.30))
     hem_height = (origin_drop + marks.length * scale_down) / torso
     origin = float(marks.shoulders.neck_foot[1])
-    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip)
+    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth)
 
 
 def _hem_height(natural: float, body: BodyModel) -> float:
@@ -144,7 +160,7 @@ class TorsoLoft:
         """Offset of the torso's edge per canvas row: the silhouette plus ease, never far from the cloth's own."""
         unit, marks = self._body.shoulder_width, self._marks
         heights = self._drop(self._rows) / self._body.torso_length
-        body_edge = torso_half_width(self._body, heights, side)
+        body_edge = seen_half_width(self._body, heights, side)
         # Below the hips cloth hangs down from the widest place.
         hanging = heights > HIPS_FROM
         body_edge[hanging] = np.maximum.accumulate(body_edge[hanging])
@@ -154,6 +170,7 @@ class TorsoLoft:
         else:
             hang = 1.10 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32))  # cloth stands off more lower down
             edge = np.clip(natural, 1.02 * body_edge + 0.008 * unit, hang * body_edge + 0.02 * unit)
+        edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * body_edge))
         armpit = int(np.clip(marks.armpits.row, 1, len(edge) - 1))
         tip = int(np.clip(marks.shoulders.tip[1], 0, armpit - 1))
         armhole = np.interp(self._rows, [tip, armpit], [self.fit.tip[side], edge[armpit]])
@@ -174,17 +191,39 @@ class TorsoLoft:
             offsets = neck[0] + share * (tip[0] - neck[0])
             straight = neck[1] + share * (tip[1] - neck[1])
             drawn = np.interp(offsets, np.arange(len(marks.shoulders.top)), marks.shoulders.top)
-            limit = 0.05 * marks.frame.height
+            # A hood may leave so short a seam that its own rim would be taken for it.
+            limit = min(0.05 * marks.frame.height, LEVEL_SEAM * (tip[0] - neck[0]))
             seam = np.clip(drawn, straight - limit, straight + limit)
-            seam = straight + (seam - straight) * np.sin(np.pi * share) ** 0.5
+            seam[[0, -1]] = straight[[0, -1]]
             on_body = fit.neck[side] + share * (fit.tip[side] - fit.neck[side])
-            rise = ndimage.median_filter(shoulder_rise(self._body, on_body, side), 5, mode="nearest")
+            rise = self._rise(on_body, side)
             shift = -rise - self._drop(seam)
             order = slice(None, None, side)
             columns.append((marks.axis + side * offsets)[order])
             tops.append(seam[order])
             shifts.append(ndimage.gaussian_filter1d(shift, 1.5, mode="nearest")[order])
         return np.concatenate(columns), np.concatenate(tops), np.concatenate(shifts)
+
+    def beyond_tip(self, side: int) -> NDArray[np.float64]:
+        """Points of the shoulder line outside the seam, ``(n, 2)`` in the photo, where the garment's tip lies inside.
+
+        Empty where the garment's tip lies at the body's.
+        """
+        first, last = self.fit.tip[side], self._body.tip_offset(side)
+        if last - first < LEAST_BEYOND * self._body.shoulder_width:
+            return np.zeros((0, 2))
+        offsets = np.linspace(first, last, 8)
+        rise = self._rise(offsets, side)[1:]
+        return self._body.point(-rise / self._body.torso_length, side * offsets[1:]).astype(np.float64)
+
+    def _rise(self, offsets: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+        """How far the seam lies above the mid-shoulder; a strap follows the skin, other cloth bridges its hollows."""
+        if is_strap(self._marks):
+            return np.asarray(ndimage.median_filter(shoulder_rise(self._body, offsets, side), 5, mode="nearest"))
+        beyond = np.linspace(1.0, HEAD_REACH, 8)[1:] * max(self._body.tip_offset(side), float(offsets[-1]))
+        whole = np.concatenate([offsets, beyond[beyond > offsets[-1]]])
+        rise = ndimage.median_filter(shoulder_rise(self._body, whole, side), 5, mode="nearest")
+        return bridged(whole, rise)[: len(offsets)]
 
     def _offsets(self, y: NDArray[np.float64], distance: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """Offset on the body of points at a scaled distance from the cloth's axis."""

@@ -16,12 +16,15 @@ from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft, fit_garment, is_strap
 from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import draw
+from engines.warp.sizing import FITTING, Sizing
 
 TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
 
 
-def drape_upper(cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked: bool = False) -> Drape:
+def drape_upper(
+    cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked: bool = False, sizing: Sizing = FITTING
+) -> Drape:
     """Lay an upper-body garment on a person.
 
     Args:
@@ -29,12 +32,13 @@ def drape_upper(cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked:
         marks: Its landmarks, on the cloth's canvas.
         body: The body, in pixels of the working photo.
         tucked: End the garment at the waist line, as if it were tucked in.
+        sizing: How much larger or smaller than fitting it is.
 
     Returns:
         Torso first, then the sleeves.
     """
     cloth = without_inner_back(cloth, marks.back)
-    loft = TorsoLoft(marks, body, fit_garment(marks, body))
+    loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
     torso = draw(loft.ribbon(), _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks), body.shape, "torso")
     if is_strap(marks):
         torso = ended_on_shoulders(torso, body)

@@ -11,6 +11,9 @@ from engines.warp.pieces import Reals
 KNOWN_ENOUGH = 0.02
 """Weight from which a pyramid level's own colour counts; below it the coarser level speaks alone."""
 
+COARSENESSES, RELAXATIONS = (8, 4, 2, 1), 40
+"""Factors by which holes are made smaller while they are relaxed, and how often each of these is smoothed."""
+
 GRAIN_LIMIT = 0.010
 """Largest standard deviation of the grain that is added, in units of full white."""
 
@@ -41,6 +44,32 @@ def push_pull(colour: Reals, weight: Reals) -> NDArray[np.float32]:
     return np.asarray(filled, dtype=np.float32)
 
 
+def relaxed(colour: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Holes drawn like a membrane between their rims, so that no step shows where a hole begins.
+
+    Args:
+        colour: ``(height, width, channels)``, in the holes a first guess.
+        known: ``(height, width)`` pixels that stay.
+
+    Returns:
+        ``(height, width, channels)`` float32; in the holes about the mean of what is around, everywhere.
+    """
+    height, width = known.shape
+    filled = colour
+    for coarseness in COARSENESSES:
+        size = (max(2, width // coarseness), max(2, height // coarseness))
+        weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+        held = (weight > 0.0)[..., None]
+        sums = cv2.resize(colour * known[..., None], size, interpolation=cv2.INTER_AREA)
+        rim = np.asarray(sums, np.float32).reshape(*weight.shape, -1) / np.maximum(weight, 1e-6)[..., None]
+        level = np.where(held, rim, cv2.resize(filled, size, interpolation=cv2.INTER_AREA).reshape(rim.shape))
+        for _ in range(RELAXATIONS):
+            level = np.where(held, rim, cv2.blur(level, (3, 3), borderType=cv2.BORDER_REPLICATE).reshape(rim.shape))
+        grown = cv2.resize(level.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
+        filled = np.where(known[..., None], colour, grown.reshape(colour.shape)).astype(np.float32)
+    return filled
+
+
 def fill_from(photo: NDArray[np.float32], known: NDArray[np.bool_], reduce: int = 4) -> NDArray[np.float32]:
     """The known part of a photo continued smoothly over all of it.
 
@@ -57,7 +86,10 @@ def fill_from(photo: NDArray[np.float32], known: NDArray[np.bool_], reduce: int 
     weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
     sums = cv2.resize(photo * known[..., None].astype(np.float32), size, interpolation=cv2.INTER_AREA)
     colour = np.asarray(sums, np.float32) / np.maximum(weight, 1e-3)[..., None]
-    filled = push_pull(colour, np.where(weight > 0.3, weight, 0.0))
+    sure = weight > 0.3
+    filled = push_pull(colour, np.where(sure, weight, 0.0))
+    if sure.any():
+        filled = relaxed(np.where(sure[..., None], colour, filled).astype(np.float32), sure)
     return np.clip(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), 0.0, 1.0).astype(np.float32)
 
 
@@ -71,7 +103,10 @@ def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     return float(min(1.48 * np.median(np.abs(fine[area])), GRAIN_LIMIT))
 
 
-def grain(shape: tuple[int, int], strength: float) -> NDArray[np.float32]:
-    """``(height, width, 1)`` of reproducible noise with the given standard deviation."""
-    noise = np.random.default_rng(0).normal(0.0, max(strength, 0.0), (*shape, 1))
-    return noise.astype(np.float32)
+def grain(shape: tuple[int, int], strength: float, size: float = 0.0) -> NDArray[np.float32]:
+    """``(height, width, 1)`` of reproducible noise with the given standard deviation, blurred to a size in pixels."""
+    noise = np.random.default_rng(0).normal(0.0, max(strength, 0.0), (*shape, 1)).astype(np.float32)
+    if size <= 0.0:
+        return noise
+    soft = np.asarray(cv2.GaussianBlur(noise, (0, 0), size), np.float32)[..., None]
+    return np.asarray(soft * np.float32(max(strength, 0.0) / max(float(soft.std()), 1e-9)), np.float32)

@@ -7,20 +7,22 @@ picture that is blended in once; two half transparent fills would leave a light 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import eroded, largest
+from engines.garment.regions import dilated, eroded, largest
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Drape
-from engines.warp.plate.bare_skin import SKIN_LABELS, bare_skin
-from engines.warp.plate.fill import grain, grain_of
+from engines.warp.plate.bare_skin import SKIN_LABELS, antialiased, bare_skin
+from engines.warp.plate.fill import fill_from, grain, grain_of
 from engines.warp.plate.other_garment import continued_garment
-from engines.warp.plate.patch_fill import structured_fill
-from engines.warp.plate.stray_cloth import stray_cloth
+from engines.warp.plate.patch_fill import structure_around, structured_fill
+from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
 
 OVERREACH = 0.005
 """How far the removal reaches beyond the old garment's labels, in heights of the photo."""
@@ -31,7 +33,7 @@ EDGE_BLUR = 1.2
 CRUMB = 0.02
 """Regions smaller than this share of the largest one do not count as lower garment."""
 
-SKIN_OVER_SHOULDER = 0.14
+SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
 
 SHOULDER_FROM, SHOULDER_UNTIL = 0.40, 0.12
@@ -43,7 +45,14 @@ LARGEST_PINHOLE = 0.03
 RIM = 0.02
 """Width of the old garment's rim that may lie over the wall, in shoulder widths."""
 
-SKIN_FADE = 0.09
+UNLABELLED_RIM = 0.06
+"""Width of the rim of the old garment that the labels may have missed and the matte has not, in shoulder widths."""
+
+FAINT_RIM, FAINT = 0.08, 0.12
+"""Width of the rim that is cleaned before a smooth ground, in shoulder widths, and largest difference from that
+ground of what is cleaned, in units of full white."""
+
+SKIN_FADE = 0.12
 """Distance over which invented skin fades into seen skin, in shoulder widths."""
 
 SEEN_BELOW = 0.99
@@ -68,17 +77,25 @@ def lay_plate(
         ``(height, width, 3)`` float32 sRGB, 0 to 1.
     """
     clothed = drape.alpha
+    if category is not Category.UPPER_BODY:
+        told = shoes_told_from_trousers(photo, person_map.labels, body.shoulder_width)
+        person_map, body = replace(person_map, labels=told), replace(body, labels=told)
     old = old_garment(person_map.labels, body, category)
     removed = _reached(old, person_map, category)
     removed |= stray_cloth(photo, person_map.labels, old, body.shoulder_width)
+    if category is not Category.UPPER_BODY:
+        removed |= bare_ankles(photo, person_map.labels, old, body.shoulder_width)
+    removed |= _unlabelled_rim(old, person_map, body.shoulder_width)
     removed |= _pinholes(removed, body.shoulder_width) & (person_map.labels == Label.BACKGROUND)
     if not removed.any():
         return photo.copy()
+    removed |= _faint_rim(photo, old, person_map, body.shoulder_width)
     fill = _behind(photo, person_map, np.asarray(removed & (clothed < SEEN_BELOW)))
     other = continued_garment(photo, person_map, body, clothed, category)
-    other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover
+    worn = _silhouette(old, person_map, body.shoulder_width)
+    other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     if other is not None:
-        fill = fill + (other.colour - fill) * other.cover[..., None]
+        fill = fill + (other.colour - fill) * other_cover[..., None]
     skin = bare_skin(
         photo,
         body,
@@ -87,15 +104,12 @@ def lay_plate(
         arms=category is not Category.LOWER_BODY,
         legs=category is not Category.UPPER_BODY,
     )
-    # Rims of the old garment that stand out over the wall are wall, however wide the invented arm is.
-    matte = person_map.matte.astype(np.float32) / 255.0
-    matte[eroded(old | _pinholes(old, body.shoulder_width), round(RIM * body.shoulder_width) + 1)] = 1.0
-    worn = cv2.GaussianBlur(matte, (0, 0), 1.0)
     skin_cover = skin.cover * worn * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, body))
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
     share = np.maximum(share, old.astype(np.float32))
-    share = np.maximum(share, _into_skin(old, person_map.labels, body.shoulder_width) * skin.cover)[..., None]
+    share = np.maximum(share, _into_skin(old, person_map.labels, body.shoulder_width) * skin.cover)
+    share = share[..., None]
     return np.asarray(photo + (fill - photo) * share, dtype=np.float32)
 
 
@@ -124,6 +138,39 @@ def _reached(old: NDArray[np.bool_], person_map: PersonMap, category: Category) 
     # The outermost pixel of what stays is mixed with the old garment and goes too.
     sure = cv2.erode(stays, np.ones((3, 3), np.uint8)) > 0
     return np.asarray(old | (grown & ~sure))
+
+
+def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.float32]:
+    """Cover of the person; rims of the old garment that stand out over the wall are wall, however wide an arm is."""
+    matte = person_map.matte > 127
+    matte |= eroded(old | _pinholes(old, unit), round(RIM * unit) + 1)
+    return antialiased(matte)
+
+
+def _unlabelled_rim(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.bool_]:
+    """What belongs to the person, to no part of them, and lies beside the old garment: its frills and seams."""
+    nameless = (person_map.labels == Label.BACKGROUND) & (person_map.matte > 12)
+    reach = max(2, round(UNLABELLED_RIM * unit))
+    # Soles and heels often have no name either.
+    beside_shoes = dilated(person_map.labels == Label.FEET, 3 * reach)
+    return np.asarray(nameless & dilated(old, reach) & ~beside_shoes)
+
+
+def _faint_rim(
+    photo: NDArray[np.float32], old: NDArray[np.bool_], person_map: PersonMap, unit: float
+) -> NDArray[np.bool_]:
+    """A wider rim before a smooth ground: white frills before a white wall escape labels and matte alike."""
+    reach = max(2, round(FAINT_RIM * unit))
+    person = person_map.matte > 12
+    rim = (
+        dilated(old, reach)
+        & (person_map.labels == Label.BACKGROUND)
+        & ~dilated(np.isin(person_map.labels, (Label.FEET, Label.HAIR, Label.OTHER)), 2 * reach)
+    )
+    ground = ~dilated(person | rim, 2)
+    if structure_around(photo, ground, rim) > 0.0:
+        return np.zeros_like(rim)
+    return np.asarray(rim & (np.abs(photo - fill_from(photo, ground)).max(axis=2) < FAINT), bool)
 
 
 def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:

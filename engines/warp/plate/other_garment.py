@@ -24,6 +24,9 @@ NATURAL_TROUSER_TOP = 0.72
 HIDDEN_RISE = 0.10
 """How far trousers reach up under a top at most, in torso lengths."""
 
+HIDING_WAIST = (0.70, 0.84)
+"""Height of the line between top and trousers from which the top may hide a waistband, and from which it does."""
+
 HEM_MARGIN = 0.025
 """Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
 
@@ -66,7 +69,7 @@ def continued_garment(
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         category: Of the new garment.
     """
-    if category is Category.FULL_BODY or (category is Category.LOWER_BODY and body.waist.bare_midriff):
+    if category is Category.FULL_BODY or body.waist.bare_midriff:
         return None
     label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
     stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
@@ -74,7 +77,9 @@ def continued_garment(
         return None
     line = body.waist.line(body.laterals)
     if category is Category.UPPER_BODY:
-        top = max(NATURAL_TROUSER_TOP, body.waist.height - HIDDEN_RISE)
+        low, high = HIDING_WAIST
+        rise = HIDDEN_RISE * float(ease((body.waist.height - low) / (high - low)))
+        top = max(NATURAL_TROUSER_TOP, body.waist.height - rise)
         gap = (body.heights > top) & (body.heights < 1.15)
     else:
         top = -np.inf

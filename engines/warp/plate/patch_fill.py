@@ -82,7 +82,7 @@ def structured_fill(
     learnt = eroded(known, max(2, round(CLEARANCE * known.shape[0])))
     if not learnt.any() or not wanted.any():
         return smooth
-    share = _structure(photo, learnt, wanted)
+    share = structure_around(photo, learnt, wanted)
     if share <= 0.0:
         return smooth
     patched = _patched(photo, learnt, wanted, _nearest(photo, learnt))
@@ -92,8 +92,8 @@ def structured_fill(
     return np.asarray(np.clip(_led_to(mixed, photo, known), 0.0, 1.0), dtype=np.float32)
 
 
-def _structure(photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
-    """0 where all the ground around the hole is smooth to 1 where a part of it has structure."""
+def structure_around(photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
+    """0 where all the ground around a hole is smooth to 1 where a part of it has structure."""
     height, width = known.shape
     scale = SIDES[-1] / max(height, width)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))

@@ -2,72 +2,170 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.warp.body.bare_parts import BarePart, bare_arm, bare_leg
-from engines.warp.body.model import SIDES, BodyModel
+from engines.garment.regions import BoolMask, eroded
+from engines.warp.body.bare_parts import BarePart
+from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import ease
 
-LIMB_SHADE, TORSO_SHADE = 0.30, 0.16
-"""How much darker skin is at the edge of a limb or torso than on its axis."""
+USUAL_DEPTH, DEPTHS = 0.30, (0.12, 0.42)
+"""How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
+
+DARKEST = 0.36
+"""Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
+
+TORSO_DEPTH = 0.16
+"""The same at the sides of the torso below the armpits."""
+
+ROUNDNESS = 2.0
+"""Exponent of the distance from the axis with which skin darkens."""
 
 HEM_SHADE, HEM_REACH = 0.16, 0.10
 """Depth of the shadow right under a cuff or hem, and the shoulder widths over which it fades."""
 
-KNEE_RELIEF = 0.045
+KNEE_RELIEF = 0.05
 """How much lighter the kneecap and darker the hollow under it are."""
 
-MOST_TILT = 0.08
-"""Largest brightness difference from the axis to an edge that light from one side makes."""
+COLLARBONE_RELIEF, BREASTBONE_RELIEF = 0.035, 0.020
+"""How much lighter the collarbones and darker the hollows beside them and the middle of the chest are."""
+
+CHEST, SEEN_CHEST = (Label.NECK, Label.TORSO_SKIN), 0.14
+"""Labels among which the collarbones are, and their area in squared shoulder widths from which they are seen."""
+
+ARMPIT = (0.12, 0.30)
+"""Between these heights, or shares of an arm, the edge between torso and arm comes into being."""
+
+MOST_TILT, USUAL_TILT = 0.30, 0.14
+"""Largest brightness difference from the axis to an edge that light from one side makes, on a limb where it is seen
+and on the hidden ones."""
 
 LEAST_SEEN = 400
 """Pixels of skin on a limb from which it says where the light comes from."""
 
+WARMTH = (0.86, 1.08, 1.22)
+"""Exponents of red, green and blue under a shadow: in shaded skin red is lost last."""
 
-def shade_of(part: BarePart, tilt: float, shoulder_width: float, *, torso: bool = False) -> NDArray[np.float32]:
-    """Brightness factors of about 1 for the pixels of a part, in the order of ``part.on``."""
-    depth = TORSO_SHADE if torso else LIMB_SHADE
+
+@dataclass(frozen=True)
+class SkinLight:
+    """How the photo's light falls on a limb.
+
+    Attributes:
+        tilt: Brightness gained from the axis of a limb to its right edge, as a share.
+        depth: Brightness lost from the axis to either edge, as a share.
+    """
+
+    tilt: float
+    depth: float
+
+
+def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Brightness factors of about 1 for the pixels of the torso, in the order of ``part.on``.
+
+    Args:
+        part: The torso.
+        heights: ``(height, width)`` in torso lengths; above the armpits a torso has no edges.
+    """
+    edge = np.abs(part.across[part.on]).clip(0.0, 1.0)
+    below_armpit = ease((heights[part.on] - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
+    return np.asarray(1.0 - TORSO_DEPTH * edge**3 * below_armpit, dtype=np.float32)
+
+
+def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
+    """Brightness factors of about 1 for the pixels of a limb, in the order of ``part.on``."""
     across, share = part.across[part.on], part.share[part.on]
     edge = np.abs(across).clip(0.0, 1.0)
-    # Seen skin, whose tone is used, has dark edges of its own: half of their loss is given back.
-    shade = (1.0 - depth * edge**3) / (1.0 - depth / 8.0) * (1.0 + tilt * across)
-    if part.begin > 0.0:
-        below = np.maximum(share - part.begin, 0.0) * part.length
-        shade = shade * (1.0 - HEM_SHADE * np.exp(-below / (HEM_REACH * shoulder_width)))
+    shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
+    # What surrounds a limb lights its dark side.
+    shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
     if part.bend > 0.0:
-        cap = np.exp(-(((share - part.bend + 0.012) / 0.022) ** 2))
-        hollow = np.exp(-(((share - part.bend - 0.030) / 0.022) ** 2))
-        shade = shade * (1.0 + KNEE_RELIEF * (cap - hollow) * (1.0 - edge**2))
+        cap = np.exp(-(((share - part.bend + 0.015) / 0.028) ** 2))
+        hollow = np.exp(-(((share - part.bend - 0.040) / 0.024) ** 2))
+        shade = shade * (1.0 + KNEE_RELIEF * (cap - 0.8 * hollow) * (1.0 - edge**2))
     return np.asarray(shade, dtype=np.float32)
 
 
-def light_tilt(photo: NDArray[np.float32], body: BodyModel) -> float:
-    """From which side the light comes: brightness gained from the axis of a limb to its right edge, as a share.
+def hem_shade(part: BarePart, shoulder_width: float) -> NDArray[np.float32]:
+    """Brightness factors for the pixels of a limb under the hem it comes out of, in the order of ``part.on``."""
+    if part.begin <= 0.0:
+        return np.ones(int(part.on.sum()), np.float32)
+    below = np.maximum(part.share[part.on] - part.begin, 0.0) * part.length
+    return np.asarray(1.0 - HEM_SHADE * np.exp(-below / (HEM_REACH * shoulder_width)), dtype=np.float32)
 
-    Measured on the skin that is seen on both arms or both legs; a single limb would show the shadow of the torso.
+
+def chest_relief(body: BodyModel) -> NDArray[np.float32]:
+    """Factors around 1 for collarbones and breastbone, ``(height, width)``; light falls on them from above.
+
+    Where the photo shows the chest it shows them too, and none are invented beside them.
+    """
+    if np.isin(body.labels, CHEST).sum() > SEEN_CHEST * body.shoulder_width**2:
+        return np.ones(body.shape, np.float32)
+    aside = np.abs(body.laterals)
+    along = body.heights * np.float32(body.torso_length / body.shoulder_width)
+    # The collarbones rise from the pit of the neck to the shoulders.
+    below = along - (0.075 - 0.16 * np.clip(aside - 0.06, 0.0, 0.4))
+    reach = ease((aside - 0.03) / 0.06) * ease((0.44 - aside) / 0.16)
+    bone = np.exp(-((below / 0.022) ** 2)) - 0.7 * np.exp(-(((below - 0.050) / 0.026) ** 2))
+    bone = bone - 0.6 * np.exp(-(((below + 0.045) / 0.030) ** 2))
+    middle = np.exp(-((aside / 0.045) ** 2)) * ease((along - 0.12) / 0.10) * ease((0.75 - along) / 0.30)
+    return np.asarray(1.0 + COLLARBONE_RELIEF * bone * reach - BREASTBONE_RELIEF * middle, dtype=np.float32)
+
+
+def shadowed(colour: NDArray[np.float32], shade: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Skin of an even tone, ``(height, width, 3)``, under brightness factors of ``(height, width)``."""
+    return np.asarray(colour * shade[..., None] ** np.array(WARMTH, np.float32), dtype=np.float32)
+
+
+def limb_lights(
+    photo: NDArray[np.float32], labels: NDArray[np.uint8], limbs: dict[Label, dict[int, BarePart]]
+) -> dict[Label, dict[int, SkinLight]]:
+    """Measure the light on the limbs that are seen; the hidden ones lie in the light of the others.
+
+    The side from which light falls on hidden limbs is told by both arms or both legs together; a single limb would
+    show the shadow of the torso.
 
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
-        body: The body in the photo.
+        labels: ``(height, width)`` of `Label`.
+        limbs: Whole limbs by the label of their skin and by picture side.
+
+    Returns:
+        For each of these limbs.
     """
-    brightness = photo.mean(axis=2)
-    tilts = []
-    for limb_of, label in ((bare_arm, Label.ARMS), (bare_leg, Label.LEGS)):
-        seen = np.asarray(body.labels == label)
-        if seen.sum() < 2 * LEAST_SEEN:
+    brightness = np.asarray(photo.mean(axis=2), np.float32)
+    measured: dict[Label, dict[int, SkinLight]] = {label: {} for label in limbs}
+    tilts, depths = [], []
+    for label, both in limbs.items():
+        seen = eroded(labels == label, 1)
+        if seen.sum() < LEAST_SEEN:
             continue
-        both = [_tilt_of(limb_of(body, side, 0.0), seen, brightness) for side in SIDES]
-        tilts += [] if None in both else [tilt for tilt in both if tilt is not None]
-    return float(np.clip(np.mean(tilts), -MOST_TILT, MOST_TILT)) if tilts else 0.0
+        for side, limb in both.items():
+            light = _light_of(limb, seen, brightness)
+            if light is not None:
+                measured[label][side] = light
+                depths.append(light.depth)
+        if len(measured[label]) == len(both):
+            tilts += [light.tilt for light in measured[label].values()]
+    # What is measured on few limbs is led towards the usual.
+    depth = (USUAL_DEPTH + sum(depths)) / (1 + len(depths))
+    tilt = float(np.mean(tilts)) if tilts else 0.0
+    usual = SkinLight(float(np.clip(tilt, -USUAL_TILT, USUAL_TILT)), depth)
+    return {label: {side: measured[label].get(side, usual) for side in both} for label, both in limbs.items()}
 
 
-def _tilt_of(limb: BarePart, seen: NDArray[np.bool_], brightness: NDArray[np.float32]) -> float | None:
-    area = limb.on & seen
-    right = area & (limb.across > 0.3) & (limb.across < 0.8)
-    left = area & (limb.across < -0.3) & (limb.across > -0.8)
-    if min(right.sum(), left.sum()) < LEAST_SEEN / 2:
+def _light_of(limb: BarePart, seen: BoolMask, brightness: NDArray[np.float32]) -> SkinLight | None:
+    """Least squares of a limb's brightness over the position across it."""
+    area = limb.on & seen & (np.abs(limb.across) < 0.9)
+    across, bright = limb.across[area].astype(np.float64), brightness[area].astype(np.float64)
+    if min((across > 0.3).sum(), (across < -0.3).sum()) < LEAST_SEEN / 2:
         return None
-    light, dark = float(np.median(brightness[right])), float(np.median(brightness[left]))
-    # The two bands lie about 1.1 half widths apart.
-    return (light - dark) / max(light + dark, 1e-3) * 2.0 / 1.1
+    terms = np.stack([np.ones_like(across), across, -(np.abs(across) ** ROUNDNESS)], axis=1)
+    level, tilt, depth = np.linalg.lstsq(terms, bright, rcond=None)[0]
+    if level < 1e-3:
+        return None
+    return SkinLight(float(np.clip(tilt / level, -MOST_TILT, MOST_TILT)), float(np.clip(depth / level, *DEPTHS)))

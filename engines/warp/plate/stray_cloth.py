@@ -5,9 +5,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.regions import dilated, eroded
+from engines.garment.regions import closed, dilated, eroded, largest, opened
 from engines.warp.plate.fill import fill_from
 
 BAND = 0.09
@@ -19,6 +20,32 @@ LIKE_CLOTH = 0.10
 CLEARLY_CLOSER = 0.55
 """A sliver's distance from the garment's colour is at most this share of that from the colour of what it is said
 to be."""
+
+CUFF = 0.32
+"""How far below the trousers their rolled cuffs and the ankles may be called shoes, in shoulder widths."""
+
+SKIN = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
+
+LEAST_SKIN = 200
+"""Pixels of seen skin from which its colour is known."""
+
+SEAM = 4
+"""Pixels between trousers and what hangs together with them."""
+
+LONGEST_ANKLE = 0.17
+"""Farthest that an ankle is seen below trousers, in shoulder widths."""
+
+INNER = 0.07
+"""Depth within trousers from which they are surely none of the shoe, in shoulder widths."""
+
+FOLD = 0.04
+"""Size of the dark folds and light edges of a cuff, in shoulder widths."""
+
+CRUMB = 0.02
+"""Regions smaller than this share of the largest one are no trouser leg."""
+
+ANKLE_TONES, ANKLE_HUE = (0.3, 1.3), 0.12
+"""Brightness of an ankle over that of the other skin, and largest difference from its colour at equal brightness."""
 
 SUSPECTS = ((Label.BACKGROUND,), (Label.ARMS, Label.HANDS, Label.TORSO_SKIN, Label.LEGS))
 """Groups of labels among which slivers hide; faces, hair and shoes are left alone."""
@@ -51,8 +78,67 @@ def stray_cloth(
         from_own = _distance(photo, fill_from(photo, sure))
         stray |= questioned & (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_own)
     kernel = np.ones((3, 3), np.uint8)
-    opened = cv2.morphologyEx(stray.astype(np.uint8), cv2.MORPH_OPEN, kernel)
-    return np.asarray(cv2.dilate(opened, np.ones((5, 5), np.uint8)) > 0) & band
+    whole = cv2.morphologyEx(stray.astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    return np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
+
+
+def bare_ankles(
+    photo: NDArray[np.float32], labels: NDArray[np.uint8], old: NDArray[np.bool_], unit: float
+) -> NDArray[np.bool_]:
+    """``(height, width)``: skin in the shadow of the old hem that the labels call shoes, with the line between them.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        labels: ``(height, width)`` of `Label`.
+        old: ``(height, width)``, the old garment as labelled.
+        unit: Shoulder width in pixels.
+    """
+    skin = eroded(np.isin(labels, SKIN), 3)
+    feet = np.asarray(labels == Label.FEET)
+    if skin.sum() < LEAST_SKIN or not feet.any():
+        return np.zeros(old.shape, bool)
+    usual = np.median(photo[skin], axis=0)
+    smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
+    brightness = smooth.mean(axis=2) / max(float(usual.mean()), 1e-3)
+    hue = np.abs(smooth / np.maximum(brightness, 1e-3)[..., None] - usual).max(axis=2)
+    alike = opened(feet & (brightness > ANKLE_TONES[0]) & (brightness < ANKLE_TONES[1]) & (hue < ANKLE_HUE), 1)
+    numbered, count = ndimage.label(alike)
+    if count == 0:
+        return np.zeros(old.shape, bool)
+    distance = cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5)
+    index = np.arange(1, count + 1)
+    begins, ends = (np.asarray(of(distance, numbered, index)) for of in (ndimage.minimum, ndimage.maximum))
+    # What goes on further down is a shoe of the colour of skin.
+    ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit)])
+    seam = feet & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM)
+    return np.asarray((dilated(ankles, 1) & feet) | seam, bool)
+
+
+def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit: float) -> NDArray[np.uint8]:
+    """Labels in which cuffs that were called shoes are trousers, and the other way round.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        labels: ``(height, width)`` of `Label`.
+        unit: Shoulder width in pixels.
+    """
+    feet, trousers = np.asarray(labels == Label.FEET), largest(np.asarray(labels == Label.LOWER), CRUMB)
+    near = dilated(trousers, max(3, round(CUFF * unit)))
+    cloth, sure = eroded(trousers, max(2, round(INNER * unit))), eroded(feet & ~near, 1)
+    if not feet.any() or not sure.any() or not cloth.any():
+        return labels
+    from_cloth, from_shoe = (_distance(photo, fill_from(photo, known)) for known in (cloth, sure))
+    like_shoe = (from_cloth > 1.5 * LIKE_CLOTH) & (from_shoe < CLEARLY_CLOSER * from_cloth)
+    shoes = opened((labels == Label.LOWER) & dilated(feet, max(2, round(INNER * unit))) & like_shoe, 1)
+    trousers &= ~shoes
+    like_cloth = (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_shoe)
+    alike = opened(feet & near & like_cloth, 2)
+    cuffs = np.asarray(ndimage.binary_propagation(alike & dilated(trousers, SEAM), mask=alike))
+    fold = max(2, round(FOLD * unit))
+    dark_folds = dilated(cuffs, fold) & (from_cloth < 2.0 * LIKE_CLOTH) & (from_cloth < from_shoe)
+    cuffs = closed(dilated(cuffs | (dark_folds & feet), 2), fold) & feet
+    told = np.where(shoes, np.uint8(Label.FEET), labels)
+    return np.asarray(np.where(cuffs, np.uint8(Label.LOWER), told), np.uint8)
 
 
 def _distance(photo: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -38,6 +38,14 @@ def test_inseam_is_the_centre_line_above_the_crotch() -> None:
     assert marks.inseams[LEFT][200] == pytest.approx(AXIS, abs=2)
 
 
+def test_slanted_hems_are_measured() -> None:
+    slanted = cloth_of([(0, 200), (180, 200), (230, 560), (40, 620), (0, 500)])
+    marks = find_lower_landmarks(slanted, GarmentKind.SHORTS)
+    for side in (LEFT, RIGHT):
+        assert marks.hems[side] == pytest.approx((560, 620), abs=8)
+    assert marks.leg_length == pytest.approx(590 - marks.crotch[1], abs=8)
+
+
 def test_skirt_has_no_crotch() -> None:
     marks = find_lower_landmarks(skirt())
     assert marks.shape is LowerShape.SKIRT

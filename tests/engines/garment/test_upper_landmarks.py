@@ -8,6 +8,7 @@ from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.pieces import Cloth
 from tests.engines.drawings import DrawnGarment, draw_garment
+from tests.engines.hanging_drawings import cloth_of
 
 
 def measure(drawn: DrawnGarment) -> UpperLandmarks:
@@ -32,7 +33,7 @@ def test_axis_is_the_middle(kind: str) -> None:
     assert marks.symmetry > 0.95
 
 
-@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve", "cap sleeve"])
 def test_sleeves_and_armpits_are_found(kind: str) -> None:
     drawn = draw_garment(kind)
     marks = measure(drawn)
@@ -57,6 +58,23 @@ def test_tank_top_has_no_sleeves() -> None:
     marks = measure(draw_garment("tank top"))
     assert marks.armpits.sleeves is Sleeves.NONE
     assert marks.sleeves is None
+
+
+@pytest.mark.parametrize(("bend", "level"), [(0.24, True), (0.19, False)])
+def test_shoulder_goes_on_beyond_a_narrow_torso(bend: float, level: bool) -> None:
+    body = [(0, 120), (76, 90), (171, 115), (900 * bend, 115 + 0.3 * (900 * bend - 171))]
+    sleeve = [(900 * bend + 90, 420), (900 * bend + 70, 760), (900 * bend, 760), (171, 330), (171, 810), (0, 815)]
+    shoulders = find_upper_landmarks(cloth_of([*body, *sleeve])).shoulders
+    assert shoulders.corner == pytest.approx(900 * bend if level else shoulders.tip[0], abs=0.015 * 900)
+
+
+def test_short_sleeve_hanging_beside_the_torso_ends_at_its_cuff() -> None:
+    body = [(0, 150), (80, 110), (130, 115), (160, 135), (225, 290), (205, 370), (145, 370), (130, 330), (140, 830)]
+    marks = find_upper_landmarks(cloth_of([*body, (0, 835)]))
+    assert marks.sleeves is not None
+    for sleeve in marks.sleeves:
+        assert abs(sleeve.upper[-1, 0] - marks.axis) == pytest.approx(210, abs=20)
+        assert sleeve.upper[-1, 1] > 330
 
 
 def test_missing_sleeve_is_taken_from_the_other_side() -> None:

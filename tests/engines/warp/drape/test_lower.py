@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engines.base import Label, Landmark
+from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.lower import drape_lower
 from engines.warp.pieces import Drape
@@ -67,6 +68,45 @@ def test_shorts_end_above_the_knee(mannequin: Mannequin, body: BodyModel) -> Non
     x, y = mannequin.point(Landmark.LEFT_KNEE).round().astype(int)
     assert drape.alpha[y + 15, x] < 0.05
     assert drape.alpha[int(body.point(1.2)[1]), x] > 0.9
+
+
+def test_shorts_have_two_level_hems_and_a_gap_between(mannequin: Mannequin, body: BodyModel) -> None:
+    slanted = cloth_of([(0, 200), (180, 200), (230, 560), (40, 620), (0, 500)])
+    drape = drape_lower(slanted, body, GarmentKind.SHORTS)
+    # A lap hides what is behind it; each leg is judged by itself.
+    for piece, side in zip(sorted(drape.pieces, key=lambda piece: piece.name), (-1, 1), strict=True):
+        leg = body.legs[side]
+        end, thigh = drape.checks["leg_end"], leg.points(np.array([0.5 * drape.checks["leg_end"]]))[0]
+        assert piece.alpha[round(float(thigh[1])), round(float(thigh[0]))] > 0.95
+        shares = np.array([end, end])
+        offsets = 0.6 * np.array([leg.outer_at(shares)[0], -leg.inner_at(shares)[1]])
+        points = leg.points(shares) + leg.outwards(shares) * offsets[:, None]
+        last = [np.flatnonzero(piece.alpha[:, round(float(x))] > 0.5).max() for x, _ in points]
+        assert abs(last[0] - last[1]) < 0.04 * body.shoulder_width
+    middle = round(float(body.point(1.0)[0]))
+    below = round(float(body.legs[1].points(np.array([0.95 * drape.checks["leg_end"]]))[0, 1]))
+    assert drape.alpha[below, middle - 1 : middle + 2].min() < 0.5
+
+
+def test_shorts_are_as_long_as_round_cloth_is(body: BodyModel) -> None:
+    drape = drape_lower(shorts(), body, under_tucked_top=True)
+    flat = (620 - 500) * drape.checks["scale"] / body.legs[1].length
+    assert 1.2 * flat < drape.checks["leg_end"] < 0.8
+
+
+def test_cloth_reaches_from_the_waist_to_a_raised_thigh(body: BodyModel) -> None:
+    hip = body.skeleton.hip[-1]
+    unit = body.shoulder_width
+    knee, ankle = (hip + unit * np.array(way) for way in ((-1.1, 0.1), (-1.1, 1.3)))
+    seated = draw_mannequin(height=512, width=384).person_map
+    landmarks = seated.landmarks.copy()
+    for landmark, point in ((Landmark.RIGHT_KNEE, knee), (Landmark.RIGHT_ANKLE, ankle)):
+        landmarks[landmark, :2] = point
+    raised = measure_body(type(seated)(seated.labels, seated.matte, landmarks, seated.score))
+    drape = drape_lower(trousers(), raised, under_tucked_top=True)
+    lap = (raised.point(0.95, -0.45 * unit) + raised.legs[-1].points(np.array([0.1]))[0]) / 2.0
+    left = next(piece for piece in drape.pieces if piece.name == "left_leg")
+    assert left.alpha[round(float(lap[1])), round(float(lap[0]))] > 0.9
 
 
 def test_skirt_hangs_from_the_waist(body: BodyModel) -> None:

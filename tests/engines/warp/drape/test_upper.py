@@ -9,6 +9,9 @@ from engines.base import Label
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, measure_body
+from engines.warp.drape.sleeve_ribbons import lay_sleeve
+from engines.warp.drape.taut import bridged
+from engines.warp.drape.torso_loft import TorsoLoft, fit_garment
 from engines.warp.drape.upper import drape_upper
 from engines.warp.pieces import Drape
 from tests.engines.drawings import draw_garment
@@ -46,6 +49,37 @@ def test_short_sleeves_end_above_the_elbow() -> None:
     checks = drape(draw_mannequin(), "t-shirt").checks
     assert 0.15 < checks["left_sleeve_end"] < 0.62
     assert checks["left_sleeve_end"] == pytest.approx(checks["right_sleeve_end"], abs=0.06)
+
+
+@pytest.mark.parametrize("worn", ["none", "long"])
+def test_cap_sleeve_keeps_its_size(worn: str) -> None:
+    cloth = cut_out(draw_garment("cap sleeve").picture)
+    marks = find_upper_landmarks(cloth)
+    body = measure_body(draw_mannequin(960, 760, arms="out", sleeves=worn).person_map)
+    loft = TorsoLoft(marks, body, fit_garment(marks, body))
+    assert marks.sleeves is not None
+    for side, sleeve in zip((LEFT, RIGHT), marks.sleeves, strict=True):
+        laid = lay_sleeve(marks, body, loft, side, sleeve)
+        assert laid.ribbon.scale == pytest.approx(loft.fit.scale, rel=0.25)
+        assert laid.end < 0.4
+        outer = laid.ribbon.target[:, 1]
+        drawn = np.linalg.norm(np.diff(outer, axis=0), axis=1).sum()
+        natural = np.linalg.norm(np.diff(sleeve.upper, axis=0), axis=1).sum() * loft.fit.scale
+        assert drawn == pytest.approx(natural, rel=0.3)
+
+
+@pytest.mark.parametrize(("kind", "deepest"), [("t-shirt", 0.012), ("cap sleeve", 0.012), ("long sleeve", 0.03)])
+@pytest.mark.parametrize("worn", ["none", "long"])
+def test_outline_from_neck_to_sleeve_has_no_hollow(kind: str, deepest: float, worn: str) -> None:
+    mannequin = draw_mannequin(960, 760, sleeves=worn)
+    body = measure_body(mannequin.person_map)
+    cover = drape(mannequin, kind).alpha > 0.5
+    unit = body.shoulder_width
+    for side in (LEFT, RIGHT):
+        offsets = np.arange(0.34 * unit, 0.56 * unit)
+        columns = np.rint(body.skeleton.shoulders[0] + side * offsets).astype(int)
+        heights = -np.argmax(cover[:, columns], axis=0).astype(float)
+        assert (bridged(offsets, heights) - heights).max() < deepest * unit
 
 
 def test_no_crack_between_torso_and_sleeve() -> None:

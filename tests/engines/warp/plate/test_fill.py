@@ -41,3 +41,17 @@ def test_grain_is_measured_and_bounded() -> None:
 
 def test_grain_is_the_same_every_time() -> None:
     np.testing.assert_array_equal(grain((8, 9), 0.01), grain((8, 9), 0.01))
+
+
+def test_hole_in_a_gradient_is_filled_without_a_step() -> None:
+    ramp = np.linspace(0.2, 0.8, 200, dtype=np.float32)
+    photo = np.repeat(np.repeat(ramp[None, :, None], 160, axis=0), 3, axis=2)
+    known = np.ones((160, 200), bool)
+    known[30:130, 60:140] = False
+    filled = fill_from(np.where(known[..., None], photo, np.float32(0.0)), known)
+    assert np.abs(filled - photo).max() < 0.05
+    assert np.abs(np.diff(filled[80, 50:150, 0])).max() < 0.012
+
+
+def test_coarse_grain_keeps_its_strength() -> None:
+    assert grain((200, 200), 0.006, 0.8).std() == pytest.approx(0.006, rel=0.05)

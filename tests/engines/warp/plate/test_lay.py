@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -157,3 +158,30 @@ def test_highlight_on_the_old_sleeve_leaves_no_hole_in_the_bare_arm() -> None:
     holed = Mannequin(mannequin.photo, replace(mannequin.person_map, labels=labels, matte=matte))
     plate = plate_of(holed, drape_over(labels.shape), Category.UPPER_BODY)[y, x]
     assert plate[0] > plate[1]
+
+
+def test_skin_joins_a_seen_arm_without_a_seam() -> None:
+    """Half of an arm is lit, and the tone goes on as it is at the cuff."""
+    mannequin = draw_mannequin(arms="out", sleeves="short", top=LOUD)
+    photo = mannequin.photo
+    photo[mannequin.person_map.labels == Label.ARMS] = (150, 105, 80)
+    plate = plate_of(mannequin, drape_over(photo.shape[:2]), Category.UPPER_BODY) * 255.0
+    shoulder, elbow = mannequin.point(Landmark.LEFT_SHOULDER), mannequin.point(Landmark.LEFT_ELBOW)
+    down_the_arm = [
+        plate[tuple((shoulder + (elbow - shoulder) * s).round().astype(int)[::-1])] for s in (0.45, 0.6, 0.8)
+    ]
+    np.testing.assert_allclose(down_the_arm, np.broadcast_to((150, 105, 80), (3, 3)), atol=16)
+    assert np.abs(np.diff(down_the_arm, axis=0)).max() < 12
+
+
+def test_pale_rim_before_a_pale_wall_goes_with_the_top() -> None:
+    wall, cloth = (225, 225, 228), (248, 248, 248)
+    mannequin = draw_mannequin(arms="out", sleeves="long", top=cloth, ground=wall)
+    labels, matte = mannequin.person_map.labels, mannequin.person_map.matte
+    sleeves = (labels == Label.UPPER).astype(np.uint8)
+    core = cv2.erode(sleeves, np.ones((13, 13), np.uint8)) > 0
+    missed = (sleeves > 0) & ~core
+    labels[missed], matte[missed] = Label.BACKGROUND, 0
+    plate = plate_of(mannequin, drape_over(labels.shape, np.s_[:, :]), Category.UPPER_BODY) * 255.0
+    assert np.abs(mannequin.photo[missed].astype(float) - wall).mean() > 15
+    assert np.abs(plate[missed] - wall).mean() < 8

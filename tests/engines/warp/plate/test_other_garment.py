@@ -5,7 +5,7 @@ import numpy as np
 from engines.base import Category, Label
 from engines.warp.body.model import measure_body
 from engines.warp.plate.other_garment import continued_garment
-from tests.engines.mannequin import TROUSERS, draw_mannequin
+from tests.engines.mannequin import SKIN, TROUSERS, draw_mannequin
 
 
 def test_trousers_are_continued_upwards() -> None:
@@ -48,3 +48,17 @@ def test_no_gap_needs_no_continuation() -> None:
     photo = mannequin.photo.astype(np.float32) / 255.0
     everywhere = np.ones(body.shape, np.float32)
     assert continued_garment(photo, mannequin.person_map, body, everywhere, Category.UPPER_BODY) is None
+
+
+def test_a_waistband_below_a_bare_midriff_is_not_drawn_twice() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    body = measure_body(mannequin.person_map)
+    strip = (body.heights > 0.85) & (labels == Label.UPPER)
+    labels[strip] = Label.TORSO_SKIN
+    mannequin.photo[strip] = SKIN
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    body = measure_body(mannequin.person_map, photo)
+    nothing = np.zeros(body.shape, np.float32)
+    assert body.waist.bare_midriff
+    assert continued_garment(photo, mannequin.person_map, body, nothing, Category.UPPER_BODY) is None

@@ -1,0 +1,65 @@
+"""Where trousers end and shoes and ankles begin."""
+
+import numpy as np
+
+from engines.base import Label, Landmark
+from engines.warp.body.model import measure_body
+from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers
+from tests.engines.mannequin import SKIN, Mannequin, draw_mannequin
+
+SHOE = (235, 235, 235)
+
+
+def with_shoes(colour: tuple[int, int, int] = SHOE) -> tuple[Mannequin, np.ndarray, np.ndarray]:
+    """A mannequin in light shoes that reach some way up, their mask, and the rows of the ankles."""
+    mannequin = draw_mannequin()
+    labels, height = mannequin.person_map.labels, mannequin.photo.shape[0]
+    rows = np.indices(labels.shape)[0]
+    ankle = float(mannequin.point(Landmark.LEFT_ANKLE)[1])
+    shoes = (labels == Label.FEET) | ((labels == Label.LOWER) & (rows > ankle + 0.005 * height))
+    mannequin.photo[shoes] = colour
+    labels[shoes] = Label.FEET
+    return mannequin, shoes, rows - ankle
+
+
+def test_a_cuff_called_shoe_is_trousers() -> None:
+    mannequin, shoes, below = with_shoes()
+    labels, truth = mannequin.person_map.labels, mannequin.person_map.labels.copy()
+    labels[(labels == Label.LOWER) & (below > -14)] = Label.FEET
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    told = shoes_told_from_trousers(photo, labels, measure_body(mannequin.person_map).shoulder_width)
+    wrong = labels != truth
+    assert wrong.sum() > 500
+    assert (told != truth)[wrong].mean() < 0.2
+    assert (told[shoes] == Label.FEET).mean() > 0.85
+
+
+def test_labels_that_are_right_stay() -> None:
+    mannequin, _, _ = with_shoes()
+    labels = mannequin.person_map.labels
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    told = shoes_told_from_trousers(photo, labels, measure_body(mannequin.person_map).shoulder_width)
+    assert (told != labels).sum() < 0.01 * (labels == Label.FEET).sum()
+
+
+def test_a_bare_ankle_called_shoe_is_noticed() -> None:
+    mannequin, _, below = with_shoes()
+    labels = mannequin.person_map.labels
+    ankle = (labels == Label.LOWER) & (below > -10)
+    mannequin.photo[ankle] = SKIN
+    labels[ankle] = Label.FEET
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    found = bare_ankles(photo, labels, labels == Label.LOWER, measure_body(mannequin.person_map).shoulder_width)
+    assert found[ankle].mean() > 0.7
+    assert not found[below > 12].any()
+
+
+def test_boots_of_the_colour_of_skin_are_no_ankles() -> None:
+    mannequin, _, below = with_shoes(SKIN)
+    labels = mannequin.person_map.labels
+    boots = (labels == Label.LOWER) & (below > -40)
+    mannequin.photo[boots] = SKIN
+    labels[boots] = Label.FEET
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    unit = measure_body(mannequin.person_map).shoulder_width
+    assert not bare_ankles(photo, labels, labels == Label.LOWER, unit).any()
