@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
-.PHONY: help env demo up down status test lint types imports fix docs check bench gallery clean
+.PHONY: help env demo up down status test lint types imports fix docs check bench gallery bench-engine clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 env: $(READY) ## Virtual environment in .venv, with the CPU engine's model files in .models
 
@@ -56,6 +56,10 @@ bench: env ## Measure; prints a table and writes out/bench.json
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.gallery $(FOLDER) $(if $(OUT),--out $(OUT))
+
+bench-engine: env ## How true and how fast the CPU engine is: FOLDER=pictures [ONLY=text] [SAMPLE=every n-th pair] [OUT=out/bench-engine]
+	$(BIN)/python -m bench.engine $(FOLDER) $(if $(ONLY),--only "$(ONLY)") $(if $(SAMPLE),--sample $(SAMPLE)) \
+	  $(if $(OUT),--out $(OUT))
 
 clean: ## Remove everything that make made, the service's data included
 	rm -rf $(VENV) .models .tryon out

@@ -6,10 +6,11 @@ import json
 import os
 import platform
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ def table(figures: Sequence[Figure]) -> str:
     )
 
 
-def write_json(path: Path, figures: Sequence[Figure]) -> None:
-    """The same figures with the machine they were taken on."""
+def write_json(path: Path, figures: Sequence[Figure], more: Mapping[str, Any] | None = None) -> None:
+    """The same figures with the machine they were taken on, and whatever else belongs into the document."""
     machine = {
         "processor": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
@@ -66,5 +67,6 @@ def write_json(path: Path, figures: Sequence[Figure]) -> None:
         "at": datetime.now(UTC).isoformat(),
         "machine": machine,
         "figures": [asdict(figure) for figure in figures],
+        **(more or {}),
     }
     path.write_text(json.dumps(document, indent=2) + "\n")

@@ -62,8 +62,16 @@ class Studio:
         inspect_image(data, self._limits)
         photo = decode_image(data, self._limits)
         began = time.monotonic()
-        person_map = self._segmenter.segment(photo, _go_on, _never)
+        person_map = self.map_of(photo)
         return Person(photo, person_map, round(1000 * (time.monotonic() - began)))
+
+    def map_of(self, photo: Picture) -> PersonMap:
+        """Find the person in a picture, which may be a result as well.
+
+        Raises:
+            EngineError: There is nobody in it, or several people.
+        """
+        return self._segmenter.segment(photo, _go_on, _never)
 
     def garment(self, path: Path, category: Category, hints: GarmentHints, back: Path | None = None) -> Garment:
         """Read a product photo as the service does.
