@@ -170,7 +170,7 @@ def bare_torso(body: BodyModel) -> BarePart:
     for side in SIDES:
         chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit)
         tip = body.tip_offset(side)
-        foot = _neck_foot(body, side)
+        foot = _neck_foot(body)
         line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]
         shoulders = np.interp(heights, above, line)
         halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
@@ -187,15 +187,15 @@ def bare_torso(body: BodyModel) -> BarePart:
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
 
 
-def _neck_foot(body: BodyModel, side: int) -> float:
-    """How far the neck reaches aside of the axis where it meets the shoulders, pixels."""
+def _neck_foot(body: BodyModel) -> float:
+    """How far the neck reaches to either side where it meets the shoulders, pixels; above, it may lean aside."""
     usual = NECK_HALF_WIDTH * body.shoulder_width
     neck = (body.labels == Label.NECK) & (body.heights < -NECK_RISE * body.shoulder_width / body.torso_length)
     rows = neck.any(axis=1)
     if rows.sum() < LEAST_FACE_ROWS:
         return usual
-    seen = float(np.percentile(body.laterals[neck] * side, 97)) * body.shoulder_width
-    return float(np.clip(NECK_FLARE * seen, 0.6 * usual, usual))
+    left, right = np.percentile(body.laterals[neck], (3, 97)) * body.shoulder_width
+    return float(np.clip(NECK_FLARE * (right - left) / 2, 0.6 * usual, usual))
 
 
 def _face_across(body: BodyModel) -> tuple[float, float]:
