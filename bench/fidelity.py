@@ -170,7 +170,7 @@ def likeness(truth: Picture, after: Picture, zone: BoolMask) -> float | None:
     """Structural similarity (Wang et al. 2004) within a zone, 1 where both are the same."""
     if zone.sum() < LEAST_PIXELS:
         return None
-    _, similar = structural_similarity(  # type: ignore[no-untyped-call]
+    _, similar = structural_similarity(  # type: ignore[no-untyped-call]  # scikit-image is untyped
         truth,
         after,
         channel_axis=2,

@@ -78,7 +78,7 @@ def outcomes(
         try:
             person = studio.person(person_path)
         except (EngineError, ImageError) as error:
-            on_refused(person_path, sentence_of(error) if isinstance(error, EngineError) else str(error))
+            on_refused(person_path, sentence_of(error))
             continue
         for path, category in wanted:
             if category is Category.UPPER_BODY or legs_are_seen(person.person_map):

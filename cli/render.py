@@ -12,6 +12,7 @@ from PIL import Image
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
+from engines.garment_kinds import Category
 from runtime.settings import load_settings
 from workflows.contracts import GarmentHints
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from engines.base import Picture, RenderResult
 
 ENGINES = ("warp",)
-CATEGORIES = ("upper_body", "lower_body", "full_body")
+CATEGORIES = tuple(Category)
 
 
 def render(
@@ -46,12 +47,13 @@ def render(
     worn_how = [_hints(text) for text in hints or ["{}"] * len(garment)]
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
-    from engines.base import Category, EngineError
+    from engines.base import EngineError
     from engines.models import ModelsMissing
+    from engines.warp.debug_pictures import look_away
     from imaging.errors import ImageError
 
     try:
-        studio = Studio(load_settings(), _written_to(debug) if debug else lambda _name, _draw: None)
+        studio = Studio(load_settings(), _written_to(debug) if debug else look_away)
         somebody = studio.person(person)
         garments = [
             studio.garment(path, Category(name), how)
@@ -59,7 +61,7 @@ def render(
         ]
         result = studio.render(somebody, garments)
     except (EngineError, ImageError, ModelsMissing) as error:
-        reason = sentence_of(error) if isinstance(error, EngineError) else str(error)
+        reason = sentence_of(error)
         typer.echo(json.dumps({"error": reason}) if as_json else reason, err=not as_json)
         raise typer.Exit(1) from None
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -94,9 +94,11 @@ class Studio:
         return decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
 
 
-def sentence_of(error: EngineError) -> str:
-    """A refusal of the engine for whoever looks into it: its code, and what the engine itself said."""
-    return error.code if str(error) == error.code else f"{error.code}: {error}"
+def sentence_of(error: Exception) -> str:
+    """A refusal for whoever looks into it; of an engine's its code, and what the engine itself said."""
+    if not isinstance(error, EngineError) or str(error) == error.code:
+        return str(error)
+    return f"{error.code}: {error}"
 
 
 def _go_on(_step: str) -> None:

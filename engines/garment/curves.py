@@ -9,12 +9,20 @@ from scipy import ndimage
 Polyline = NDArray[np.float64]
 
 
+def lengths_along(line: Polyline) -> NDArray[np.float64]:
+    """``(n,)``: how far along a polyline each of its points lies, from 0 to its length."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+
+
+def at_lengths(line: Polyline, lengths: NDArray[np.float64]) -> Polyline:
+    """The points at given lengths along a polyline."""
+    along = lengths_along(line)
+    return np.stack([np.interp(lengths, along, line[:, axis]) for axis in range(2)], axis=1)
+
+
 def resampled(line: Polyline, count: int) -> Polyline:
     """``count`` points at equal distances along a polyline, its ends included."""
-    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
-    wanted = np.linspace(0, along[-1], count)
-    return np.stack([np.interp(wanted, along, line[:, 0]), np.interp(wanted, along, line[:, 1])], axis=1)
+    return at_lengths(line, np.linspace(0, lengths_along(line)[-1], count))
 
 
 def smoothed(line: Polyline, sigma: float) -> Polyline:

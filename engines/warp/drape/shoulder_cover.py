@@ -6,7 +6,7 @@ import numpy as np
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.curves import Polyline
+from engines.garment.curves import Polyline, lengths_along
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import reach
 from engines.warp.drape.taut import tautened
@@ -41,9 +41,7 @@ def over_shoulder(upper: Polyline, body: BodyModel, side: int) -> Polyline:
 
 def _without_hollows(upper: Polyline, body: BodyModel, side: int) -> Polyline:
     """Bridge the hollows near the shoulder, where cloth lies taut; below, it follows the arm."""
-    steps = np.linalg.norm(np.diff(upper, axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
-    count = int(np.searchsorted(along, TAUT_UNTIL * body.shoulder_width))
+    count = int(np.searchsorted(lengths_along(upper), TAUT_UNTIL * body.shoulder_width))
     return np.concatenate([tautened(upper[:count], side), upper[count:]])
 
 
@@ -77,8 +75,7 @@ def _over_hidden_round(upper: Polyline, body: BodyModel, side: int) -> Polyline:
     inside = (distance < radius) & outer_side[:, None]
     rounding = np.where(inside, from_joint * (radius / distance - 1.0), 0.0)
     # The seam stays where the torso has it: a tip that lies at the joint would leap away from the points beside it.
-    steps = np.linalg.norm(np.diff(upper, axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])[:, None]
+    along = lengths_along(upper)[:, None]
     length = np.maximum(np.linalg.norm(rounding, axis=1, keepdims=True), 1.0)
     rounding *= np.minimum(1.0, ROUNDING_SLOPE * along / length)
     return np.asarray(upper + ndimage.gaussian_filter1d(rounding, 1.0, axis=0, mode="nearest"))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.curves import Polyline, mirrored, resampled, smoothed
+from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.hidden_hands import hand_hidden, sleeved_arm
@@ -142,21 +142,19 @@ def _is_cap(sleeve: Sleeve) -> bool:
 
 
 def _length(line: Polyline) -> float:
-    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
+    return float(lengths_along(line)[-1])
 
 
 def _beginning(line: Polyline, length: float) -> Polyline:
     """The first pixels of a line; all of it where it is not that long."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    wanted = np.linspace(0.0, min(max(length, 1.0), along[-1]), POINTS)
-    return np.stack([np.interp(wanted, along, line[:, axis]) for axis in range(2)], axis=1)
+    return at_lengths(line, np.linspace(0.0, min(max(length, 1.0), _length(line)), POINTS))
 
 
 def _end_of_cap(arm: Limb, outer: NDArray[np.float64], over: Polyline, first: float, length: float) -> float:
     """Share of the arm at which an outer edge of this length ends; a cap keeps its length whatever the armpit does."""
     shares = np.linspace(first, 0.6, 60)
     line = np.concatenate([over, _offset_line(arm, outer, first, 0.6, 60)])
-    along = np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))[len(over) - 1 :]
+    along = lengths_along(line)[len(over) :]
     return float(np.interp(length, along, shares, left=first + 0.02))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.curves import Polyline
+from engines.garment.curves import Polyline, lengths_along
 
 
 def bridged(positions: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -36,8 +36,7 @@ def tautened(line: Polyline, bulge: int) -> Polyline:
     """
     flipped = line * (1.0, -1.0)
     kept = _without_hollows(flipped, bulge)
-    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = lengths_along(line)
     return np.stack([np.interp(along, along[kept], line[kept, axis]) for axis in range(2)], axis=1)
 
 
