@@ -151,7 +151,14 @@ def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.
     worn = eroded(np.isin(body.labels, (Label.UPPER, Label.FULL)), max(1, round(CLOTH_THICKNESS * unit)))
     worn &= dilated(cover, max(2, round(MOST_RAISED * unit))) & (np.abs(body.laterals) < WITHIN_SHOULDERS)
     seen = np.isin(body.labels, SKIN_LABELS)
-    filled = closed(cover | seen | (worn & shoulders), max(2, round(NOTCH * unit)))
+    rows = np.flatnonzero(shoulders.any(axis=1))
+    if not len(rows):
+        return cover
+    # A large disc is slow: only rows that can reach the shoulders are looked at.
+    radius = max(2, round(NOTCH * unit))
+    near = slice(max(0, int(rows[0]) - 2 * radius), int(rows[-1]) + 2 * radius + 1)
+    filled = np.zeros_like(cover)
+    filled[near] = closed((cover | seen | (worn & shoulders))[near], radius)
     return np.asarray(cover | (filled & shoulders))
 
 
