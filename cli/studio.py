@@ -73,13 +73,14 @@ class Studio:
         """
         return self._segmenter.segment(photo, _go_on, _never)
 
-    def garment(self, path: Path, category: Category, hints: GarmentHints, back: Path | None = None) -> Garment:
+    def garment(self, path: Path, category: Category, hints: GarmentHints) -> Garment:
         """Read a product photo as the service does.
 
         Raises:
             ImageError: It is no picture that the service would take.
         """
-        return Garment(self._product(path), category, engine_hints(hints), self._product(back) if back else None)
+        picture = decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
+        return Garment(picture, category, engine_hints(hints))
 
     def render(self, person: Person, garments: Sequence[Garment]) -> RenderResult:
         """Dress the person, from the skin outwards.
@@ -89,9 +90,6 @@ class Studio:
         """
         request = RenderRequest(person.photo, person.person_map, dressing_order(garments), SEED)
         return self._engine.render(request, _go_on, _never)
-
-    def _product(self, path: Path) -> Picture:
-        return decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
 
 
 def sentence_of(error: Exception) -> str:
