@@ -16,6 +16,7 @@ from engines.base import Category, PersonMap, Picture
 from engines.garment.cutout import cut_out
 from engines.garment.regions import BoolMask, dilated, eroded, opened
 from engines.garment.upper_landmarks import find_upper_landmarks
+from engines.labels import labelled_as
 from engines.warp.working_photo import reduced_map, working_scale
 
 REACH = 0.15
@@ -179,7 +180,7 @@ def _identity(photo: Picture, result: Picture, person_map: PersonMap, cover: Pic
     laid = cv2.resize(cover[..., 0], size, interpolation=cv2.INTER_LINEAR) > 0
     away = REACH * zones.shoulder_width(person_map)
     garments = zones.old_clothes(person_map, category) | laid
-    seen = garments & ~np.isin(person_map.labels, zones.KEPT)
+    seen = garments & ~labelled_as(person_map.labels, zones.KEPT)
     kept = zones.kept_parts(person_map) & (zones.distance_from(seen) > away)
     kept_equal = fidelity.equal_share(photo, result, kept)
     outside = zones.distance_from(garments) > away
@@ -198,7 +199,7 @@ def _like_surroundings(before: Picture, person_map: PersonMap, old: BoolMask, wh
 
 def _worn(before: Picture, after: Picture, person_map: PersonMap, solid: BoolMask) -> BoolMask:
     """Where the garment is seen on the person, without its mixed rim."""
-    open_to_view = solid & ~np.isin(person_map.labels, zones.IN_FRONT)
+    open_to_view = solid & ~labelled_as(person_map.labels, zones.IN_FRONT)
     # Single pixels may come out as they were by chance.
     as_it_was = opened(fidelity.difference(before, after) == 0, zones.MIXED_RIM)
     return np.asarray(eroded(open_to_view, zones.MIXED_RIM) & ~as_it_was)

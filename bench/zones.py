@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engines.base import Category, Label, Landmark, PersonMap
 from engines.garment.regions import BoolMask, eroded
+from engines.labels import labelled_as
 
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS)
 """What no garment may touch."""
@@ -79,7 +80,7 @@ def still_worn(person_map: PersonMap, again: PersonMap, category: Category, new:
         new: Where it lies.
     """
     beside = distance_from(new) > 2 * MIXED_RIM
-    return old_clothes(again, category) & beside & np.isin(person_map.labels, MAYBE_CLOTHES)
+    return old_clothes(again, category) & beside & labelled_as(person_map.labels, MAYBE_CLOTHES)
 
 
 def to_cover(person_map: PersonMap, category: Category) -> BoolMask:
@@ -91,10 +92,10 @@ def to_cover(person_map: PersonMap, category: Category) -> BoolMask:
     labels = person_map.labels
     region = np.zeros(labels.shape, bool)
     if category is not Category.LOWER_BODY:
-        region |= _chest(person_map) & np.isin(labels, CLOTHED)
+        region |= _chest(person_map) & labelled_as(labels, CLOTHED)
     if category is not Category.UPPER_BODY:
         clothed = (Label.LOWER, Label.FULL, Label.LEGS)
-        region |= _thighs(person_map) & np.isin(labels, clothed)
+        region |= _thighs(person_map) & labelled_as(labels, clothed)
     return region
 
 
@@ -107,7 +108,7 @@ def distance_from(mask: BoolMask) -> NDArray[np.float32]:
 
 def kept_parts(person_map: PersonMap) -> BoolMask:
     """``(h, w)``: face, hair and hands without their mixed rims."""
-    return eroded(np.isin(person_map.labels, KEPT), MIXED_RIM)
+    return eroded(labelled_as(person_map.labels, KEPT), MIXED_RIM)
 
 
 def forearms(person_map: PersonMap) -> BoolMask:

@@ -45,10 +45,17 @@ def to_lab(picture: Picture) -> NDArray[np.float32]:
     return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_RGB2LAB), dtype=np.float32)
 
 
-def _surface_terms(height: int, width: int) -> NDArray[np.float32]:
-    """``(height, width, 6)``: the monomials up to degree two of coordinates in -1 to 1."""
-    y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
-    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1).astype(np.float32)
+def _surface_terms(y: NDArray[np.float32], x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(n, 6)``: the monomials up to degree two of coordinates in -1 to 1."""
+    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
+
+
+def _surface(weights: NDArray[np.float32], y: NDArray[np.float32], x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(height, width, 3)``: the terms weighted, over a whole grid; most of them lie along one axis."""
+    of_rows = y[:, None] * weights[2] + (y * y)[:, None] * weights[5]
+    of_columns = weights[0] + x[:, None] * weights[1] + (x * x)[:, None] * weights[3]
+    crossed = y[:, None] * weights[4]
+    return np.asarray(of_rows[:, None] + of_columns + crossed[:, None] * x[:, None], dtype=np.float32)
 
 
 def fit_ground(lab: NDArray[np.float32]) -> Ground:
@@ -65,8 +72,10 @@ def fit_ground(lab: NDArray[np.float32]) -> Ground:
     border = np.zeros((height, width), dtype=bool)
     border[:strip] = border[-strip:] = True
     border[:, :strip] = border[:, -strip:] = True
-    terms = _surface_terms(height, width)
-    samples, design = lab[border][::7], terms[border][::7].copy()
+    y, x = np.linspace(-1, 1, height, dtype=np.float32), np.linspace(-1, 1, width, dtype=np.float32)
+    rows, columns = np.nonzero(border)
+    rows, columns = rows[::7], columns[::7]
+    samples, design = lab[rows, columns], _surface_terms(y[rows], x[columns])
     residual = np.linalg.norm(samples - np.median(samples, axis=0), axis=1)
     weights = np.zeros((6, 3), dtype=np.float32)
     for degree_terms in (3, 3, 6, 6):  # a plane first: it is steadier while strangers are still in the sample
@@ -78,4 +87,4 @@ def fit_ground(lab: NDArray[np.float32]) -> Ground:
         residual = np.linalg.norm(samples - design @ weights, axis=1)
     inliers = residual < max(3.0, 3.0 * float(np.median(residual)))
     noise = float(np.percentile(residual[inliers], 90))
-    return Ground(np.asarray(terms @ weights, dtype=np.float32), noise, float(inliers.mean()))
+    return Ground(_surface(weights, y, x), noise, float(inliers.mean()))

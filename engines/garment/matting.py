@@ -5,7 +5,6 @@ from __future__ import annotations
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from engines.base import Picture
 from engines.garment.regions import BoolMask, dilated, eroded
@@ -21,8 +20,13 @@ TRUSTED_CONTRAST = (0.14, 0.30)
 
 def _nearest_colour(colour: NDArray[np.float32], known: BoolMask, blur_sigma: float) -> NDArray[np.float32]:
     """Each pixel gets the colour of the nearest known one, smoothed."""
-    rows, columns = ndimage.distance_transform_edt(~known, return_distances=False, return_indices=True)
-    return np.asarray(cv2.GaussianBlur(colour[rows, columns], (0, 0), blur_sigma), dtype=np.float32)
+    unknown = np.asarray(~known, np.uint8)
+    _, numbers = cv2.distanceTransformWithLabels(unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    places = np.flatnonzero(known)
+    numbered = np.zeros(len(places) + 1, np.int64)
+    numbered[numbers.ravel()[places]] = places
+    nearest = colour.reshape(-1, 3)[numbered[numbers]]
+    return np.asarray(cv2.GaussianBlur(nearest, (0, 0), blur_sigma), dtype=np.float32)
 
 
 def pull_matte(canvas: Picture, mask: BoolMask) -> Cloth:

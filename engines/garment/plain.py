@@ -52,7 +52,7 @@ def _snap_to_edges(lab: NDArray[np.float32], mask: BoolMask, reach: int) -> Bool
     gradient = np.zeros(mask.shape, dtype=np.float32)
     for channel in range(3):
         plane = np.ascontiguousarray(lab[..., channel])
-        gradient += np.hypot(cv2.Sobel(plane, cv2.CV_32F, 1, 0), cv2.Sobel(plane, cv2.CV_32F, 0, 1))
+        gradient += cv2.magnitude(cv2.Sobel(plane, cv2.CV_32F, 1, 0), cv2.Sobel(plane, cv2.CV_32F, 0, 1))
     inner = eroded(mask, reach)
     outer = ~dilated(closed(mask, 5), reach)
     band = ~inner & ~outer

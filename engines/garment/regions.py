@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 BoolMask = NDArray[np.bool_]
 
+LARGEST_DISK = 11
+"""Radius in pixels up to which growing and shrinking by a structuring element is faster than measuring distances."""
+
 
 def disk(radius: int) -> NDArray[np.uint8]:
     """A round structuring element of the given radius in pixels."""
@@ -17,12 +20,22 @@ def disk(radius: int) -> NDArray[np.uint8]:
 
 def eroded(mask: BoolMask, radius: int) -> BoolMask:
     """The mask shrunk by a disk; what lies beyond the array's border counts as inside."""
+    if radius > LARGEST_DISK:
+        return ~_within(~mask, radius)
     return np.asarray(cv2.erode(mask.astype(np.uint8), disk(radius)), dtype=bool)
 
 
 def dilated(mask: BoolMask, radius: int) -> BoolMask:
     """The mask grown by a disk."""
+    if radius > LARGEST_DISK:
+        return _within(mask, radius)
     return np.asarray(cv2.dilate(mask.astype(np.uint8), disk(radius)), dtype=bool)
+
+
+def _within(mask: BoolMask, radius: int) -> BoolMask:
+    """Pixels no farther from the mask than a radius."""
+    far = np.asarray(~mask, dtype=np.uint8)
+    return np.asarray(cv2.distanceTransform(far, cv2.DIST_L2, cv2.DIST_MASK_PRECISE) <= radius, dtype=bool)
 
 
 def opened(mask: BoolMask, radius: int) -> BoolMask:
@@ -42,13 +55,14 @@ def largest(mask: BoolMask, keep_share: float = 1.0) -> BoolMask:
     if count <= 1:
         return mask
     areas = stats[1:, cv2.CC_STAT_AREA]
-    kept = np.flatnonzero(areas >= keep_share * areas.max()) + 1
-    return np.isin(labels, kept)
+    kept = np.concatenate([[False], areas >= keep_share * areas.max()])
+    return np.asarray(kept[labels])
 
 
 def reaching_border(mask: BoolMask) -> BoolMask:
     """The connected regions of a mask that touch the border of the array."""
-    _, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    edge = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
-    touching = np.unique(edge)
-    return np.isin(labels, touching[touching > 0])
+    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
+    touching = np.zeros(count, dtype=bool)
+    touching[np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])] = True
+    touching[0] = False
+    return np.asarray(touching[labels])

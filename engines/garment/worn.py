@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +28,7 @@ def skin_coloured(cloth: Cloth) -> BoolMask:
     """``(h, w)`` bool: pixels of the cloth that could be skin by their colour."""
     lab = to_lab(np.asarray(np.clip(cloth.colour * 255, 0, 255), dtype=np.uint8))
     hue = np.degrees(np.arctan2(lab[..., 2], lab[..., 1]))
-    chroma = np.hypot(lab[..., 1], lab[..., 2])
+    chroma = np.asarray(cv2.magnitude(lab[..., 1], lab[..., 2]), np.float32)
     return np.asarray(
         _between(hue, SKIN_HUE)
         & _between(chroma, SKIN_CHROMA)

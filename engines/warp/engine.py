@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -35,6 +35,7 @@ from engines.warp.debug_pictures import (
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import HONOURED, is_tucked, photo_to_lay, settle_hints
+from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
@@ -45,6 +46,23 @@ REVISION = "4"
 """Counted up with every change of the pictures this engine makes."""
 
 MAX_GARMENTS = 4
+
+
+@dataclass(frozen=True)
+class _Worn:
+    """One garment put on.
+
+    Attributes:
+        picture: ``(h, w, 3)`` float32, with the garment.
+        drape: The garment.
+        old: ``(h, w)`` bool, what it took the place of.
+        checks: Figures of this garment.
+    """
+
+    picture: NDArray[np.float32]
+    drape: Drape
+    old: NDArray[np.bool_]
+    checks: dict[str, float]
 
 
 class WarpEngine:
@@ -104,7 +122,7 @@ class WarpEngine:
         put_on: set[Category] = set()
         tucked = False
         for number, garment in enumerate(request.garments, start=1):
-            picture, person_map, measured = self._put_on(
+            worn = self._put_on(
                 garment,
                 picture,
                 person_map,
@@ -115,10 +133,13 @@ class WarpEngine:
                 over=garment.category in put_on,
                 under_tucked_top=tucked,
             )
-            tucked = tucked or is_tucked(garment)
-            body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
-            put_on.add(garment.category)
-            checks.update({name if number == 1 else f"{name}_{number}": value for name, value in measured.items()})
+            picture = worn.picture
+            checks.update({name if number == 1 else f"{name}_{number}": value for name, value in worn.checks.items()})
+            if number < len(request.garments):
+                tucked = tucked or is_tucked(garment)
+                put_on.add(garment.category)
+                person_map = redressed(person_map, body, worn.drape, worn.old, garment.category)
+                body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
         stages.begin("paste")
         changed = changed_region(before, picture)
         result = pasted_back(request.person, picture, changed)
@@ -138,7 +159,7 @@ class WarpEngine:
         seed: int,
         over: bool,
         under_tucked_top: bool,
-    ) -> tuple[NDArray[np.float32], PersonMap, dict[str, float]]:
+    ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         drape = drape_garment(garment, body, stages, under_tucked_top=under_tucked_top)
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cut_out(photo_to_lay(garment))))
@@ -156,4 +177,4 @@ class WarpEngine:
         stages.begin("composite")
         picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))
-        return picture, redressed(person_map, body, drape, old, garment.category), checks
+        return _Worn(picture, drape, old, checks)

@@ -8,6 +8,7 @@ import numpy as np
 
 from engines.base import Category, Label, PersonMap
 from engines.garment.regions import BoolMask
+from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
 
@@ -41,6 +42,6 @@ def redressed(person_map: PersonMap, body: BodyModel, drape: Drape, old: BoolMas
     labels[bared & (body.leg_distance < 1) & (body.heights > body.crotch_height)] = Label.LEGS
     labels[bared & (body.arm_distance < 1)] = Label.ARMS
     matte[bared & (labels == Label.BACKGROUND)] = 0
-    labels[covered & ~np.isin(labels, IN_FRONT)] = WORN_AS[category]
+    labels[covered & ~labelled_as(labels, IN_FRONT)] = WORN_AS[category]
     matte = np.maximum(matte, (drape.alpha * 255).astype(np.uint8))
     return replace(person_map, labels=labels, matte=matte)

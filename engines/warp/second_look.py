@@ -11,6 +11,7 @@ from scipy import ndimage
 
 from engines.base import Label, Landmark, PersonMap
 from engines.garment.regions import BoolMask, dilated, eroded, opened
+from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.channels import all_channels
 
@@ -83,7 +84,7 @@ def _like(lab: NDArray[np.float32], skin: NDArray[np.float32]) -> BoolMask:
 
 
 def _skin_of_another_colour(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -> BoolMask:
-    doubted = opened(np.isin(labels, SKIN_LABELS) & ~alike, 2)
+    doubted = opened(labelled_as(labels, SKIN_LABELS) & ~alike, 2)
     return doubted if doubted.sum() < MOST_DOUBTED * unit**2 else np.zeros_like(doubted)
 
 

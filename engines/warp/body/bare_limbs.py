@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.labels import labelled_as
 from engines.warp.body.limbs import Limb
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
@@ -159,7 +160,7 @@ def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, u
     x, y = np.rint(points[..., 0]).astype(int), np.rint(points[..., 1]).astype(int)
     framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     there = labels[y.clip(0, height - 1), x.clip(0, width - 1)]
-    bare = framed & np.isin(there, seen)
+    bare = framed & labelled_as(there, seen)
     free = framed & (there == Label.BACKGROUND)
     ends = np.full((2, len(usual)), np.nan)
     sure = np.zeros((2, len(usual)), bool)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.hidden_hands import hand_hidden
 from engines.warp.body.limbs import Limb, usual_leg
@@ -134,7 +135,7 @@ def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDA
     person = reach(body.matte > 0.5, limb.line, limb.outward, 0.4 * body.shoulder_width)
     x, y = np.rint(limb.line).astype(int).T
     height, width = body.shape
-    clothed = np.isin(body.labels[y.clip(0, height - 1), x.clip(0, width - 1)], (Label.UPPER, Label.FULL))
+    clothed = labelled_as(body.labels[y.clip(0, height - 1), x.clip(0, width - 1)], (Label.UPPER, Label.FULL))
     room = np.where(np.isfinite(person) & clothed, person - CLOTH_THICKNESS * body.shoulder_width, np.inf)
     held = np.minimum(outer, np.maximum(room, 0.6 * outer))
     smooth = ndimage.gaussian_filter1d(held, 2.0, mode="nearest")

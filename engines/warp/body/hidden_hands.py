@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from engines.base import Label
+from engines.labels import labelled_as
 from engines.warp.body.limbs import SAMPLES, Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import towards
@@ -41,7 +42,7 @@ def hand_hidden(body: BodyModel, side: int) -> bool:
         return True
     rows, columns = np.ogrid[:height, :width]
     near = np.hypot(columns - wrist[0], rows - wrist[1]) < HAND_RADIUS * body.shoulder_width
-    skin = np.isin(body.labels[near], (Label.HANDS, Label.ARMS)).mean()
+    skin = labelled_as(body.labels[near], (Label.HANDS, Label.ARMS)).mean()
     return bool(body.labels[row, column] in CLOTHES and skin < LEAST_HAND)
 
 
@@ -62,7 +63,7 @@ def sleeved_arm(arm: Limb, body: BodyModel) -> tuple[Limb, float]:
     steps = np.arange(0.0, HAND_LENGTH * unit, 1.0, dtype=np.float32)
     x, y = np.rint(wrist + way * steps[:, None]).astype(int).T
     framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    clothed = np.isin(body.labels[y[framed], x[framed]], CLOTHES)
+    clothed = labelled_as(body.labels[y[framed], x[framed]], CLOTHES)
     if not framed.all() and (not framed.any() or clothed.mean() > MOSTLY):
         # The cuff lies so far out of the picture that no corner of it is seen.
         beyond = float(framed.sum()) + 0.2 * unit

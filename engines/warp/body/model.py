@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Mask, PersonMap
+from engines.labels import labelled_as
 from engines.warp.body.limbs import CROTCH_DROP, Limb, measure_arm, measure_leg
 from engines.warp.body.silhouette import reach, settle
 from engines.warp.body.skeleton import LEFT, RIGHT, SIDES, Point, Skeleton, read_skeleton
@@ -148,7 +150,7 @@ def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None
     shape = (labels.shape[0], labels.shape[1])
     matte = person_map.matte.astype(np.float32) / 255.0
     person = matte > 0.5
-    bare_arm = np.isin(labels, (Label.ARMS, Label.HANDS))
+    bare_arm = labelled_as(labels, (Label.ARMS, Label.HANDS))
     arms = {
         side: measure_arm(
             person,
@@ -250,5 +252,5 @@ def limb_distance(shape: tuple[int, int], limb: Limb) -> NDArray[np.float32]:
         off_x = np.arange(shape[1], dtype=np.float32)[None] - begin[0] - along * bone[0]
         off_y = np.arange(shape[0], dtype=np.float32)[:, None] - begin[1] - along * bone[1]
         radius = half[first] + along * (half[last] - half[first])
-        np.minimum(nearest, np.hypot(off_x, off_y) / radius, out=nearest)
+        np.minimum(nearest, cv2.magnitude(off_x, off_y) / radius, out=nearest)
     return nearest

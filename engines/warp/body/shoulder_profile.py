@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.labels import labelled_as
 from engines.warp.body.model import NECK_HALF_WIDTH, NECK_RISE, BodyModel
 from engines.warp.body.silhouette import reach
 
@@ -45,7 +46,7 @@ def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> N
     beyond = -0.5 * np.maximum(offsets - tip, 0)
     usual = tip_rise + max(NECK_RISE * unit - tip_rise, 0.06 * unit) * share**HOLLOW + beyond
     most = tip_rise + max(MOST_AT_NECK * unit - tip_rise, 0.12 * unit) * share + 0.02 * unit
-    solid = (body.matte > 0.5) & ~np.isin(body.labels, (Label.HAIR, Label.FACE))
+    solid = (body.matte > 0.5) & ~labelled_as(body.labels, (Label.HAIR, Label.FACE))
     starts = body.point(np.zeros(len(offsets), np.float32), (offsets * side).astype(np.float32))
     measured = reach(solid, starts, -bone.down, 0.5 * unit).astype(np.float64)
     believed = np.isfinite(measured) & (measured > 0.6 * usual)
@@ -62,4 +63,4 @@ def _clothed(body: BodyModel, points: NDArray[np.float64]) -> NDArray[np.bool_]:
     x, y = np.rint(np.nan_to_num(points, nan=-1.0)).astype(int).T
     framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
     label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
-    return np.asarray(framed & np.isin(label, (Label.UPPER, Label.FULL)))
+    return np.asarray(framed & labelled_as(label, (Label.UPPER, Label.FULL)))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Mask
+from engines.labels import labelled_as
 from engines.warp.pieces import Reals
 
 NATURAL_WAIST = 0.80
@@ -74,7 +75,7 @@ def find_waist(
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1, or ``None``.
     """
     upper, lower = labels == Label.UPPER, labels == Label.LOWER
-    worn = clear_of_arms & ~np.isin(labels, (Label.BACKGROUND, Label.HAIR, Label.FACE)) & (np.abs(laterals) < 0.30)
+    worn = clear_of_arms & ~labelled_as(labels, (Label.BACKGROUND, Label.HAIR, Label.FACE)) & (np.abs(laterals) < 0.30)
     area = clear_of_arms & (np.abs(laterals) < 0.40) & (heights > 0.45) & (heights < 1.5)
     if (area & upper).sum() < 40 or (area & lower).sum() < 40:
         # Two garments may have been taken for a dress; a dress has much the same colours above and below.

@@ -143,5 +143,5 @@ def _grain_missing(scene: Scene, cover: NDArray[np.float32], seed: int) -> NDArr
     """Noise of the strength that the photo has on the person and the cloth lacks."""
     labels = scene.person_map.labels
     wanted = grain_of(scene.photo, (labels != Label.BACKGROUND) & (labels != Label.HAIR))
-    noise = np.random.default_rng(seed).normal(0.0, 1.0, (*cover.shape, 1))
-    return np.asarray(0.7 * wanted * noise * cover[..., None], dtype=np.float32)
+    noise = np.random.default_rng(seed).standard_normal(cover.shape, np.float32)
+    return np.asarray((np.float32(0.7 * wanted) * noise * cover)[..., None], dtype=np.float32)

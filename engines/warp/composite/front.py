@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, eroded, opened
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel, field_of
@@ -52,7 +53,7 @@ def guided_filter(
 
 def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
     """``(h, w)`` cover of hair and face, following the strands that the photo shows."""
-    head = np.isin(person_map.labels, (Label.HAIR, Label.FACE)).astype(np.float32)
+    head = labelled_as(person_map.labels, (Label.HAIR, Label.FACE)).astype(np.float32)
     grey = brightness(photo)
     radius = max(3, photo.shape[0] // 200)
     cover = guided_filter(grey, np.asarray(cv2.GaussianBlur(head, (0, 0), 1.0), dtype=np.float32), radius, 1e-4)
@@ -61,7 +62,7 @@ def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[
 
 def hands_in_front(person_map: PersonMap) -> NDArray[np.float32]:
     """``(h, w)`` cover of hands and held things, without the outermost pixel that is mixed with the old cloth."""
-    return _soft(opened(np.isin(person_map.labels, (Label.HANDS, Label.OTHER)), 2))
+    return _soft(opened(labelled_as(person_map.labels, (Label.HANDS, Label.OTHER)), 2))
 
 
 def arms_in_front(
@@ -123,7 +124,7 @@ def arm_coordinates(shape: tuple[int, int], arm: Limb) -> tuple[NDArray[np.float
         beyond = np.maximum(np.maximum(-along, along - 1), 0) * length
         here = first + np.clip(along, 0, 1.3 if last == 1.0 else 1.0) * (last - first)
         half = np.interp(here, arm.shares, (arm.outer + arm.inner) / 2).astype(np.float32)
-        distance = np.hypot(aside, beyond if last < 1.0 else np.maximum(-along, 0) * length) / half
+        distance = cv2.magnitude(aside, beyond if last < 1.0 else np.maximum(-along, 0) * length) / half
         closer = distance < nearest
         nearest[closer], share[closer] = distance[closer], here[closer]
     return nearest, share

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -45,7 +46,7 @@ def half_behind_arm(body: BodyModel, heights: Reals, side: int) -> NDArray[np.fl
         beyond = body.point(heights, side * (measured + beside * body.shoulder_width))
         columns = np.rint(beyond[..., 0]).astype(int).clip(0, body.shape[1] - 1)
         rows = np.rint(beyond[..., 1]).astype(int).clip(0, body.shape[0] - 1)
-        hidden |= np.isin(body.labels[rows, columns], (Label.ARMS, Label.HANDS))
+        hidden |= labelled_as(body.labels[rows, columns], (Label.ARMS, Label.HANDS))
     share = ndimage.gaussian_filter1d(hidden.astype(np.float32), 1.5, mode="nearest")
     like_other = np.maximum(measured, LIKE_OTHER_HALF * body.half_width(heights, -side))
     return np.asarray(measured + (like_other - measured) * share, np.float32)

@@ -7,6 +7,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.garment.curves import Polyline, lengths_along
+from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import reach
 from engines.warp.drape.taut import tautened
@@ -47,7 +48,7 @@ def _without_hollows(upper: Polyline, body: BodyModel, side: int) -> Polyline:
 
 def _over_bare_skin(upper: Polyline, body: BodyModel, side: int) -> Polyline:
     """Push the edge out until it covers the bare shoulder; a straight line from the tip would cut it off."""
-    skin = np.isin(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
+    skin = labelled_as(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
     along = np.gradient(upper, axis=0)
     outwards = np.stack([along[:, 1], -along[:, 0]], axis=1)
     outwards /= np.maximum(np.linalg.norm(outwards, axis=1, keepdims=True), 1e-6)
@@ -66,7 +67,7 @@ def _over_hidden_round(upper: Polyline, body: BodyModel, side: int) -> Polyline:
     joint = body.skeleton.shoulder[side].astype(np.float64)
     from_joint = upper - joint
     distance = np.maximum(np.linalg.norm(from_joint, axis=1, keepdims=True), 1.0)
-    solid = (body.matte > 0.5) & ~np.isin(body.labels, (Label.HAIR, Label.FACE))
+    solid = (body.matte > 0.5) & ~labelled_as(body.labels, (Label.HAIR, Label.FACE))
     starts = np.broadcast_to(joint, upper.shape)
     silhouette = reach(solid, starts, from_joint / distance, SHOULDER_ROUND * unit).astype(np.float64)[:, None]
     # A bare shoulder shows its round; it is never farther out than the silhouette.

@@ -12,6 +12,7 @@ from engines.base import Label
 from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
+from engines.labels import labelled_as
 from engines.warp.body.hidden_hands import hand_hidden, sleeved_arm
 from engines.warp.body.limbs import ARM_USUAL, Limb
 from engines.warp.body.model import BodyModel
@@ -115,7 +116,7 @@ def _without_old_sleeve(arm: Limb, body: BodyModel) -> Limb:
         x, y = np.rint(arm.line + way * arm.outward * (reach_out * 0.8)[:, None]).astype(int).T
         framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
         label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
-        clothed = framed & np.isin(label, (Label.UPPER, Label.FULL))
+        clothed = framed & labelled_as(label, (Label.UPPER, Label.FULL))
         narrowed = np.where(clothed, np.minimum(reach_out, usual), reach_out)
         edges.append(ndimage.gaussian_filter1d(narrowed, 1.5).astype(np.float32))
     return replace(arm, outer=edges[0], inner=edges[1])

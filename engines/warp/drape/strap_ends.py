@@ -9,6 +9,7 @@ import numpy as np
 
 from engines.base import Label
 from engines.garment.regions import dilated
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
 from engines.warp.pieces import Piece
@@ -29,7 +30,7 @@ def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
         piece: The torso of a garment that hangs on straps.
         body: The body.
     """
-    shown = bare_torso(body).on | np.isin(body.labels, SEEN_BODY)
+    shown = bare_torso(body).on | labelled_as(body.labels, SEEN_BODY)
     thick = max(1, round(CLOTH_THICKNESS * body.shoulder_width))
     inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)
     kept = np.asarray(cv2.GaussianBlur(inside.astype(np.float32), (0, 0), 0.8), np.float32)

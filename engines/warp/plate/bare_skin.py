@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.regions import closed, dilated, eroded
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import CLOTH_THICKNESS, BarePart, bare_arm, bare_leg, bare_torso, clothed_until
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -31,6 +32,9 @@ TONE_REACH = 0.55
 TONES, MOST_HUE = (0.5, 1.45), 0.13
 """Brightness over that of the person's usual skin, and difference from its colour at the same brightness, of what
 counts as skin."""
+
+TONE_SAMPLES = 20_000
+"""Pixels that are enough to know a person's usual tone."""
 
 TONE_BLUR = 0.25
 """Over how far around the tone of skin is averaged where none is near, in shoulder widths."""
@@ -105,7 +109,7 @@ def bare_skin(
     # Light is taken off the seen skin and put on the invented, so that neither is shaded twice.
     tone = _tone(photo / shade[..., None], body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
-    seen = np.isin(body.labels, (Label.NECK, Label.TORSO_SKIN))
+    seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     cover = middle.on | seen if torso else np.zeros(body.shape, bool)
     under_hem = np.ones(body.shape, np.float32)
     for part in opened:
@@ -114,7 +118,7 @@ def bare_skin(
     if torso and arms:
         cover = _one_shoulder_line(cover, body)
     shade = shade * _smooth(under_hem, unit) * _mottle(body.shape, unit) * chest_relief(body)
-    skin = eroded(np.isin(body.labels, SKIN_LABELS), 3)
+    skin = eroded(labelled_as(body.labels, SKIN_LABELS), 3)
     colour = shadowed(tone, np.asarray(shade, np.float32))
     colour += grain(body.shape, GRAIN_SHARE * grain_of(photo, skin), GRAIN_SIZE)
     return BareSkin(np.clip(colour, 0.0, 1.0).astype(np.float32), antialiased(cover))
@@ -148,9 +152,9 @@ def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.
     unit = body.shoulder_width
     top = -0.8 * NECK_RISE * unit / body.torso_length
     shoulders = (body.heights < 0.12) & (body.heights > top)
-    worn = eroded(np.isin(body.labels, (Label.UPPER, Label.FULL)), max(1, round(CLOTH_THICKNESS * unit)))
+    worn = eroded(labelled_as(body.labels, (Label.UPPER, Label.FULL)), max(1, round(CLOTH_THICKNESS * unit)))
     worn &= dilated(cover, max(2, round(MOST_RAISED * unit))) & (np.abs(body.laterals) < WITHIN_SHOULDERS)
-    seen = np.isin(body.labels, SKIN_LABELS)
+    seen = labelled_as(body.labels, SKIN_LABELS)
     rows = np.flatnonzero(shoulders.any(axis=1))
     if not len(rows):
         return cover
@@ -183,19 +187,21 @@ def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
     unit, labels = body.shoulder_width, body.labels
     radius = max(2, round(0.02 * unit))
     kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
-    skin = np.isin(labels, SKIN_LABELS).astype(np.uint8)
+    skin = labelled_as(labels, SKIN_LABELS).astype(np.uint8)
     sure = (cv2.erode(skin, kernel) > 0) & (body.matte > 0.9)
     face = cv2.erode((labels == Label.FACE).astype(np.uint8), kernel) > 0
     usual_from = sure if sure.sum() > 0.02 * unit * unit else sure | face
     if not usual_from.any():
         return np.broadcast_to(np.array([0.80, 0.64, 0.55], np.float32), photo.shape)
     pixels = photo[usual_from]
+    pixels = pixels[:: 1 + len(pixels) // TONE_SAMPLES]
     middle = np.median(pixels, axis=0)
     usual = np.percentile(pixels, 54, axis=0).astype(np.float32)
     # Deep shadows, jewellery and mislabelled cloth do not set the tone; skin in half shadow does.
-    brightness = photo.mean(axis=2) / max(float(middle.mean()), 1e-3)
-    hue = np.abs(photo / np.maximum(brightness, 1e-3)[..., None] - middle).max(axis=2)
-    sure &= (brightness > TONES[0]) & (brightness < TONES[1]) & (hue < MOST_HUE)
+    pixels = photo[sure]
+    bright = pixels.mean(axis=1) / max(float(middle.mean()), 1e-3)
+    hue = np.abs(pixels / np.maximum(bright, 1e-3)[..., None] - middle).max(axis=1)
+    sure[sure] = (bright > TONES[0]) & (bright < TONES[1]) & (hue < MOST_HUE)
     reduce = 4
     size = (max(4, labels.shape[1] // reduce), max(4, labels.shape[0] // reduce))
     weight = np.asarray(cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)

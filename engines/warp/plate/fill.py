@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.warp.channels import brightness
 from engines.warp.pieces import Reals
 
 KNOWN_ENOUGH = 0.02
@@ -59,13 +60,15 @@ def relaxed(colour: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np
     for coarseness in COARSENESSES:
         size = (max(2, width // coarseness), max(2, height // coarseness))
         weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-        held = (weight > 0.0)[..., None]
+        held = (weight > 0.0).astype(np.uint8)
         sums = cv2.resize(colour * known[..., None], size, interpolation=cv2.INTER_AREA)
         rim = np.asarray(sums, np.float32).reshape(*weight.shape, -1) / np.maximum(weight, 1e-6)[..., None]
-        level = np.where(held, rim, cv2.resize(filled, size, interpolation=cv2.INTER_AREA).reshape(rim.shape))
+        level = cv2.resize(filled, size, interpolation=cv2.INTER_AREA)
         for _ in range(RELAXATIONS):
-            level = np.where(held, rim, cv2.blur(level, (3, 3), borderType=cv2.BORDER_REPLICATE).reshape(rim.shape))
-        grown = cv2.resize(level.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
+            cv2.copyTo(rim, held, level)
+            level = cv2.blur(level, (3, 3), borderType=cv2.BORDER_REPLICATE)
+        cv2.copyTo(rim, held, level)
+        grown = cv2.resize(level, (width, height), interpolation=cv2.INTER_LINEAR)
         filled = np.where(known[..., None], colour, grown.reshape(colour.shape)).astype(np.float32)
     return filled
 
@@ -97,7 +100,7 @@ def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     """Standard deviation of the finest detail in an area of a photo, bounded by `GRAIN_LIMIT`."""
     if area.sum() < 100:
         return 0.0
-    grey = photo.mean(axis=2)
+    grey = brightness(photo)
     fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
     # The median absolute deviation does not see edges; 1.48 makes it a standard deviation.
     return float(min(1.48 * np.median(np.abs(fine[area])), GRAIN_LIMIT))
@@ -105,7 +108,7 @@ def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
 
 def grain(shape: tuple[int, int], strength: float, size: float = 0.0) -> NDArray[np.float32]:
     """``(height, width, 1)`` of reproducible noise with the given standard deviation, blurred to a size in pixels."""
-    noise = np.random.default_rng(0).normal(0.0, max(strength, 0.0), (*shape, 1)).astype(np.float32)
+    noise = np.random.default_rng(0).standard_normal((*shape, 1), np.float32) * np.float32(max(strength, 0.0))
     if size <= 0.0:
         return noise
     soft = np.asarray(cv2.GaussianBlur(noise, (0, 0), size), np.float32)[..., None]

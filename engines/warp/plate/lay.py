@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
 from engines.garment.regions import dilated, eroded, largest
+from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.channels import largest_channel
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import SKIN_LABELS, antialiased, bare_skin
 from engines.warp.plate.fill import fill_from, grain, grain_of
@@ -134,7 +136,7 @@ def _reached(old: NDArray[np.bool_], person_map: PersonMap, category: Category) 
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
     grown = cv2.dilate(old.astype(np.uint8), disc) > 0
     other = {Category.UPPER_BODY: (Label.LOWER,), Category.LOWER_BODY: (Label.UPPER,), Category.FULL_BODY: ()}
-    stays = np.isin(labels, (*KEPT, Label.OTHER, *other[category])).astype(np.uint8)
+    stays = labelled_as(labels, (*KEPT, Label.OTHER, *other[category])).astype(np.uint8)
     # The outermost pixel of what stays is mixed with the old garment and goes too.
     sure = cv2.erode(stays, np.ones((3, 3), np.uint8)) > 0
     return np.asarray(old | (grown & ~sure))
@@ -165,12 +167,12 @@ def _faint_rim(
     rim = (
         dilated(old, reach)
         & (person_map.labels == Label.BACKGROUND)
-        & ~dilated(np.isin(person_map.labels, (Label.FEET, Label.HAIR, Label.OTHER)), 2 * reach)
+        & ~dilated(labelled_as(person_map.labels, (Label.FEET, Label.HAIR, Label.OTHER)), 2 * reach)
     )
     ground = ~dilated(person | rim, 2)
     if structure_around(photo, ground, rim) > 0.0:
         return np.zeros_like(rim)
-    return np.asarray(rim & (np.abs(photo - fill_from(photo, ground)).max(axis=2) < FAINT), bool)
+    return np.asarray(rim & (largest_channel(np.abs(photo - fill_from(photo, ground))) < FAINT), bool)
 
 
 def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
@@ -199,7 +201,7 @@ def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
 def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -> NDArray[np.float32]:
     """How far invented skin fades into seen skin: the shadow that a cuff or neckline threw there goes with it."""
     distance = cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(SKIN_FADE * unit)
-    skin = np.isin(labels, SKIN_LABELS).astype(np.float32)
+    skin = labelled_as(labels, SKIN_LABELS).astype(np.float32)
     return np.asarray(ease(1.0 - distance) * skin, dtype=np.float32)
 
 

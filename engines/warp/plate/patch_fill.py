@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.regions import dilated, eroded
-from engines.warp.channels import largest_channel
+from engines.warp.channels import brightness, largest_channel
 from engines.warp.plate.fill import fill_from
 
 SIDES = (64, 112)
@@ -104,7 +104,7 @@ def structure_around(photo: NDArray[np.float32], known: NDArray[np.bool_], wante
     around = np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-4)
     mean = cv2.GaussianBlur(small, (0, 0), sigma) / around[..., None]
     own = small / np.maximum(weight, 1e-3)[..., None]
-    squares = np.asarray(((own - mean) ** 2).mean(axis=2) * weight, np.float32)
+    squares = brightness(np.asarray((own - mean) ** 2, np.float32)) * weight
     deviation = np.sqrt(cv2.GaussianBlur(squares, (0, 0), sigma) / around)
     beside = (weight > 0.98) & dilated(hole, round(BESIDE * max(size)))
     if not beside.any():

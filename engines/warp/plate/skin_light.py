@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.regions import BoolMask, eroded
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.channels import brightness
 
 USUAL_DEPTH, DEPTHS = 0.30, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
@@ -103,7 +105,7 @@ def chest_relief(body: BodyModel) -> NDArray[np.float32]:
 
     Where the photo shows the chest it shows them too, and none are invented beside them.
     """
-    if np.isin(body.labels, CHEST).sum() > SEEN_CHEST * body.shoulder_width**2:
+    if labelled_as(body.labels, CHEST).sum() > SEEN_CHEST * body.shoulder_width**2:
         return np.ones(body.shape, np.float32)
     aside = np.abs(body.laterals)
     along = body.heights * np.float32(body.torso_length / body.shoulder_width)
@@ -137,7 +139,7 @@ def limb_lights(
     Returns:
         For each of these limbs.
     """
-    brightness = np.asarray(photo.mean(axis=2), np.float32)
+    bright = brightness(photo)
     measured: dict[Label, dict[int, SkinLight]] = {label: {} for label in limbs}
     tilts, depths = [], []
     for label, both in limbs.items():
@@ -145,7 +147,7 @@ def limb_lights(
         if seen.sum() < LEAST_SEEN:
             continue
         for side, limb in both.items():
-            light = _light_of(limb, seen, brightness)
+            light = _light_of(limb, seen, bright)
             if light is not None:
                 measured[label][side] = light
                 depths.append(light.depth)
@@ -158,10 +160,10 @@ def limb_lights(
     return {label: {side: measured[label].get(side, usual) for side in both} for label, both in limbs.items()}
 
 
-def _light_of(limb: BarePart, seen: BoolMask, brightness: NDArray[np.float32]) -> SkinLight | None:
-    """Least squares of a limb's brightness over the position across it."""
+def _light_of(limb: BarePart, seen: BoolMask, light: NDArray[np.float32]) -> SkinLight | None:
+    """Least squares of the brightness ``light``, ``(height, width)``, of a limb over the position across it."""
     area = limb.on & seen & (np.abs(limb.across) < 0.9)
-    across, bright = limb.across[area].astype(np.float64), brightness[area].astype(np.float64)
+    across, bright = limb.across[area].astype(np.float64), light[area].astype(np.float64)
     if min((across > 0.3).sum(), (across < -0.3).sum()) < LEAST_SEEN / 2:
         return None
     terms = np.stack([np.ones_like(across), across, -(np.abs(across) ** ROUNDNESS)], axis=1)

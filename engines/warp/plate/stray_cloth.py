@@ -9,6 +9,8 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.garment.regions import closed, dilated, eroded, largest, opened
+from engines.labels import labelled_as
+from engines.warp.channels import brightness, largest_channel
 from engines.warp.plate.fill import fill_from
 
 BAND = 0.09
@@ -70,7 +72,7 @@ def stray_cloth(
     from_cloth = _distance(photo, fill_from(photo, cloth))
     stray = nothing.copy()
     for suspect in SUSPECTS:
-        own = np.isin(labels, suspect)
+        own = labelled_as(labels, suspect)
         sure = own & ~band if Label.BACKGROUND in suspect else eroded(own, max(2, round(0.03 * unit)))
         questioned = own & band
         if not questioned.any() or not sure.any():
@@ -93,15 +95,15 @@ def bare_ankles(
         old: ``(height, width)``, the old garment as labelled.
         unit: Shoulder width in pixels.
     """
-    skin = eroded(np.isin(labels, SKIN), 3)
+    skin = eroded(labelled_as(labels, SKIN), 3)
     feet = np.asarray(labels == Label.FEET)
     if skin.sum() < LEAST_SKIN or not feet.any():
         return np.zeros(old.shape, bool)
     usual = np.median(photo[skin], axis=0)
     smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
-    brightness = smooth.mean(axis=2) / max(float(usual.mean()), 1e-3)
-    hue = np.abs(smooth / np.maximum(brightness, 1e-3)[..., None] - usual).max(axis=2)
-    alike = opened(feet & (brightness > ANKLE_TONES[0]) & (brightness < ANKLE_TONES[1]) & (hue < ANKLE_HUE), 1)
+    tone = brightness(smooth) / max(float(usual.mean()), 1e-3)
+    hue = largest_channel(np.abs(smooth / np.maximum(tone, 1e-3)[..., None] - usual))
+    alike = opened(feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE), 1)
     numbered, count = ndimage.label(alike)
     if count == 0:
         return np.zeros(old.shape, bool)
@@ -143,4 +145,4 @@ def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint
 
 def _distance(photo: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:
     smooth = cv2.GaussianBlur(photo, (0, 0), 0.8)
-    return np.asarray(np.abs(smooth - colour).mean(axis=2), dtype=np.float32)
+    return brightness(np.asarray(np.abs(smooth - colour), np.float32))
