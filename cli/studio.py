@@ -47,7 +47,7 @@ class Studio:
         """
         self._limits = ImageLimits()
         self._segmenter = choose_segmenter(settings.engine)
-        self._engine = WarpEngine(settings.engine.engine_threads, observe)
+        self._engine = WarpEngine(settings.engine.engine_threads, observe, self._segmenter)
         self._segmenter.setup()
         self._engine.setup()
 

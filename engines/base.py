@@ -230,6 +230,10 @@ class PersonSegmenter(Protocol):
     def setup(self) -> None:
         """Load the models; called once before the worker polls."""
 
+    def shows_person(self, picture: Picture) -> bool:
+        """Whether somebody is surely in a picture that may as well show a garment alone; takes milliseconds."""
+        ...
+
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
         """Say where the person is and what they wear.
 

@@ -8,9 +8,9 @@ from engines.warp.engine import WarpEngine
 from runtime.settings import EngineSettings
 
 
-def choose_engine(settings: EngineSettings) -> Engine:
+def choose_engine(settings: EngineSettings, segmenter: PersonSegmenter) -> Engine:
     """The engine of the settings; ``auto`` is the CPU engine for as long as there is no other."""
-    return WarpEngine(threads=settings.engine_threads)
+    return WarpEngine(threads=settings.engine_threads, segmenter=segmenter)
 
 
 def choose_segmenter(settings: EngineSettings) -> PersonSegmenter:

@@ -23,7 +23,8 @@ log = structlog.get_logger(__name__)
 async def run(settings: Settings) -> None:
     """Set the engine up, then poll until a signal comes."""
     stop = stop_event()
-    segmenter, engine = choose_segmenter(settings.engine), choose_engine(settings.engine)
+    segmenter = choose_segmenter(settings.engine)
+    engine = choose_engine(settings.engine, segmenter)
     await asyncio.to_thread(segmenter.setup)
     await asyncio.to_thread(engine.setup)
     log.info("engine ready", engine=engine.info.name, device=engine.info.device)

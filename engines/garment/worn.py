@@ -1,4 +1,4 @@
-"""Whether a garment photo shows somebody wearing the garment: this engine can only lift garments off their ground."""
+"""Whether a cut-out holds more than the garment: somebody who wears it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,14 @@ SKIN_LIGHTNESS = (18.0, 92.0)
 HEAD_ROWS, CHEST_ROWS = (0.02, 0.20), (0.38, 0.60)
 """Shares of the cut-out's height in which a wearer's face or neck, and the garment itself, would be."""
 
-MOST_AT_HEAD, MOST_ON_CHEST = 0.42, 0.35
-"""Shares of skin colour: more at the head and less on the chest, and somebody is in the picture."""
+HIP_ROWS, SHIN_ROWS = (0.15, 0.40), (0.80, 0.90)
+"""The same for a garment for the lower body, and for the legs that hang out of it."""
+
+MOST_BESIDE, MOST_ON_GARMENT = 0.42, 0.35
+"""Shares of skin colour: more beside the garment and less on it, and somebody is in the picture."""
+
+CENTRAL, LEAST_ROWS = 0.22, 20
+"""Half width of the middle of the cut-out, as a share of its width, and the least height that can be judged, pixels."""
 
 
 def skin_coloured(cloth: Cloth) -> BoolMask:
@@ -42,20 +48,27 @@ def is_worn(cloth: Cloth) -> bool:
 
     Skin-coloured garments are not taken for people: they have that colour on the chest too.
     """
+    return _share_of_skin(cloth, HEAD_ROWS) > MOST_BESIDE and _share_of_skin(cloth, CHEST_ROWS) < MOST_ON_GARMENT
+
+
+def shows_legs(cloth: Cloth) -> bool:
+    """Whether bare legs hang out of a garment for the lower body, or face and neck are above it."""
+    shins, hips = _share_of_skin(cloth, SHIN_ROWS, 0.5), _share_of_skin(cloth, HIP_ROWS, 0.5)
+    bare_legs = shins > MOST_BESIDE and hips < MOST_ON_GARMENT
+    return bare_legs or is_worn(cloth)
+
+
+def _share_of_skin(cloth: Cloth, window: tuple[float, float], reach: float = CENTRAL) -> float:
+    """Share of skin colour in some of the cut-out's rows, to both sides of its middle."""
     mask = cloth.alpha > 0.5
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if len(rows) < 20:
-        return False
-    skin = skin_coloured(cloth)
-    middle, reach = (columns[0] + columns[-1]) / 2, 0.22 * (columns[-1] - columns[0])
-    central = slice(int(middle - reach), int(middle + reach) + 1)
-
-    def share(window: tuple[float, float]) -> float:
-        first, last = (int(rows[0] + part * (rows[-1] - rows[0])) for part in window)
-        inside = mask[first:last, central]
-        return float(skin[first:last, central].sum() / max(int(inside.sum()), 1))
-
-    return share(HEAD_ROWS) > MOST_AT_HEAD and share(CHEST_ROWS) < MOST_ON_CHEST
+    if len(rows) < LEAST_ROWS:
+        return 0.0
+    middle, reach = (columns[0] + columns[-1]) / 2, reach * (columns[-1] - columns[0])
+    first, last = (int(rows[0] + part * (rows[-1] - rows[0])) for part in window)
+    central = (slice(first, last), slice(int(middle - reach), int(middle + reach) + 1))
+    skin = skin_coloured(Cloth(cloth.colour[central], cloth.alpha[central]))
+    return float(skin.sum() / max(int(mask[central].sum()), 1))
 
 
 def _between(values: NDArray[np.float32], bounds: tuple[float, float]) -> BoolMask:

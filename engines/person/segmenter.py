@@ -39,6 +39,9 @@ _LOWEST_VISIBILITY = 0.4
 _COMPARABLE_SIZE = 0.55
 """A second body this large, relative to the first one, is not background."""
 
+_SURELY_SOMEBODY = 0.75
+"""The detector's score of people in a picture is above this, that of hoodies and shirts hung up below 0.6."""
+
 
 @dataclass(frozen=True)
 class _Networks:
@@ -74,12 +77,13 @@ class MediaPipeSegmenter:
             face=self._load("face_landmark"),
         )
 
+    def shows_person(self, picture: Picture) -> bool:
+        """See `engines.base.PersonSegmenter.shows_person`."""
+        return bool(self._ready().people.find(picture, _SURELY_SOMEBODY))
+
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
         """See `engines.base.PersonSegmenter.segment`."""
-        if self._networks is None:
-            self.setup()
-        networks = self._networks
-        assert networks is not None  # noqa: S101  # for the type checker; setup() has just filled it
+        networks = self._ready()
 
         def step(name: str) -> None:
             if should_stop():
@@ -107,6 +111,12 @@ class MediaPipeSegmenter:
             landmarks=landmarks,
             score=pose.score,
         )
+
+    def _ready(self) -> _Networks:
+        if self._networks is None:
+            self.setup()
+        assert self._networks is not None  # noqa: S101  # for the type checker; setup() has just filled it
+        return self._networks
 
     def _load(self, name: str, lowest: float = 0.0) -> Network:
         return Network(model_path(self._folder, name), self._threads, lowest=lowest)

@@ -14,11 +14,11 @@ from engines.base import (
     Garment,
     OnStep,
     PersonMap,
+    PersonSegmenter,
     RenderRequest,
     RenderResult,
     ShouldStop,
 )
-from engines.garment.cutout import cut_out
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
@@ -34,7 +34,8 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import HONOURED, is_tucked, photo_to_lay, settle_hints
+from engines.warp.hints import HONOURED, is_tucked, settle_hints
+from engines.warp.lifting import Lifter
 from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.redress import redressed
@@ -71,11 +72,16 @@ class WarpEngine:
     Args:
         threads: How many threads OpenCV may use.
         observe: Shown what each step made, see `engines.warp.debug_pictures`.
+        segmenter: Lifts garments off people who wear them in the garment's picture; without one, garments have to lie
+            or hang alone.
     """
 
-    def __init__(self, threads: int = 2, observe: Observe = look_away) -> None:
+    def __init__(
+        self, threads: int = 2, observe: Observe = look_away, segmenter: PersonSegmenter | None = None
+    ) -> None:
         self._threads = threads
         self._observe = observe
+        self._lifter = Lifter(segmenter)
 
     @property
     def info(self) -> EngineInfo:
@@ -161,8 +167,11 @@ class WarpEngine:
         under_tucked_top: bool,
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
-        drape = drape_garment(garment, body, stages, under_tucked_top=under_tucked_top)
-        self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cut_out(photo_to_lay(garment))))
+        stages.begin("cut_out")
+        cloth = self._lifter.lift(garment, stages.on_step, stages.should_stop)
+        self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
+        stages.begin("drape")
+        drape = drape_garment(garment, cloth, body, under_tucked_top=under_tucked_top)
         self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
         self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
         self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))

@@ -11,12 +11,12 @@ class Stages:
     """Keeps the time of each stage.
 
     Args:
-        on_step: Told the name of each stage as it begins.
+        on_step: Told the name of each stage as it begins, and of what happens within one.
         should_stop: Asked before each stage.
     """
 
     def __init__(self, on_step: OnStep, should_stop: ShouldStop) -> None:
-        self._on_step, self._should_stop = on_step, should_stop
+        self.on_step, self.should_stop = on_step, should_stop
         self._timings: dict[str, float] = {}
         self._current: str | None = None
         self._since = 0.0
@@ -28,9 +28,9 @@ class Stages:
             RenderStopped: ``should_stop`` said so.
         """
         self._end_current()
-        if self._should_stop():
+        if self.should_stop():
             raise RenderStopped
-        self._on_step(name)
+        self.on_step(name)
         self._current, self._since = name, time.perf_counter()
 
     def timings_ms(self) -> dict[str, int]:

@@ -1,0 +1,112 @@
+"""A garment lifted off somebody who wears it."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Category, EngineError, Label, PersonMap, Picture
+from engines.garment.canvas import MARGIN, lay_on_canvas
+from engines.garment.matting import pull_matte
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened
+from engines.labels import labelled_as
+from engines.warp.pieces import Cloth
+from engines.warp.plate.fill import fill_from
+
+WORN_AS = {
+    Category.UPPER_BODY: ((Label.UPPER,), (Label.FULL,)),
+    Category.LOWER_BODY: ((Label.LOWER,), (Label.FULL,)),
+    Category.FULL_BODY: ((Label.FULL,), (Label.UPPER, Label.LOWER)),
+}
+"""What a garment of a category is labelled as on its wearer; the second where there is none of the first, since a
+jumpsuit may be called top and trousers, and a top and trousers of one cloth a dress."""
+
+IN_FRONT = (((Label.ARMS,), 45), ((Label.HANDS, Label.HAIR, Label.OTHER), 110))
+"""What may lie over the garment, and up to which half width it is painted over where cloth is around it, canvas pixels.
+Wider bare arms are beside the cloth, not in front of it."""
+
+THINNEST, STRAPS_UNTIL = 14, 0.35
+"""Half width of what is no cloth but the rim of an arm, canvas pixels; in this upper share of a garment's height it may
+be a strap."""
+
+ROOM = 0.06
+"""Room left around the garment when the picture is cut to it, as a share of its longer side."""
+
+CRUMB = 0.05
+"""Regions smaller than this share of the largest one are no part of the garment."""
+
+LEAST_AREA = 0.02
+"""A garment covers at least this share of its photo."""
+
+MOST_COVERED = {Category.UPPER_BODY: 0.05, Category.FULL_BODY: 0.05, Category.LOWER_BODY: 0.15}
+"""Largest share of the garment that may be painted over; of a top no sleeve is left where arms are folded before it."""
+
+RIM = 8
+"""Width of the cloth's edge that is mixed with what lies over it, canvas pixels."""
+
+
+def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Category) -> Cloth:
+    """Cut out what a person wears, without the person.
+
+    Hands, hair and straps of bags that lie over the cloth are painted over with the cloth around them.
+
+    Args:
+        picture: ``(height, width, 3)`` uint8 sRGB, upright.
+        person_map: Of that picture.
+        category: Which of the person's garments is meant.
+
+    Returns:
+        On the same canvas as a garment that was cut out alone.
+
+    Raises:
+        EngineError: ``garment_not_recognised`` when the person wears no such garment, or hides too much of it.
+    """
+    for wanted in WORN_AS[category]:
+        cloth = labelled_as(person_map.labels, wanted)
+        if cloth.mean() > LEAST_AREA:
+            break
+    else:
+        raise EngineError("garment_not_recognised", "The person in the garment's picture wears no such garment.")
+    window = _window_of(largest(opened(cloth, 2), CRUMB))
+    canvas = lay_on_canvas(picture[window])
+    labels = _on_canvas(person_map.labels[window], canvas)
+    cloth = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
+    covered = np.zeros_like(cloth)
+    for hiding, half_width in IN_FRONT:
+        covered |= closed(cloth, half_width) & labelled_as(labels, hiding)
+    if covered.sum() > MOST_COVERED[category] * cloth.sum():
+        raise EngineError("garment_not_recognised", "Arms, hair or a bag hide too much of the garment in its picture.")
+    if covered.any():
+        canvas = _painted_over(canvas, cloth, dilated(covered, 3))
+    # The outline of cloth is smooth at the scale of a few pixels; that of labels is not.
+    mask = cv2.GaussianBlur((cloth | covered).astype(np.float32), (0, 0), 2.2) > 0.5
+    return pull_matte(canvas, np.asarray(mask))
+
+
+def _window_of(cloth: BoolMask) -> tuple[slice, slice]:
+    """Rows and columns of the garment with some room around it, so that it fills the canvas."""
+    rows, columns = np.flatnonzero(cloth.any(axis=1)), np.flatnonzero(cloth.any(axis=0))
+    room = round(ROOM * max(rows[-1] - rows[0], columns[-1] - columns[0]))
+    return slice(max(0, rows[0] - room), rows[-1] + room + 1), slice(max(0, columns[0] - room), columns[-1] + room + 1)
+
+
+def _without_rims(cloth: BoolMask) -> BoolMask:
+    """The garment without thin strips, which below its straps are shadows along arms."""
+    rows = np.flatnonzero(cloth.any(axis=1))
+    straps = np.zeros_like(cloth)
+    straps[: round(rows[0] + STRAPS_UNTIL * (rows[-1] - rows[0]))] = True
+    return largest(cloth & (straps | opened(cloth, THINNEST)), CRUMB)
+
+
+def _on_canvas(labels: NDArray[np.uint8], canvas: Picture) -> NDArray[np.uint8]:
+    """Labels laid like their picture on the canvas; around it is nothing."""
+    size = (canvas.shape[1] - 2 * MARGIN, canvas.shape[0] - 2 * MARGIN)
+    scaled = cv2.resize(labels, size, interpolation=cv2.INTER_NEAREST)
+    return np.asarray(cv2.copyMakeBorder(scaled, MARGIN, MARGIN, MARGIN, MARGIN, cv2.BORDER_CONSTANT), np.uint8)
+
+
+def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:
+    """The canvas with the cloth around it continued under what lay over it."""
+    continued = fill_from(canvas.astype(np.float32) / 255.0, eroded(cloth & ~covered, RIM))
+    return np.where(covered[..., None], np.rint(continued * 255), canvas).astype(np.uint8)

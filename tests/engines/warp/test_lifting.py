@@ -1,0 +1,54 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engines.base import Category, EngineError, Garment, PersonMap, Picture
+from engines.warp.lifting import Lifter
+from tests.engines.drawings import draw_garment
+from tests.engines.mannequin import draw_mannequin
+
+TOP = (40, 60, 150)
+
+
+class Watcher:
+    """A segmenter that sees somebody or nobody, and knows one answer or none."""
+
+    def __init__(self, answer: PersonMap | None, *, sees: bool) -> None:
+        self._answer, self._sees = answer, sees
+
+    def setup(self) -> None:
+        pass
+
+    def shows_person(self, picture: Picture) -> bool:
+        return self._sees
+
+    def segment(self, photo: Picture, on_step: Callable[[str], None], should_stop: Callable[[], bool]) -> PersonMap:
+        if self._answer is None:
+            raise EngineError("several_people", "Two people are in the photo.")
+        return self._answer
+
+
+def lifted(lifter: Lifter, garment: Garment) -> tuple[float, float, float]:
+    cloth = lifter.lift(garment, lambda _step: None, lambda: False)
+    red, green, blue = (float(value) for value in np.median(cloth.colour[cloth.alpha > 0.9], axis=0) * 255)
+    return red, green, blue
+
+
+def test_garment_alone_asks_nobody() -> None:
+    garment = Garment(draw_garment("t-shirt", colour=TOP).picture, Category.UPPER_BODY)
+    assert lifted(Lifter(Watcher(None, sees=False)), garment) == pytest.approx(TOP, abs=8)
+
+
+def test_worn_garment_is_lifted_off_its_wearer() -> None:
+    mannequin = draw_mannequin(sleeves="long", top=TOP)
+    lifter = Lifter(Watcher(mannequin.person_map, sees=True))
+    assert lifted(lifter, Garment(mannequin.photo, Category.UPPER_BODY)) == pytest.approx(TOP, abs=8)
+
+
+@pytest.mark.parametrize("segmenter", [None, Watcher(None, sees=False), Watcher(None, sees=True)])
+def test_wearer_that_cannot_be_told_from_the_garment_is_an_error_that_helps(segmenter: Watcher | None) -> None:
+    garment = Garment(draw_mannequin(sleeves="long", top=TOP).photo, Category.UPPER_BODY)
+    with pytest.raises(EngineError, match="Send a picture of the garment alone") as caught:
+        lifted(Lifter(segmenter), garment)
+    assert caught.value.code == "garment_not_recognised"
