@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ENGINES = ("warp",)
 CATEGORIES = tuple(Category)
+NO_PHOTO = "-"
 
 
 def render(
@@ -33,6 +34,10 @@ def render(
         list[str] | None,
         typer.Option(help="JSON in the API's words, one for each garment: '{\"tuckState\": \"tucked\"}', or '{}'."),
     ] = None,
+    back: Annotated[
+        list[str] | None,
+        typer.Option(help="Photo of the back, one for each garment, '-' for none; drawn where viewAngle is back."),
+    ] = None,
     engine: Annotated[str, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = "warp",
     as_json: Annotated[bool, typer.Option("--json", help="Print times, checks and hints as JSON.")] = False,
     debug: Annotated[Path | None, typer.Option(help="Folder for pictures of every step.")] = None,
@@ -44,6 +49,9 @@ def render(
         raise typer.BadParameter(f"give one --category for each --garment, each one of {', '.join(CATEGORIES)}")
     if hints is not None and len(hints) != len(garment):
         raise typer.BadParameter("give --hints for each --garment or for none; '{}' says nothing")
+    if back is not None and len(back) != len(garment):
+        raise typer.BadParameter("give --back for each --garment or for none; '-' is no photo")
+    backs = [_photo(name) for name in back or [NO_PHOTO] * len(garment)]
     worn_how = [_hints(text) for text in hints or ["{}"] * len(garment)]
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
@@ -56,8 +64,8 @@ def render(
         studio = Studio(load_settings(), _written_to(debug) if debug else look_away)
         somebody = studio.person(person)
         garments = [
-            studio.garment(path, Category(name), how)
-            for path, name, how in zip(garment, category, worn_how, strict=True)
+            studio.garment(path, Category(name), how, of_back)
+            for path, name, how, of_back in zip(garment, category, worn_how, backs, strict=True)
         ]
         result = studio.render(somebody, garments)
     except (EngineError, ImageError, ModelsMissing) as error:
@@ -68,6 +76,14 @@ def render(
     Image.fromarray(result.picture).save(out, quality=95)
     report = _report(out, somebody.segment_ms, result)
     typer.echo(json.dumps(report) if as_json else _in_words(report))
+
+
+def _photo(name: str) -> Path | None:
+    if name == NO_PHOTO:
+        return None
+    if not Path(name).is_file():
+        raise typer.BadParameter(f"{name} is no file")
+    return Path(name)
 
 
 def _hints(text: str) -> GarmentHints:

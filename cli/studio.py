@@ -73,14 +73,17 @@ class Studio:
         """
         return self._segmenter.segment(photo, _go_on, _never)
 
-    def garment(self, path: Path, category: Category, hints: GarmentHints) -> Garment:
-        """Read a product photo as the service does.
+    def garment(self, path: Path, category: Category, hints: GarmentHints, back: Path | None = None) -> Garment:
+        """Read a product photo, and one of the back where there is one, as the service does.
 
         Raises:
             ImageError: It is no picture that the service would take.
         """
-        picture = decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
-        return Garment(picture, category, engine_hints(hints))
+        back_picture = self._product_photo(back) if back else None
+        return Garment(self._product_photo(path), category, engine_hints(hints), back_picture)
+
+    def _product_photo(self, path: Path) -> Picture:
+        return decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
 
     def render(self, person: Person, garments: Sequence[Garment]) -> RenderResult:
         """Dress the person, from the skin outwards.

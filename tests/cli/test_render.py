@@ -60,6 +60,23 @@ def test_json_tells_times_checks_and_what_became_of_each_hint(folder: Path) -> N
     assert {*report["hintsApplied"], *report["hintsNotApplied"]} == {"tuck_state", "view_angle"}
 
 
+def test_the_back_is_drawn_from_its_photo_when_it_is_asked_for(folder: Path) -> None:
+    Image.fromarray(draw_sample("plain_tee")).save(folder / "back.jpg")
+    assert rendered(folder)[0] == 0
+    front = pixels_of(folder / "out" / "result.png")
+    code, output = rendered(folder, "--json", "--hints", '{"viewAngle": "back"}', "--back", str(folder / "back.jpg"))
+    assert code == 0
+    assert set(json.loads(output)["hintsApplied"]) == {"view_angle", "back_picture"}
+    assert (pixels_of(folder / "out" / "result.png") != front).any(axis=2).mean() > 0.1
+
+
+@pytest.mark.parametrize("backs", [("missing.jpg",), ("-", "-")])
+def test_backs_that_do_not_fit_the_garments_are_told(folder: Path, backs: tuple[str, ...]) -> None:
+    code, output = rendered(folder, *(part for name in backs for part in ("--back", name)))
+    assert code == 2
+    assert "is no file" in output or "for each --garment" in output
+
+
 def test_debug_writes_a_picture_of_every_step(folder: Path) -> None:
     code, _ = rendered(folder, "--debug", str(folder / "steps"))
     assert code == 0
