@@ -47,9 +47,6 @@ BELOW_ARMPIT = 6
 FULL_WIDTH = 0.94
 """A sleeveless armhole ends where the cloth has this share of the greatest width near the top."""
 
-OPEN_NECKLINE = 0.28
-"""Depth of the silhouette between the neck points, in neck widths, from which no back is seen behind the neckline."""
-
 WAIST_SOUGHT = 0.45
 """The waist is the narrowest row within this share of armpit to hem."""
 
@@ -137,7 +134,7 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
         sleeves=sleeves,
         torso_part=torso,
         sleeve_parts=parts,
-        back=_inside_of_back(cloth, mask, shoulders.neck_top, axis),
+        back=_inside_of_back(cloth, shoulders.neck_top, axis, frame.width),
     )
     first, last = row_edges(torso)
     # As cut out: mending fills the very tip of a drawn-in waist.
@@ -146,13 +143,10 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
     return DressLandmarks(upper, edges[0], edges[1], waist, bottom, _crotch(mask, axis, top, bottom, kind), sides)
 
 
-def _inside_of_back(cloth: Cloth, mask: BoolMask, neck_top: NDArray[np.float64], axis: float) -> BoolMask:
-    """The inside of the back above the front neckline; where the neckline is open to the ground there is none."""
+def _inside_of_back(cloth: Cloth, neck_top: NDArray[np.float64], axis: float, chest: float) -> BoolMask:
+    """The inside of the back above the front neckline."""
     offset, row = float(neck_top[0]), float(neck_top[1])
-    column = mask[:, int(np.clip(axis, 0, mask.shape[1] - 1))]
-    if float(np.argmax(column)) - row > OPEN_NECKLINE * 2.0 * offset:
-        return np.zeros_like(mask)
-    return inner_back(cloth, np.array([axis - offset, row]), np.array([axis + offset, row]))
+    return inner_back(cloth, np.array([axis - offset, row]), np.array([axis + offset, row]), chest)
 
 
 def _torso_axis(mask: BoolMask, top: int, height: int) -> float:

@@ -2,136 +2,229 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.ground import to_lab
-from engines.garment.regions import BoolMask
+from engines.garment.neck_arcs import Arcs, hung_between
+from engines.garment.regions import BoolMask, eroded, opened
 from engines.warp.pieces import Cloth
 
-ARC_SHAPES = (1.2, 1.6, 2.0, 2.5, 3.2)
-"""Exponents of the arcs tried: 1.2 is a V, 2 is round, 3.2 is square."""
+LEAST_DROP, MOST_DROP = 0.125, 0.46
+"""Depth of a front neckline below the neck's highest points, in torso widths. The band of the back, with its seam and
+label, ends above the first: nobody's throat is that high."""
 
-ARC_INSETS = (0.0, 0.04, 0.08)
-"""How far inside the neck's highest points the arcs begin, in neck widths; a folded neckband lies outside."""
+USUAL_DROP, USUALNESS = 0.25, 0.15
+"""Drop of a round neckline, and the share of its score that one loses which is twice as deep: a faint edge is told from
+the seam of its band by that alone."""
 
-ARC_DEPTHS = np.linspace(0.06, 0.68, 40)
-"""Depths of the arcs tried, in neck widths."""
+BELOW_BACK = 0.09
+"""How much deeper than the back's the front neckline is at least, in neck widths."""
 
-CLEAR_EDGE = 10.0
-"""Edge strength (Sobel of CIE Lab across the arc) from which an edge counts in full on plain cloth. Stronger ones
-count no more, or a label would outweigh a whole neckline."""
+OPEN = 0.28
+"""Depth of the silhouette between the neck points, in neck widths, from which no back is seen behind the neckline."""
 
-LEAST_SCORE = 0.55
-"""Share of the arc that must lie on an edge on plain cloth."""
+DEPTH_STEP, INSETS = 0.02, (0.0, 0.03, 0.06)
+"""Steps in which depths are tried, and how far inside the neck's highest points the arcs begin, in neck widths; a
+folded neckband lies outside."""
 
-BUSY = 0.62
-"""Where the median arc reaches this score, the cloth itself is full of edges, and strength has to decide."""
+FINE_STEPS, FINE_INSETS = (-0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03), (0.0, 0.03, 0.06, 0.09)
+"""The same around the arc that was found."""
 
-LEAST_LEAD = 2.0
-"""On such cloth: how many times stronger than the median arc the neckline's edge must be."""
+FINE_SHIFTS = (0.0, -0.02, 0.02)
+"""How far to one side the arcs are then moved, in neck widths: garments seldom lie quite straight."""
+
+NEAR = 0.04
+"""How far the finer arc may lie from the one that was found, in neck widths."""
+
+EVERY_EDGE, CLEAR_EDGE, HOOD_EDGE = 0.7, 1.5, 8.0
+"""Strength beyond which an edge counts no more, in medians of the cloth around: a label would outweigh a whole
+neckline. The first finds the neckline, the second lays it on the middle of its edge. The rim of a hood is the strongest
+edge of all, and the seams within the hood come before any label."""
+
+LEAST_SCORE = 0.40
+"""Share of the arc that must lie on an edge which is lighter, or redder …, on the same side all along."""
+
+LEAST_COLLAR_SCORE = 0.55
+"""The same between the leaves of a collar; the outline of a turtleneck is none."""
+
+BLUR = 1.2
+"""Blur of the colours before their changes are measured, canvas pixels."""
+
+RIM = 4
+"""Canvas pixels at the outline in which edges are those of the garment and not of its neckline."""
+
+SPIKE, SPIKES_WITHIN = 0.035, 0.14
+"""Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
+widths."""
+
+SMALLEST = 20
+"""Narrowest neck that is looked at, canvas pixels."""
 
 
-def _edge_across(cloth: Cloth, arcs: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Strength of the colour change across each arc at each column, within two pixels of it.
+@dataclass(frozen=True)
+class _Change:
+    """How the colours around the neck change.
 
-    Args:
-        cloth: The garment.
-        arcs: ``(n, c)`` rows of the arcs.
-        columns: ``(c,)`` their columns.
+    Attributes:
+        slopes: ``(h, w, 2, 3)`` float32, change of CIE Lab along x and y.
+        usual: Median strength on the cloth.
+        cloth: ``(h, w)`` bool, cloth away from its outline.
+        origin: (x, y) of the window on the canvas.
     """
-    colour = np.asarray(np.clip(cloth.colour * 255, 0, 255), dtype=np.uint8)
-    left, right = int(columns[0]) - 8, int(columns[-1]) + 9
-    top, bottom = max(int(arcs.min()) - 8, 0), min(int(arcs.max()) + 9, colour.shape[0])
-    lab = to_lab(np.asarray(cv2.GaussianBlur(colour[top:bottom, left:right], (0, 0), 1.5), dtype=np.uint8))
-    slope = np.gradient(arcs, axis=1)
-    steepness = np.hypot(slope, 1)
-    strength = np.zeros(arcs.shape, dtype=np.float32)
-    for nearby in (-2, 0, 2):
-        y = np.clip(arcs + nearby - top, 0, lab.shape[0] - 1).astype(int)
-        here = np.zeros_like(strength)
-        for channel in range(3):
-            plane = np.ascontiguousarray(lab[..., channel])
-            change_x = cv2.Sobel(plane, cv2.CV_32F, 1, 0)[y, columns - left]
-            change_y = cv2.Sobel(plane, cv2.CV_32F, 0, 1)[y, columns - left]
-            here += np.abs(change_y - slope * change_x) / steepness
-        strength = np.maximum(strength, here)
-    return strength
+
+    slopes: NDArray[np.float32]
+    usual: float
+    cloth: BoolMask
+    origin: tuple[int, int]
 
 
-def _arcs(
-    neck_left: NDArray[np.float64], neck_right: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """All arcs to try: their rows ``(n, c)``, nan beyond an arc's ends, and their columns ``(c,)``."""
-    width = neck_right[0] - neck_left[0]
-    columns = np.arange(int(neck_left[0]), int(neck_right[0]) + 1)
-    across = (columns - (neck_left[0] + neck_right[0]) / 2) / (width / 2)
-    chord = neck_left[1] + (neck_right[1] - neck_left[1]) * (columns - neck_left[0]) / width
-    rows = []
-    for inset in ARC_INSETS:
-        inner = np.abs(across) / (1 - 2 * inset)
-        for shape in ARC_SHAPES:
-            bow = np.where(inner <= 1, 1 - np.minimum(inner, 1) ** shape, np.nan)
-            rows.append(chord + ARC_DEPTHS[:, None] * width * bow)
-    return np.concatenate(rows), columns
-
-
-def inner_back(cloth: Cloth, neck_left: NDArray[np.float64], neck_right: NDArray[np.float64]) -> BoolMask:
+def inner_back(
+    cloth: Cloth,
+    neck_left: NDArray[np.float64],
+    neck_right: NDArray[np.float64],
+    torso: float,
+    *,
+    collar: float = 0.0,
+    hood: bool = False,
+) -> BoolMask:
     """Find the part of the photo that shows the inside of the back, with the label.
 
-    Arcs of several shapes and depths are hung between the neck points; the one with the largest share on an edge
-    is the front neckline, if that share is large enough.
+    Arcs of several shapes and depths are hung between the neck points; the one along which the colour changes most
+    steadily is the front neckline.
 
     Args:
         cloth: The garment.
         neck_left: (x, y) of the neck's highest point left in the picture.
         neck_right: The same on the right.
+        torso: Width of the torso, canvas pixels.
+        collar: How far the neck's highest points rise above the shoulder, canvas pixels; leaves of a collar meet
+            below it.
+        hood: Look for the rim of a hood.
 
     Returns:
         ``(h, w)`` bool, empty where no front neckline is seen.
     """
     mask = cloth.alpha > 0.5
     back = np.zeros(mask.shape, dtype=bool)
-    if neck_right[0] - neck_left[0] < 20 or neck_left[0] < 10 or neck_right[0] > mask.shape[1] - 11:
+    width = float(neck_right[0] - neck_left[0])
+    if width < SMALLEST or neck_left[0] < 10 or neck_right[0] > mask.shape[1] - 11:
         return back
-    arcs, columns = _arcs(neck_left, neck_right)
-    spanned = np.isfinite(arcs)
-    rows = np.clip(np.nan_to_num(arcs), 0, mask.shape[0] - 1)
-    top = mask[:, columns].argmax(axis=0)
-    on_cloth = spanned & (rows > top + 4) & mask[rows.astype(int), columns]
-    strength = np.where(on_cloth, _edge_across(cloth, np.where(spanned, rows, top), columns), 0)
-    best = _best_arc(strength, on_cloth, on_cloth.sum(axis=1) / spanned.sum(axis=1))
-    if best is None:
+    middle = (neck_left + neck_right) / 2
+    seen = (float(mask[:, int(middle[0])].argmax()) - float(middle[1])) / width
+    least = max((LEAST_DROP * torso + collar) / width, seen + BELOW_BACK)
+    depths = np.arange(least, MOST_DROP * torso / width, DEPTH_STEP)
+    if seen > OPEN or not len(depths):
         return back
-    above = np.arange(mask.shape[0])[:, None] < rows[best][None]
-    back[:, columns] = above & mask[:, columns] & spanned[best]
-    return back
+    change = _change_around(cloth, neck_left, neck_right)
+    usual = 1.0 - USUALNESS * np.abs(depths * width / (USUAL_DROP * torso) - 1.0)
+    line, score = _front_line(change, neck_left, neck_right, (depths, usual), HOOD_EDGE if hood else EVERY_EDGE)
+    if not hood and score < (LEAST_COLLAR_SCORE if collar else LEAST_SCORE):
+        return back
+    above = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
+    drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [np.rint(above).astype(np.int32)], 1)
+    back = (drawn > 0) & mask
+    return back | _spikes(mask & ~back, (neck_left, neck_right), width)
 
 
-def _best_arc(strength: NDArray[np.float32], on_cloth: BoolMask, share_on_cloth: NDArray[np.float64]) -> int | None:
-    """Index of the arc that is the neckline, or None. All arrays have one row, or one value, per arc."""
-    usable = share_on_cloth > 0.6
-    if not usable.any():
-        return None
-    count = np.maximum(on_cloth.sum(axis=1), 1)
-    on_edge = np.minimum(strength / CLEAR_EDGE, 1).sum(axis=1) / count * share_on_cloth**2
-    if float(np.median(on_edge[usable])) < BUSY:
-        best = int(np.argmax(on_edge))
-        return best if on_edge[best] > LEAST_SCORE else None
-    known = np.where(on_cloth, strength, np.nan)
-    weakest, typical = np.zeros(len(known)), np.zeros(len(known))
-    weakest[usable], typical[usable] = np.nanpercentile(known[usable], (25, 50), axis=1)
-    lead = np.sqrt(weakest) * typical * share_on_cloth**2
-    best = int(np.argmax(lead))
-    return best if lead[best] > LEAST_LEAD * float(np.median(lead[usable])) else None
+def _spikes(front: BoolMask, ends: tuple[NDArray[np.float64], NDArray[np.float64]], width: float) -> BoolMask:
+    """What is thin of the front where its neckline ends: scraps of the back beside the neckband, and torn corners."""
+    spikes = np.zeros_like(front)
+    reach, radius = int(SPIKES_WITHIN * width), max(2, round(SPIKE * width))
+    for x, y in ends:
+        rows = slice(max(int(y) - reach, 0), int(y) + reach)
+        columns = slice(max(int(x) - reach, 0), int(x) + reach)
+        spikes[rows, columns] = front[rows, columns] & ~opened(front[rows, columns], radius)
+    return spikes
+
+
+def _front_line(
+    change: _Change,
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    depths: tuple[NDArray[np.float64], NDArray[np.float64]],
+    cap: float,
+) -> tuple[NDArray[np.float32], float]:
+    """The likeliest front neckline, ``(points, 2)`` x and y, and how steadily the colours change along it, 0 to 1.
+
+    Args:
+        change: The colours' change around the neck.
+        left: (x, y) of the neck's highest point left in the picture.
+        right: The same on the right.
+        depths: Depths to try, in neck widths, and how usual each of them is, 0 to 1.
+        cap: See `_steadiness`.
+    """
+    arcs = hung_between(left, right, tuple(depths[0]), INSETS)
+    scores = _steadiness(change, arcs, cap)
+    best = int(np.argmax(scores * np.interp(arcs.depths, *depths)))
+    nearby = tuple(round(float(arcs.depths[best]) + step, 3) for step in FINE_STEPS)
+    finest, steadiest = arcs.points[best], 0.0
+    for aside in FINE_SHIFTS:
+        shift = np.array([aside * float(right[0] - left[0]), 0.0])
+        fine = hung_between(left + shift, right + shift, nearby, FINE_INSETS)
+        near = np.abs(fine.points - arcs.points[best]).max(axis=(1, 2)) < NEAR * float(right[0] - left[0])
+        fine_scores = np.where(near, _steadiness(change, fine, max(cap, CLEAR_EDGE)), 0.0)
+        if fine_scores.max() > steadiest:
+            finest, steadiest = fine.points[int(np.argmax(fine_scores))], float(fine_scores.max())
+    return finest, float(scores[best])
+
+
+def _change_around(cloth: Cloth, left: NDArray[np.float64], right: NDArray[np.float64]) -> _Change:
+    width = float(right[0] - left[0])
+    height, columns = cloth.alpha.shape
+    first, last = max(int(left[0] - 0.2 * width), 0), min(int(right[0] + 0.2 * width), columns)
+    top = max(int(min(left[1], right[1]) - 0.1 * width), 0)
+    bottom = min(int(top + 1.3 * width), height)
+    window = np.clip(cloth.colour[top:bottom, first:last] * 255, 0, 255).astype(np.uint8)
+    lab = to_lab(np.asarray(cv2.GaussianBlur(window, (0, 0), BLUR), dtype=np.uint8))
+    planes = [np.ascontiguousarray(lab[..., channel]) for channel in range(3)]
+    slopes = np.stack(
+        [np.stack([cv2.Sobel(plane, cv2.CV_32F, *way) for plane in planes], axis=-1) for way in ((1, 0), (0, 1))],
+        axis=2,
+    )
+    inside = eroded(cloth.alpha[top:bottom, first:last] > 0.9, RIM)
+    strength = np.abs(slopes).sum(axis=(2, 3))
+    usual = float(np.median(strength[inside])) if inside.any() else 0.0
+    return _Change(np.asarray(slopes, dtype=np.float32), max(usual, 0.5), inside, (first, top))
+
+
+def _steadiness(change: _Change, arcs: Arcs, cap: float) -> NDArray[np.float64]:
+    """Per arc, ``(n,)``, the mean colour change across it, 0 to 1: changes of opposite sign cancel.
+
+    Stripes, prints and folds change colour now one way and now the other along an arc; a neckline does not.
+
+    Args:
+        change: The colours' change around the neck.
+        arcs: On the canvas.
+        cap: Strength beyond which a change counts no more, in usual ones.
+    """
+    height, width = change.cloth.shape
+    scores = np.zeros(len(arcs.points))
+    for beside in (-2.0, 0.0, 2.0):
+        place = arcs.points + beside * arcs.normals - change.origin
+        x = np.clip(np.rint(place[..., 0]), 0, width - 1).astype(int)
+        y = np.clip(np.rint(place[..., 1]), 0, height - 1).astype(int)
+        on_cloth = change.cloth[y, x]
+        slopes = change.slopes[y, x]
+        across = slopes[..., 0, :] * arcs.normals[..., :1] + slopes[..., 1, :] * arcs.normals[..., 1:]
+        limit = np.maximum(np.abs(across).sum(axis=2), cap * change.usual)
+        counted = across / limit[..., None] * on_cloth[..., None]
+        count = on_cloth.sum(axis=1)
+        mean = np.abs(counted.sum(axis=1)).sum(axis=1) / np.maximum(count, 1)
+        # An arc that runs beside the cloth has little to show.
+        share = np.clip(count / (0.8 * on_cloth.shape[1]), 0, 1)
+        scores = np.maximum(scores, mean * share**2)
+    return scores
 
 
 def without_inner_back(cloth: Cloth, back: BoolMask) -> Cloth:
     """The cloth with the inside of its back made transparent, and the matte's ring above it too."""
     if not back.any():
         return cloth
-    tall = cv2.dilate(back.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
+    tall = cv2.dilate(back.astype(np.uint8), np.ones((5, 5), dtype=np.uint8))
     upwards = cv2.dilate(tall, np.ones((7, 1), dtype=np.uint8), anchor=(0, 0))
     cover = cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8)
     return Cloth(cloth.colour, (cloth.alpha * (1 - cover)).astype(np.float32))

@@ -12,7 +12,9 @@ from skimage.segmentation import watershed
 
 from engines.base import Picture
 from engines.garment.ground import Ground, to_lab
+from engines.garment.loops import seen_through
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching_border
+from engines.garment.soft_shadow import outline_settled
 from engines.warp.channels import distance as colour_distance
 
 LEAST_CONTRAST = 1.6
@@ -47,12 +49,17 @@ def _flood(distance: NDArray[np.float32], threshold: float) -> BoolMask:
     return largest(opened(~outside, 1), keep_share=0.1)
 
 
-def _snap_to_edges(lab: NDArray[np.float32], mask: BoolMask, reach: int) -> BoolMask:
-    """Move the outline to the strongest colour edge within ``reach`` pixels of where the flood left it."""
-    gradient = np.zeros(mask.shape, dtype=np.float32)
+def _quickness(lab: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(h, w)``: how quickly the colour changes at each pixel, Sobel of all channels together."""
+    gradient = np.zeros(lab.shape[:2], dtype=np.float32)
     for channel in range(3):
         plane = np.ascontiguousarray(lab[..., channel])
         gradient += cv2.magnitude(cv2.Sobel(plane, cv2.CV_32F, 1, 0), cv2.Sobel(plane, cv2.CV_32F, 0, 1))
+    return gradient
+
+
+def _snap_to_edges(gradient: NDArray[np.float32], mask: BoolMask, reach: int) -> BoolMask:
+    """Move the outline to the strongest colour edge within ``reach`` pixels of where the flood left it."""
     inner = eroded(mask, reach)
     outer = ~dilated(closed(mask, 5), reach)
     band = ~inner & ~outer
@@ -127,9 +134,12 @@ def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
     if not mask.any():
         return mask
     blurred = to_lab(np.asarray(cv2.GaussianBlur(canvas, (0, 0), 1.0), dtype=np.uint8))
-    mask = _snap_to_edges(blurred, mask, reach=max(3, height // 60))
+    gradient = _quickness(blurred)
+    snapped = _snap_to_edges(gradient, mask, reach=max(3, height // 60))
+    mask = outline_settled(blurred, ground, mask, snapped, gradient)
     mask = closed(opened(largest(mask), 2), 5)
     mask = _drop_shadow(blurred, ground, mask)
     mask = _fill_false_holes(blurred, ground, mask)
     # The outline of cloth is smooth at the scale of a few pixels; the watershed's is not.
-    return np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5)
+    smoothed = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5
+    return np.asarray(smoothed & ~seen_through(smooth, ground, np.asarray(smoothed)))

@@ -23,6 +23,9 @@ LEAST_SYMMETRY = 0.62
 SHORTEST_SLEEVE = 0.12
 """In torso widths; less is the bulge of an armhole."""
 
+LEAST_COLLAR = 0.02
+"""What rises above the shoulder by this share of the garment's height is a collar."""
+
 SIDES = (-1, 1)
 """Left and right in the picture."""
 
@@ -178,12 +181,12 @@ def _find_sleeves(
 
 
 def _find_back(cloth: Cloth, axis: float, shoulders: Shoulders, frame: Frame) -> BoolMask:
-    """The inside of the back, seen only where no collar rises above the shoulder."""
-    if shoulders.neck_foot[1] - shoulders.neck_top[1] >= 0.02 * frame.height:
-        return np.zeros(cloth.alpha.shape, dtype=bool)
+    """The inside of the back, above the front neckline or between the leaves of a collar."""
+    rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
+    collar = rise if rise >= LEAST_COLLAR * frame.height and not shoulders.hood else 0.0
     # Each side as measured: a garment that hangs a little askew would put symmetric arcs beside the neckline.
     left, right = shoulders.neck_sides
     if np.abs(left - right).max() > 0.15 * frame.width:
         left = right = shoulders.neck_top
     origin = np.array([axis, 0.0])
-    return inner_back(cloth, origin + left * (-1, 1), origin + right)
+    return inner_back(cloth, origin + left * (-1, 1), origin + right, frame.width, collar=collar, hood=shoulders.hood)

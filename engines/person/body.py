@@ -136,6 +136,11 @@ class Body:
         return np.asarray((rows - self.face.chin[1]) / self.face.width, dtype=np.float32)
 
     @cached_property
+    def throat(self) -> Floats:
+        """``(height, width)``: distance from the line between the face's middle and the shoulders, in face widths."""
+        return np.asarray(self._along(self.face.oval.mean(axis=0), self.shoulders)[0] / self.face.width, np.float32)
+
+    @cached_property
     def arms(self) -> tuple[Limb, Limb]:
         """Left and right, from the shoulder to the finger tips."""
         return self._arm(0), self._arm(1)

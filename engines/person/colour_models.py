@@ -31,7 +31,7 @@ _PALEST_SKIN = 0.6
 """Chroma of a person's skin elsewhere over that of the face, at least; pale cloth and metal have less."""
 
 _SKIN_SPREAD = np.array([11.0, 3.5, 4.5])
-"""Least standard deviation of skin in L, a and b: light and shade make it wider than a cheek."""
+"""Standard deviation of skin in L, at least, and in a and b; light and shade make it wider than a cheek."""
 
 
 def lab_of(photo: Picture) -> Floats:
@@ -91,7 +91,9 @@ class Skin:
         near = place[(np.abs(place - middle) < (22.0, 10.0, 12.0)).all(axis=1)]
         near = near if len(near) >= 20 else place
         self.centres.append(near.mean(axis=0))
-        self._spreads.append(np.maximum(near.std(axis=0), _SKIN_SPREAD).astype(np.float32))
+        lightness = max(float(near[:, 0].std()), float(_SKIN_SPREAD[0]))
+        # Of lightness alone: what widens the chroma is cloth beside a hand.
+        self._spreads.append(np.array([lightness, *_SKIN_SPREAD[1:]], np.float32))
 
     def resembles(self, colour: Floats) -> bool:
         """Whether the colour may be the same person's skin in other light, which changes lightness most."""

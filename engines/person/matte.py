@@ -28,11 +28,17 @@ _NETWORK_TRUST, _COLOUR_TRUST = 3.5, 2.6
 _OUT_OF_REACH = 3.0
 """Log odds taken off where no part of the body can be: flags and helmets that one network takes in."""
 
-_GROUND_SPREAD = 4.0
-"""Least standard deviation of the ground around its local mean, in CIELAB units."""
+_LEAST_SPREAD = 2.0
+"""Least standard deviation of a surface around its local mean, in CIELAB units."""
 
 _COARSE = 4
 """How much smaller what changes slowly over the photo is drawn."""
+
+_LARGEST_SPECK = 0.04
+"""Side of the largest hole that is filled, in shoulder widths: the gap between arm and body is larger."""
+
+_EDGE = 5.0
+"""How far from the ground, in pixels of the working copy, a pixel may still be partly person."""
 
 _UNSEEN_COLOUR = 0.05
 """Share of the person's colours that the sure part does not show."""
@@ -69,12 +75,15 @@ def refined(pose: Pose, people: Floats, body: Body, lab: Floats, cells: NDArray[
     odds = _POSE_SHARE * _odds(pose.mask) + (1.0 - _POSE_SHARE) * _odds(people)
     odds -= _OUT_OF_REACH * _beyond(body)
     rough = sigmoid(odds)
-    person = histogram(cells, rough > 1.0 - _SURE)
-    colours = log_density(person, cells, _UNSEEN_COLOUR) - _ground_log_density(lab, rough < _SURE)
+    sure = rough > 1.0 - _SURE
+    person = log_density(histogram(cells, sure), cells, _UNSEEN_COLOUR)
+    # A shirt of one colour is as narrow as the wall beside it, which the whole person's colours are not.
+    np.maximum(person, _log_density_nearby(lab, sure), out=person)
+    colours = person - _log_density_nearby(lab, rough < _SURE)
     odds = odds + np.clip(0.8 * colours, -_COLOUR_TRUST, _COLOUR_TRUST)
     guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
     cover = guide.smooth(sigmoid((1.5 * odds).astype(np.float32)))
-    return _main_part(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32))
+    return _solid(_main_part(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32)), body.breadth)
 
 
 def _beyond(body: Body) -> Floats:
@@ -89,12 +98,12 @@ def _odds(mask: Floats) -> Floats:
     return np.asarray(np.clip(logarithm, -_NETWORK_TRUST, _NETWORK_TRUST), dtype=np.float32)
 
 
-def _ground_log_density(lab: Floats, ground: Region) -> Floats:
-    """How likely each pixel's colour is under a Gaussian fitted to the ground nearby."""
-    means, spreads = _ground_nearby(lab, ground)
-    height, width = ground.shape
-    total = np.full(ground.shape, -2.76, np.float32)
-    off = np.zeros(ground.shape, np.float32)
+def _log_density_nearby(lab: Floats, region: Region) -> Floats:
+    """How likely each pixel's colour is under a Gaussian fitted to the part of a region nearby."""
+    means, spreads = _colours_nearby(lab, region)
+    height, width = region.shape
+    total = np.full(region.shape, -2.76, np.float32)
+    off = np.zeros(region.shape, np.float32)
     for axis in range(3):
         mean, spread = (cv2.resize(part[..., axis], (width, height)) for part in (means, spreads))
         difference = lab[..., axis] - mean
@@ -104,10 +113,10 @@ def _ground_log_density(lab: Floats, ground: Region) -> Floats:
     return np.asarray(total - 0.5 * np.minimum(off, 60.0), dtype=np.float32)
 
 
-def _ground_nearby(lab: Floats, ground: Region) -> tuple[Floats, Floats]:
-    """Mean and variance of the ground around each pixel, drawn small: they change slowly."""
-    size = (max(ground.shape[1] // _COARSE, 1), max(ground.shape[0] // _COARSE, 1))
-    weight = ground.astype(np.float32)
+def _colours_nearby(lab: Floats, region: Region) -> tuple[Floats, Floats]:
+    """Mean and variance of a region's colours around each pixel, drawn small: they change slowly."""
+    size = (max(region.shape[1] // _COARSE, 1), max(region.shape[0] // _COARSE, 1))
+    weight = region.astype(np.float32)
     weighted = lab * weight[..., None]
     weight, weighted, squared = (
         np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
@@ -115,13 +124,13 @@ def _ground_nearby(lab: Floats, ground: Region) -> tuple[Floats, Floats]:
     )
     total = np.full(weight.shape, 1e-6, np.float32)
     mean, square = np.zeros_like(weighted), np.zeros_like(weighted)
-    for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # the near ground first, the far where there is none
+    for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # what is near first, the far where there is none
         window = (2 * int(reach * max(weight.shape)) + 1,) * 2
         total += say * _box(weight, window)
         mean += say * _box(weighted, window)
         square += say * _box(squared, window)
     mean /= total[..., None]
-    return mean, np.maximum(square / total[..., None] - mean**2, _GROUND_SPREAD**2)
+    return mean, np.maximum(square / total[..., None] - mean**2, _LEAST_SPREAD**2)
 
 
 def _main_part(cover: Floats) -> Floats:
@@ -136,6 +145,16 @@ def _main_part(cover: Floats) -> Floats:
     dropped = cv2.dilate(small[parts].astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
     kept = cv2.dilate((~small & (areas > 0))[parts].astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return np.where(dropped & ~kept, np.float32(0.0), cover)
+
+
+def _solid(cover: Floats, breadth: float) -> Floats:
+    """Fill what is pale within the person for having the ground's colour, and holes too small to be looked through."""
+    _, parts, stats, _ = cv2.connectedComponentsWithStats((cover <= 0.5).astype(np.uint8), connectivity=4)
+    small = stats[:, cv2.CC_STAT_AREA] < (_LARGEST_SPECK * breadth) ** 2
+    small[0] = False
+    within = ((cover > 0.5) | small[parts]).astype(np.uint8)
+    deep = cv2.distanceTransform(within, cv2.DIST_L2, 3) > _EDGE
+    return np.where(deep | small[parts], np.float32(1.0), cover)
 
 
 def _padded_box(mask: Region) -> tuple[int, int, int, int]:

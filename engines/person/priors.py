@@ -5,15 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from engines.person.body import Body, NearerLimb
+from engines.person.colour_models import Region
 from engines.person.extents import Extents
 from engines.person.naming import HAIR, LOWER, SKIN, UPPER
 from engines.person.networks import Floats, sigmoid
+
+_NECK_HALF = 0.36
+"""Half width of the neck in face widths, without its edges, beside which hair hangs."""
+
+_BARE_NECK = 0.62
+"""Half width of a neck with nothing beside it, at most, in face widths."""
+
+_MOUTH = -0.3
+"""Height of the mouth over the chin, in face widths."""
+
+_NO_HAIR = 0.98
+"""By how much hair is less likely where none hangs; colour still has a say."""
 
 
 class Priors:
     """What the body's shape alone says; asked again whenever the ends of the clothes are better known."""
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, inside: Region) -> None:
         self._body = body
         self._not_face = 1 - body.face.mask(*body.shape).astype(np.float32)
         self._on_arm = sigmoid((1.05 - body.arm.offset) * 8)
@@ -21,6 +34,7 @@ class Priors:
         self._torso = sigmoid((body.height + 0.12) * 30) * sigmoid((0.75 - body.aside) * 12)
         self._neck = _neck(body)
         self._hair = _hair(body) * (0.1 + 0.9 * self._not_face)
+        self._hair[_beside_bare_neck(body, inside)] *= 1 - _NO_HAIR
         self._arm_skin = 0.9 * self._on_arm * sigmoid((body.height + 0.05) * 20)
         self._skin = np.maximum.reduce(
             [
@@ -57,9 +71,24 @@ class Priors:
 def _hair(body: Body) -> Floats:
     """Around the head surely, hanging down to the chest perhaps, never in front of chin and throat."""
     around = sigmoid((1.1 - body.head) * 7) * sigmoid((0.1 - body.below_chin) * 8)
-    throat = sigmoid((body.below_chin + 0.05) * 25) * sigmoid((0.17 - body.aside) * 30)
-    hanging = 0.25 * (1 - 0.97 * throat) * sigmoid((1.9 - body.head) * 5) * sigmoid((0.45 - body.height) * 12)
-    return np.asarray(np.maximum(around, hanging), dtype=np.float32)
+    hanging = 0.25 * sigmoid((1.9 - body.head) * 5) * sigmoid((0.45 - body.height) * 12)
+    return np.asarray(np.maximum(around, hanging) * (1 - _NO_HAIR * _throat(body)), dtype=np.float32)
+
+
+def _throat(body: Body) -> Floats:
+    """Below the jaw, on the way to the shoulders: what is dark here lies in the head's shadow."""
+    return sigmoid((body.below_chin + 0.25) * 20) * sigmoid((_NECK_HALF - body.throat) * 25)
+
+
+def _beside_bare_neck(body: Body, inside: Region) -> Region:
+    """Where the outline comes so near to the neck's middle that no hair hangs in between, however dark it is there."""
+    top, bottom = body.face.oval.mean(axis=0), body.shoulders
+    rows = np.arange(body.shape[0], dtype=np.float32)
+    middle = np.interp(rows, [top[1], bottom[1]], [top[0], bottom[0]])[:, None]
+    off = (np.arange(body.shape[1], dtype=np.float32)[None] - middle) / np.float32(body.face.width)
+    near = np.where(inside & (np.abs(off) < 2 * _BARE_NECK), off, np.float32(0.0))
+    bare = (near.min(axis=1) > -_BARE_NECK)[:, None], (near.max(axis=1) < _BARE_NECK)[:, None]
+    return np.asarray(np.where(off < 0, *bare) & (body.below_chin > _MOUTH), dtype=np.bool_)
 
 
 def _ears(body: Body) -> Floats:
@@ -69,9 +98,8 @@ def _ears(body: Body) -> Floats:
 
 
 def _neck(body: Body) -> Floats:
-    return (
-        sigmoid((body.below_chin + 0.15) * 20) * sigmoid((0.02 - body.height) * 25) * sigmoid((0.32 - body.aside) * 20)
-    )
+    beside = sigmoid((body.below_chin + 0.15) * 20) * sigmoid((0.32 - body.aside) * 20)
+    return np.asarray(np.maximum(beside, _throat(body)) * sigmoid((0.02 - body.height) * 25), dtype=np.float32)
 
 
 def _neckline(body: Body) -> Floats:

@@ -34,7 +34,7 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import HONOURED, is_tucked, settle_hints
+from engines.warp.hints import HONOURED, is_open, is_tucked, settle_hints
 from engines.warp.lifting import Lifter
 from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
@@ -117,14 +117,13 @@ class WarpEngine:
         person_map = reduced_map(request.person_map, scale)
         stages.begin("body")
         body = measure_body(person_map, before)
-        check_pose(person_map, body)
+        checks = check_pose(person_map, body)
         corrected = looked_at_again(before, person_map, body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
         self._observe("map", lambda: picture_of_map(before, person_map))
         self._observe("body", lambda: picture_of_body(before, body))
         picture = before
-        checks: dict[str, float] = {}
         put_on: set[Category] = set()
         tucked = False
         for number, garment in enumerate(request.garments, start=1):
@@ -136,7 +135,7 @@ class WarpEngine:
                 stages,
                 number=number,
                 seed=request.seed,
-                over=garment.category in put_on,
+                over=garment.category in put_on or is_open(garment),
                 under_tucked_top=tucked,
             )
             picture = worn.picture

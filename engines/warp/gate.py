@@ -1,10 +1,11 @@
-"""Bounds beyond which no honest picture can be made."""
+"""Bounds beyond which no honest picture can be made, and what to do about each."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from engines.base import Category, EngineError, Landmark, PersonMap
+from engines.base import Category, EngineError, Label, Landmark, PersonMap
+from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
 
@@ -17,39 +18,106 @@ LEAST_FRONTALITY = 0.30
 MOST_LEAN = 0.75
 """Sine of the angle between spine and upright from which a person counts as lying."""
 
+LEAST_TORSO_SHOWN = 0.6
+"""How far down the photo has to reach for a top: 0 is the shoulders, 1 the hips."""
+
+LEAST_LEGS_SHOWN = 1.25
+"""The same for what is worn on the legs."""
+
+LEAST_SOLID = 0.6
+"""Share of the middle of the torso that must be person; less means that joints and outline are not of one body."""
+
+MOST_CLOTH_BORDER = 4.0
+"""Longest border between top and bottom, in shoulder widths. A hem has 0.1 to 2.2; 8.0 had an open jacket in the
+colour of the shorts below it, of which either took shreds of the other."""
+
+OPENING = 0.18
+"""Half width of what a top that is worn open leaves free, in shoulder widths."""
+
 LEAST_COVER = 0.55
 """Share of the chest that a top or dress must cover; less means that the landmarks were misread."""
 
 
-def check_pose(person_map: PersonMap, body: BodyModel) -> None:
-    """Refuse poses that clothes cut for a front view cannot be laid on.
+def check_pose(person_map: PersonMap, body: BodyModel) -> dict[str, float]:
+    """Refuse photos in which clothes cut for a front view cannot be laid on, or the old ones not be told apart.
+
+    Returns:
+        What was measured.
 
     Raises:
         EngineError: ``pose_not_usable``.
     """
     bone = body.skeleton
-    seen = person_map.landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 3]
-    if float(seen.min()) < LEAST_SHOULDER_VISIBILITY:
-        raise EngineError("pose_not_usable", "Both shoulders have to be seen.")
     apart = float(np.linalg.norm(bone.shoulder[RIGHT] - bone.shoulder[LEFT]))
-    if apart < LEAST_FRONTALITY * bone.torso_length:
-        raise EngineError("pose_not_usable", "The person is turned too far away from the camera.")
-    if abs(float(bone.down[0])) > MOST_LEAN or float(bone.down[1]) < 0:
-        raise EngineError("pose_not_usable", "The person has to stand or sit upright.")
+    figures = {
+        "pose_score": person_map.score,
+        "shoulders_seen": float(person_map.landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 3].min()),
+        "frontality": apart / body.torso_length,
+        "lean": abs(float(bone.down[0])),
+        "torso_shown": shown_down_to(body),
+        "torso_solid": _solid(body),
+        "cloth_border": _cloth_border(body),
+    }
+    if figures["shoulders_seen"] < LEAST_SHOULDER_VISIBILITY:
+        raise EngineError("pose_not_usable", "Both shoulders must be seen: show yourself from head to hips.")
+    if figures["frontality"] < LEAST_FRONTALITY:
+        raise EngineError("pose_not_usable", "Turn towards the camera, so that both shoulders face it.")
+    if figures["lean"] > MOST_LEAN or float(bone.down[1]) < 0:
+        raise EngineError("pose_not_usable", "Stand or sit upright, and hold the photo the right way up.")
+    if figures["torso_shown"] < LEAST_TORSO_SHOWN:
+        raise EngineError("pose_not_usable", "Show yourself from head to hips.")
+    if figures["torso_solid"] < LEAST_SOLID:
+        raise EngineError(
+            "pose_not_usable", "Stand facing the camera, with nothing in front of you, against a plain wall."
+        )
+    if figures["cloth_border"] > MOST_CLOTH_BORDER:
+        raise EngineError(
+            "pose_not_usable", "Take off an open jacket or coat, and let your top end in one line at the waist."
+        )
+    return figures
 
 
 def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, float]:
     """Measure how well a garment covers what it should.
 
     Raises:
-        EngineError: ``garment_not_recognised`` when it does not lie where such a garment lies.
+        EngineError: ``pose_not_usable`` when the photo ends above what is worn there, ``garment_not_recognised`` when
+            the garment does not lie where such a garment lies.
     """
+    if category is not Category.UPPER_BODY and shown_down_to(body) < LEAST_LEGS_SHOWN:
+        raise EngineError("pose_not_usable", "Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
         return {}
     chest = (body.heights > 0.35) & (body.heights < 0.6) & (np.abs(body.laterals) < 0.25) & (body.matte > 0.5)
+    if drape.checks.get("open"):
+        chest &= np.abs(body.laterals) > OPENING
     if not chest.any():
         return {}
     cover = float((drape.alpha[chest] > 0.9).mean())
     if cover < LEAST_COVER:
-        raise EngineError("garment_not_recognised", "The garment could not be laid on the chest.")
+        raise EngineError(
+            "garment_not_recognised", "Use a picture of the whole garment from the front, alone on a plain background."
+        )
     return {"chest_cover": cover}
+
+
+def shown_down_to(body: BodyModel) -> float:
+    """Where the spine leaves the photo: 0 at the shoulders, 1 at the hips."""
+    bone = body.skeleton
+    rows = body.shape[0] - 1 - float(bone.shoulders[1])
+    return rows / max(float(bone.down[1]) * body.torso_length, 1.0)
+
+
+def _solid(body: BodyModel) -> float:
+    """Share of the middle of the torso, as far as it is in the photo, that is person."""
+    middle = (body.heights > 0.1) & (body.heights < 0.9) & (np.abs(body.laterals) < 0.2)
+    return float((body.matte[middle] > 0.5).mean()) if middle.any() else 0.0
+
+
+def _cloth_border(body: BodyModel) -> float:
+    """Length of the border between top and bottom in shoulder widths."""
+    cloth = labelled_as(body.labels, (Label.UPPER, Label.LOWER))
+    top = body.labels == Label.UPPER
+    pairs = ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1]))
+    length = sum(int(((top[one] != top[other]) & cloth[one] & cloth[other]).sum()) for one, other in pairs)
+    return length / body.shoulder_width

@@ -9,7 +9,7 @@ from engines.garment.dress_landmarks import DRESS_KINDS, JUMPSUIT_KINDS
 from engines.garment.lower_landmarks import SHAPES
 from engines.hint_sense import sensible_hints, settle
 
-HONOURED = frozenset({"kind", "tuck_state", "view_angle", "back_picture", "size", "customer_size"})
+HONOURED = frozenset({"kind", "tuck_state", "garment_state", "view_angle", "back_picture", "size", "customer_size"})
 """Names of the hints that can change a picture."""
 
 DECISIVE_KINDS = {
@@ -20,9 +20,7 @@ DECISIVE_KINDS = {
 """Kinds that settle how a garment is laid on the body, by the part of the body."""
 
 _REASONS = {
-    "size": "This engine draws tops alone in another size; other garments fit the body.",
-    "customer_size": "This engine draws tops alone in another size; other garments fit the body.",
-    "garment_state": "The garment is shown open or closed as in its picture.",
+    "garment_state": "Tops alone are drawn open; all else is open or closed as in its picture.",
     "view_angle": "The person is shown from the side that the photo shows.",
 }
 
@@ -39,6 +37,11 @@ def is_tucked(garment: Garment) -> bool:
     return sensible_hints(garment).tuck_state == "tucked"
 
 
+def is_open(garment: Garment) -> bool:
+    """Whether a top is to be worn open, over what the person wears."""
+    return garment.category is Category.UPPER_BODY and sensible_hints(garment).garment_state == "open"
+
+
 def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]]:
     """Sort the given hints into applied and not applied, as `engines.hint_sense.settle` does."""
     return settle(garments, _refusal)
@@ -47,7 +50,7 @@ def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]
 def _refusal(garment: Garment, name: str) -> str | None:
     if name == "view_angle" and garment.hints.view_angle in ("front", "back"):
         return None
-    if name in {"size", "customer_size"} and garment.category is Category.UPPER_BODY:
+    if name == "garment_state" and is_open(garment):
         return None
     if name != "kind":
         return _REASONS.get(name)

@@ -38,6 +38,9 @@ NECK_ZONE = 0.60
 MOST_DOUBTED = 0.25
 """Largest area of bare skin that may be doubted, in squared shoulder widths: more is real skin in another light."""
 
+LEAST_ALONG_CLOTH = 0.4
+"""Edge that cloth taken for skin or hair shares with the garment, over the edge shared with skin and hair."""
+
 LARGEST_PATCH = 0.015
 """Area up to which a thing surrounded by cloth is a badge or a buckle on it, in squared shoulder widths."""
 
@@ -64,6 +67,7 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     doubted = _skin_of_another_colour(alike, labels, body.shoulder_width)
     lining = _hair_of_another_colour(lab, person_map, body)
     doubted |= lining | _collar_around_head(lab, alike, person_map, lining)
+    doubted = _beside_cloth(doubted, labels)
     changed = np.where(doubted, np.uint8(Label.UPPER), labels)
     # Last, since a ring of metal lies within cloth only once the skin beside it is known to be cloth.
     changed[_patches_on_cloth(alike, changed, body.shoulder_width)] = Label.UPPER
@@ -86,6 +90,18 @@ def _like(lab: NDArray[np.float32], skin: NDArray[np.float32]) -> BoolMask:
 def _skin_of_another_colour(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -> BoolMask:
     doubted = opened(labelled_as(labels, SKIN_LABELS) & ~alike, 2)
     return doubted if doubted.sum() < MOST_DOUBTED * unit**2 else np.zeros_like(doubted)
+
+
+def _beside_cloth(doubted: BoolMask, labels: NDArray[np.uint8]) -> BoolMask:
+    """Those regions that hang on to the garment: a collar does, a tattoo, an ear ring and pale light on skin do not."""
+    count, numbered = cv2.connectedComponents(doubted.astype(np.uint8))
+    if count == 1:
+        return doubted
+    cloth, rest = labels == Label.UPPER, (labels != Label.UPPER) & (labels != Label.BACKGROUND) & ~doubted
+    along_cloth, along_rest = (
+        np.bincount(numbered[doubted & dilated(beside, 2)], minlength=count) for beside in (cloth, rest)
+    )
+    return np.asarray(doubted & (along_cloth > LEAST_ALONG_CLOTH * along_rest)[numbered])
 
 
 def _collar_around_head(lab: NDArray[np.float32], alike: BoolMask, person_map: PersonMap, lining: BoolMask) -> BoolMask:

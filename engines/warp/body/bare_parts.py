@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.hidden_hands import hand_hidden
+from engines.warp.body.into_shoe import into_shoe
 from engines.warp.body.limbs import Limb, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.silhouette import ease, reach
@@ -33,6 +34,13 @@ SHOULDER_REACH = 0.32
 
 TORSO_BARE_MOST = ((0.10, 0.46), (0.35, 0.44), (0.66, 0.375), (0.88, 0.405), (1.10, 0.46))
 """Largest half width of a bare torso at heights, in shoulder widths: what is measured may be a loose top's."""
+
+HIP_SEEN, LEAST_HIP = (0.01, 0.06), 50
+"""Heights below the waist between which trousers tell how wide the hips are, and pixels that are enough for it."""
+
+IN_WAISTBAND, MOST_HIP, HIP_RISE = 0.97, 0.35, 0.24
+"""Width of a belly over that of the waistband it comes out of, how much wider than usual it is at most, and the height
+over which it comes in to the usual, in torso lengths."""
 
 COVERED = 0.5
 """Cover of the drape on a limb's axis from which the limb counts as clothed there."""
@@ -142,11 +150,23 @@ def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDA
     return np.asarray(np.where(clothed, smooth, outer), dtype=np.float32)
 
 
+def beyond(limb: BarePart, begin: float) -> BarePart:
+    """What of a whole limb comes out of a sleeve or trouser leg that ends at a share of its length.
+
+    A sleeve so short that the round of the shoulder is bare leaves the whole arm.
+    """
+    if begin <= (0.0 if limb.bend > 0.0 else CAP_SLEEVE):
+        return limb
+    on = limb.on & (limb.share >= begin)
+    return replace(limb, on=on, begin=begin)
+
+
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     """A leg from a share of its length to the ankle."""
     limb = body.legs[side]
     usual = usual_leg(limb, body.shoulder_width)
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
+    limb, edges = into_shoe(body.labels, limb, edges, body.shoulder_width)
     return _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
 
 
@@ -169,7 +189,7 @@ def bare_torso(body: BodyModel) -> BarePart:
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
     halves = {}
     for side in SIDES:
-        chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit)
+        chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit + _towards_hip(body, heights, side))
         tip = body.tip_offset(side)
         foot = _neck_foot(body)
         line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]
@@ -186,6 +206,18 @@ def bare_torso(body: BodyModel) -> BarePart:
     field = rasterise(grid, across, body.shape)[..., 0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
+
+
+def _towards_hip(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """What a belly is wider than usual above trousers that are, ``(n,)`` pixels: no waistband stands off it."""
+    unit, offset = body.shoulder_width, body.laterals * (body.shoulder_width * side)
+    below = body.heights - body.waist.height
+    seen = offset[(body.labels == Label.LOWER) & (below > HIP_SEEN[0]) & (below < HIP_SEEN[1]) & (offset > 0)]
+    if len(seen) < LEAST_HIP:
+        return np.zeros_like(heights)
+    usual = float(bare_torso_limit(np.array([body.waist.height], np.float32))[0]) * unit
+    wider = float(np.clip(IN_WAISTBAND * np.percentile(seen, 97) - usual, 0.0, MOST_HIP * usual))
+    return np.asarray(wider * ease((heights - body.waist.height + HIP_RISE) / HIP_RISE), np.float32)
 
 
 def _neck_foot(body: BodyModel) -> float:

@@ -20,6 +20,10 @@ CROTCH_DROP = 0.30
 LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.32, 0.21, 0.16)
 """Believable half widths of a clothed or bare leg at crotch, knee and ankle, in shoulder widths."""
 
+SEATED_DROP, SEATED_MOST = 0.5, 1.3
+"""Knee below hip over the length of the shin, under which a thigh is raised; and by what both legs of somebody who
+sits may then be thicker: the knees are nearer to the camera than the shoulders."""
+
 LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
@@ -102,7 +106,8 @@ def measure_leg(
     half_gap = np.linalg.norm(line - other_line, axis=1) / 2.0
     knots = [0.0, bend, 1.0]
     least = (np.interp(shares, knots, LEG_LEAST) * shoulder_width).astype(np.float32)
-    most = (np.interp(shares, knots, LEG_MOST) * shoulder_width).astype(np.float32)
+    nearer = SEATED_MOST if _raised(joints) or _raised(other) else 1.0
+    most = (nearer * np.interp(shares, knots, LEG_MOST) * shoulder_width).astype(np.float32)
     outer = reach(inside, line, outward, 0.5 * shoulder_width)
     inner = reach(inside, line, -outward, 0.5 * shoulder_width)
     # Below the ankle a ray measures the shoe.
@@ -170,6 +175,12 @@ def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
     position = np.where(limb.shares < limb.bend, limb.shares / max(limb.bend, 0.1), shin)
     knots, values = zip(*LEG_BARE, strict=True)
     return np.asarray(np.interp(position, knots, values) * shoulder_width, dtype=np.float32)
+
+
+def _raised(joints: tuple[Point, Point, Point]) -> bool:
+    """Whether a thigh is raised, sideways or towards the camera."""
+    hip, knee, ankle = joints
+    return float(knee[1] - hip[1]) < SEATED_DROP * float(np.linalg.norm(ankle - knee))
 
 
 def _below_hip(joints: tuple[Point, Point, Point], shoulder_width: float) -> tuple[Point, Point, Point]:

@@ -49,6 +49,7 @@ class Skeleton:
         arm_depth: z of the wrist per picture side.
         arm_seen: Least visibility of elbow and wrist per picture side.
         leg_seen: Least visibility of knee and ankle per picture side.
+        knee_seen: Visibility of the knee per picture side.
         shoulders: Mid-shoulder.
         hips: Mid-hip.
         shoulder_width: Distance of the shoulder joints in pixels, at least half the torso length.
@@ -67,6 +68,7 @@ class Skeleton:
     arm_depth: dict[int, float]
     arm_seen: dict[int, float]
     leg_seen: dict[int, float]
+    knee_seen: dict[int, float]
     shoulders: Point
     hips: Point
     shoulder_width: float
@@ -88,7 +90,7 @@ def read_skeleton(person_map: PersonMap) -> Skeleton:
     shoulders = (shoulder[LEFT] + shoulder[RIGHT]) / 2.0
     apart = float(np.linalg.norm(shoulder[RIGHT] - shoulder[LEFT]))
     if not np.isfinite(apart) or apart < 4.0:
-        raise EngineError("pose_not_usable", "the shoulders are not apart")
+        raise EngineError("pose_not_usable", "Turn towards the camera, so that both shoulders face it.")
 
     hips, hip, leg_rows = _hips(points, seen, shoulder, shoulders, apart)
     torso_length = max(float(np.linalg.norm(hips - shoulders)), 1.0)
@@ -129,6 +131,7 @@ def read_skeleton(person_map: PersonMap) -> Skeleton:
             side: float(min(seen[Landmark.LEFT_KNEE + leg_rows[side]], seen[Landmark.LEFT_ANKLE + leg_rows[side]]))
             for side in SIDES
         },
+        knee_seen={side: float(seen[Landmark.LEFT_KNEE + leg_rows[side]]) for side in SIDES},
         shoulders=shoulders,
         hips=hips,
         shoulder_width=max(apart, 0.5 * torso_length),

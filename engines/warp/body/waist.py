@@ -139,6 +139,8 @@ def _change_of_colour(
     if photo is None:
         return None
     area = worn & (heights > 0.30) & (heights < 1.40)
+    if not area.any():
+        return None
     lab = cv2.cvtColor(np.ascontiguousarray(photo[area].reshape(-1, 1, 3), dtype=np.float32), cv2.COLOR_RGB2LAB)
     scaled = (lab.reshape(-1, 3) + np.array([0.0, 64.0, 64.0])) / np.array([100.0, 128.0, 128.0])
     level = np.clip(scaled * COLOUR_LEVELS, 0, COLOUR_LEVELS - 1).astype(np.int64)

@@ -12,19 +12,34 @@ from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, dilated
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.channels import largest_channel
-from engines.warp.composite.front import arms_in_front, hands_in_front, head_in_front
-from engines.warp.composite.shading import bounded, contact_shadow, folds_of_old_cloth, roundness, shadow_of_arms
-from engines.warp.composite.sharpness import edge_blur
+from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, arms_left_alone, hidden_by_body
+from engines.warp.composite.drawn_folds import arm_folds, leg_folds, torso_folds
+from engines.warp.composite.form import broad_light, falling_light, roundness
+from engines.warp.composite.front import hands_in_front, head_in_front
+from engines.warp.composite.shading import bounded, exposure, folds_of_old_cloth
+from engines.warp.composite.shadows import contact_shadow, shadow_of_arms
+from engines.warp.composite.sharpness import crisper, edge_blur
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.fill import grain_of
 
 CLOTH_BLUR = 0.55
 """Edge blur of cloth as it comes out of the rasteriser, pixels."""
 
-GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.30, 0.28, 0.24
-"""Depth of the contact shadows of the garment on skin and trousers, of sleeves on the torso, of head and hands
+GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.42, 0.45, 0.28
+"""Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
+
+GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.032, 0.022, 0.03
+"""Reach of those shadows, in shoulder widths."""
+
+SEAM_FROM = 0.17
+"""Height below which a sleeve throws a shadow on the torso, in torso lengths; above, both are one surface."""
+
+BELOW_HIPS = 1.1
+"""Height below which there are two legs and not one body, in torso lengths."""
+
+FOLDS_SEEN = 0.7
+"""Share of the drawn folds that is left out where those of the old cloth are taken over."""
 
 SIDE_NAMES = {LEFT: "left", RIGHT: "right"}
 
@@ -68,28 +83,45 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     blur = edge_blur(photo, body.matte > 0.3)
     pieces = [_softened(piece, blur) for piece in scene.drape.pieces]
     base = [piece for piece in pieces if not piece.name.endswith("sleeve")]
-    sleeves = [piece for piece in pieces if piece.name.endswith("sleeve")]
-    cover = scene.drape.alpha
+    places = arm_places(body)
+    on_body = Drape(tuple(base), {}).alpha
+    sleeves = [_behind_body(piece, body, places, on_body) for piece in pieces if piece.name.endswith("sleeve")]
+    cover = Drape((*base, *sleeves), {}).alpha
 
-    picture = scene.plate * _on_person(contact_shadow(cover, 0.02 * unit, GARMENT_SHADOW), person)
-    light = folds_of_old_cloth(photo, scene.old, unit) * np.float32(_exposure(photo, scene.person_map))
+    plate = _blended(scene.plate, photo, arms_left_alone(scene.old, body, places))
+    picture = plate * _on_person(contact_shadow(cover, GARMENT_REACH * unit, GARMENT_SHADOW), person)
+    folds, believed = folds_of_old_cloth(photo, scene.old, unit)
+    broad = broad_light(photo, scene.old, body)
+    light = folds * falling_light(body, broad) * np.float32(exposure(photo, scene.person_map))
+    lacking = 1 - FOLDS_SEEN * believed
     sleeve_ends = {side: scene.drape.checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
-    bare_arms = arms_in_front(photo, scene.old, body, sleeve_ends)
+    bare_arms = arms_in_front(scene.old, body, places, sleeve_ends)
     arms = np.maximum.reduce([bare_arms, *(piece.alpha for piece in sleeves)])
+    on_legs = leg_folds(body, lacking) if any(piece.name.endswith("leg") for piece in base) else light
     for piece in base:
-        factor = light * roundness(piece, body, below_armpit=bool(sleeves))
+        factor = light * roundness(piece, body, broad, below_armpit=bool(sleeves))
         if piece.name == "torso":
-            factor = factor * shadow_of_arms(arms, body)
+            factor = factor * shadow_of_arms(arms, body) * torso_folds(body, lacking)
+        elif piece.name.endswith("leg"):
+            factor = factor * on_legs
         picture = _laid_over(picture, piece, bounded(factor, unit))
-    picture = _blended(picture, scene.plate, bare_arms)
+    picture = _blended(picture, plate, bare_arms)
+    # What a sleeve throws its shadow on is the garment's own torso as well.
+    under_sleeves = np.maximum(person, on_body[..., None])
+    sleeve_light = light * arm_folds(body, lacking) if sleeves else light
     for piece in sleeves:
-        shadow = 1 - (1 - contact_shadow(piece.alpha, 0.018 * unit, SLEEVE_SHADOW)) * ease((body.heights - 0.22) / 0.15)
-        picture = np.asarray(picture * _on_person(shadow, person), dtype=np.float32)
-        picture = _laid_over(picture, piece, bounded(light * roundness(piece, body, below_armpit=False), unit))
+        shadow = contact_shadow(piece.alpha, SLEEVE_REACH * unit, SLEEVE_SHADOW)
+        shadow = 1 - (1 - shadow) * ease((body.heights - SEAM_FROM) / 0.12)
+        picture = np.asarray(picture * _on_person(shadow, under_sleeves), dtype=np.float32)
+        factor = sleeve_light * roundness(piece, body, broad, below_armpit=False)
+        picture = _laid_over(picture, piece, bounded(factor, unit))
 
-    front = np.maximum(head_in_front(photo, scene.person_map), hands_in_front(scene.person_map))
-    shade = contact_shadow(front, 0.03 * unit, HEAD_SHADOW)
-    picture = picture * (1 - cover[..., None] * (1 - shade[..., None]))
+    covers = {LEFT if piece.name.startswith("left") else RIGHT: piece.alpha for piece in sleeves}
+    picture = crisper(picture, np.maximum(cover - bare_arms, 0), blur)
+    front = np.maximum(head_in_front(photo, scene.person_map), hands_in_front(scene.person_map, body, places, covers))
+    shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
+    on_cloth = cover * (1 - bare_arms)
+    picture = picture * (1 - on_cloth[..., None] * (1 - shade[..., None]))
     picture = picture + _grain_missing(scene, cover, seed)
     picture = _blended(picture, photo, front)
     return np.clip(picture, 0, 1).astype(np.float32)
@@ -105,7 +137,11 @@ def _still_person(scene: Scene) -> NDArray[np.float32]:
     """``(h, w, 1)`` cover of the person without their old garment, beside which the wall is seen now."""
     person = scene.person_map.matte.astype(np.float32) / 255.0
     # What the old garment leaves open between the shoulders is skin.
-    gone = dilated(scene.old, 4) & (np.abs(scene.body.laterals) > 0.35)
+    beside = np.abs(scene.body.laterals) > 0.35
+    if (scene.person_map.labels[scene.old] == Label.LOWER).any():
+        # Between the legs there is wall.
+        beside |= (scene.body.heights > BELOW_HIPS) & (scene.body.leg_distance > 1.0)
+    gone = dilated(scene.old, 4) & beside
     soft = cv2.GaussianBlur(gone.astype(np.float32), (0, 0), 1.5)
     return np.asarray(person * (1 - soft), dtype=np.float32)[..., None]
 
@@ -116,16 +152,20 @@ def _on_person(factor: NDArray[np.float32], person: NDArray[np.float32]) -> NDAr
 
 
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
-    shaded = piece.colour * factor[..., None]
-    return np.asarray(picture * (1 - piece.alpha[..., None]) + np.minimum(shaded, piece.alpha[..., None]), np.float32)
+    left, top, width, height = cv2.boundingRect((piece.alpha > 0).astype(np.uint8))
+    window = (slice(top, top + height), slice(left, left + width))
+    alpha = piece.alpha[window][..., None]
+    shaded = np.minimum(piece.colour[window] * factor[window][..., None], alpha)
+    laid = picture.copy()
+    laid[window] = picture[window] * (1 - alpha) + shaded
+    return laid
 
 
-def _exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:
-    """Factor that keeps cloth from being brighter than the brightest parts of a dim photo."""
-    person = person_map.matte > 127
-    if not person.any():
-        return 1.0
-    return float(np.clip(np.percentile(largest_channel(photo)[person], 97) / 0.96, 0.90, 1.0))
+def _behind_body(sleeve: Piece, body: BodyModel, places: dict[int, ArmPlace], on_body: NDArray[np.float32]) -> Piece:
+    """A sleeve without what hips and trousers in front of its arm hide; on the garment's own torso it lies in front."""
+    side = LEFT if sleeve.name.startswith("left") else RIGHT
+    open_share = 1 - hidden_by_body(body, side, places[side].seen) * (1 - on_body)
+    return replace(sleeve, colour=sleeve.colour * open_share[..., None], alpha=sleeve.alpha * open_share)
 
 
 def _softened(piece: Piece, blur: float) -> Piece:

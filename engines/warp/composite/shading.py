@@ -6,12 +6,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.base import PersonMap
 from engines.garment.regions import BoolMask, eroded
-from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.pieces import Piece
+from engines.warp.channels import largest_channel
 
-DARKEST, BRIGHTEST = 0.80, 1.10
+DARKEST, BRIGHTEST = 0.74, 1.10
 """Bounds of the whole shading factor."""
 
 FOLD_DARKEST, FOLD_BRIGHTEST = 0.84, 1.09
@@ -23,18 +23,15 @@ PRINT_CONTRAST = 16.0
 REDUCTION = 2
 """Folds are wide: they are measured on a copy this many times smaller."""
 
-EDGE_FALLOFF = 0.13
-"""How much darker dark cloth is at the edge of a body part than on its axis; white cloth loses less."""
-
-ARM_SHADOW = 0.14
-"""How much a hanging arm darkens the torso beside it."""
+BLACK, DARK = 12.0, 35.0
+"""Lightness of old cloth up to which its folds are noise, and from which they are believed, CIE L."""
 
 
-def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -> NDArray[np.float32]:
-    """Light and folds of the cloth worn in the photo, as a factor around 1.
+def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -> tuple[NDArray[np.float32], float]:
+    """Light and folds of the cloth worn in the photo, as a factor around 1, and how far they are believed, 0 to 1.
 
     Lightness at the scale of folds over lightness at the scale of the torso. Printed cloth would leave its print
-    behind, so the plainer the old cloth, the more is taken over.
+    behind, so the plainer the old cloth, the more is taken over; on black cloth folds cannot be told from noise.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
@@ -47,7 +44,7 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -
     core = cv2.resize(old.astype(np.uint8), half, interpolation=cv2.INTER_NEAREST) > 0
     core = eroded(core, max(2, round(0.04 * unit)))
     if core.sum() < 200:
-        return np.ones(old.shape, dtype=np.float32)
+        return np.ones(old.shape, dtype=np.float32), 0.0
     small = np.asarray(cv2.resize(photo, half, interpolation=cv2.INTER_AREA), dtype=np.float32)
     lab = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), dtype=np.float32)
     lightness = lab[..., 0] + 1.0
@@ -63,11 +60,13 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -
     fine_contrast = float(np.std((lightness / (folds + 1e-3))[core]))
     colours = float(np.std(lab[core][:, 1:], axis=0).sum())
     plainness = float(np.clip(1.6 - colours / 9, 0, 1) * np.clip(1.7 - fine_contrast / 0.08, 0, 1))
+    plainness *= float(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
     fading = ease(np.asarray(depth / (0.12 * unit), dtype=np.float32))
     change = np.clip(folds / (torso + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1.0
     factor = (1.0 + change * fading * plainness * 0.85).astype(np.float32)
-    return np.asarray(cv2.resize(factor, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    whole = np.asarray(cv2.resize(factor, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+    return whole, plainness
 
 
 def _share_measured(weight: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
@@ -75,47 +74,15 @@ def _share_measured(weight: NDArray[np.float32], sigma: float) -> NDArray[np.flo
     return np.asarray(cv2.GaussianBlur(weight, (0, 0), sigma), dtype=np.float32)
 
 
-def roundness(piece: Piece, body: BodyModel, *, below_armpit: bool) -> NDArray[np.float32]:
-    """Cloth turns away from the light towards the edges of a body part.
+def exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:
+    """Factor that keeps cloth from being brighter than the brightest parts of a dim photo.
 
-    Args:
-        piece: A part of the garment.
-        body: The body it lies on.
-        below_armpit: Leave the shoulders alone, where torso and sleeve are one surface.
+    A person in black is no dim photo: what is behind them counts as well.
     """
-    sure = piece.alpha > 0.9
-    lightness = float(piece.colour[sure].mean()) if sure.any() else 0.5
-    falloff = EDGE_FALLOFF - 0.05 * lightness
-    power = 4 if piece.name == "torso" else 3
-    bend = falloff * np.abs(np.clip(piece.across, -1, 1)) ** power
-    if below_armpit:
-        bend = bend * ease((body.heights - 0.16) / 0.3)
-    return np.asarray(1.0 - bend, dtype=np.float32)
-
-
-def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
-    """Soft darkening of the torso next to arms that hang in front of it or beside it.
-
-    Args:
-        arms: ``(h, w)`` float32 cover of sleeves and bare arms, 0 to 1.
-        body: The body.
-    """
-    lower = arms * ease((body.heights - 0.2) / 0.2)
-    soft = cv2.GaussianBlur(lower.astype(np.float32), (0, 0), 0.035 * body.shoulder_width)
-    return np.asarray(1.0 - ARM_SHADOW * soft, dtype=np.float32)
-
-
-def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) -> NDArray[np.float32]:
-    """Darkening just outside and a little below a cover, as a factor; inside the cover it is 1.
-
-    Args:
-        cover: ``(h, w)`` float32, 0 to 1.
-        reach: Standard deviation of the shadow in pixels.
-        strength: Depth of the darkest part, 0 to 1.
-    """
-    lowered = np.roll(cover, max(1, round(0.5 * reach)), axis=0)
-    spread = cv2.GaussianBlur(lowered, (0, 0), max(reach, 0.5))
-    return np.asarray(1.0 - strength * np.clip(spread - cover, 0, 1), dtype=np.float32)
+    bright = largest_channel(np.ascontiguousarray(photo[::2, ::2]))
+    person = person_map.matte[::2, ::2] > 127
+    places = [bright[place] for place in (person, ~person) if place.any()]
+    return float(np.clip(max(np.percentile(place, 97) for place in places) / 0.96, 0.90, 1.0))
 
 
 def bounded(factor: NDArray[np.float32], unit: float) -> NDArray[np.float32]:

@@ -17,6 +17,12 @@ KERNEL_VARIANCE = 0.55
 SHARPEST, SOFTEST = 0.45, 2.5
 """Range of believable edge blur, pixels (standard deviation)."""
 
+DRAWN_BLUR = 0.75
+"""Edge blur of a print that was shrunk and bent onto the body, pixels."""
+
+DETAIL, CRISPNESS = 0.9, 0.6
+"""Size of the detail that shrinking and bending wear off, pixels, and how much of it is given back at most."""
+
 FALLBACK = 0.8
 """Edge blur assumed where a picture has no clear edges."""
 
@@ -44,6 +50,27 @@ def edge_blur(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     ratio = before[strong] / np.maximum(after[strong], 1e-4)
     variance = PROBE_SIGMA**2 / np.maximum(ratio**2 - 1, 1e-3) - KERNEL_VARIANCE
     return float(np.clip(np.sqrt(max(float(np.percentile(variance, 30)), 0.0)), SHARPEST, SOFTEST))
+
+
+def crisper(picture: NDArray[np.float32], cover: NDArray[np.float32], blur: float) -> NDArray[np.float32]:
+    """The picture with cloth as crisp as a photo that is sharper than drawn cloth, up to the cloth's own edge.
+
+    Args:
+        picture: ``(h, w, 3)`` float32, 0 to 1.
+        cover: ``(h, w)`` float32 cover of the cloth, 0 to 1.
+        blur: Edge blur of the photo, pixels.
+    """
+    lacking = float(np.clip((DRAWN_BLUR - blur) / (DRAWN_BLUR - SHARPEST), 0, 1))
+    inner = cv2.erode((cover > 0.98).astype(np.uint8), np.ones((3, 3), np.uint8))
+    left, top, width, height = cv2.boundingRect(inner)
+    if lacking == 0 or width * height == 0:
+        return picture
+    window = (slice(top, top + height), slice(left, left + width))
+    part = picture[window]
+    fine = part - cv2.GaussianBlur(part, (0, 0), DETAIL)
+    crisp = picture.copy()
+    crisp[window] = part + fine * (np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))[..., None]
+    return crisp
 
 
 def _gradient(grey: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -12,10 +12,10 @@ from engines.base import Label
 from engines.warp.body.model import BodyModel
 from engines.warp.pieces import Piece
 
-HEM_SHADOW = 0.30
+HEM_SHADOW = 0.48
 """Depth of the shadow that a hem throws on the cloth under it."""
 
-SHADOW_REACH = 0.025
+SHADOW_REACH = 0.034
 """Width of that shadow, in shoulder widths."""
 
 

@@ -9,9 +9,9 @@ from engines.warp.body.model import BodyModel
 from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
-from engines.warp.hints import is_tucked
+from engines.warp.hints import is_open, is_tucked
 from engines.warp.pieces import Cloth, Drape
-from engines.warp.sizing import sizing_of_top
+from engines.warp.sizing import sizing_below_waist, sizing_of_top
 
 
 def drape_garment(garment: Garment, cloth: Cloth, body: BodyModel, *, under_tucked_top: bool = False) -> Drape:
@@ -24,12 +24,14 @@ def drape_garment(garment: Garment, cloth: Cloth, body: BodyModel, *, under_tuck
         under_tucked_top: Whether a top put on before was tucked in, so that the waistband is open to view.
 
     Raises:
-        EngineError: ``garment_not_recognised``.
+        EngineError: ``garment_not_recognised``, or ``pose_not_usable`` for a skirt on somebody who sits.
     """
-    kind = garment.hints.kind
+    kind, fit = garment.hints.kind, sensible_hints(garment).fit
     if garment.category is Category.LOWER_BODY:
-        return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top)
+        return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top, sizing=sizing_below_waist(fit))
     if garment.category is Category.FULL_BODY:
-        return drape_full(cloth, body, kind)
-    sizing = sizing_of_top(sensible_hints(garment).fit)
-    return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=is_tucked(garment), sizing=sizing)
+        return drape_full(cloth, body, kind, sizing_below_waist(fit))
+    marks = find_upper_landmarks(cloth)
+    return drape_upper(
+        cloth, marks, body, tucked=is_tucked(garment), opened=is_open(garment), sizing=sizing_of_top(fit)
+    )

@@ -24,13 +24,16 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
-from engines.warp.drape.leg_ribbons import lay_leg, leg_end
-from engines.warp.drape.lower import WAIST_EASE, leg_of, shaded_far_leg
+from engines.warp.drape.leg_length import leg_end
+from engines.warp.drape.leg_ribbons import lay_leg
+from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of, shaded_far_leg
+from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import Fit, TorsoLoft, fit_garment, is_strap
 from engines.warp.pieces import Cloth, Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
+from engines.warp.sizing import FITTING, Sizing, sized
 
 NATURAL_WAIST = 0.67
 """Where the waist of a garment that has one is laid, in torso lengths below the shoulders."""
@@ -55,23 +58,27 @@ SEAM_OVERLAP = 4
 """Canvas pixels by which torso and sleeves overlap."""
 
 
-def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None) -> Drape:
+def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, sizing: Sizing = FITTING) -> Drape:
     """Lay a full-body garment on a person.
 
     Args:
         cloth: The garment, cut out.
         body: The body, in pixels of the working photo.
         kind: As the caller named it; decides between dress and jumpsuit where it is known to be one.
+        sizing: How much larger or smaller than fitting it is.
 
     Returns:
         Legs of a jumpsuit, then torso and skirt in one piece, then the sleeves.
 
     Raises:
-        EngineError: ``garment_not_recognised`` when the silhouette is not that of such a garment.
+        EngineError: ``garment_not_recognised`` when the silhouette is not that of such a garment, ``pose_not_usable``
+            for a dress on somebody who sits.
     """
     marks = find_dress_landmarks(cloth, kind)
+    if marks.crotch is None:
+        refuse_lap(body)
     upper = marks.upper
-    fit = _fit(marks, body)
+    fit = _fit(marks, body, sizing)
     loft = TorsoLoft(upper, body, fit)
     fabric = without_inner_back(cloth, upper.back)
     checks = {
@@ -82,11 +89,11 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None) -
     }
     torso = _whole_sides(_part_of(fabric, upper.torso_part, whole=upper.sleeves is None), marks)
     if marks.crotch is None:
-        drops = _drops(marks, body, fit)
+        drops = _drops(marks, body, fit, sizing.length)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
         pieces = [draw(_lay_dress(marks, body, loft, drops), torso, body.shape, "torso")]
     else:
-        pieces = _jumpsuit(marks, body, loft, torso)
+        pieces = _jumpsuit(marks, body, loft, torso, sizing)
     if is_strap(upper):
         pieces[-1] = ended_on_shoulders(pieces[-1], body)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
@@ -98,9 +105,9 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None) -
     return Drape(behind_arms(tuple(pieces), body), checks)
 
 
-def _fit(marks: DressLandmarks, body: BodyModel) -> Fit:
+def _fit(marks: DressLandmarks, body: BodyModel, sizing: Sizing) -> Fit:
     """The fit of the upper part: sized like a top, its waist or its armpits laid where the body has them."""
-    fit = fit_garment(marks.upper, body)
+    fit = fit_garment(marks.upper, body, Sizing(sizing.girth))
     natural = fit.scale
     if marks.waist is not None:
         wanted = (NATURAL_WAIST * body.torso_length - fit.origin_drop) / max(marks.waist - fit.origin, 1.0)
@@ -112,10 +119,11 @@ def _fit(marks: DressLandmarks, body: BodyModel) -> Fit:
     return replace(fit, scale_down=natural * stretch)
 
 
-def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit) -> NDArray[np.float64]:
+def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0) -> NDArray[np.float64]:
     """Pixels below the mid-shoulder for every canvas row: as fitted above the waist, at its own scale below.
 
-    Garments that would reach the floor end above the ankles, very short ones are lengthened.
+    Garments that would reach the floor end above the ankles, very short ones are lengthened; ``longer`` is what the
+    size adds.
     """
     rows = np.arange(len(marks.left), dtype=np.float64)
     upper = fit.origin_drop + (rows - fit.origin) * fit.scale_down
@@ -124,7 +132,7 @@ def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit) -> NDArray[np.float
     length = max((marks.bottom - waist_row) * fit.scale, 1.0)
     most = LONGEST * drop_to(body, 0.0, "ankle") - waist
     least = SHORTEST * drop_to(body, 0.0, "knee") - waist
-    wanted = float(np.clip(length, max(least, 1.0), max(most, 1.0)))
+    wanted = float(np.clip(length * longer, max(least, 1.0), max(most, 1.0)))
     return np.where(rows < waist_row, upper, waist + (rows - waist_row) * fit.scale * wanted / length)
 
 
@@ -136,8 +144,7 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
     drop = np.interp(rows, np.arange(len(drops)), drops)
     hanging = hanging_rows(body, 0.0, np.maximum(drop, 0.0))
     reach = {
-        side: _hanging_reach(marks, body, side, scale=loft.fit.scale, extent=hanging.extents[side], rows=rows)
-        for side in SIDES
+        side: _hanging_reach(marks, body, side, fit=loft.fit, extent=hanging.extents[side], rows=rows) for side in SIDES
     }
     offset = np.where(across[None] < 0, reach[-1][:, None], reach[1][:, None]) * across[None]
     free = hanging.centres[:, None] + offset[..., None] * body.skeleton.right
@@ -147,16 +154,18 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
 
 
 def _hanging_reach(
-    marks: DressLandmarks, body: BodyModel, side: int, *, scale: float, extent: Reals, rows: Reals
+    marks: DressLandmarks, body: BodyModel, side: int, *, fit: Fit, extent: Reals, rows: Reals
 ) -> NDArray[np.float64]:
     """Half width per row of the cloth below the waist, on one side."""
     half = marks.upper.half_widths[0 if side < 0 else 1]
-    natural = np.interp(rows, np.arange(len(half)), half) * scale
+    natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
     free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
-    return np.asarray(ndimage.gaussian_filter1d(free, 2.0, mode="nearest"), dtype=np.float64)
+    return np.asarray(
+        ndimage.gaussian_filter1d(sized(free, fit.girth, extent, 1.0), 2.0, mode="nearest"), dtype=np.float64
+    )
 
 
-def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cloth) -> list[Piece]:
+def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cloth, sizing: Sizing) -> list[Piece]:
     """Both legs from the waist down, and the torso over them."""
     fit = loft.fit
     waist_row = int(marks.waist or fit.origin + (NATURAL_WAIST * body.torso_length - fit.origin_drop) / fit.scale_down)
@@ -165,10 +174,10 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     lower = find_lower_landmarks(trousers, GarmentKind.TROUSERS)
     waist = (fit.origin_drop + (waist_row - fit.origin) * fit.scale_down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
-    end = leg_end(lower, body, waist, scale)
-    pieces = []
-    for side in sorted(SIDES, key=lambda side: -body.legs[side].depth):
-        ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end)
+    end = leg_end(lower, body, waist, scale, sizing.length)
+    pieces: list[Piece] = []
+    for side in far_leg_first(body):
+        ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end, far=not pieces, girth=sizing.girth)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(trousers, lower, side), body.shape, name))
     pieces = shaded_far_leg(pieces, body)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.warp.body.hip_line import hip_half_width
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import towards
 from engines.warp.body.skeleton import GRAVITY
@@ -63,11 +64,16 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
     handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
     extents = {}
     for side in SIDES:
-        torso = half_behind_arm(body, start + distances / body.torso_length, side)
+        torso = hips_behind_arms(body, start + distances / body.torso_length, side)
         legs = np.maximum(_leg_reach(body, centres, side), 0.12 * body.shoulder_width)
         measured = torso * (1.0 - handover) + legs * handover
         extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)
     return HangingRows(centres.astype(np.float32), extents, np.asarray(distances, np.float32), hips_at)
+
+
+def hips_behind_arms(body: BodyModel, heights: Reals, side: int) -> NDArray[np.float32]:
+    """Half width of waist and hips in pixels: as far as they show beside an arm, or as the other half tells."""
+    return np.maximum(half_behind_arm(body, heights, side), hip_half_width(body, heights, side))
 
 
 def hanging_half_width(natural: Reals, extent: Reals, hip: float) -> NDArray[np.float32]:

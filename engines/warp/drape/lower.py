@@ -15,12 +15,15 @@ from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_low
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.behind_top import behind_top
-from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
-from engines.warp.drape.leg_ribbons import lay_leg, leg_end
+from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows, hips_behind_arms
+from engines.warp.drape.leg_length import leg_end
+from engines.warp.drape.leg_ribbons import lay_leg
+from engines.warp.drape.seat import refuse_lap
+from engines.warp.drape.waist_curve import round_the_waist
 from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
+from engines.warp.sizing import FITTING, Sizing, sized
 
 HIDDEN_WAISTBAND = 0.80
 """Height of a waistband under a top worn over it, in torso lengths."""
@@ -45,7 +48,12 @@ SKIRT_ROWS = 64
 
 
 def drape_lower(
-    cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, *, under_tucked_top: bool = False
+    cloth: Cloth,
+    body: BodyModel,
+    kind: GarmentKind | None = None,
+    *,
+    under_tucked_top: bool = False,
+    sizing: Sizing = FITTING,
 ) -> Drape:
     """Lay a lower-body garment on a person.
 
@@ -54,12 +62,14 @@ def drape_lower(
         body: The body, in pixels of the working photo.
         kind: As the caller named it; decides between legs and skirt where it says.
         under_tucked_top: Shows the waistband, as a top put on before was tucked in; otherwise as in the photo.
+        sizing: How much larger or smaller than fitting it is.
 
     Returns:
         The far leg first, or the skirt alone.
 
     Raises:
-        EngineError: ``garment_not_recognised`` when there is too little cloth to measure.
+        EngineError: ``garment_not_recognised`` when there is too little cloth to measure, ``pose_not_usable`` for a
+            skirt on somebody who sits.
     """
     cloth = with_whole_sides(without_ground_between_legs(cloth))
     marks = find_lower_landmarks(cloth, kind)
@@ -73,19 +83,28 @@ def drape_lower(
     legs = marks.shape is LowerShape.LEGS
     checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
     if not legs:
-        skirt = _lay_skirt(marks, body, waistband, scale)
+        refuse_lap(body)
+        skirt = _lay_skirt(marks, body, waistband, scale, sizing)
+        skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
     pieces = []
-    end = leg_end(marks, body, waistband, scale)
-    # The far leg first; z grows away from the camera.
-    for side in sorted(SIDES, key=lambda side: -body.legs[side].depth):
-        ribbon = lay_leg(marks, body, side, waistband=waistband, scale=scale, end=end)
+    end = leg_end(marks, body, waistband, scale, sizing.length)
+    for side in far_leg_first(body):
+        ribbon = lay_leg(
+            marks, body, side, waistband=waistband, scale=scale, end=end, far=not pieces, girth=sizing.girth
+        )
+        ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height) if open_waist else ribbon
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
     pieces = shaded_far_leg(pieces, body)
     hidden = tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces)
     return Drape(hidden, {**checks, "leg_end": end})
+
+
+def far_leg_first(body: BodyModel) -> list[int]:
+    """Sides in the order in which their legs are drawn; z grows away from the camera."""
+    return sorted(SIDES, key=lambda side: -body.legs[side].depth)
 
 
 def waistband_height(body: BodyModel, open_waist: bool) -> float:
@@ -97,7 +116,7 @@ def waistband_height(body: BodyModel, open_waist: bool) -> float:
 
 def waist_under(body: BodyModel, waistband: float, *, open_waist: bool) -> float:
     """Width of the body at the waistband in pixels; under a loose top what is measured is the top's width."""
-    measured = sum(float(half_behind_arm(body, np.full(1, waistband), side)[0]) for side in SIDES)
+    measured = sum(float(hips_behind_arms(body, np.full(1, waistband), side)[0]) for side in SIDES)
     return measured if open_waist else min(measured, WIDEST_HIDDEN_WAIST * body.shoulder_width)
 
 
@@ -127,9 +146,9 @@ def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:
     return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
 
 
-def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float) -> Ribbon:
+def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing) -> Ribbon:
     """One ribbon from the waistband to the hem."""
-    length = min(marks.height * scale, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
+    length = min(marks.height * scale * sizing.length, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
     rows = np.linspace(marks.top - 6.0, marks.bottom + 8.0, SKIRT_ROWS)
     canvas_rows = np.arange(len(marks.left))
     left, right = (np.interp(rows, canvas_rows, edge) for edge in (marks.left, marks.right))
@@ -140,9 +159,10 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
     for side, edge in ((-1, left), (1, right)):
         natural = (edge - centre) * side * scale
         extent = hanging.extents[side]
-        half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
+        hanging_half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
-        half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, half)
+        half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
+        half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
         half = ndimage.gaussian_filter1d(half, 2.0, mode="nearest")
         targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
     return string_ribbon(

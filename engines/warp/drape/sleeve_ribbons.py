@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import Label
 from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
-from engines.labels import labelled_as
 from engines.warp.body.hidden_hands import hand_hidden, sleeved_arm
-from engines.warp.body.limbs import ARM_USUAL, Limb
+from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
+from engines.warp.body.silhouette import ease, towards
+from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
 from engines.warp.drape.shoulder_cover import over_shoulder
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
@@ -33,12 +32,24 @@ HAND_COVERING = 0.72
 SEAM_BLEND = 0.35
 """Share of the sleeve over which its own course takes over from the torso's map."""
 
-UNDER_OLD_SLEEVE = 1.05
-"""Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
-
 CAP_LENGTH = 0.75
 """A sleeve whose outer edge is shorter than this share of its seam is a cap: its cuff runs from the outside of the
 arm straight to the armpit."""
+
+GIRTH = 0.82
+"""Width of a sleeve around an arm over its width laid flat: between a circle's 0.64 and all of it."""
+
+CUFF_FROM = 0.84
+"""Share of a long sleeve from which it narrows to the wrist."""
+
+ARC, ARC_FROM = 0.10, 0.72
+"""How far the end of a sleeve sags in its middle, over its width, and the share of the sleeve from which it does."""
+
+OVERHANG, LEAST_OVERHANG = 0.08, 0.012
+"""How far the grid reaches beyond the sleeve's edges, over its width; the less at the armpit."""
+
+FULL_OVERHANG = 0.6
+"""Way from the armpit along the lower edge, over the seam, from which the grid reaches out in full."""
 
 COLUMNS = 11
 """Grid points across a sleeve."""
@@ -67,7 +78,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         side: Picture side.
         sleeve: The sleeve on the canvas.
     """
-    arm = _without_old_sleeve(body.arms[side], body)
+    arm = arm_in_sleeve(body, side)
     tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
     armpit = loft.place(marks.armpit(side)).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
@@ -94,9 +105,9 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     upper = over_shoulder(upper, body, side)
 
-    ribbon = string_ribbon(
-        (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower)), COLUMNS
-    )
+    edges = (_prolonged(upper), _prolonged(lower))
+    cut = (_prolonged(sleeve.upper), _prolonged(sleeve.lower))
+    ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)))
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
     fading = np.clip(1 - np.arange(len(ribbon.target) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
@@ -104,22 +115,25 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     target = forced_monotone(np.concatenate([seam[:1], own_course]).astype(np.float32))
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
-    return LaidSleeve(Ribbon(ribbon.source, target, ribbon.across), end)
+    return LaidSleeve(Ribbon(ribbon.source, _arched(target), ribbon.across), end)
 
 
-def _without_old_sleeve(arm: Limb, body: BodyModel) -> Limb:
-    """The arm, no thicker than arms are where a wide old sleeve hides it."""
-    usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width * UNDER_OLD_SLEEVE
-    height, width = body.shape
-    edges = []
-    for reach_out, way in ((arm.outer, 1), (arm.inner, -1)):
-        x, y = np.rint(arm.line + way * arm.outward * (reach_out * 0.8)[:, None]).astype(int).T
-        framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-        label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
-        clothed = framed & labelled_as(label, (Label.UPPER, Label.FULL))
-        narrowed = np.where(clothed, np.minimum(reach_out, usual), reach_out)
-        edges.append(ndimage.gaussian_filter1d(narrowed, 1.5).astype(np.float32))
-    return replace(arm, outer=edges[0], inner=edges[1])
+def _below_armpit(edges: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Overhang of each row beyond the lower edge: rows at the seam point down the body and would stick out there."""
+    outer, inner = edges
+    away = lengths_along(inner.astype(np.float64)) / max(float(np.linalg.norm(outer[1] - inner[1])), 1.0)
+    return np.asarray(LEAST_OVERHANG + (OVERHANG - LEAST_OVERHANG) * ease(away / FULL_OVERHANG), dtype=np.float64)
+
+
+def _arched(target: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The rows near the end bent to an arc, as a round opening is seen."""
+    rows, columns = target.shape[:2]
+    across = np.linspace(-1.0, 1.0, columns, dtype=np.float32)
+    way = towards(target[-1].mean(axis=0) - target[-4].mean(axis=0))
+    width = float(np.linalg.norm(target[-1, -1] - target[-1, 0]))
+    near_end = ease((np.linspace(0.0, 1.0, rows) - ARC_FROM) / (1 - ARC_FROM))
+    sag = near_end[:, None] * np.maximum(1 - across * across, 0) * (ARC * width)
+    return np.asarray(target + sag[..., None] * way, dtype=np.float32)
 
 
 def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:
@@ -165,11 +179,17 @@ def _edges(
     """Distances of the sleeve's edges from the arm's centre line at every sample, outer and inner, in pixels."""
     start, end = span
     is_long = end > LONG_FROM
-    snug, room = (0.012, 0.04) if is_long else (0.018, 0.06)
+    # A wide short sleeve hangs against the body, and closes the armpit.
+    snug, most, inwards = (0.010, 0.034, 1.2) if is_long else (0.014, 0.050, 4.0)
+    room = np.full(len(arm.shares), most)
     # Cloth laid flat is half its girth wide; around an arm it is narrower.
-    half = np.interp(arm.shares, np.linspace(start, end, len(cloth_half)), cloth_half) * (0.82 if is_long else 0.90)
-    outer = np.clip(half, arm.outer + snug * unit, arm.outer + (snug + 0.75 * room) * unit)
-    inner = np.clip(half, arm.inner + snug * unit, arm.inner + (snug + 1.2 * room) * unit)
+    half = np.interp(arm.shares, np.linspace(start, end, len(cloth_half)), cloth_half) * GIRTH
+    if is_long:
+        # A cuff goes round the wrist.
+        room = room * (1 - 0.7 * ease((arm.shares - CUFF_FROM * end) / ((1 - CUFF_FROM) * end)).astype(np.float64))
+    middle, own = (arm.outer - arm.inner) / 2, (arm.outer + arm.inner) / 2
+    outer = middle + np.clip(half, own + snug * unit, own + (snug + 0.75 * room) * unit)
+    inner = np.clip(half, own + snug * unit, own + (snug + inwards * room) * unit) - middle
     outer, inner = ndimage.gaussian_filter1d(outer, 2), ndimage.gaussian_filter1d(inner, 2)
     # The outer edge leaves the shoulder on the silhouette and gains its room on the way down.
     ramp = ease((arm.shares - 0.4 * start) / (0.8 * end)).astype(np.float64)

@@ -11,6 +11,8 @@ from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.drape.hood_opening import opened_for_neck
+from engines.warp.drape.open_front import drawn_open
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft, fit_garment, is_strap
@@ -23,7 +25,13 @@ TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 
 
 def drape_upper(
-    cloth: Cloth, marks: UpperLandmarks, body: BodyModel, *, tucked: bool = False, sizing: Sizing = FITTING
+    cloth: Cloth,
+    marks: UpperLandmarks,
+    body: BodyModel,
+    *,
+    tucked: bool = False,
+    opened: bool = False,
+    sizing: Sizing = FITTING,
 ) -> Drape:
     """Lay an upper-body garment on a person.
 
@@ -32,14 +40,20 @@ def drape_upper(
         marks: Its landmarks, on the cloth's canvas.
         body: The body, in pixels of the working photo.
         tucked: End the garment at the waist line, as if it were tucked in.
+        opened: Part the front, so that what is under it is seen.
         sizing: How much larger or smaller than fitting it is.
 
     Returns:
         Torso first, then the sleeves.
     """
-    cloth = without_inner_back(cloth, marks.back)
+    if not marks.shoulders.hood:
+        cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
-    torso = draw(loft.ribbon(), _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks), body.shape, "torso")
+    ribbon = loft.ribbon()
+    front = _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks)
+    torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
+    if marks.shoulders.hood:
+        torso = opened_for_neck(torso, ribbon, marks.back, body)
     if is_strap(marks):
         torso = ended_on_shoulders(torso, body)
     if tucked:
@@ -50,6 +64,7 @@ def drape_upper(
         "hem_height": loft.fit.hem_height,
         "hem_stretch": loft.fit.scale_down / loft.fit.scale,
         "cropped": float(loft.fit.cropped),
+        "open": float(opened),
     }
     if marks.sleeves is not None:
         for side, sleeve in zip(SIDES, marks.sleeves, strict=True):

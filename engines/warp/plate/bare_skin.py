@@ -9,56 +9,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import closed, dilated, eroded
+from engines.garment.regions import closed, dilated, eroded, opened
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import CLOTH_THICKNESS, BarePart, bare_arm, bare_leg, bare_torso, clothed_until
-from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
+from engines.warp.body.bare_parts import (
+    CLOTH_THICKNESS,
+    BarePart,
+    bare_arm,
+    bare_leg,
+    bare_torso,
+    beyond,
+    clothed_until,
+)
+from engines.warp.body.model import LEFT, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.fill import fill_from, grain, grain_of
+from engines.warp.plate.skin_joint import led_to_seen
 from engines.warp.plate.skin_light import (
     ARMPIT,
     SkinLight,
+    belly_relief,
     chest_relief,
     hem_shade,
     limb_lights,
     limb_shade,
-    shadowed,
+    shade_of_arms,
+    shade_of_shoes,
     torso_shade,
 )
-
-TONE_REACH = 0.55
-"""Distance over which seen skin hands on its exact colour, in shoulder widths."""
-
-TONES, MOST_HUE = (0.5, 1.45), 0.13
-"""Brightness over that of the person's usual skin, and difference from its colour at the same brightness, of what
-counts as skin."""
-
-TONE_SAMPLES = 20_000
-"""Pixels that are enough to know a person's usual tone."""
-
-TONE_BLUR = 0.25
-"""Over how far around the tone of skin is averaged where none is near, in shoulder widths."""
-
-KEPT_DETAIL = 0.03
-"""Size of the unevenness of seen skin that is not carried on, in shoulder widths."""
+from engines.warp.plate.skin_texture import skin_texture
+from engines.warp.plate.skin_tone import SKIN_LABELS, skin_tone, sure_skin
 
 NOTCH = 0.14
 """Radius of the rounding between neck and shoulder, in shoulder widths."""
 
-MOST_RAISED, WITHIN_SHOULDERS = 0.06, 0.50
+MOST_RAISED, WITHIN_SHOULDERS = 0.08, 0.50
 """How far skin is raised to the cloth on the shoulders at most, and how far beside the axis, in shoulder widths."""
+
+CREASE = 0.022
+"""Half the width of the narrowest gap between two parts of the body, in shoulder widths."""
+
+HORN, HORNS_ABOVE = 0.08, 0.02
+"""Radius of the smallest part of the shoulder line that stands out, in shoulder widths, and the height above which
+that is asked, in torso lengths."""
 
 EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 2.0
 """Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
-
-GRAIN_SHARE, GRAIN_SIZE = 0.6, 0.6
-"""Share of the finest detail of seen skin that is grain and not pores, and the blur of the grain on invented skin in
-pixels: no sensor's grain is one pixel small once a photo was scaled."""
-
-MOTTLE, MOTTLE_SIZE = 0.006, 0.05
-"""Strength of the unevenness of skin, as a share of its brightness, and its size in shoulder widths."""
-
-SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
 
 @dataclass(frozen=True)
@@ -101,27 +95,71 @@ def bare_skin(
     opened: list[BarePart] = []
     for side in SIDES:
         if arms:
-            opened.append(bare_arm(body, side, clothed_until(body.arms[side], clothed) - 0.02))
+            opened.append(beyond(bare[Label.ARMS][side], clothed_until(body.arms[side], clothed) - 0.02))
         if legs:
-            opened.append(bare_leg(body, side, clothed_until(body.legs[side], clothed) - 0.03))
+            opened.append(beyond(bare[Label.LEGS][side], clothed_until(body.legs[side], clothed) - 0.03))
     middle = bare_torso(body)
-    shade = _shade(body, middle, whole)
-    # Light is taken off the seen skin and put on the invented, so that neither is shaded twice.
-    tone = _tone(photo / shade[..., None], body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     cover = middle.on | seen if torso else np.zeros(body.shape, bool)
-    under_hem = np.ones(body.shape, np.float32)
     for part in opened:
-        under_hem[part.on] = np.minimum(under_hem[part.on], hem_shade(part, unit))
         cover |= part.on
     if torso and arms:
         cover = _one_shoulder_line(cover, body)
-    shade = shade * _smooth(under_hem, unit) * _mottle(body.shape, unit) * chest_relief(body)
-    skin = eroded(labelled_as(body.labels, SKIN_LABELS), 3)
-    colour = shadowed(tone, np.asarray(shade, np.float32))
-    colour += grain(body.shape, GRAIN_SHARE * grain_of(photo, skin), GRAIN_SIZE)
-    return BareSkin(np.clip(colour, 0.0, 1.0).astype(np.float32), antialiased(cover))
+    # What is left open between an arm and the torso by a hair's breadth is skin in both.
+    cover |= closed(cover | labelled_as(body.labels, SKIN_LABELS), max(1, round(CREASE * unit))) & ~seen
+    colour = _coloured(photo, body, cover, torso=middle, whole=whole, opened=opened, bare=bare)
+    return BareSkin(colour, antialiased(cover))
+
+
+def _coloured(
+    photo: NDArray[np.float32],
+    body: BodyModel,
+    cover: NDArray[np.bool_],
+    *,
+    torso: BarePart,
+    whole: list[tuple[BarePart, SkinLight]],
+    opened: list[BarePart],
+    bare: dict[Label, dict[int, BarePart]],
+) -> NDArray[np.float32]:
+    """Skin in its light where it is wanted, ``(height, width, 3)``, and anything elsewhere.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        body: The body in the photo.
+        cover: ``(height, width)``, where skin is wanted.
+        torso: The bare torso.
+        whole: The limbs that may be bared, with their light.
+        opened: What of them comes out of the new clothes.
+        bare: All limbs by the label of their skin and by picture side.
+    """
+    unit = body.shoulder_width
+    arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
+    relief = chest_relief(body) * belly_relief(body)
+    shade = _shade(body, torso, whole) * relief * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
+    tone = skin_tone(photo, body, shade)
+    window = _around(cover, round(0.05 * unit) + 4)
+    colour = photo.copy()
+    colour[window] = tone.under(shade, window)
+    sure = sure_skin(body)
+    parts = (torso.on[window], arms[window], legs[window])
+    colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], sure[window], parts, unit)
+    under_hem = np.ones(body.shape, np.float32)
+    for part in opened:
+        under_hem[part.on] = np.minimum(under_hem[part.on], hem_shade(part, unit))
+    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(under_hem, unit)[window]
+    colour[window] = np.clip(colour[window] * texture[..., None], 0.0, 1.0)
+    return colour
+
+
+def _around(cover: NDArray[np.bool_], margin: int) -> tuple[slice, slice]:
+    rows, columns = np.flatnonzero(cover.any(axis=1)), np.flatnonzero(cover.any(axis=0))
+    if not len(rows):
+        return np.s_[0:1, 0:1]
+    return (
+        slice(max(0, int(rows[0]) - margin), int(rows[-1]) + margin + 1),
+        slice(max(0, int(columns[0]) - margin), int(columns[-1]) + margin + 1),
+    )
 
 
 def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLight]]) -> NDArray[np.float32]:
@@ -150,7 +188,7 @@ def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.
     What lies on a shoulder lies on skin: where its upper edge is a little above the usual one, skin reaches up to it.
     """
     unit = body.shoulder_width
-    top = -0.8 * NECK_RISE * unit / body.torso_length
+    top = -1.2 * NECK_RISE * unit / body.torso_length
     shoulders = (body.heights < 0.12) & (body.heights > top)
     worn = eroded(labelled_as(body.labels, (Label.UPPER, Label.FULL)), max(1, round(CLOTH_THICKNESS * unit)))
     worn &= dilated(cover, max(2, round(MOST_RAISED * unit))) & (np.abs(body.laterals) < WITHIN_SHOULDERS)
@@ -161,62 +199,16 @@ def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.
     # A large disc is slow: only rows that can reach the shoulders are looked at.
     radius = max(2, round(NOTCH * unit))
     near = slice(max(0, int(rows[0]) - 2 * radius), int(rows[-1]) + 2 * radius + 1)
-    filled = np.zeros_like(cover)
-    filled[near] = closed((cover | seen | (worn & shoulders))[near], radius)
-    return np.asarray(cover | (filled & shoulders))
+    filled = (cover | seen)[near]
+    filled |= closed(filled | (worn & shoulders)[near], radius) & shoulders[near]
+    # A collar that stood off the neck leaves no horns beside it.
+    whole = opened(filled, max(2, round(HORN * unit))) | seen[near] | (body.heights[near] > HORNS_ABOVE)
+    line = cover.copy()
+    line[near] = filled & whole & (cover[near] | shoulders[near])
+    return line
 
 
 def antialiased(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
     """A mask's cover, ``(height, width)`` float32, with its staircase edge made one smooth line."""
     blurred = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), EDGE_SIGMA)
     return ease((np.asarray(blurred) - 0.5) * EDGE_STEEPNESS + 0.5)
-
-
-def _mottle(shape: tuple[int, int], unit: float) -> NDArray[np.float32]:
-    """Slow unevenness around 1, ``(height, width)``."""
-    reduce = 4
-    size = (max(2, shape[0] // reduce), max(2, shape[1] // reduce))
-    noise = np.random.default_rng(1).normal(0.0, 1.0, size).astype(np.float32)
-    slow = np.asarray(cv2.GaussianBlur(noise, (0, 0), max(0.6, MOTTLE_SIZE * unit / reduce)))
-    slow = slow * np.float32(MOTTLE / max(float(slow.std()), 1e-6))
-    return np.asarray(1.0 + cv2.resize(slow, (shape[1], shape[0]), interpolation=cv2.INTER_CUBIC), np.float32)
-
-
-def _tone(photo: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
-    """The colour of skin everywhere: that of the seen skin nearby, the person's usual tone far from any."""
-    unit, labels = body.shoulder_width, body.labels
-    radius = max(2, round(0.02 * unit))
-    kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
-    skin = labelled_as(labels, SKIN_LABELS).astype(np.uint8)
-    sure = (cv2.erode(skin, kernel) > 0) & (body.matte > 0.9)
-    face = cv2.erode((labels == Label.FACE).astype(np.uint8), kernel) > 0
-    usual_from = sure if sure.sum() > 0.02 * unit * unit else sure | face
-    if not usual_from.any():
-        return np.broadcast_to(np.array([0.80, 0.64, 0.55], np.float32), photo.shape)
-    pixels = photo[usual_from]
-    pixels = pixels[:: 1 + len(pixels) // TONE_SAMPLES]
-    middle = np.median(pixels, axis=0)
-    usual = np.percentile(pixels, 54, axis=0).astype(np.float32)
-    # Deep shadows, jewellery and mislabelled cloth do not set the tone; skin in half shadow does.
-    pixels = photo[sure]
-    bright = pixels.mean(axis=1) / max(float(middle.mean()), 1e-3)
-    hue = np.abs(pixels / np.maximum(bright, 1e-3)[..., None] - middle).max(axis=1)
-    sure[sure] = (bright > TONES[0]) & (bright < TONES[1]) & (hue < MOST_HUE)
-    reduce = 4
-    size = (max(4, labels.shape[1] // reduce), max(4, labels.shape[0] // reduce))
-    weight = np.asarray(cv2.resize(sure.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-    sums = np.asarray(cv2.resize(photo * sure[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
-    sigma = TONE_BLUR * unit / reduce
-    around = cv2.GaussianBlur(weight, (0, 0), sigma)[..., None]
-    mixed = (cv2.GaussianBlur(sums, (0, 0), sigma) + 0.02 * usual) / (around + 0.02)
-    mixed = cv2.resize(mixed, (labels.shape[1], labels.shape[0]), interpolation=cv2.INTER_LINEAR)
-    if not sure.any():
-        return np.asarray(mixed, np.float32)
-    # Right beside seen skin its own colour goes on, so that no border shows.
-    distance = cv2.distanceTransform((~sure).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(TONE_REACH * unit)
-    beside = np.exp(-distance)[..., None]
-    known = sure.astype(np.float32)
-    sums = np.asarray(cv2.GaussianBlur(photo * known[..., None], (0, 0), KEPT_DETAIL * unit), np.float32)
-    around = np.maximum(np.asarray(cv2.GaussianBlur(known, (0, 0), KEPT_DETAIL * unit)), 1e-3)[..., None]
-    seen = fill_from(np.asarray(sums / around, np.float32), sure, reduce)
-    return np.asarray(mixed + (seen - mixed) * beside, np.float32)

@@ -18,12 +18,11 @@ from engines.garment.regions import dilated, eroded, largest
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.channels import largest_channel
 from engines.warp.pieces import Drape
-from engines.warp.plate.bare_skin import SKIN_LABELS, antialiased, bare_skin
-from engines.warp.plate.fill import fill_from, grain, grain_of
+from engines.warp.plate.bare_skin import antialiased, bare_skin
+from engines.warp.plate.fill import grain, grain_of
 from engines.warp.plate.other_garment import continued_garment
-from engines.warp.plate.patch_fill import structure_around, structured_fill
+from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
 
 OVERREACH = 0.005
@@ -31,9 +30,6 @@ OVERREACH = 0.005
 
 EDGE_BLUR = 1.2
 """Width of the soft border of the fill, pixels."""
-
-CRUMB = 0.02
-"""Regions smaller than this share of the largest one do not count as lower garment."""
 
 SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
@@ -50,15 +46,29 @@ RIM = 0.02
 UNLABELLED_RIM = 0.06
 """Width of the rim of the old garment that the labels may have missed and the matte has not, in shoulder widths."""
 
-FAINT_RIM, FAINT = 0.08, 0.12
-"""Width of the rim that is cleaned before a smooth ground, in shoulder widths, and largest difference from that
-ground of what is cleaned, in units of full white."""
+MIXED = 2
+"""Pixels at the rim of what stays that the soft border of the fill may reach."""
 
-SKIN_FADE = 0.12
-"""Distance over which invented skin fades into seen skin, in shoulder widths."""
+JOINT = 0.045
+"""Width of the strip of seen skin into which invented skin fades, in shoulder widths."""
+
+SHADOW_REACH, SHADOW, SHADOW_WARMTH = 0.13, 0.10, 0.8
+"""How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
+skin it is for certain, in units of full white; and its least colourfulness over that of skin."""
+
+JOINED_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
+"""Skin into which it does: hands and faces have lines of their own."""
 
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
+
+CRUMB = 0.02
+"""Regions smaller than this share of the largest one are no garment, nor a part of one."""
+
+JOINED = 0.04
+"""Distance within which a crumb belongs to the garment all the same, in shoulder widths."""
+
+CLOTHES = (Label.UPPER, Label.LOWER, Label.FULL)
 
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
 
@@ -78,23 +88,24 @@ def lay_plate(
     Returns:
         ``(height, width, 3)`` float32 sRGB, 0 to 1.
     """
-    clothed = drape.alpha
-    if category is not Category.UPPER_BODY:
-        told = shoes_told_from_trousers(photo, person_map.labels, body.shoulder_width)
-        person_map, body = replace(person_map, labels=told), replace(body, labels=told)
-    old = old_garment(person_map.labels, body, category)
-    removed = _reached(old, person_map, category)
-    removed |= stray_cloth(photo, person_map.labels, old, body.shoulder_width)
-    if category is not Category.UPPER_BODY:
-        removed |= bare_ankles(photo, person_map.labels, old, body.shoulder_width)
-    removed |= _unlabelled_rim(old, person_map, body.shoulder_width)
-    removed |= _pinholes(removed, body.shoulder_width) & (person_map.labels == Label.BACKGROUND)
-    if not removed.any():
+    clothed, unit = drape.alpha, body.shoulder_width
+    if category is Category.UPPER_BODY:
+        old = old_garment(person_map.labels, body, category)
+    else:
+        labels = shoes_told_from_trousers(photo, person_map.labels, unit)
+        old = old_garment(labels, body, category)
+        # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
+        ankles = bare_ankles(photo, labels, old, unit)
+        old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
+        person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
+    if not old.any():
         return photo.copy()
-    removed |= _faint_rim(photo, old, person_map, body.shoulder_width)
+    stays = _staying(old, person_map, category)
+    from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
+    removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=unit)
     fill = _behind(photo, person_map, np.asarray(removed & (clothed < SEEN_BELOW)))
     other = continued_garment(photo, person_map, body, clothed, category)
-    worn = _silhouette(old, person_map, body.shoulder_width)
+    worn = _silhouette(old, person_map, unit)
     other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     if other is not None:
         fill = fill + (other.colour - fill) * other_cover[..., None]
@@ -110,15 +121,17 @@ def lay_plate(
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
     share = np.maximum(share, old.astype(np.float32))
-    share = np.maximum(share, _into_skin(old, person_map.labels, body.shoulder_width) * skin.cover)
-    share = share[..., None]
-    return np.asarray(photo + (fill - photo) * share, dtype=np.float32)
+    # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
+    share[eroded(stays, MIXED)] = 0.0
+    joint = _joint(photo, skin.colour, from_old, person_map.labels, unit)
+    share = np.maximum(share, joint * skin_cover * (clothed < SEEN_BELOW))
+    return np.asarray(photo + (fill - photo) * share[..., None], dtype=np.float32)
 
 
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
     """``(height, width)``: what the person wears now in the place of a new garment of this category."""
     dress = np.asarray(labels == Label.FULL)
-    upper = np.asarray(labels == Label.UPPER)
+    upper = _whole(np.asarray(labels == Label.UPPER), body.shoulder_width)
     # Crumbs of lower garment are socks and shadows.
     lower = largest(np.asarray(labels == Label.LOWER), CRUMB)
     if category is Category.FULL_BODY:
@@ -129,17 +142,44 @@ def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) 
     return np.asarray(upper | (dress & ~below) if category is Category.UPPER_BODY else lower | (dress & below))
 
 
-def _reached(old: NDArray[np.bool_], person_map: PersonMap, category: Category) -> NDArray[np.bool_]:
-    """The old garment and the rim around it that carries its colour, short of everything that stays."""
-    labels = person_map.labels
-    radius = max(2, round(OVERREACH * labels.shape[0]))
-    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1, 2 * radius + 1))
-    grown = cv2.dilate(old.astype(np.uint8), disc) > 0
+def _whole(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
+    """A garment without the crumbs that lie away from it: hair and ear rings that the labels give to it."""
+    count, numbered, stats, _ = cv2.connectedComponentsWithStats(cloth.astype(np.uint8), connectivity=8)
+    if count <= 2:
+        return cloth
+    areas = stats[:, cv2.CC_STAT_AREA]
+    kept = areas >= CRUMB * areas[1:].max()
+    kept[0] = False
+    beside = dilated(kept[numbered], max(2, round(JOINED * unit)))
+    kept[np.unique(numbered[beside & cloth])] = True
+    return np.asarray(kept[numbered])
+
+
+def _staying(old: NDArray[np.bool_], person_map: PersonMap, category: Category) -> NDArray[np.bool_]:
+    """``(height, width)``: the parts of the person and the things that no garment of this category replaces."""
     other = {Category.UPPER_BODY: (Label.LOWER,), Category.LOWER_BODY: (Label.UPPER,), Category.FULL_BODY: ()}
-    stays = labelled_as(labels, (*KEPT, Label.OTHER, *other[category])).astype(np.uint8)
+    stays = labelled_as(person_map.labels, (*KEPT, Label.OTHER, *other[category]))
+    # What carries the garment's label and is none of it, like crumbs in the hair, stays too.
+    return stays | (labelled_as(person_map.labels, CLOTHES) & ~old)
+
+
+def _removed(
+    photo: NDArray[np.float32],
+    person_map: PersonMap,
+    old: NDArray[np.bool_],
+    *,
+    from_old: NDArray[np.float32],
+    stays: NDArray[np.bool_],
+    unit: float,
+) -> NDArray[np.bool_]:
+    """The old garment, the rim around it that carries its colour, and slivers of it under other labels."""
+    labels = person_map.labels
     # The outermost pixel of what stays is mixed with the old garment and goes too.
-    sure = cv2.erode(stays, np.ones((3, 3), np.uint8)) > 0
-    return np.asarray(old | (grown & ~sure))
+    sure = eroded(stays, 1)
+    removed = old | ((from_old <= max(2, round(OVERREACH * labels.shape[0]))) & ~sure)
+    removed |= stray_cloth(photo, labels, old, from_old, unit)
+    removed |= _unlabelled_rim(from_old, stays, person_map, unit)
+    return np.asarray(removed | (_pinholes(removed, unit) & (labels == Label.BACKGROUND)))
 
 
 def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.float32]:
@@ -149,30 +189,27 @@ def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> N
     return antialiased(matte)
 
 
-def _unlabelled_rim(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.bool_]:
-    """What belongs to the person, to no part of them, and lies beside the old garment: its frills and seams."""
-    nameless = (person_map.labels == Label.BACKGROUND) & (person_map.matte > 12)
-    reach = max(2, round(UNLABELLED_RIM * unit))
-    # Soles and heels often have no name either.
-    beside_shoes = dilated(person_map.labels == Label.FEET, 3 * reach)
-    return np.asarray(nameless & dilated(old, reach) & ~beside_shoes)
-
-
-def _faint_rim(
-    photo: NDArray[np.float32], old: NDArray[np.bool_], person_map: PersonMap, unit: float
+def _unlabelled_rim(
+    from_old: NDArray[np.float32], stays: NDArray[np.bool_], person_map: PersonMap, unit: float
 ) -> NDArray[np.bool_]:
-    """A wider rim before a smooth ground: white frills before a white wall escape labels and matte alike."""
-    reach = max(2, round(FAINT_RIM * unit))
-    person = person_map.matte > 12
-    rim = (
-        dilated(old, reach)
-        & (person_map.labels == Label.BACKGROUND)
-        & ~dilated(labelled_as(person_map.labels, (Label.FEET, Label.HAIR, Label.OTHER)), 2 * reach)
-    )
-    ground = ~dilated(person | rim, 2)
-    if structure_around(photo, ground, rim) > 0.0:
-        return np.zeros_like(rim)
-    return np.asarray(rim & (largest_channel(np.abs(photo - fill_from(photo, ground))) < FAINT), bool)
+    """What belongs to the person, to no part of them, and lies beside the old garment: its frills and seams."""
+    reach = max(2, round(UNLABELLED_RIM * unit))
+    rim = (person_map.labels == Label.BACKGROUND) & (person_map.matte > 12) & (from_old <= reach)
+    rows, columns = np.flatnonzero(rim.any(axis=1)), np.flatnonzero(rim.any(axis=0))
+    if not len(rows):
+        return np.asarray(rim)
+    # Soles and heels often have no name either.
+    margin = 3 * reach + 1
+    window = np.s_[
+        max(0, int(rows[0]) - margin) : int(rows[-1]) + margin,
+        max(0, int(columns[0]) - margin) : int(columns[-1]) + margin,
+    ]
+    feet = person_map.labels[window] == Label.FEET
+    near = rim[window] & ~dilated(feet, 3 * reach) if feet.any() else rim[window]
+    # Loose hair and ear rings are nearer to the head.
+    from_others = cv2.distanceTransform((~stays[window]).astype(np.uint8), cv2.DIST_L2, 3)
+    rim[window] = near & (from_old[window] < np.asarray(from_others))
+    return np.asarray(rim)
 
 
 def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
@@ -193,16 +230,47 @@ def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
 
 def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
     """Small holes in the old garment: highlights and buckles more often than gaps."""
-    _, numbered, stats, _ = cv2.connectedComponentsWithStats((~cloth).astype(np.uint8), connectivity=4)
+    holes = np.zeros_like(cloth)
+    rows, columns = np.flatnonzero(cloth.any(axis=1)), np.flatnonzero(cloth.any(axis=0))
+    if not len(rows):
+        return holes
+    window = np.s_[int(rows[0]) : int(rows[-1]) + 1, int(columns[0]) : int(columns[-1]) + 1]
+    # A frame of ground joins what is open towards the outside.
+    ground = np.pad((~cloth[window]).astype(np.uint8), 1, constant_values=1)
+    _, numbered, stats, _ = cv2.connectedComponentsWithStats(ground, connectivity=4)
     small = stats[:, cv2.CC_STAT_AREA] < LARGEST_PINHOLE * unit * unit
-    return np.asarray(small[numbered] & ~cloth)
+    holes[window] = small[numbered][1:-1, 1:-1] & ~cloth[window]
+    return holes
 
 
-def _into_skin(old: NDArray[np.bool_], labels: NDArray[np.uint8], unit: float) -> NDArray[np.float32]:
-    """How far invented skin fades into seen skin: the shadow that a cuff or neckline threw there goes with it."""
-    distance = cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(SKIN_FADE * unit)
-    skin = labelled_as(labels, SKIN_LABELS).astype(np.float32)
-    return np.asarray(ease(1.0 - distance) * skin, dtype=np.float32)
+def _joint(
+    photo: NDArray[np.float32],
+    skin: NDArray[np.float32],
+    from_old: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    unit: float,
+) -> NDArray[np.float32]:
+    """How far invented skin fades into seen skin: the dark line that a cuff or neckline threw there goes with it.
+
+    The shadow below that line goes too, but for what is dark of itself: a tattoo is less coloured than skin.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        skin: The invented skin, of the same shape.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
+        labels: ``(height, width)`` of `Label`.
+        unit: Shoulder width in pixels.
+    """
+    share = np.zeros(labels.shape, np.float32)
+    beside = (from_old < SHADOW_REACH * unit) & labelled_as(labels, JOINED_SKIN)
+    seen, invented, distance = photo[beside], skin[beside], from_old[beside] / np.float32(unit)
+    darker = (invented.sum(axis=1) - seen.sum(axis=1)) / 3.0
+    warm, usual = ((pixels[:, 0] - pixels[:, 2]) / np.maximum(pixels[:, 0], 0.05) for pixels in (seen, invented))
+    shaded = ease(darker / SHADOW) * (warm > SHADOW_WARMTH * usual)
+    share[beside] = np.maximum(
+        ease(1.25 * (1.0 - distance / JOINT)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
+    )
+    return share
 
 
 def _behind(photo: NDArray[np.float32], person_map: PersonMap, wanted: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -24,11 +24,22 @@ NATURAL_TROUSER_TOP = 0.72
 HIDDEN_RISE = 0.10
 """How far trousers reach up under a top at most, in torso lengths."""
 
-HIDING_WAIST = (0.70, 0.84)
+HIDING_WAIST = (0.84, 0.97)
 """Height of the line between top and trousers from which the top may hide a waistband, and from which it does."""
 
 HEM_MARGIN = 0.025
 """Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
+
+SHADED = 0.05
+"""Strip of the seen garment beside the old hem whose colours do not count, in torso lengths: pockets, belt loops and
+folds begin there."""
+
+THREAD, MOST_THREAD = 0.015, 0.07
+"""Size of the weave that is carried on, in shoulder widths, and its largest difference from the colour of the cloth:
+buttons and pockets are not drawn twice."""
+
+BAND, SEAM_SHADE, SEAM_WIDTH = 0.07, 0.16, 0.008
+"""Height of a waistband, depth of the seam below it and half the width of that, in shoulder widths."""
 
 MEASURED = (0.02, 0.10)
 """Heights below the waist between which the seen trousers tell the width of their hidden part."""
@@ -82,14 +93,21 @@ def continued_garment(
         top = max(NATURAL_TROUSER_TOP, body.waist.height - rise)
         gap = (body.heights > top) & (body.heights < 1.15)
     else:
-        top = -np.inf
+        rise, top = 0.0, -np.inf
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10)
     gap = gap & _within(body, np.asarray(person_map.labels == label)) & (clothed < 0.99)
     if not gap.any():
         return None
-    colour = _mirrored(photo, np.asarray(stays), body, line, below=category is Category.UPPER_BODY)
-    rim = np.exp(-np.maximum(body.heights - top, 0.0) * body.torso_length / max(0.012 * body.shoulder_width, 1.0))
-    colour = colour * (1.0 - EDGE_SHADE * rim)[..., None]
+    colour = _woven_on(photo, np.asarray(stays), body, line, below=category is Category.UPPER_BODY)
+    if category is Category.UPPER_BODY:
+        below = (body.heights - top) * np.float32(body.torso_length / body.shoulder_width)
+        rim = EDGE_SHADE * np.exp(-np.maximum(below, 0.0) / 0.012)
+        seam = (
+            SEAM_SHADE
+            * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
+            * (BAND * body.shoulder_width < rise * body.torso_length)
+        )
+        colour = colour * (1.0 - rim - seam)[..., None]
     cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
     return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
 
@@ -112,17 +130,20 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return inside
 
 
-def _mirrored(
+def _woven_on(
     photo: NDArray[np.float32], stays: NDArray[np.bool_], body: BodyModel, line: NDArray[np.float32], *, below: bool
 ) -> NDArray[np.float32]:
-    """The seen garment's own texture reflected at its edge, and its smooth continuation where that is not enough."""
+    """The seen garment's colour continued smoothly, with its own weave reflected at its edge."""
     edge = line + (HEM_MARGIN if below else -HEM_MARGIN)
     shift = 2.0 * (edge - body.heights) * body.torso_length
     rows, columns = np.indices(body.shape, dtype=np.float32)
     x, y = columns + shift * body.skeleton.down[0], rows + shift * body.skeleton.down[1]
     x, y = x.astype(np.float32), y.astype(np.float32)
-    reflected = cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    reflected = np.asarray(cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
     share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)[..., None]
-    smooth = fill_from(photo, stays, reduce=2)
-    return np.asarray(smooth + (np.asarray(reflected) - smooth) * share, dtype=np.float32)
+    sigma = max(THREAD * body.shoulder_width, 1.0)
+    weave = np.clip(reflected - cv2.GaussianBlur(reflected, (0, 0), sigma), -MOST_THREAD, MOST_THREAD)
+    deep = stays & ((body.heights > line + SHADED) if below else (body.heights < line - SHADED))
+    smooth = fill_from(photo, np.asarray(deep if deep.any() else stays))
+    return np.asarray(smooth + weave * share, dtype=np.float32)

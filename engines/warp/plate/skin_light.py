@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,26 +16,43 @@ from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.channels import brightness
 
-USUAL_DEPTH, DEPTHS = 0.30, (0.12, 0.42)
+USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
 
 DARKEST = 0.36
 """Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
 
-TORSO_DEPTH = 0.16
+TORSO_DEPTH = 0.24
 """The same at the sides of the torso below the armpits."""
 
 ROUNDNESS = 2.0
 """Exponent of the distance from the axis with which skin darkens."""
 
+SHEEN, SHEEN_WIDTH, SHEEN_ASIDE = 0.06, 0.36, 0.30
+"""How much lighter the middle of a limb shines, half the width of that stripe, and how far it lies towards the light;
+widths in half widths of the limb."""
+
 HEM_SHADE, HEM_REACH = 0.16, 0.10
 """Depth of the shadow right under a cuff or hem, and the shoulder widths over which it fades."""
+
+SHOE_SHADE, SHOE_SHADE_REACH = 0.26, 0.05
+"""Depth of the shadow above the opening of a shoe, and its reach in shoulder widths."""
 
 KNEE_RELIEF = 0.05
 """How much lighter the kneecap and darker the hollow under it are."""
 
-COLLARBONE_RELIEF, BREASTBONE_RELIEF = 0.035, 0.020
-"""How much lighter the collarbones and darker the hollows beside them and the middle of the chest are."""
+COLLARBONE_RELIEF, PIT_RELIEF, BREASTBONE_RELIEF = 0.055, 0.070, 0.022
+"""How much lighter the collarbones and darker the hollows beside them, the pit of the neck and the middle of the chest
+are."""
+
+NAVEL, NAVEL_RELIEF, BELLY_RELIEF = 0.76, 0.34, 0.030
+"""Height of the navel in torso lengths, how dark it is, and how much darker than its sides the line above it."""
+
+FROM_ABOVE = 0.045
+"""How much lighter the shoulders and darker the belly are than the chest between them."""
+
+ARM_SHADE, ARM_SHADE_REACH = 0.28, 0.055
+"""Depth of the shadow on the torso beside a hanging arm, and its reach in shoulder widths."""
 
 CHEST, SEEN_CHEST = (Label.NECK, Label.TORSO_SKIN), 0.14
 """Labels among which the collarbones are, and their area in squared shoulder widths from which they are seen."""
@@ -48,9 +66,6 @@ and on the hidden ones."""
 
 LEAST_SEEN = 400
 """Pixels of skin on a limb from which it says where the light comes from."""
-
-WARMTH = (0.86, 1.08, 1.22)
-"""Exponents of red, green and blue under a shadow: in shaded skin red is lost last."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,8 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     across, share = part.across[part.on], part.share[part.on]
     edge = np.abs(across).clip(0.0, 1.0)
     shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
+    towards = SHEEN_ASIDE * light.tilt / MOST_TILT
+    shade = shade + SHEEN * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
     # What surrounds a limb lights its dark side.
     shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
     if part.bend > 0.0:
@@ -105,22 +122,71 @@ def chest_relief(body: BodyModel) -> NDArray[np.float32]:
 
     Where the photo shows the chest it shows them too, and none are invented beside them.
     """
+    relief = np.ones(body.shape, np.float32)
     if labelled_as(body.labels, CHEST).sum() > SEEN_CHEST * body.shoulder_width**2:
-        return np.ones(body.shape, np.float32)
-    aside = np.abs(body.laterals)
+        return relief
     along = body.heights * np.float32(body.torso_length / body.shoulder_width)
-    # The collarbones rise from the pit of the neck to the shoulders.
-    below = along - (0.075 - 0.16 * np.clip(aside - 0.06, 0.0, 0.4))
-    reach = ease((aside - 0.03) / 0.06) * ease((0.44 - aside) / 0.16)
-    bone = np.exp(-((below / 0.022) ** 2)) - 0.7 * np.exp(-(((below - 0.050) / 0.026) ** 2))
-    bone = bone - 0.6 * np.exp(-(((below + 0.045) / 0.030) ** 2))
-    middle = np.exp(-((aside / 0.045) ** 2)) * ease((along - 0.12) / 0.10) * ease((0.75 - along) / 0.30)
-    return np.asarray(1.0 + COLLARBONE_RELIEF * bone * reach - BREASTBONE_RELIEF * middle, dtype=np.float32)
+    rows = np.flatnonzero(((along > -0.25) & (along < 1.6)).any(axis=1))
+    if not len(rows):
+        return relief
+    window = np.s_[int(rows[0]) : int(rows[-1]) + 1]
+    along, aside = along[window], np.abs(body.laterals[window])
+    # The collarbones rise from the pit of the neck to the shoulders, and are hidden in flesh further out.
+    below = along - (0.090 - 0.26 * np.clip(aside - 0.05, 0.0, 0.4))
+    reach = ease((aside - 0.03) / 0.05) * ease((0.38 - aside) / 0.26)
+    bone = np.exp(-((below / 0.020) ** 2)) - 0.9 * np.exp(-(((below - 0.045) / 0.026) ** 2))
+    bone = bone - 0.8 * np.exp(-(((below + 0.045) / 0.032) ** 2)) * ease((0.26 - aside) / 0.14)
+    pit = np.exp(-((aside / 0.040) ** 2) - ((along - 0.070) / 0.036) ** 2)
+    middle = np.exp(-((aside / 0.045) ** 2)) * ease((along - 0.14) / 0.10) * ease((0.75 - along) / 0.30)
+    from_above = (
+        FROM_ABOVE * (1.0 - 2.0 * ease((along - 0.02) / 0.9)) * ease((along + 0.2) / 0.2) * ease((1.6 - along) / 0.4)
+    )
+    relief[window] += COLLARBONE_RELIEF * bone * reach - PIT_RELIEF * pit - BREASTBONE_RELIEF * middle + from_above
+    return relief
 
 
-def shadowed(colour: NDArray[np.float32], shade: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Skin of an even tone, ``(height, width, 3)``, under brightness factors of ``(height, width)``."""
-    return np.asarray(colour * shade[..., None] ** np.array(WARMTH, np.float32), dtype=np.float32)
+def belly_relief(body: BodyModel) -> NDArray[np.float32]:
+    """Factors around 1 for the navel and the line above it, ``(height, width)``; none where the belly is seen."""
+    relief = np.ones(body.shape, np.float32)
+    rows = np.flatnonzero(((body.heights > 0.38) & (body.heights < 0.95)).any(axis=1))
+    x, y = np.rint(body.point(NAVEL)).astype(int)
+    framed = 0 <= x < body.shape[1] and 0 <= y < body.shape[0]
+    if not len(rows) or not framed or body.labels[y, x] == Label.TORSO_SKIN:
+        return relief
+    window = np.s_[int(rows[0]) : int(rows[-1]) + 1]
+    heights, laterals = body.heights[window], body.laterals[window]
+    along = (heights - NAVEL) / 0.016
+    navel = np.exp(-((laterals / 0.016) ** 2) - along**2)
+    rim = np.exp(-((laterals / 0.024) ** 2) - (along - 1.5) ** 2)
+    line = np.exp(-((laterals / 0.035) ** 2)) * ease((heights - 0.40) / 0.12) * ease((NAVEL - heights) / 0.05)
+    sides = np.exp(-(((np.abs(laterals) - 0.15) / 0.09) ** 2)) * ease((heights - 0.45) / 0.15)
+    added = NAVEL_RELIEF * (0.35 * rim - navel) + BELLY_RELIEF * (sides - line)
+    relief[window] += added * ease((0.92 - heights) / 0.06)
+    return relief
+
+
+def shade_of_arms(torso: BoolMask, arms: BoolMask, body: BodyModel) -> NDArray[np.float32]:
+    """Factors of about 1, ``(height, width)``: a hanging arm keeps light off the torso beside it."""
+    below_armpit = ease((body.heights - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
+    beside = _beside(arms, ARM_SHADE_REACH * body.shoulder_width)
+    return np.asarray(1.0 - ARM_SHADE * beside * below_armpit * (torso & ~arms), np.float32)
+
+
+def shade_of_shoes(body: BodyModel) -> NDArray[np.float32]:
+    """Factors of about 1, ``(height, width)``: an ankle is dark where it goes into the shoe."""
+    shoes = np.asarray(body.labels == Label.FEET)
+    if not shoes.any():
+        return np.ones(body.shape, np.float32)
+    return np.asarray(1.0 - SHOE_SHADE * _beside(shoes, SHOE_SHADE_REACH * body.shoulder_width), np.float32)
+
+
+def _beside(mask: BoolMask, reach: float) -> NDArray[np.float32]:
+    """1 at the rim of a mask and within it, fading over a distance in pixels, ``(height, width)``."""
+    reduce = 4
+    size = (max(4, mask.shape[1] // reduce), max(4, mask.shape[0] // reduce))
+    small = cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
+    near = np.minimum(2.0 * cv2.GaussianBlur(small, (0, 0), max(reach / reduce, 0.6)), 1.0)
+    return np.asarray(cv2.resize(near, (mask.shape[1], mask.shape[0]), interpolation=cv2.INTER_LINEAR), np.float32)
 
 
 def limb_lights(

@@ -19,9 +19,15 @@ BAND = 0.09
 LIKE_CLOTH = 0.10
 """Largest distance from the garment's colour nearby, per channel on average, in units of full white."""
 
+TOUCHING = 2.5
+"""Pixels within which a sliver touches the garment."""
+
 CLEARLY_CLOSER = 0.55
 """A sliver's distance from the garment's colour is at most this share of that from the colour of what it is said
 to be."""
+
+REDUCED = 8
+"""Factor by which the colours that are compared are worked out smaller."""
 
 CUFF = 0.32
 """How far below the trousers their rolled cuffs and the ankles may be called shoes, in shoulder widths."""
@@ -49,12 +55,16 @@ CRUMB = 0.02
 ANKLE_TONES, ANKLE_HUE = (0.3, 1.3), 0.12
 """Brightness of an ankle over that of the other skin, and largest difference from its colour at equal brightness."""
 
-SUSPECTS = ((Label.BACKGROUND,), (Label.ARMS, Label.HANDS, Label.TORSO_SKIN, Label.LEGS))
-"""Groups of labels among which slivers hide; faces, hair and shoes are left alone."""
+SUSPECTS = ((Label.BACKGROUND,), (Label.ARMS, Label.TORSO_SKIN, Label.LEGS))
+"""Groups of labels among which slivers hide; faces, hair, hands and shoes are left alone."""
 
 
 def stray_cloth(
-    photo: NDArray[np.float32], labels: NDArray[np.uint8], old: NDArray[np.bool_], unit: float
+    photo: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    old: NDArray[np.bool_],
+    from_old: NDArray[np.float32],
+    unit: float,
 ) -> NDArray[np.bool_]:
     """Pixels beside the old garment that look like it and not like what their label says.
 
@@ -62,26 +72,43 @@ def stray_cloth(
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         labels: ``(height, width)`` of `Label`.
         old: ``(height, width)``, the old garment as labelled.
+        from_old: ``(height, width)`` distance from it, pixels.
         unit: Shoulder width in pixels.
     """
     nothing = np.zeros(old.shape, bool)
     cloth = eroded(old, max(2, round(0.02 * unit)))
     if cloth.sum() < 0.05 * unit * unit:
         return nothing
-    band = dilated(old, max(3, round(BAND * unit))) & ~old
-    from_cloth = _distance(photo, fill_from(photo, cloth))
+    band = (from_old <= max(3, round(BAND * unit))) & ~old
+    from_cloth = _distance(photo, fill_from(photo, cloth, REDUCED))
     stray = nothing.copy()
     for suspect in SUSPECTS:
         own = labelled_as(labels, suspect)
-        sure = own & ~band if Label.BACKGROUND in suspect else eroded(own, max(2, round(0.03 * unit)))
+        if Label.BACKGROUND in suspect:
+            sure = own & ~band
+        else:
+            # Skin between which cloth was overlooked is told apart by not looking like it.
+            sure = eroded(own, max(2, round(0.03 * unit))) & (from_cloth > LIKE_CLOTH)
         questioned = own & band
         if not questioned.any() or not sure.any():
             continue
-        from_own = _distance(photo, fill_from(photo, sure))
+        from_own = _distance(photo, fill_from(photo, sure, REDUCED))
         stray |= questioned & (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_own)
     kernel = np.ones((3, 3), np.uint8)
     whole = cv2.morphologyEx(stray.astype(np.uint8), cv2.MORPH_OPEN, kernel)
-    return np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
+    grown = np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
+    return _joined(grown & labelled_as(labels, [label for suspect in SUSPECTS for label in suspect]), from_old)
+
+
+def _joined(parts: NDArray[np.bool_], from_old: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """The regions that touch the old garment."""
+    if not parts.any():
+        return parts
+    count, numbered = cv2.connectedComponents(parts.astype(np.uint8), connectivity=8)
+    touching = np.zeros(count, bool)
+    touching[numbered[from_old <= TOUCHING]] = True
+    touching[0] = False
+    return np.asarray(touching[numbered])
 
 
 def bare_ankles(
@@ -129,7 +156,7 @@ def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint
     cloth, sure = eroded(trousers, max(2, round(INNER * unit))), eroded(feet & ~near, 1)
     if not feet.any() or not sure.any() or not cloth.any():
         return labels
-    from_cloth, from_shoe = (_distance(photo, fill_from(photo, known)) for known in (cloth, sure))
+    from_cloth, from_shoe = (_distance(photo, fill_from(photo, known, REDUCED)) for known in (cloth, sure))
     like_shoe = (from_cloth > 1.5 * LIKE_CLOTH) & (from_shoe < CLEARLY_CLOSER * from_cloth)
     shoes = opened((labels == Label.LOWER) & dilated(feet, max(2, round(INNER * unit))) & like_shoe, 1)
     trousers &= ~shoes

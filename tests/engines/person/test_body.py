@@ -58,6 +58,11 @@ def test_position_along_the_nearer_limb(body: Body) -> None:
     assert body.arm.second[180, 90]
 
 
+def test_throat_runs_from_the_face_to_the_shoulders(body: Body) -> None:
+    assert body.throat[110, 150] == pytest.approx(0, abs=0.02)
+    assert body.throat[110, 172] == pytest.approx(0.5, abs=0.02)  # the face is 44 pixels wide
+
+
 def test_reach_takes_in_the_body_and_not_the_corners(body: Body) -> None:
     assert max(body.reach[65, 150], body.reach[200, 150], body.reach[240, 80], body.reach[430, 126]) < 1
     assert min(body.reach[5, 5], body.reach[5, 295], body.reach[475, 5], body.reach[300, 295]) > 1.5

@@ -20,9 +20,11 @@ POINTS: dict[str, list[tuple[Label, float, float]]] = {
         (Label.HANDS, 0.275, 0.934),
     ],
     "long-sleeves-pink-wall.jpg": [
-        (Label.HAIR, 0.64, 0.19),
+        (Label.HAIR, 0.64, 0.175),
+        (Label.FACE, 0.64, 0.19),
         (Label.FACE, 0.617, 0.288),
         (Label.NECK, 0.568, 0.38),
+        (Label.NECK, 0.636, 0.36),  # in the shadow of the jaw
         (Label.UPPER, 0.50, 0.65),
         (Label.UPPER, 0.27, 0.797),
         (Label.LOWER, 0.51, 0.956),
@@ -50,7 +52,17 @@ POINTS: dict[str, list[tuple[Label, float, float]]] = {
         (Label.UPPER, 0.68, 0.40),
         (Label.LOWER, 0.535, 0.635),
         (Label.ARMS, 0.89, 0.43),
+        (Label.ARMS, 0.36, 0.494),  # a tattoo
         (Label.FEET, 0.247, 0.868),
+    ],
+    "model_7.png": [
+        (Label.NECK, 0.507, 0.218),  # dark skin in the shadow of the jaw
+        (Label.HAIR, 0.51, 0.04),
+        (Label.UPPER, 0.50, 0.45),
+    ],
+    "model_3.png": [
+        (Label.HAIR, 0.50, 0.045),
+        (Label.NECK, 0.50, 0.29),
     ],
     "man-shorts.jpg": [
         (Label.HAIR, 0.47, 0.06),

@@ -97,6 +97,17 @@ def test_second_top_is_worn_over_the_first() -> None:
     assert np.abs(picture[y, x].astype(int) - (200, 40, 40)).max() < 60
 
 
+def test_an_open_top_shows_the_one_under_it_and_covers_its_sides() -> None:
+    mannequin = draw_mannequin(top=(200, 40, 40))
+    result = render(mannequin, [garment("long sleeve", hints=Hints(garment_state="open"))])
+    body = measure_body(mannequin.person_map)
+    x, y = body.point(0.6).astype(int)
+    assert np.array_equal(result.picture[y, x], mannequin.photo[y, x])
+    x, y = body.point(0.6, 0.32 * body.shoulder_width).astype(int)
+    assert np.abs(result.picture[y, x].astype(int) - GREEN).max() < 60
+    assert result.hints_applied == ["garment_state"]
+
+
 def test_every_given_hint_is_answered_once() -> None:
     hints = Hints(GarmentKind.T_SHIRT, "M", "L", "closed", "tucked", "back")
     result = render(draw_mannequin(), [garment(hints=hints)])

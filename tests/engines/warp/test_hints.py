@@ -25,6 +25,12 @@ def test_kind_decides_the_form_of_trousers_but_not_of_tops() -> None:
     assert list(refused) == ["kind"]
 
 
+@pytest.mark.parametrize("category", list(Category))
+def test_sizes_count_on_every_part_of_the_body(category: Category) -> None:
+    hints = Hints(size="L", customer_size="M", fit=fit_of("L", "M"))
+    assert settle_hints([Garment(PICTURE, category, hints)]) == (["size", "customer_size"], {})
+
+
 def test_a_name_that_is_not_known_is_answered_too() -> None:
     applied, refused = settle_hints([Garment(PICTURE, Category.LOWER_BODY, Hints(kind_text="zorb"))])
     assert applied == []

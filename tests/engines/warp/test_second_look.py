@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from engines.base import Label, Landmark
@@ -64,12 +65,13 @@ def test_dark_ring_behind_the_neck_is_no_face() -> None:
     labels, points = mannequin.person_map.labels.copy(), mannequin.person_map.landmarks
     ears = points[[Landmark.LEFT_EAR, Landmark.RIGHT_EAR]]
     row, column = int(ears[:, 1].max()) + 8, int(points[:11, 0].max()) + 12
-    box = (slice(row, row + 10), slice(column, column + 20))
+    bottom = int(np.flatnonzero((labels == Label.UPPER)[:, column])[0])
+    box = (slice(row, bottom), slice(column, column + 20))
     labels[box] = Label.FACE
     photo = mannequin.photo.copy()
     photo[box] = (20, 20, 30)
     found = look(Mannequin(photo, replace(mannequin.person_map, labels=labels)))
-    assert (found[box] == Label.UPPER).all()
+    assert (found[box] == Label.UPPER).mean() > 0.9
     assert (found == Label.FACE).sum() == (mannequin.person_map.labels == Label.FACE).sum()
 
 
@@ -84,3 +86,23 @@ def test_collar_ring_beside_the_neck_is_cloth_and_a_bag_is_not() -> None:
     found = look(Mannequin(mannequin.photo, replace(mannequin.person_map, labels=labels)))
     assert (found[ring] == Label.UPPER).all()
     assert (found[400:440, 20:60] == Label.OTHER).all()
+
+
+def test_ear_ring_that_hangs_on_no_garment_is_no_cloth() -> None:
+    mannequin = draw_mannequin()
+    labels, points = mannequin.person_map.labels.copy(), mannequin.person_map.landmarks
+    ears = points[[Landmark.LEFT_EAR, Landmark.RIGHT_EAR]]
+    row, column = int(ears[:, 1].max()) + 8, int(points[:11, 0].max()) + 12
+    box = (slice(row, row + 10), slice(column, column + 12))
+    labels[box] = Label.FACE
+    photo = mannequin.photo.copy()
+    photo[box] = (20, 20, 30)
+    assert np.array_equal(look(Mannequin(photo, replace(mannequin.person_map, labels=labels))), labels)
+
+
+def test_tattoo_and_glare_within_skin_stay_skin() -> None:
+    mannequin = draw_mannequin(sleeves="none")
+    arm = cv2.erode((mannequin.person_map.labels == Label.ARMS).astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    photo = mannequin.photo.copy()
+    photo[arm & (np.indices(arm.shape)[0] // 12 % 2 == 0)] = (40, 45, 60)
+    assert np.array_equal(look(Mannequin(photo, mannequin.person_map)), mannequin.person_map.labels)

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -5,10 +7,14 @@ from engines.base import Hints
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.sizes import fit_of
-from engines.warp.body.model import measure_body
+from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.drape.full import drape_full
+from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
-from engines.warp.sizing import FITTING, LOOSEST, TIGHTEST, Sizing, sizing_of_top
+from engines.warp.pieces import Cloth, Drape
+from engines.warp.sizing import FITTING, LOOSEST, TIGHTEST, Sizing, sized, sizing_below_waist, sizing_of_top
 from tests.engines.drawings import draw_garment
+from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -44,5 +50,52 @@ def test_larger_sizes_stand_wider_and_hang_lower() -> None:
     assert hems[3] > hems[1]
 
 
+@pytest.mark.parametrize(
+    ("size", "customer_size", "girth", "length"),
+    [("L", "M", 1.06, 1.012), ("S", "L", 0.88, 0.976), ("W32/L34", "W32/L32", 1.0, 1.06), ("M", "M", 1.0, 1.0)],
+)
+def test_below_the_waist_a_named_length_counts(size: str, customer_size: str, girth: float, length: float) -> None:
+    sizing = sizing_below_waist(fit_of(size, customer_size))
+    assert (sizing.girth, sizing.length) == pytest.approx((girth, length))
+
+
+SHORT_DRESS = cloth_of([(0, 110), (55, 70), (110, 95), (112, 190), (90, 340), (150, 520), (155, 600), (0, 600)])
+Drapes = Callable[[BodyModel, Sizing], Drape]
+
+
+def lower(cloth: Cloth) -> Drapes:
+    return lambda body, sizing: drape_lower(cloth, body, under_tucked_top=True, sizing=sizing)
+
+
+def full(cloth: Cloth) -> Drapes:
+    return lambda body, sizing: drape_full(cloth, body, sizing=sizing)
+
+
+@pytest.mark.parametrize(
+    "drape",
+    [lower(trousers()), lower(shorts()), lower(skirt(hem=500)), full(SHORT_DRESS), full(dress(legs=True))],
+    ids=["trousers", "shorts", "skirt", "dress", "jumpsuit"],
+)
+def test_larger_bottoms_and_dresses_are_wider_and_longer(drape: Drapes) -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    thighs = (body.heights > 1.25) & (body.heights < 1.30)
+    areas, ends = [], []
+    for sizing in (Sizing(0.88, 0.96), FITTING, Sizing(1.18, 1.04)):
+        alpha = drape(body, sizing).alpha
+        areas.append(float(alpha[thighs].sum()))
+        ends.append(int(np.flatnonzero(alpha.max(axis=1) > 0.5)[-1]))
+    assert areas == sorted(set(areas))
+    assert areas[2] > 1.06 * areas[1]
+    assert ends == sorted(set(ends))
+
+
+def test_a_waistband_takes_up_most_of_what_is_too_wide() -> None:
+    half, inside, down = np.full(3, 100.0), np.full(3, 90.0), np.array([0.0, 0.5, 1.0])
+    assert sized(half, 1.2, inside, down) == pytest.approx([108, 114, 120])
+    assert sized(half, 0.8, inside, down) == pytest.approx([92, 90.45, 90.45])
+    assert (sized(half, 0.7, np.full(3, 105.0), down) == 100).all()
+
+
 def test_who_says_nothing_gets_what_fits() -> None:
     assert sizing_of_top(Hints().fit) is FITTING
+    assert sizing_below_waist(Hints().fit) is FITTING

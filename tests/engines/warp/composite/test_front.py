@@ -1,9 +1,8 @@
-import numpy as np
 import pytest
 
 from engines.base import Label
 from engines.warp.body.model import SIDES, measure_body
-from engines.warp.composite.front import arms_in_front
+from engines.warp.composite.arms import arm_places, arms_in_front
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -11,9 +10,8 @@ from tests.engines.mannequin import draw_mannequin
 def test_an_arm_lies_before_a_sleeveless_top_as_far_as_it_was_hidden(sleeves: str, freed: bool) -> None:
     """Where a short sleeve ended the arm is seen, and skin that does not run on into it would be a patch."""
     mannequin = draw_mannequin(sleeves=sleeves)
-    photo = mannequin.photo.astype(np.float32) / 255.0
     body = measure_body(mannequin.person_map)
     old = mannequin.person_map.labels == Label.UPPER
-    cover = arms_in_front(photo, old, body, dict.fromkeys(SIDES, 0.0))
+    cover = arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, 0.0))
     inside_old = cover[old & (cover > 0.5)]
     assert (len(inside_old) > 50) is freed

@@ -1,6 +1,9 @@
 import numpy as np
 
-from engines.warp.composite.shading import BRIGHTEST, DARKEST, bounded, contact_shadow, folds_of_old_cloth
+from engines.base import PersonMap
+from engines.warp.composite.shading import BRIGHTEST, DARKEST, bounded, exposure, folds_of_old_cloth
+from engines.warp.composite.shadows import contact_shadow
+from tests.engines.mannequin import draw_mannequin
 
 UNIT = 120.0
 
@@ -17,7 +20,8 @@ def plain_cloth() -> tuple[np.ndarray, np.ndarray]:
 
 def test_folds_of_plain_cloth_are_taken_over() -> None:
     photo, mask = plain_cloth()
-    factor = folds_of_old_cloth(photo, mask, UNIT)
+    factor, believed = folds_of_old_cloth(photo, mask, UNIT)
+    assert believed > 0.9
     assert factor[200, 150] < 0.96
     assert abs(factor[200, 60] - 1) < 0.04
 
@@ -26,8 +30,30 @@ def test_buttons_and_prints_are_not() -> None:
     photo, mask = plain_cloth()
     photo[:] = 0.8
     photo[195:206, 145:156] = 0.05
-    factor = folds_of_old_cloth(photo, mask, UNIT)
+    factor, _ = folds_of_old_cloth(photo, mask, UNIT)
     assert np.abs(factor - 1).max() < 0.03
+
+
+def test_folds_of_black_cloth_are_not_believed() -> None:
+    photo, mask = plain_cloth()
+    factor, believed = folds_of_old_cloth(photo * 0.05, mask, UNIT)
+    assert believed == 0
+    assert np.abs(factor - 1).max() < 1e-3
+
+
+def person_in(brightness: float, wall: float) -> tuple[np.ndarray, PersonMap]:
+    person_map = draw_mannequin().person_map
+    person = person_map.matte > 127
+    photo = np.where(person[..., None], brightness, wall) * np.ones(3)
+    return photo.astype(np.float32), person_map
+
+
+def test_black_clothes_before_a_bright_wall_do_not_dim_new_ones() -> None:
+    assert exposure(*person_in(0.2, 0.97)) == 1.0
+
+
+def test_a_dim_photo_dims_new_clothes() -> None:
+    assert exposure(*person_in(0.5, 0.6)) < 0.95
 
 
 def test_contact_shadow_falls_outside_only() -> None:
@@ -36,6 +62,7 @@ def test_contact_shadow_falls_outside_only() -> None:
     factor = contact_shadow(cover, 4.0, 0.3)
     assert factor[45, 50] == 1
     assert factor[62, 50] < 0.95
+    assert factor[62, 50] < factor[27, 50], "light falls from above"
     assert factor[95, 50] > 0.999
 
 

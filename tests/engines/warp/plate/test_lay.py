@@ -185,3 +185,58 @@ def test_pale_rim_before_a_pale_wall_goes_with_the_top() -> None:
     plate = plate_of(mannequin, drape_over(labels.shape, np.s_[:, :]), Category.UPPER_BODY) * 255.0
     assert np.abs(mannequin.photo[missed].astype(float) - wall).mean() > 15
     assert np.abs(plate[missed] - wall).mean() < 8
+
+
+@pytest.mark.parametrize("category", list(Category))
+def test_face_hair_hands_and_shoes_stay_to_the_last_bit(category: Category) -> None:
+    mannequin = draw_mannequin(top=LOUD, arms="out")
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    plate = plate_of(mannequin, drape_over(photo.shape[:2]), category)
+    stays = np.isin(mannequin.person_map.labels, (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET)).astype(np.uint8)
+    inner = cv2.erode(stays, np.ones((7, 7), np.uint8)) > 0
+    assert inner.sum() > 1000
+    np.testing.assert_array_equal(plate[inner], photo[inner])
+
+
+def test_a_wall_away_from_the_old_garment_stays_to_the_last_bit() -> None:
+    mannequin = draw_mannequin(top=(248, 248, 248), ground=(235, 235, 238))
+    rng = np.random.default_rng(2)
+    noise = rng.integers(-4, 5, mannequin.photo.shape)
+    photo = np.clip(mannequin.photo.astype(int) + noise, 0, 255).astype(np.uint8)
+    noisy = Mannequin(photo, mannequin.person_map)
+    labels = mannequin.person_map.labels
+    plate = plate_of(noisy, drape_over(labels.shape), Category.UPPER_BODY)
+    away = cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5) > 0.014 * labels.shape[0]
+    wall = away & (labels == Label.BACKGROUND)
+    np.testing.assert_array_equal(plate[wall], photo.astype(np.float32)[wall] / 255.0)
+
+
+def test_crumbs_of_the_garment_in_the_hair_are_hair() -> None:
+    mannequin = draw_mannequin(top=LOUD)
+    labels = mannequin.person_map.labels
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    rows, columns = np.nonzero(labels == Label.HAIR)
+    y, x = int(rows.min()) + 6, int(np.median(columns))
+    labels[y : y + 8, x : x + 8] = Label.UPPER
+    body = measure_body(mannequin.person_map)
+    assert not old_garment(labels, body, Category.UPPER_BODY)[y : y + 8, x : x + 8].any()
+    plate = plate_of(mannequin, drape_over(labels.shape), Category.UPPER_BODY)
+    np.testing.assert_array_equal(plate[y : y + 8, x : x + 8], photo[y : y + 8, x : x + 8])
+
+
+def test_shadow_of_an_old_cuff_goes_with_it_and_a_tattoo_stays() -> None:
+    mannequin = draw_mannequin(arms="out", sleeves="short", top=LOUD)
+    labels = mannequin.person_map.labels
+    arm = labels == Label.ARMS
+    near = cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5) < 9
+    left = np.indices(labels.shape)[1] < labels.shape[1] // 2
+    shadow, tattoo = arm & near & left, arm & near & ~left
+    mannequin.photo[shadow] = (0.8 * mannequin.photo[shadow]).astype(np.uint8)
+    mannequin.photo[tattoo] = (90, 95, 100)
+    plate = plate_of(mannequin, drape_over(labels.shape), Category.UPPER_BODY) * 255.0
+    inner = cv2.erode(arm.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    inner &= cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5) < 5
+    assert plate[shadow & inner].mean() > mannequin.photo[shadow & inner].mean() + 8
+    far = tattoo & (cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5) > 7.5)
+    assert far.sum() > 5
+    np.testing.assert_allclose(plate[far], mannequin.photo[far], atol=6)

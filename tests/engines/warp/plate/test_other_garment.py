@@ -15,7 +15,7 @@ def test_trousers_are_continued_upwards() -> None:
     photo = mannequin.photo.astype(np.float32) / 255.0
     other = continued_garment(photo, mannequin.person_map, body, open_everywhere, Category.UPPER_BODY)
     assert other is not None
-    x, y = body.point(body.waist.height - 0.04).round().astype(int)
+    x, y = body.point(body.waist.height - 0.02).round().astype(int)
     assert other.cover[y, x] > 0.95
     np.testing.assert_allclose(other.colour[y, x] * 255.0, TROUSERS, atol=10)
     assert other.cover[int(body.point(0.5)[1]), x] < 0.05
@@ -62,3 +62,16 @@ def test_a_waistband_below_a_bare_midriff_is_not_drawn_twice() -> None:
     nothing = np.zeros(body.shape, np.float32)
     assert body.waist.bare_midriff
     assert continued_garment(photo, mannequin.person_map, body, nothing, Category.UPPER_BODY) is None
+
+
+def test_a_button_is_not_drawn_twice() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    x, y = body.point(body.waist.height + 0.06).round().astype(int)
+    photo[y - 5 : y + 6, x - 5 : x + 6] = 0.95
+    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    assert other is not None
+    above = (other.cover > 0.9) & (body.heights < body.waist.height)
+    assert above.sum() > 100
+    assert other.colour[above].max() < 0.6

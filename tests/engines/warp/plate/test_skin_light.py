@@ -10,10 +10,13 @@ from engines.warp.plate.skin_light import (
     DARKEST,
     USUAL_DEPTH,
     SkinLight,
+    belly_relief,
     chest_relief,
     hem_shade,
     limb_lights,
     limb_shade,
+    shade_of_arms,
+    shade_of_shoes,
 )
 from tests.engines.mannequin import draw_mannequin
 
@@ -79,3 +82,24 @@ def test_collarbones_are_not_invented_where_the_chest_is_seen() -> None:
     assert chest_relief(body).max() > 1.01
     body.labels[(np.abs(body.laterals) < 0.3) & (np.abs(body.heights) < 0.3)] = Label.TORSO_SKIN
     np.testing.assert_array_equal(chest_relief(body), 1.0)
+
+
+def test_a_navel_is_invented_on_a_hidden_belly_alone() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    assert belly_relief(body).min() < 0.8
+    body.labels[(np.abs(body.laterals) < 0.3) & (body.heights > 0.6) & (body.heights < 0.9)] = Label.TORSO_SKIN
+    np.testing.assert_array_equal(belly_relief(body), 1.0)
+
+
+def test_an_arm_darkens_the_torso_beside_it_and_a_shoe_the_ankle_above_it() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    arms, torso = np.zeros(body.shape, bool), np.ones(body.shape, bool)
+    column = int(body.point(0.5, 60.0)[0])
+    arms[:, column:] = True
+    shade = shade_of_arms(torso, arms, body)[int(body.point(0.6)[1])]
+    assert shade[column - 3] < 0.9
+    assert shade[column - 60] > 0.99
+    feet = np.flatnonzero((body.labels == Label.FEET).any(axis=1))
+    shoes = shade_of_shoes(body)
+    assert shoes[feet[0]].min() < 0.9
+    assert shoes[feet[0] - 60].min() > 0.99

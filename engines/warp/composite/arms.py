@@ -1,0 +1,192 @@
+"""Bare arms that hang in front of the garment, and sleeves that pass behind the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label
+from engines.garment.regions import BoolMask
+from engines.labels import labelled_as
+from engines.warp.body.bare_parts import bare_arm, clothed_until
+from engines.warp.body.limbs import Limb
+from engines.warp.body.model import SIDES, BodyModel, field_of
+from engines.warp.body.seen_arms import MIXED_RIM, SeenArm, seen_arms
+from engines.warp.pieces import Reals
+
+BARE_FROM = 0.30
+"""Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
+
+ARMHOLE = 0.12
+"""The same for a garment without sleeves, which ends at the shoulder."""
+
+LONG_SLEEVE = 0.65
+"""Share of the arm from which on an old sleeve hid how the arm lies before the torso; below a shorter one the arm is
+seen, and what is freed of it lies where the seen part does, beside the new garment."""
+
+WRIST = 0.97
+"""Share of the arm from which it is the hand that is seen."""
+
+UNDER_SLEEVE = 0.01
+"""Share of the arm that is drawn under the end of a sleeve, which is laid over it."""
+
+CLOTH = 0.015
+"""Thickness of a sleeve beyond the skin, in shoulder widths."""
+
+TEETH = 2.0
+"""Size of the teeth of a mask that are smoothed away, pixels (standard deviation)."""
+
+AROUND_ARM = 5.0
+"""How far around an arm places on it are told, in half arm widths: all of the hand, and no more."""
+
+LEAST_SAMPLES = 4
+"""Samples of an outline in a row that make an arm; fewer are scraps."""
+
+
+@dataclass(frozen=True)
+class ArmPlace:
+    """Where one arm is in the picture.
+
+    Attributes:
+        near: ``(h, w)`` float32 distance of every pixel from the centre line in half arm widths.
+        share: ``(h, w)`` float32 share of the arm from shoulder (0) to wrist (1).
+        seen: Its outline where it is bare.
+    """
+
+    near: NDArray[np.float32]
+    share: NDArray[np.float32]
+    seen: SeenArm
+
+
+def arm_places(body: BodyModel) -> dict[int, ArmPlace]:
+    """Both arms by picture side."""
+    outlines = seen_arms(body)
+    return {side: ArmPlace(*arm_coordinates(body.shape, body.arms[side]), outlines[side]) for side in SIDES}
+
+
+def arms_in_front(
+    old: BoolMask, body: BodyModel, places: dict[int, ArmPlace], sleeve_ends: dict[int, float]
+) -> NDArray[np.float32]:
+    """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
+
+    The outline is the arm's own, smooth along it; labels pixel by pixel would leave the new cloth with torn edges.
+
+    Args:
+        old: ``(h, w)`` bool, the old garment; the plate shows bare arms where its sleeves were.
+        body: Measured from the photo.
+        places: Both arms.
+        sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends; what lies above it is
+            covered.
+    """
+    cover = np.zeros(body.shape, dtype=np.float32)
+    skin = labelled_as(body.labels, (Label.ARMS, Label.HANDS))
+    for side, end in sleeve_ends.items():
+        arm = body.arms[side]
+        share = places[side].share
+        if end > 0:
+            begins = share > max(end - UNDER_SLEEVE, BARE_FROM)
+        else:
+            begins = (share > ARMHOLE) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
+        shown = drawn_outline(body.shape, arm, places[side].seen)
+        old_end = clothed_until(arm, old.astype(np.float32))
+        if end < min(old_end, WRIST) and old_end > LONG_SLEEVE:
+            freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & (old | skin)
+            # Above the end of the sleeve the plate has no arm.
+            freed &= (share > end) & (share < old_end + 0.03)
+            shown = np.maximum(shown * (share > end), _smooth(freed))
+        cover = np.maximum(cover, shown * begins)
+    return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
+
+
+def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace]) -> NDArray[np.float32]:
+    """``(h, w)`` cover of bare arms beside old trousers or skirts: there the photo stays as it is.
+
+    What takes a garment off may take a thin wrist beside it with it.
+    """
+    cover = np.zeros(body.shape, dtype=np.float32)
+    if labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
+        return cover
+    for side, place in places.items():
+        arm, seen = body.arms[side], place.seen
+        if clothed_until(arm, old.astype(np.float32)) < 0:
+            shown = np.isfinite(seen.outer) & (seen.outer + seen.edge > 1.0)
+            cover = np.maximum(cover, _between(body.shape, arm, seen.outer, seen.edge - MIXED_RIM, shown))
+    return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
+
+
+def hidden_by_body(body: BodyModel, side: int, seen: SeenArm) -> NDArray[np.float32]:
+    """``(h, w)`` cover of what the body and the clothes on it hide of an arm behind them; no sleeve is seen there."""
+    arm = body.arms[side]
+    behind = np.isfinite(seen.edge) & (seen.front < 0.5)
+    cover = _between(body.shape, arm, -(seen.edge + CLOTH * body.shoulder_width), 2.2 * seen.own_half, behind)
+    return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
+
+
+def drawn_outline(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.float32]:
+    """``(h, w)`` cover of a seen arm within its outline, 0 to 1."""
+    shown = np.isfinite(seen.outer) & (seen.outer + seen.inner > 1.0)
+    return _between(shape, arm, seen.outer, seen.inner, shown)
+
+
+def _between(
+    shape: tuple[int, int], arm: Limb, outer: Reals, inner: Reals, shown: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """``(h, w)`` cover of the strips between two edges of an arm where they are shown, 0 to 1."""
+    canvas = np.zeros(shape, dtype=np.uint8)
+    outside = arm.line + arm.outward * outer[:, None]
+    inside = arm.line - arm.outward * inner[:, None]
+    borders = np.flatnonzero(np.diff(np.concatenate([[0], shown.astype(np.int8), [0]]))).reshape(-1, 2)
+    for first, beyond in borders:
+        if beyond - first < LEAST_SAMPLES:
+            continue
+        around = np.concatenate([outside[first:beyond], inside[first:beyond][::-1]])
+        cv2.fillPoly(canvas, [np.rint(around * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+    return canvas.astype(np.float32) / 255.0
+
+
+def arm_coordinates(shape: tuple[int, int], arm: Limb) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Every pixel's place on an arm.
+
+    Returns:
+        Distance from the centre line in half arm widths, and share of the arm from shoulder (0) to wrist (1), both
+        ``(h, w)`` float32; infinity and 0 far from the arm.
+    """
+    nearest, share = np.full(shape, np.inf, np.float32), np.zeros(shape, np.float32)
+    widest = (arm.outer + arm.inner).max() / 2
+    low = np.clip(np.floor(arm.line.min(axis=0) - AROUND_ARM * widest).astype(int), 0, shape[::-1])
+    high = np.clip(np.ceil(arm.line.max(axis=0) + AROUND_ARM * widest).astype(int), 0, shape[::-1])
+    window = (slice(low[1], high[1]), slice(low[0], high[0]))
+    size = (int(high[1] - low[1]), int(high[0] - low[0]))
+    if min(size) > 0:
+        nearest[window], share[window] = _coordinates(size, low, arm)
+    return nearest, share
+
+
+def _coordinates(
+    size: tuple[int, int], corner: NDArray[np.int_], arm: Limb
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The same for all pixels of a window whose first pixel is ``corner``, x and y."""
+    nearest, share = np.full(size, np.inf, np.float32), np.zeros(size, np.float32)
+    for first, last in ((0.0, arm.bend), (arm.bend, 1.0)):
+        ends = (arm.points(np.array([first, last], np.float32)) - corner).astype(np.float32)
+        bone = ends[1] - ends[0]
+        length = max(float(np.linalg.norm(bone)), 1.0)
+        way = np.asarray(bone / length, np.float32)
+        along = field_of(size, ends[0], way) / length
+        aside = field_of(size, ends[0], np.array([way[1], -way[0]], np.float32))
+        beyond = np.maximum(np.maximum(-along, along - 1), 0) * length
+        here = first + np.clip(along, 0, 1.3 if last == 1.0 else 1.0) * (last - first)
+        half = np.interp(here, arm.shares, (arm.outer + arm.inner) / 2).astype(np.float32)
+        distance = cv2.magnitude(aside, beyond if last < 1.0 else np.maximum(-along, 0) * length) / half
+        closer = distance < nearest
+        nearest[closer], share[closer] = distance[closer], here[closer]
+    return nearest, share
+
+
+def _smooth(mask: BoolMask) -> NDArray[np.float32]:
+    """A mask without teeth on its outline, whose edge is about two pixels soft."""
+    wide = np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), TEETH), dtype=np.float32)
+    return np.asarray(np.clip((wide - 0.5) * np.float32(1.5 * TEETH) + 0.5, 0, 1), dtype=np.float32)

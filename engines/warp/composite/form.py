@@ -1,0 +1,118 @@
+"""The broad light on a body: where it comes from in the photo, and how cloth turns away from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Label
+from engines.garment.regions import BoolMask
+from engines.labels import labelled_as
+from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.channels import brightness
+from engines.warp.pieces import Piece
+
+EDGE_FALLOFF, WHITE_LOSES_LESS = 0.17, 0.04
+"""How much darker dark cloth is at the edge of a body part than on its axis, and by how much less white cloth is."""
+
+USUAL_DROP = 0.05
+"""How much darker cloth gets over a torso length downwards where the photo does not say."""
+
+MOST_TILT, MOST_DROP = 0.06, 0.10
+"""Bounds of what is read off the photo: half the difference between left and right, change over a torso length."""
+
+STRIDE = 4
+"""Broad light is measured at every so many pixels."""
+
+LEAST_PIXELS = 150
+"""Below this many of those, nothing is measured."""
+
+DARK_CLOTH, BRIGHT_CLOTH = 0.12, 0.35
+"""Brightness of old cloth up to which its shading is nothing but noise, and from which it is believed."""
+
+PRINT = 0.25
+"""Relative difference from the usual brightness from which it is a print or a deep fold."""
+
+AWAY_SIDE = 0.5
+"""How much stronger than the average the edge that faces away from the light is darkened, at `MOST_TILT`."""
+
+
+@dataclass(frozen=True)
+class BroadLight:
+    """How light changes over the person.
+
+    Attributes:
+        tilt: Half the relative difference between the right and the left edge of the torso in the picture; positive
+            when light comes from the right.
+        drop: Relative loss over one torso length downwards.
+    """
+
+    tilt: float
+    drop: float
+
+
+def broad_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel) -> BroadLight:
+    """Read the broad light off the person's own clothes and skin.
+
+    Args:
+        photo: ``(h, w, 3)`` float32, 0 to 1.
+        old: ``(h, w)`` bool, the old garment.
+        body: Measured from the photo.
+    """
+    every = (slice(None, None, STRIDE), slice(None, None, STRIDE))
+    bright = brightness(np.ascontiguousarray(photo[every]))
+    heights, laterals, labels = body.heights[every], body.laterals[every], body.labels[every]
+    tilts: list[tuple[float, float]] = []
+    drop = USUAL_DROP
+    worn = old[every] & (np.abs(laterals) < 0.6)
+    if worn.sum() > LEAST_PIXELS:
+        usual = float(np.median(bright[worn]))
+        plain = worn & (np.abs(bright - usual) < PRINT * usual)
+        sure = float(np.clip((usual - DARK_CLOTH) / (BRIGHT_CLOTH - DARK_CLOTH), 0, 1)) * float(
+            plain.sum() / worn.sum()
+        )
+        if plain.sum() > LEAST_PIXELS and sure > 0:
+            aside = np.clip(laterals[plain] / 0.45, -1, 1)
+            around = np.stack([np.ones_like(aside), aside, heights[plain]], axis=1)
+            (_, across, down), *_ = np.linalg.lstsq(around, bright[plain] / usual, rcond=None)
+            tilts.append((float(across), sure))
+            drop += sure * 0.5 * (float(np.clip(-down, -MOST_DROP, MOST_DROP)) - USUAL_DROP)
+    skin = labelled_as(labels, (Label.ARMS, Label.FACE))
+    halves = {side: bright[skin & (side * laterals > 0.03)] for side in SIDES}
+    if min(len(half) for half in halves.values()) > LEAST_PIXELS / 2:
+        left, right = (float(np.median(halves[side])) for side in (LEFT, RIGHT))
+        tilts.append(((right - left) / max(right + left, 0.1), 0.5))
+    weight = sum(sure for _, sure in tilts)
+    tilt = sum(value * sure for value, sure in tilts) / max(weight, 1.0)
+    return BroadLight(float(np.clip(tilt, -MOST_TILT, MOST_TILT)), float(np.clip(drop, 0.0, MOST_DROP)))
+
+
+def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit: bool) -> NDArray[np.float32]:
+    """Cloth turns away from the light towards the edges of a body part, most at the edge away from the light.
+
+    Args:
+        piece: A part of the garment.
+        body: The body it lies on.
+        light: Where light comes from.
+        below_armpit: Leave the shoulders alone, where torso and sleeve are one surface.
+    """
+    sure = piece.alpha > 0.9
+    lightness = float(piece.colour[sure].mean()) if sure.any() else 0.5
+    falloff = EDGE_FALLOFF - WHITE_LOSES_LESS * lightness
+    position = np.clip(piece.across, -1, 1)
+    squared = position * position
+    turned = squared * (squared if piece.name == "torso" else np.abs(position))
+    bend = falloff * turned * (1 - np.float32(AWAY_SIDE * light.tilt / MOST_TILT) * position)
+    if below_armpit:
+        bend = bend * ease((body.heights - 0.16) / 0.3)
+    return np.asarray(1.0 - bend, dtype=np.float32)
+
+
+def falling_light(body: BodyModel, light: BroadLight) -> NDArray[np.float32]:
+    """``(h, w)`` factor of the broad light over the whole person: from the side, and from above."""
+    across = 1 + np.float32(light.tilt) * np.clip(body.laterals / np.float32(0.5), -1, 1)
+    down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 1.0)
+    return np.asarray(across * down, dtype=np.float32)

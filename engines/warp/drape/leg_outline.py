@@ -1,0 +1,275 @@
+"""The two edges of a trouser leg on the body, from the waistband to the hem.
+
+Cloth does not follow every dent of a leg: its edges run smoothly from the waist over the hip and down the leg, as
+wide as the garment is, and never inside the bare leg.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import Label
+from engines.warp.body.hip_line import half_width_as_seen, hip_half_width, thigh_half_width
+from engines.warp.body.limbs import usual_leg
+from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import ease, towards
+from engines.warp.drape.leg_length import LONGEST_SHORTS
+from engines.warp.drape.seat import is_seated
+from engines.warp.pieces import Reals
+from engines.warp.sizing import TIGHTEST_EASE, sized
+
+HIP_EASE = (1.02, 1.10)
+"""Least and largest width of the cloth over that of the body, from waistband to crotch."""
+
+HIPS_MOST, HIPS_PER_WAIST = 0.55, 1.25
+"""Half width of the hips inside old clothes is at most the larger of these: in shoulder widths, and over that of
+the waist."""
+
+LEG_EASE, WIDEST_LEG, WIDEST_SHORT_LEG = 1.03, 1.9, 1.32
+"""Least and largest width of a trouser leg over the leg inside; shorts stand off less."""
+
+THIGH_TO_HIP = 0.95
+"""Half width of the hips at the crotch over how far the thigh's outer edge lies from the axis, at least."""
+
+GROIN = 0.16
+"""Share of the leg below the crotch over which the torso's direction turns into the leg's."""
+
+HIP_TO_THIGH = 1.08
+"""Half width of the hips at the crotch over the same at most, for a thigh that points down; old
+clothes hang further out."""
+
+UPRIGHT = (0.96, 0.99)
+"""Cosine of a thigh's angle to the torso from which it counts as pointing down, not at all to fully."""
+
+RAISED = (0.45, 0.80)
+"""Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
+
+THICKEST_LEG, THICKEST_SEATED = 1.06, 1.5
+"""Largest leg assumed under old trousers, over an average bare one; knees of somebody who sits are nearer to the
+camera than the shoulders, and the seat presses the thighs flat."""
+
+CLOSED = 0.30
+"""Share of the leg over which the thighs' cloth opens; on shorts it does so before the hem."""
+
+NOTCH = 0.022
+"""Half width of the gap between two short hems at least, in shoulder widths."""
+
+WIDEST_FORK = 1.35
+"""Largest width of the cloth between legs that stand apart over that of the leg's inner half."""
+
+SHARPEST_FOLD = 0.65
+"""Cloth on the inner side of a bent knee reaches at most this share of the way to where its rows would meet."""
+
+BESIDE_RAISED = 1.06
+"""Beside a thigh raised sideways the hips cannot be measured; they are at most so many times as wide as the waist is
+seen to be."""
+
+LEG_STEADIED = 5.0
+"""Samples of a leg over which its half widths are smoothed; calves and folds of old trousers do not shape cloth."""
+
+FOLD_STEADIED = 2.0
+"""Rows over which the bend of a knee is smoothed."""
+
+EDGE_STEADIED = 0.05
+"""Length over which the cloth's edges are smoothed, in torso lengths."""
+
+
+@dataclass(frozen=True)
+class LegOutline:
+    """The cloth of one leg on the body, row by row.
+
+    Attributes:
+        outer: ``(n, 2)`` pixels, from the waistband to the hem.
+        inner: ``(n, 2)`` the body's axis down to the crotch, the inseam below.
+        touching: ``(n,)`` how much the two legs' cloth touches, 0 to 1; 0 above the crotch.
+    """
+
+    outer: NDArray[np.float32]
+    inner: NDArray[np.float32]
+    touching: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class LegRows:
+    """Where the rows of a leg's cloth lie along the body, and how wide they are.
+
+    Attributes:
+        heights: ``(r,)`` of the rows above the crotch, torso lengths.
+        shares: ``(l,)`` of the rows from the crotch down, shares of the leg.
+        width: ``(r + l,)`` of the cloth, pixels of the working photo.
+        end: Share of the leg at which the hem lies.
+        short: Whether these are shorts.
+        girth: By what the garment is wider than one that fits.
+    """
+
+    heights: Reals
+    shares: Reals
+    width: Reals
+    end: float
+    short: bool
+    girth: float = 1.0
+
+
+def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
+    """String the edges of a leg's cloth along the body."""
+    rise = len(rows.heights)
+    leg_outer, leg_inner, touching = _around_leg(body, side, rows)
+    rise_half, crotch_half = _hips(body, side, rows, leg_outer)
+    # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
+    drop = body.crotch_height + rows.shares * body.legs[side].length / body.torso_length
+    turned = ease(rows.shares / GROIN)[:, None]
+    level = np.full(len(rows.shares), side * crotch_half)
+    leg_outer = body.point(drop, level) * (1.0 - turned) + leg_outer * turned
+    leg_inner = body.point(drop) * (1.0 - turned) + leg_inner * turned
+    outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
+    outer = _over_raised_thigh(body, side, outer, rows)
+    reach = EDGE_STEADIED * body.torso_length
+    return LegOutline(
+        _smoothed(outer, reach),
+        np.concatenate([body.point(rows.heights), _smoothed(leg_inner, reach)]),
+        np.concatenate([np.zeros(rise, np.float32), touching]),
+    )
+
+
+def _hips(
+    body: BodyModel, side: int, rows: LegRows, leg_outer: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], float]:
+    """Half width of the cloth in the rows above the crotch, and at the crotch: hips run out into the thighs."""
+    bone, rise = body.skeleton, len(rows.heights)
+    half = _hip_half(body, np.append(rows.heights, body.crotch_height), rows, side)
+    rise_half, crotch_half = half[:-1], float(half[-1])
+    thigh = float(np.interp(GROIN, rows.shares, ((leg_outer - bone.shoulders) @ bone.right) * side))
+    upright = float(ease((_way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
+    most = HIP_TO_THIGH * thigh * upright + crotch_half * (1.0 - upright)
+    crotch_half = max(min(crotch_half, most), THIGH_TO_HIP * thigh)
+    bounded = rise_half * (1.0 - upright) + 1.02 * crotch_half * upright
+    rise_half = np.minimum(rise_half, np.maximum(rise_half[0], bounded))
+    rise_half = np.maximum(rise_half, crotch_half * ease((rows.heights - 0.8) / (body.crotch_height - 0.8)))
+    # From where they are widest they go over into the thigh without a dent; below, rays from the axis may end in the
+    # gap between the legs.
+    hip = int(np.argmax(rise_half))
+    rise_half[hip:] = np.maximum(rise_half[hip:], np.linspace(rise_half[hip], crotch_half, rise - hip + 1)[:-1])
+    return rise_half.astype(np.float32), crotch_half
+
+
+def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDArray[np.float64]:
+    """Half width of the cloth between waistband and crotch."""
+    half = hip_half_width(body, heights, side)
+    # Old clothes may be loose; a body's hips go with its waist.
+    waist = float(body.half_width(min(body.waist.height, 0.85), side))
+    half = np.minimum(half, max(HIPS_MOST * body.shoulder_width, HIPS_PER_WAIST * waist))
+    raised = _raised(body, side)
+    seen = BESIDE_RAISED * half_width_as_seen(body, float(heights[0]), side)
+    half = half + raised * (np.minimum(half, seen) - half)
+    most = HIP_EASE[1] * half + 0.01 * body.shoulder_width
+    fitting = np.clip(rows.width[: len(heights)], HIP_EASE[0] * half, most)
+    down = (heights - heights[0]) / max(float(heights[-1] - heights[0]), 1e-3)
+    return sized(fitting, rows.girth, half, ease(down))
+
+
+def _way_of_thigh(body: BodyModel, side: int) -> NDArray[np.float32]:
+    """Unit vector from the crotch's height down the thigh."""
+    root, thigh = body.legs[side].points(np.array([0.0, GROIN], np.float32))
+    return towards(thigh - root)
+
+
+def _raised(body: BodyModel, side: int) -> float:
+    """How much a thigh is raised sideways, 0 to 1."""
+    aside = float(_way_of_thigh(body, side) @ body.skeleton.right) * side
+    return float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
+
+
+def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], rows: LegRows) -> NDArray[np.float32]:
+    """The outer edge of a leg; over a thigh raised sideways it runs straight from waistband to thigh."""
+    raised = _raised(body, side)
+    last = min(len(rows.heights) + int(np.searchsorted(rows.shares, GROIN)), len(outer) - 1)
+    straight = outer.copy()
+    straight[: last + 1] = np.linspace(outer[0], outer[last], last + 1)
+    return np.asarray(outer * (1.0 - raised) + straight * raised, np.float32)
+
+
+def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Half widths of the leg itself at its samples: as measured where bare, else no wider than a leg can be."""
+    leg = body.legs[side]
+    height, width = body.shape
+    x, y = np.rint(leg.line).astype(int).T
+    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    bare = np.where(framed, body.labels[y.clip(0, height - 1), x.clip(0, width - 1)] == Label.LEGS, False)
+    bareness = ndimage.gaussian_filter1d(bare.astype(np.float32), 2.0, mode="nearest")
+    thickest = THICKEST_SEATED if is_seated(body) else THICKEST_LEG
+    most = thickest * usual_leg(leg, body.shoulder_width)
+    halves = []
+    for measured in (thigh_half_width(body, side), leg.inner):
+        bounded = np.minimum(measured, most)
+        half = bounded + (measured - bounded) * bareness
+        halves.append(half.astype(np.float32))
+    return halves[0], halves[1]
+
+
+def _around_leg(
+    body: BodyModel, side: int, rows: LegRows
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Outer and inner edge of the cloth around a leg, and how much the two legs' cloth touches, 0 to 1.
+
+    What the garment is wider than the leg goes half outwards and half inwards, but not beyond the middle between
+    the legs.
+    """
+    leg, unit, shares = body.legs[side], body.shoulder_width, rows.shares
+    line, outwards = leg.points(shares), leg.outwards(shares)
+    half_gap = np.linalg.norm(line - body.legs[-side].points(shares), axis=1) / 2.0
+    outer, inner = (
+        np.interp(shares, leg.shares, ndimage.gaussian_filter1d(half, LEG_STEADIED, mode="nearest"))
+        for half in _inside_old_clothes(body, side)
+    )
+    need = (outer + inner) * LEG_EASE + 0.012 * unit
+    # Below the knee cloth hangs straight past the thinner shin.
+    knee = float(np.interp(leg.bend, shares, need))
+    widest = np.where(shares > leg.bend, np.maximum(need, knee), need)
+    widest = widest * (WIDEST_SHORT_LEG if rows.short else WIDEST_LEG)
+    wanted = np.clip(rows.width[len(rows.heights) :], need, widest) * rows.girth
+    excess = np.maximum(wanted, np.minimum(need, TIGHTEST_EASE * (outer + inner))) - need
+    inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
+    touching = np.asarray(1.0 - ease((shares - 0.02) / min(CLOSED, 0.6 * rows.end)), np.float32)
+    fork = np.minimum(half_gap, WIDEST_FORK * inner)
+    cloth_inner = np.maximum(1.02 * inner + inwards, fork * (0.5 + 0.5 * touching))
+    cloth_inner = np.minimum(cloth_inner, SHARPEST_FOLD * _fold_radius(line, outwards))
+    if rows.end < LONGEST_SHORTS:
+        # Two hems and not one, or shorts would be taken for a skirt.
+        cloth_inner = np.minimum(cloth_inner, half_gap - NOTCH * unit * (1.0 - touching))
+    cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
+    return (
+        (line + outwards * cloth_outer[:, None]).astype(np.float32),
+        (line - outwards * cloth_inner[:, None]).astype(np.float32),
+        touching,
+    )
+
+
+def _fold_radius(line: NDArray[np.float32], outwards: NDArray[np.float32]) -> NDArray[np.float64]:
+    """How far inwards the rows across a bent leg meet, ``(n,)`` pixels; infinite where it is straight."""
+    steps = np.diff(line, axis=0)
+    gained = np.einsum("nk,nk->n", np.diff(outwards, axis=0), towards(steps))
+    bend = gained / np.maximum(np.linalg.norm(steps, axis=1), 1e-3)
+    steady = ndimage.gaussian_filter1d(np.append(bend, bend[-1]), FOLD_STEADIED, mode="nearest")
+    return np.asarray(np.where(steady > 1e-6, 1.0 / np.maximum(steady, 1e-6), np.inf), np.float64)
+
+
+def _smoothed(curve: NDArray[np.float32], reach: float) -> NDArray[np.float32]:
+    """A curve without kinks: in every point the straight line that fits its neighbours best.
+
+    Args:
+        curve: ``(n, 2)`` pixels; how densely it is sampled does not matter.
+        reach: Standard deviation of the weights along the curve, pixels.
+    """
+    steps = np.linalg.norm(np.diff(curve, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    spacing = np.gradient(along) if len(along) > 2 else np.ones(len(along))
+    away = along[None] - along[:, None]
+    weight = np.exp(-0.5 * (away / max(reach, 1e-3)) ** 2) * np.maximum(spacing, 1e-3)
+    total, first, second = (np.sum(weight * away**power, axis=1) for power in (0, 1, 2))
+    slope = np.maximum(total * second - first**2, 1e-9)
+    share = weight * (second[:, None] - first[:, None] * away) / slope[:, None]
+    return np.asarray(share @ curve, np.float32)

@@ -1,0 +1,76 @@
+"""The unevenness of skin, from pores to blotches, as strong as that of the skin that is seen."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.garment.regions import BoolMask
+from engines.warp.channels import brightness
+
+BANDS = 4
+"""Octaves of detail that are looked at: of 1, 2, 4 and 8 pixels."""
+
+MOST = (0.012, 0.010, 0.010, 0.010)
+"""Largest standard deviation in each, over the brightness of the skin: hairs, jewellery and folds are no texture."""
+
+LEAST_SEEN = 400
+"""Pixels of seen skin from which its texture is known."""
+
+USUAL = (0.004, 0.003, 0.003, 0.004)
+"""Deviations where too little is seen."""
+
+BLOTCHES = (0.010, 0.012)
+"""Deviations in the two octaves after these, which differ little between people."""
+
+CARRIED = (0.7, 0.6, 0.35, 0.15)
+"""Share of what is measured that is texture; the larger it is, the more of it is the form of the body."""
+
+
+def skin_texture(
+    photo: NDArray[np.float32], skin: BoolMask, shape: tuple[int, int], strengths: tuple[float, ...] | None = None
+) -> NDArray[np.float32]:
+    """Factors of about 1, ``shape``, of the same kind every time.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        skin: ``(height, width)``, seen skin without its rim.
+        shape: Rows and columns wanted.
+        strengths: Deviation per band in place of the measured ones.
+    """
+    if strengths is None:
+        strengths = texture_of(photo, skin)
+    random = np.random.default_rng(0)
+    factors = np.ones(shape, np.float32)
+    for band, strength in enumerate((*strengths, *BLOTCHES)):
+        reduce = 2**band
+        size = (max(2, shape[0] // reduce), max(2, shape[1] // reduce))
+        noise = cv2.GaussianBlur(random.standard_normal(size, np.float32), (0, 0), 0.7)
+        noise = noise * np.float32(strength / max(float(noise.std()), 1e-6))
+        factors += noise if band == 0 else cv2.resize(noise, (shape[1], shape[0]), interpolation=cv2.INTER_CUBIC)
+    return factors
+
+
+def texture_of(photo: NDArray[np.float32], skin: BoolMask) -> tuple[float, ...]:
+    """Standard deviation of seen skin in each octave, over its brightness."""
+    if skin.sum() < LEAST_SEEN:
+        return USUAL
+    rows, columns = np.flatnonzero(skin.any(axis=1)), np.flatnonzero(skin.any(axis=0))
+    window = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    level, inside = brightness(np.ascontiguousarray(photo[window])), skin[window].astype(np.uint8)
+    mean = max(float(np.median(level[inside > 0])), 0.05)
+    measured = []
+    for band in range(BANDS):
+        fine = level - cv2.GaussianBlur(level, (0, 0), 1.4)
+        # The median absolute deviation does not see edges; 1.48 makes it a standard deviation.
+        known = fine[inside > 0]
+        deviation = 1.48 * float(np.median(np.abs(known))) / mean if len(known) else 0.0
+        measured.append(min(CARRIED[band] * deviation, MOST[band]))
+        if min(level.shape) < 4:
+            return (*measured, *USUAL[band + 1 :])
+        half = (level.shape[1] // 2, level.shape[0] // 2)
+        level = np.asarray(cv2.resize(level, half, interpolation=cv2.INTER_AREA), np.float32)
+        shrunk = cv2.resize(inside.astype(np.float32), half, interpolation=cv2.INTER_AREA)
+        inside = (np.asarray(shrunk) > 0.99).astype(np.uint8)
+    return tuple(measured)

@@ -1,0 +1,67 @@
+"""Outlines of bare arms, on a mannequin whose arms are straight capsules."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.base import Label
+from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.body.seen_arms import seen_arms
+from tests.engines.mannequin import draw_mannequin
+
+HEIGHT = 960
+FOREARM = 0.022 * HEIGHT
+
+
+def bare_body(arms: str = "out") -> BodyModel:
+    return measure_body(draw_mannequin(HEIGHT, 760, arms=arms, sleeves="none").person_map)
+
+
+def on_forearm(body: BodyModel, side: int) -> np.ndarray:
+    arm = body.arms[side]
+    return np.asarray((arm.shares > arm.bend + 0.12) & (arm.shares < 0.94))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_the_edges_of_a_bare_arm_are_found(side: int) -> None:
+    body = bare_body()
+    seen = seen_arms(body)[side]
+    place = on_forearm(body, side)
+    assert seen.outer[place] == pytest.approx(FOREARM, abs=2)
+    assert seen.edge[place] == pytest.approx(FOREARM, abs=2)
+    assert seen.front[place].min() > 0.95
+
+
+def test_teeth_of_the_labels_do_not_show_in_the_outline() -> None:
+    body = bare_body()
+    labels = body.labels.copy()
+    teeth = (np.arange(HEIGHT)[:, None] // 5 % 2 == 0) & (labels == Label.ARMS)
+    # Every other five rows the arm loses four pixels of its inner side.
+    inner = np.zeros_like(teeth)
+    inner[:, :-4] = labels[:, :-4] != labels[:, 4:]
+    inner[:, 4:] |= labels[:, 4:] != labels[:, :-4]
+    labels[teeth & inner] = Label.UPPER
+    smooth = seen_arms(replace(body, labels=labels))[RIGHT].edge[on_forearm(body, RIGHT)]
+    assert np.abs(np.diff(smooth, 2)).max() < 0.8
+
+
+def test_an_arm_half_hidden_by_clothes_is_behind_them() -> None:
+    body = bare_body()
+    labels = body.labels.copy()
+    arm = body.arms[RIGHT]
+    middle = np.interp(np.arange(HEIGHT), arm.line[:, 1], arm.line[:, 0])
+    forearm = (np.arange(HEIGHT) > arm.line[arm.shares > arm.bend][0, 1])[:, None]
+    columns = np.arange(760)[None]
+    labels[(labels == Label.ARMS) & forearm & (columns > 380) & (columns < middle[:, None] + 2)] = Label.LOWER
+    seen = seen_arms(replace(body, labels=labels))
+    place = on_forearm(body, RIGHT)
+    assert seen[RIGHT].front[place].max() < 0.1
+    assert (seen[RIGHT].outer + seen[RIGHT].inner)[place].max() < 3, "none of it is drawn over new clothes"
+    assert seen[LEFT].front[on_forearm(body, LEFT)].min() > 0.9
+
+
+def test_nothing_is_seen_of_an_arm_in_a_long_sleeve() -> None:
+    body = measure_body(draw_mannequin(sleeves="long").person_map)
+    upper = body.arms[LEFT].shares < 0.8
+    assert np.isnan(seen_arms(body)[LEFT].outer[upper]).all()

@@ -1,0 +1,88 @@
+"""Arms in front of new clothes, and sleeves behind the hips."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.base import Label
+from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.body.seen_arms import seen_arms
+from engines.warp.composite.arms import arm_places, arms_in_front, arms_left_alone, hidden_by_body
+from engines.warp.composite.front import hands_in_front
+from tests.engines.mannequin import Mannequin, draw_mannequin
+
+SHAPE = (960, 760)
+
+
+def worn_by(mannequin: Mannequin) -> np.ndarray:
+    return np.asarray(mannequin.person_map.labels == Label.UPPER)
+
+
+def cover_of(body: BodyModel, old: np.ndarray, end: float) -> np.ndarray:
+    return arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, end))
+
+
+def test_a_bare_forearm_is_drawn_whole_and_the_wall_is_not() -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
+    body = measure_body(mannequin.person_map)
+    cover = cover_of(body, worn_by(mannequin), 0.35)
+    forearm = (body.labels == Label.ARMS) & (arm_places(body)[RIGHT].share > 0.5)
+    assert cover[forearm].mean() > 0.85
+    assert cover[body.matte < 0.01].mean() < 0.001
+
+
+def test_no_gap_between_arm_and_hand() -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
+    body = measure_body(mannequin.person_map)
+    places = arm_places(body)
+    hands = hands_in_front(mannequin.person_map, body, places, {})
+    cover = np.maximum(cover_of(body, worn_by(mannequin), 0.35), hands)
+    x, y = np.rint(body.arms[RIGHT].points(np.linspace(0.8, 1.04, 40))).astype(int).T
+    assert cover[y, x].min() > 0.9
+
+
+def test_new_cloth_covers_the_arm_above_the_end_of_its_sleeve() -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    cover = cover_of(body, worn_by(mannequin), 0.5)
+    place = arm_places(body)[RIGHT]
+    assert cover[(place.share < 0.47) & (place.near < 1.2)].max() < 0.05
+    assert cover[(place.share > 0.53) & (place.share < 0.9) & (place.near < 0.4)].min() > 0.95
+
+
+def test_a_sleeve_does_not_lie_on_the_hip_that_hides_its_arm() -> None:
+    body = measure_body(draw_mannequin(*SHAPE, arms="out", sleeves="none").person_map)
+    arm = body.arms[RIGHT]
+    labels = body.labels.copy()
+    middle = np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    forearm = (np.arange(960) > arm.line[arm.shares > arm.bend][0, 1])[:, None]
+    hip = forearm & (labels == Label.ARMS) & (np.arange(760)[None] > 380) & (np.arange(760)[None] < middle)
+    labels[hip] = Label.LOWER
+    behind = replace(body, labels=labels)
+    share = arm_places(behind)[RIGHT].share
+    inner = hip & (share > arm.bend + 0.15) & (share < 0.9) & (np.arange(760)[None] < middle - 8)
+    assert hidden_by_body(behind, RIGHT, seen_arms(behind)[RIGHT])[inner].min() > 0.9
+    whole = hidden_by_body(body, RIGHT, seen_arms(body)[RIGHT])
+    assert whole[(share > arm.bend) & (np.arange(760)[None] > 380)].max() == 0
+
+
+@pytest.mark.parametrize(("old", "left_alone"), [(Label.LOWER, True), (Label.UPPER, False)])
+def test_arms_that_the_old_garment_did_not_cover_stay_as_they_are(old: Label, left_alone: bool) -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
+    body = measure_body(mannequin.person_map)
+    cover = arms_left_alone(mannequin.person_map.labels == old, body, arm_places(body))
+    x, y = np.rint(body.arms[RIGHT].points(np.array([0.6, 0.8, 0.95]))).astype(int).T
+    assert (cover[y, x] > 0.9).all() == left_alone
+
+
+def test_a_cuff_goes_over_the_wrist_of_its_own_hand() -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    places = arm_places(body)
+    cuff = ((places[RIGHT].share < 1.05) & (places[RIGHT].near < 1.5)).astype(np.float32)
+    hands = hands_in_front(mannequin.person_map, body, places, {RIGHT: cuff})
+    inside = (cuff > 0) & (body.labels == Label.HANDS)
+    assert inside.sum() > 100
+    assert hands[inside].max() < 0.05
+    assert hands[(body.labels == Label.HANDS) & (places[RIGHT].share > 1.11)].mean() > 0.5

@@ -1,0 +1,42 @@
+"""A sheet of cloth before a drawn person, a part of which is seen through the opening of a hood."""
+
+import numpy as np
+
+from engines.base import Label
+from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.drape.hood_opening import opened_for_neck
+from engines.warp.pieces import Cloth, Piece
+from engines.warp.ribbon import Ribbon, draw
+from tests.engines.mannequin import draw_mannequin
+
+
+def sheet(body: BodyModel) -> tuple[Ribbon, Piece]:
+    """Cloth of the photo's size, laid where it lies."""
+    height, width = body.shape
+    rows, columns = np.linspace(0, height - 1, 20), np.linspace(0, width - 1, 20)
+    grid = np.stack(np.meshgrid(columns, rows), axis=-1).astype(np.float32)
+    ribbon = Ribbon(grid, grid, np.linspace(-1, 1, 20, dtype=np.float32))
+    cloth = Cloth(np.full((height, width, 3), 0.5, np.float32), np.ones((height, width), np.float32))
+    return ribbon, draw(ribbon, cloth, body.shape, "torso")
+
+
+def test_neck_is_before_the_inside_of_the_hood_and_the_hood_beside_it() -> None:
+    mannequin = draw_mannequin(960, 760)
+    body = measure_body(mannequin.person_map)
+    ribbon, torso = sheet(body)
+    neck = mannequin.person_map.labels == Label.NECK
+    rows, columns = (np.flatnonzero(neck.any(axis=axis)) for axis in (1, 0))
+    opening = np.zeros(body.shape, bool)
+    # The rest of the neck is under the collar of what was worn before.
+    opening[rows[0] : rows[0] + 40, columns[0] - 60 : columns[-1] + 60] = True
+    worn = opened_for_neck(torso, ribbon, opening, body).alpha
+    middle = (columns[0] + columns[-1]) // 2
+    assert worn[rows[0] + 4 : rows[0] + 36, middle - 10 : middle + 11].max() < 0.1
+    assert worn[rows[0] : rows[0] + 5, columns[0] - 50 : columns[0] - 20].min() > 0.95
+    assert worn[~opening & (torso.alpha > 0.99)].min() > 0.95
+
+
+def test_garment_without_a_seen_opening_stays_whole() -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    ribbon, torso = sheet(body)
+    assert opened_for_neck(torso, ribbon, np.zeros(body.shape, bool), body) is torso

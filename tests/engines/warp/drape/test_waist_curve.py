@@ -1,0 +1,37 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.warp.body.model import measure_body
+from engines.warp.drape.lower import drape_lower
+from engines.warp.drape.waist_curve import round_the_waist
+from engines.warp.pieces import Cloth
+from engines.warp.ribbon import Ribbon
+from tests.engines.hanging_drawings import skirt, trousers
+from tests.engines.mannequin import draw_mannequin
+
+BODY = measure_body(draw_mannequin(640, 480).person_map)
+BENT = replace(BODY, waist=replace(BODY.waist, bend=(-0.4, 0.0)))
+
+
+def test_rows_bend_at_the_waistband_and_are_straight_at_the_crotch() -> None:
+    heights, offsets = np.meshgrid(np.linspace(0.8, 1.3, 6), np.linspace(-60.0, 60.0, 5), indexing="ij")
+    straight = Ribbon(np.zeros((6, 5, 2), np.float32), BODY.point(heights, offsets))
+    moved = (round_the_waist(straight, BENT, 0.8, 1.2).target - straight.target)[..., 1]
+    assert moved[0, [0, 4]] == pytest.approx(-0.4 * (60 / BODY.shoulder_width) ** 2 * BODY.torso_length, rel=0.02)
+    assert np.abs(moved[0, 2]) < 0.01
+    assert (np.diff(np.abs(moved[:, 0])) <= 0).all()
+    assert np.abs(moved[-2:]).max() < 0.01
+
+
+@pytest.mark.parametrize("cloth", [trousers(), skirt()])
+def test_an_open_waistband_is_higher_at_the_sides(cloth: Cloth) -> None:
+    first = []
+    for body in (BODY, BENT):
+        alpha = drape_lower(cloth, body, under_tucked_top=True).alpha
+        middle = round(float(body.point(0.9)[0]))
+        columns = (middle, middle + round(0.25 * body.shoulder_width))
+        first.append([int(np.argmax(alpha[:, column] > 0.5)) for column in columns])
+    assert abs(first[0][1] - first[0][0]) <= 1
+    assert first[1][1] < first[1][0] - 2
