@@ -22,7 +22,7 @@ LEAST_TORSO_SHOWN = 0.6
 """How far down the photo has to reach for a top: 0 is the shoulders, 1 the hips."""
 
 LEAST_LEGS_SHOWN = 1.25
-"""The same for what is worn on the legs."""
+"""The same for what is worn on the legs alone; of a dress the upper part says enough."""
 
 LEAST_SOLID = 0.6
 """Share of the middle of the torso that must be person; less means that joints and outline are not of one body."""
@@ -84,7 +84,7 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
         EngineError: ``pose_not_usable`` when the photo ends above what is worn there, ``garment_not_recognised`` when
             the garment does not lie where such a garment lies.
     """
-    if category is not Category.UPPER_BODY and shown_down_to(body) < LEAST_LEGS_SHOWN:
+    if category is Category.LOWER_BODY and shown_down_to(body) < LEAST_LEGS_SHOWN:
         raise EngineError("pose_not_usable", "Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
         return {}

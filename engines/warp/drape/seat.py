@@ -8,14 +8,19 @@ from engines.warp.body.skeleton import SEEN
 
 LEAST_DROP = 0.50
 """How far every knee is below its hip, in torso lengths, on somebody who stands or walks: 0.69 to 0.97 in photos, 0.13
-on somebody who sits. Knees that are not seen say nothing."""
+on somebody who sits. Knees that are not seen, or lie outside the photo, say nothing."""
 
 
 def is_seated(body: BodyModel) -> bool:
     """Whether a thigh is raised, sideways or towards the camera."""
     bone = body.skeleton
-    least = LEAST_DROP * body.torso_length
-    return any(bone.knee_seen[side] >= SEEN and float((bone.knee[side] - bone.hip[side])[1]) < least for side in SIDES)
+    for side in SIDES:
+        x, y = (float(value) for value in bone.knee[side])
+        in_photo = 0 <= x < body.shape[1] and 0 <= y < body.shape[0]
+        raised = y - float(bone.hip[side][1]) < LEAST_DROP * body.torso_length
+        if in_photo and raised and bone.knee_seen[side] >= SEEN:
+            return True
+    return False
 
 
 def refuse_lap(body: BodyModel) -> None:

@@ -55,6 +55,7 @@ class Look:
 LOOKS = (
     Look("astronaut", ("striped_sweater",)),
     Look("astronaut", ("plain_tee",)),
+    Look("astronaut", ("summer_dress",)),
     Look("long", ("plain_tee",)),
     Look("none", ("striped_sweater",)),
     Look("short", ("denim_jeans",)),
