@@ -52,10 +52,10 @@ docs: env ## Write the generated pages again
 check: lint types imports test ## Everything that CI runs
 
 bench: env ## Measure; prints a table and writes out/bench.json
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench.service
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
-	$(BIN)/python -m bench.gallery $(FOLDER) $(if $(OUT),--out $(OUT))
+	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))
 
 bench-engine: env ## How true and how fast the CPU engine is: FOLDER=pictures [ONLY=text] [SAMPLE=every n-th pair] [OUT=out/bench-engine]
 	$(BIN)/python -m bench.engine $(FOLDER) $(if $(ONLY),--only "$(ONLY)") $(if $(SAMPLE),--sample $(SAMPLE)) \

@@ -1,1 +1,1 @@
-"""Measurements: ``make bench`` prints a table and writes JSON beside it. Nothing here asserts anything."""
+"""Measurements of the service and of the embedded engine: tables, and JSON beside them. Nothing asserts anything."""

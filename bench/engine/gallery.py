@@ -1,4 +1,4 @@
-"""``python -m bench.gallery FOLDER``: every sensible pair on one page, with its figures."""
+"""``python -m bench.engine.gallery FOLDER``: every sensible pair on one page, with its figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from bench.pairs import Outcome, outcomes
+from bench.engine.pairs import Outcome, outcomes
 from cli.studio import Studio
 from engines.base import Picture
 from runtime.settings import load_settings

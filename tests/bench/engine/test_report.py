@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bench.engine import Session, Watcher, write
+from bench.engine.__main__ import Session, Watcher, write
+from bench.engine.pairs import Outcome
+from bench.engine.sheets import HEIGHT, Strip, sheet, thumbnail
 from bench.figures import Figure
-from bench.pairs import Outcome
-from bench.sheets import HEIGHT, Strip, sheet, thumbnail
 from cli.studio import Person
 from engines.base import Category, EngineError, Label, PersonMap, Picture, RenderResult
 from tests.engines.drawings import draw_garment

@@ -1,7 +1,7 @@
 """``python -m bench.engine FOLDER``: how true the embedded engine's pictures are, how fast, and sheets to look at.
 
 The folder holds ``person`` and any of ``upper``, ``lower`` and ``full``. Everybody is dressed in everything that
-makes sense on them, and each picture is compared with the photo and with the garment, see `bench.fidelity`.
+makes sense on them, and each picture is compared with the photo and with the garment, see `bench.engine.fidelity`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import large_photo
+from bench.engine import large_photo
+from bench.engine.pairs import Outcome, outcomes
+from bench.engine.sheets import Strip, sheet, thumbnail
+from bench.engine.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from bench.figures import Figure, table, write_json
-from bench.pairs import Outcome, outcomes
-from bench.sheets import Strip, sheet, thumbnail
-from bench.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from cli.studio import Studio
 from engines.base import EngineError, PersonMap, Picture
 from engines.warp.engine import REVISION

@@ -19,9 +19,9 @@ from typing import Any
 import httpx
 import psutil
 
-from bench import heavy
 from bench.figures import Figure
-from bench.photos import grainy_photo_uri, portrait_body
+from bench.service import heavy
+from bench.service.photos import grainy_photo_uri, portrait_body
 from domain import jobs
 from runtime.database import Database
 from runtime.embedded.record import StackRecord

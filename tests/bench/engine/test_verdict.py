@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 import pytest
 
-from bench.pairs import Outcome
-from bench.verdict import MEASURES, Laid, Row, Shop, judge, summary
+from bench.engine.pairs import Outcome
+from bench.engine.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from cli.studio import Person
 from engines.base import Category, Label, Picture, RenderResult
 from tests.engines.drawings import draw_garment

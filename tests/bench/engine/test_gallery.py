@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from bench import gallery
+from bench.engine import gallery
 from cli.samples import draw_sample, sample_person
 from engines.models import models_present
 
-MODELS = Path(__file__).parents[2] / ".models"
+MODELS = Path(__file__).parents[3] / ".models"
 
 
 @pytest.fixture
@@ -25,6 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Image.new("RGB", (512, 512), "grey").save(tmp_path / "person" / "nobody.png")
     Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "upper" / "sweater.jpg")
     Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "lower" / "hidden.jpg")
+    (tmp_path / "upper" / "torn.jpg").write_bytes(b"no picture")
     return tmp_path
 
 
@@ -39,7 +40,9 @@ def test_a_page_shows_what_makes_sense_and_says_who_was_skipped(
     assert "chest_cover" in page
     with Image.open(folder / "out" / "upper_body--sweater--portrait--result.jpg") as result:
         assert result.size == (512, 512)
-    assert "nobody.png: person_not_found" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "nobody.png: person_not_found" in said
+    assert "torn.jpg: " in said
 
 
 def test_only_pairs_that_were_asked_for_are_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

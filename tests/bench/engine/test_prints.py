@@ -3,9 +3,9 @@
 import cv2
 import numpy as np
 
-from bench.prints import found_again
+from bench.engine.prints import found_again
 from engines.base import Picture
-from tests.bench.pictures import everywhere, flat, printed
+from tests.bench.engine.pictures import everywhere, flat, printed
 
 
 def found(cloth: Picture, after: Picture) -> float | None:

@@ -63,7 +63,7 @@ def outcomes(
         folder: Holds ``person`` and any of `FOLDERS`.
         only: Skip pairs whose name does not contain this.
         every: Of the pairs that are left, dress each so many-th.
-        on_refused: Told of people who cannot be dressed in anything, and why: a code, a colon, a sentence.
+        on_refused: Told of people who cannot be dressed in anything and of garments that cannot be read, and why.
     """
     number = 0
     for person_path in pictures_in(folder / "person"):
@@ -82,9 +82,13 @@ def outcomes(
             continue
         for path, category in wanted:
             if category is Category.UPPER_BODY or legs_are_seen(person.person_map):
-                if number % every == 0:
-                    yield _dress(studio, person_path, person, path, category)
                 number += 1
+                if (number - 1) % every:
+                    continue
+                try:
+                    yield _dress(studio, person_path, person, path, category)
+                except ImageError as error:
+                    on_refused(path, sentence_of(error))
 
 
 def legs_are_seen(person_map: PersonMap) -> bool:

@@ -4,9 +4,9 @@ import cv2
 import numpy as np
 import pytest
 
-from bench import fidelity
+from bench.engine import fidelity
 from engines.base import Picture
-from tests.bench.pictures import SIDE, columns, everywhere, flat, noise
+from tests.bench.engine.pictures import SIDE, columns, everywhere, flat, noise
 
 
 def from_lab(lightness: float, a: float, b: float) -> Picture:

@@ -15,7 +15,7 @@ import httpx
 import psutil
 
 from bench.figures import Figure
-from bench.photos import grainy_photo_uri, portrait_body
+from bench.service.photos import grainy_photo_uri, portrait_body
 
 ALMOST_8_MB = 7_500_000
 WIDTH = 3700

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench import zones
+from bench.engine import zones
 from engines.base import Category, Label, Landmark, PersonMap
 from tests.engines.mannequin import draw_mannequin
 

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from bench import fidelity, prints, zones
-from bench.pairs import Outcome
+from bench.engine import fidelity, prints, zones
+from bench.engine.pairs import Outcome
 from engines.base import Category, PersonMap, Picture
 from engines.garment.cutout import cut_out
 from engines.garment.regions import BoolMask, dilated, eroded, opened

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from bench.engine.pairs import Outcome, outcomes
 from bench.figures import Figure
-from bench.pairs import Outcome, outcomes
 from cli.studio import Studio
 from runtime.settings import load_settings
 from workflows.contracts import GarmentHints

@@ -1,0 +1,1 @@
+"""How true and how fast the embedded engine's pictures are, as figures and as a gallery to look at."""

@@ -1,0 +1,1 @@
+"""How fast the service answers: ``python -m bench.service``."""
