@@ -24,10 +24,14 @@ LOWEST_SHARE = 0.50
 USUAL_SHARE = 0.36
 """Where the armpit lies when the silhouette does not show it, as a share of the garment's height."""
 
-INWARD_WEIGHT = 2.0
+INWARD_WEIGHTS = (2.0, 3.0)
 """Rows that one pixel towards the axis is worth when looking for the corner of the gap. A cap sleeve's slanting
 cuff falls by up to 1.6 rows for each pixel and asks for more; a waist drawn in by more than one pixel in this many
-rows would attract the corner."""
+rows would attract the corner. The second is for cuffs with a step, and tried where the first one finds no armpit."""
+
+OUTSIDE = 1.12
+"""Farthest from the axis that an armpit lies, in halves of the torso's width; what is farther out is a step
+in a cuff."""
 
 
 class Sleeves(StrEnum):
@@ -73,7 +77,7 @@ def _gap_corner(half: BoolMask, frame: Frame, cloth_area: int) -> NDArray[np.flo
     """The upper inner corner of the ground between sleeve and torso, as (offset, row).
 
     Ground counts when its column has cloth above and its row has cloth towards the axis. The corner is the pixel
-    that lies farthest up and inwards (`INWARD_WEIGHT`); the highest one alone would be the corner of a cuff.
+    that lies farthest up and inwards (`INWARD_WEIGHTS`); the highest one alone would be the corner of a cuff.
     """
     cloth_above = np.maximum.accumulate(half, axis=0)
     cloth_inward = np.maximum.accumulate(half, axis=1)
@@ -90,12 +94,15 @@ def _gap_corner(half: BoolMask, frame: Frame, cloth_area: int) -> NDArray[np.flo
         if too_small or area <= best_area:
             continue
         y, x = np.nonzero(region)
-        pick = int(np.argmin(y + INWARD_WEIGHT * x))
-        row, offset = window[0].start + y[pick], window[1].start + x[pick]
-        above = half[: row + int(0.12 * frame.height)]
-        sticks_out = np.flatnonzero(above.any(axis=0)).max() - offset
-        if sticks_out > 0.10 * frame.width and row < frame.top + 0.8 * frame.height:
-            best_area, corner = area, np.array([offset, row], dtype=float)
+        for weight in INWARD_WEIGHTS:
+            pick = int(np.argmin(y + weight * x))
+            row, offset = window[0].start + y[pick], window[1].start + x[pick]
+            above = half[: row + int(0.12 * frame.height)]
+            sticks_out = np.flatnonzero(above.any(axis=0)).max() - offset
+            sleeve = sticks_out > 0.10 * frame.width and offset < OUTSIDE * frame.width / 2
+            if sleeve and row < frame.top + 0.8 * frame.height:
+                best_area, corner = area, np.array([offset, row], dtype=float)
+                break
     return corner
 
 

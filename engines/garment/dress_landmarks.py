@@ -229,10 +229,10 @@ def _sleeve_part(
     rows = np.arange(mask.shape[0])[:, None]
     offset = (np.arange(mask.shape[1])[None] - axis) * side
     line = np.interp(rows, [tip[1], armpits.row], [tip[0], armpits.offset])
-    last = np.full(mask.shape[1], armpits.row)
-    place = np.rint(axis + side * columns.offsets).astype(int)
-    framed = (place >= 0) & (place < mask.shape[1])
-    last[place[framed]] = columns.ends[framed]
+    # Looked up from the canvas' side: an axis between two columns would leave every other column out.
+    reach = np.rint(offset[0]).astype(int)
+    ends = dict(zip(columns.offsets.tolist(), columns.ends.tolist(), strict=True))
+    last = np.array([ends.get(column, armpits.row) for column in reach.tolist()])
     part = mask & (offset > line + 1) & (rows <= last[None])
     return largest(part) if part.any() else part
 

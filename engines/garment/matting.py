@@ -17,6 +17,9 @@ RING = 5
 TRUSTED_CONTRAST = (0.14, 0.30)
 """Between these distances of cloth and ground colour (sRGB, 0 to 1) the colour mix is trusted from not to fully."""
 
+ALIKE_OUTLINE = 15
+"""Over so many canvas pixels an outline is found in one way, wherever cloth and ground are alike in some of them."""
+
 
 def _nearest_colour(colour: NDArray[np.float32], known: BoolMask, blur_sigma: float) -> NDArray[np.float32]:
     """Each pixel gets the colour of the nearest known one, smoothed."""
@@ -60,6 +63,8 @@ def pull_matte(canvas: Picture, mask: BoolMask) -> Cloth:
     softened = cv2.GaussianBlur(eroded(mask, 1).astype(np.float32), (0, 0), 1.0)
     low, high = TRUSTED_CONTRAST
     trust = np.clip((contrast - low) / (high - low), 0, 1)
+    # Dark stripes beside pale ones would end farther out than those, and the outline would be a comb.
+    trust = cv2.erode(trust, np.ones((ALIKE_OUTLINE, ALIKE_OUTLINE), np.uint8))
     ring = ~core & ~outside
     alpha = np.where(ring, trust * mixed + (1 - trust) * softened, mask.astype(np.float32))
     alpha[outside] = 0

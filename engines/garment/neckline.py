@@ -48,7 +48,7 @@ edge of all, and the seams within the hood come before any label."""
 LEAST_SCORE = 0.40
 """Share of the arc that must lie on an edge which is lighter, or redder …, on the same side all along."""
 
-LEAST_COLLAR_SCORE = 0.55
+LEAST_COLLAR_SCORE = 0.50
 """The same between the leaves of a collar; the outline of a turtleneck is none."""
 
 BLUR = 1.2

@@ -21,6 +21,10 @@ LEVEL, MOST_LEVEL = 0.55, 1.35
 """Rows per column up to which the silhouette beyond the tip is still shoulder and not yet sleeve, and how far it is
 followed, in offsets of the tip."""
 
+SET_IN = 1.15
+"""From this many offsets of the armpit on, a corner is where the sleeve is set in: its seam slants from there to the
+armpit, and an upright cut would leave most of the shoulder to the sleeve."""
+
 Point = NDArray[np.float64]
 """(offset from the axis, row)."""
 
@@ -131,6 +135,8 @@ def find_shoulders(halves: BoolMask, armpits: Armpits, frame: Frame) -> Shoulder
         feet = [_neck_foot(top, tip, neck, frame) for top, neck in zip(tops, necks, strict=True)]
     neck_foot = _merged(feet, frame)
     corner = float(tip[0]) if armpits.sleeves is Sleeves.NONE else _corner(tops, tip, frame)
+    if corner > SET_IN * tip[0]:
+        tip = np.array([corner, float(np.mean([top[int(corner)] for top in tops]))])
     hood = bool(neck_foot[1] - neck_top[1] > HOOD_SHARE * frame.height)
     on_both = np.maximum(*tops) < halves.shape[1]
     top = np.where(on_both & (not hood), np.mean(tops, axis=0), np.minimum(*tops))

@@ -25,6 +25,10 @@ _SURE = 0.04
 _NETWORK_TRUST, _COLOUR_TRUST = 3.5, 2.6
 """Largest say of the networks and of the colours, as log odds: colours may not overrule where networks are sure."""
 
+_SEEN, _NOT_DENIED, _DARING = 0.995, 0.45, 1.4
+"""Where the pose's mask is above the first and the other above the second, colours may say so much against the person:
+a tattoo and a fold in the shadow have the colour of a dark wall, and are none."""
+
 _OUT_OF_REACH = 3.0
 """Log odds taken off where no part of the body can be: flags and helmets that one network takes in."""
 
@@ -80,7 +84,8 @@ def refined(pose: Pose, people: Floats, body: Body, lab: Floats, cells: NDArray[
     # A shirt of one colour is as narrow as the wall beside it, which the whole person's colours are not.
     np.maximum(person, _log_density_nearby(lab, sure), out=person)
     colours = person - _log_density_nearby(lab, rough < _SURE)
-    odds = odds + np.clip(0.8 * colours, -_COLOUR_TRUST, _COLOUR_TRUST)
+    least = np.where((pose.mask > _SEEN) & (people > _NOT_DENIED), np.float32(-_DARING), np.float32(-_COLOUR_TRUST))
+    odds = odds + np.clip(0.8 * colours, least, _COLOUR_TRUST)
     guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
     cover = guide.smooth(sigmoid((1.5 * odds).astype(np.float32)))
     return _solid(_main_part(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32)), body.breadth)

@@ -16,21 +16,40 @@ HAIR, SKIN, UPPER, LOWER, OTHER = 1, 2, 3, 4, 5
 _LONG = 1.4
 """Hem, on `engines.person.body.Limb.position`, below which trousers count as long."""
 
+_FINGERS = 0.16
+"""Side of the largest patch of skin beside a hand that may be its fingers, in shoulder widths."""
 
-def named(owners: Mask, body: Body, extents: Extents, *, skirted: bool, one_piece: bool) -> Mask:
-    """``(height, width)`` of `Label`."""
+_TIPS = 2.3
+"""How far from the hand's bones such fingers end, on `engines.person.body.Limb.offset`."""
+
+
+def named(
+    owners: Mask, hands: Region, hems: Region, body: Body, extents: Extents, *, skirted: bool, one_piece: bool
+) -> Mask:
+    """``(height, width)`` of `Label`.
+
+    Args:
+        owners: ``(height, width)`` of materials.
+        hands: ``(height, width)`` bool, hands and forearms that were found in it.
+        hems: ``(height, width)`` bool, trousers that hang over the shoes.
+        body: The person's frame of reference.
+        extents: Where the clothes end.
+        skirted: Whether the bottom is closed between the legs.
+        one_piece: Whether top and bottom are one.
+    """
     labels = np.full(owners.shape, Label.BACKGROUND, np.uint8)
     labels[owners == HAIR] = Label.HAIR
     labels[owners == UPPER] = Label.FULL if one_piece else Label.UPPER
     labels[owners == LOWER] = Label.FULL if one_piece else Label.LOWER
     labels[owners == OTHER] = Label.OTHER
-    _name_skin(labels, owners == SKIN, body)
+    _name_skin(labels, owners == SKIN, hands, body)
     _name_feet(labels, owners != 0, body, extents, trousers=not skirted)
+    labels[hems] = Label.FULL if one_piece else Label.LOWER
     _settle_crumbs(labels, owners != 0, body)
     return labels
 
 
-def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
+def _name_skin(labels: Mask, skin: Region, hands: Region, body: Body) -> None:
     arm, along_arm, leg = body.arm.offset, body.arm.position, body.leg.offset
     labels[skin] = Label.TORSO_SKIN
     labels[skin & (body.height > 1.0) & (leg < 1.6)] = Label.LEGS
@@ -38,9 +57,28 @@ def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
     labels[skin & (arm < 1.1) & (along_arm > 1.0)] = Label.ARMS
     labels[skin & (arm < 1.5) & (along_arm > 2.0)] = Label.HANDS
     labels[(labels == Label.TORSO_SKIN) & (arm < 2.2) & (along_arm > 2.0)] = Label.HANDS
+    hands = hands & ((labels != Label.LEGS) | (arm < 1.25))  # the thigh beside a hand
+    labels[hands] = np.where(along_arm[hands] > 2.0, np.uint8(Label.HANDS), np.uint8(Label.ARMS))
+    labels[_fingers_on_legs(labels, body)] = Label.HANDS
     labels[skin & (body.height < 0.06) & (body.aside < 0.4)] = Label.NECK
     labels[skin & (body.below_chin < 0.0) & (body.head < 1.2)] = Label.FACE
     labels[skin & body.face.mask(*body.shape)] = Label.FACE
+
+
+def _fingers_on_legs(labels: Mask, body: Body) -> Region:
+    """Patches called legs that go on from a hand: fingers around a knee, beyond where the pose has their tips."""
+    legs = labels == Label.LEGS
+    left, top, across, down = cv2.boundingRect(legs.astype(np.uint8))
+    box = np.s_[max(top - 1, 0) : top + down + 1, max(left - 1, 0) : left + across + 1]
+    count, parts, stats, _ = cv2.connectedComponentsWithStats(legs[box].astype(np.uint8), connectivity=4)
+    beside = cv2.dilate((labels[box] == Label.HANDS).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    small = stats[:, cv2.CC_STAT_AREA] < (_FINGERS * body.breadth) ** 2
+    small &= np.bincount(parts[beside], minlength=count) > 0
+    small[parts[body.arm.offset[box] > _TIPS]] = False  # a thigh beside a hand goes on
+    small[0] = False
+    fingers = np.zeros(labels.shape, np.bool_)
+    fingers[box] = small[parts]
+    return fingers
 
 
 def _name_feet(labels: Mask, person: Region, body: Body, extents: Extents, *, trousers: bool) -> None:

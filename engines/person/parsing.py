@@ -17,6 +17,8 @@ from engines.base import Landmark, Mask
 from engines.person.body import Body
 from engines.person.colour_models import LEAST_SKIN, LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
 from engines.person.extents import DEFAULT_WAIST, Extents, limb_end, waist_row
+from engines.person.hands import cut_out
+from engines.person.hems import over_feet
 from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named
 from engines.person.networks import Floats
 from engines.person.priors import Priors
@@ -97,7 +99,9 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
     owners = _owners(seen, shares, extents)
     skirted = _closed_between_legs(seen, extents)
     one_piece = skirted and _same_cloth(seen, owners, shares)
-    return named(owners, body, extents, skirted=skirted, one_piece=one_piece)
+    owners, hands = cut_out(owners, lab, body)
+    hems = over_feet(owners, cells, shares[LOWER], body)
+    return named(owners, hands, hems, body, extents, skirted=skirted, one_piece=one_piece)
 
 
 def _evidence(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> _Evidence:

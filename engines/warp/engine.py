@@ -43,7 +43,7 @@ from engines.warp.second_look import looked_at_again
 from engines.warp.stages import Stages
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
-REVISION = "4"
+REVISION = "5"
 """Counted up with every change of the pictures this engine makes."""
 
 MAX_GARMENTS = 4

@@ -53,6 +53,8 @@ def string_ribbon(
     target_edges: tuple[Reals, Reals],
     columns: int = 11,
     overhang: tuple[Reals | float, Reals | float] = (0.08, 0.08),
+    *,
+    monotone: bool = True,
 ) -> Ribbon:
     """Span a ribbon between two pairs of boundary curves.
 
@@ -63,9 +65,10 @@ def string_ribbon(
         overhang: Share of a row's width by which the grid reaches beyond the first and the second edge on both
             sides of the map, so that the garment's own soft alpha ends the cloth and not the grid; a number or
             one per row.
+        monotone: Push rows out of each other; a caller that still moves them does so afterwards.
 
     Returns:
-        The ribbon, forced monotone.
+        The ribbon.
     """
     before, beyond = (np.broadcast_to(np.asarray(share, np.float32), len(source_edges[0])) for share in overhang)
     even = np.linspace(0.0, 1.0, columns, dtype=np.float32)
@@ -73,19 +76,25 @@ def string_ribbon(
     source = source_edges[0][:, None] * (1.0 - share) + source_edges[1][:, None] * share
     target = target_edges[0][:, None] * (1.0 - share) + target_edges[1][:, None] * share
     across = (2.0 * share[..., 0] - 1.0).astype(np.float32)
-    return Ribbon(source.astype(np.float32), forced_monotone(target), across)
+    settled = forced_monotone(target) if monotone else target.astype(np.float32)
+    return Ribbon(source.astype(np.float32), settled, across)
 
 
-def forced_monotone(grid: Reals) -> NDArray[np.float32]:
+def forced_monotone(grid: Reals, *, advance: float = LEAST_ADVANCE, end_stays: bool = False) -> NDArray[np.float32]:
     """Push every row of a grid so far ahead that it does not run into the row before it.
 
     Args:
         grid: ``(rows, cols, 2)``; rows follow the ribbon, columns cross it.
+        advance: Share of the centre line's step by which each point has to be ahead.
+        end_stays: Push rows back from the row after them instead, so that an end that is seen stays a clean line and
+            the beginning, which lies under or on other cloth, gives way.
 
     Returns:
         A grid of the same shape in which each point is ahead of its predecessor in its column by at least
-        `LEAST_ADVANCE` of the centre line's step, measured along the centre line.
+        ``advance`` of the centre line's step, measured along the centre line.
     """
+    if end_stays:
+        return np.ascontiguousarray(forced_monotone(grid[::-1], advance=advance)[::-1])
     settled = np.array(grid, dtype=np.float32)
     centre = grid.mean(axis=1)
     steps = np.diff(centre, axis=0)
@@ -93,7 +102,7 @@ def forced_monotone(grid: Reals) -> NDArray[np.float32]:
     ahead = steps / lengths[:, None]
     for row in range(1, len(settled)):
         gained = (settled[row] - settled[row - 1]) @ ahead[row - 1]
-        lacking = np.maximum(LEAST_ADVANCE * lengths[row - 1] - gained, 0.0)
+        lacking = np.maximum(advance * lengths[row - 1] - gained, 0.0)
         settled[row] += lacking[:, None] * ahead[row - 1]
     return settled
 
@@ -131,10 +140,17 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
         dtype=np.float32,
     )
     covered = field[..., 0] > OUTSIDE
+    drawn *= _within_grid(covered)[..., None]
     position = np.where(covered, field[..., 2].clip(-1.0, 1.0), 0.0).astype(np.float32)
     return Piece(
         name, np.ascontiguousarray(drawn[..., :3]), np.ascontiguousarray(drawn[..., 3]), position, ribbon.target
     )
+
+
+def _within_grid(covered: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """``(h, w)`` 1 inside a grid, falling off within the last pixel of its border: cloth cut there has no teeth."""
+    around = cv2.blur(covered.astype(np.float32), (3, 3), borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(np.clip(2.0 * around - 0.9, 0.0, 1.0) * covered, dtype=np.float32)
 
 
 def rasterise(

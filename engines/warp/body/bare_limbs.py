@@ -41,6 +41,10 @@ MOST_SLOPE = 0.22
 UNDER_CLOTH, THINNEST = 0.95, 0.6
 """Room for a limb within the cloth around it, and the least width that is believed over the usual one."""
 
+FOLD_SAMPLES, SMOOTHED = 7, 6.0
+"""Samples along a limb over which folds of the cloth around it are levelled, and the sigma of the curve that is left.
+"""
+
 ACROSS_STEPS = 89
 """Points of a ray across a limb, over twice its reach of `ACROSS` usual half widths."""
 
@@ -113,7 +117,10 @@ def _within_cloth(
     middle = np.zeros(len(taper))
     held = np.isfinite(outer)
     middle[held] = np.clip(0.0, (half - inner)[held], np.maximum((outer - half)[held], (half - inner)[held]))
-    half, middle = (ndimage.gaussian_filter1d(values, 2.0, mode="nearest") for values in (half, middle))
+    # Folds of the cloth are no form of the limb: its outline is one slow curve within them.
+    narrower = ndimage.minimum_filter1d(half / np.maximum(taper, 1e-3), FOLD_SAMPLES, mode="nearest")
+    half = taper * ndimage.gaussian_filter1d(narrower, SMOOTHED, mode="nearest")
+    middle = ndimage.gaussian_filter1d(middle, SMOOTHED, mode="nearest")
     return (half + middle).astype(np.float32), (half - middle).astype(np.float32)
 
 

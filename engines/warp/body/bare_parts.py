@@ -63,6 +63,12 @@ WRIST_END, HAND_END = 1.03, 1.12
 FOOT_END = 1.18
 """Share of the leg at which invented skin ends, within the shoe."""
 
+IN_SHOE = 0.10
+"""How far below the upper edge of its shoe a leg may still be seen, in shoulder widths."""
+
+LEG_SMOOTHED, KNEE_SMOOTHED = 2.5, 4.0
+"""Sigma in samples with which the taper of a bare leg is made one curve, and with which its centre line is."""
+
 STRIP_ROWS, STRIP_COLUMNS = 48, 9
 
 
@@ -78,6 +84,7 @@ class BarePart:
         begin: Share at which a sleeve or trouser leg ends; 0 where the limb is bare from its root, or a torso.
         bend: Share at which the knee lies; negative for arms and the torso.
         length: Of the limb in pixels; 1 for the torso.
+        shoe: Share at which the shoe of a leg begins; infinite where none is seen.
     """
 
     on: NDArray[np.bool_]
@@ -86,6 +93,7 @@ class BarePart:
     begin: float = 0.0
     bend: float = -1.0
     length: float = 1.0
+    shoe: float = np.inf
 
 
 def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
@@ -163,11 +171,27 @@ def beyond(limb: BarePart, begin: float) -> BarePart:
 
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     """A leg from a share of its length to the ankle."""
-    limb = body.legs[side]
-    usual = usual_leg(limb, body.shoulder_width)
+    limb = _smooth_line(body.legs[side])
+    usual = ndimage.gaussian_filter1d(usual_leg(limb, body.shoulder_width), LEG_SMOOTHED, mode="nearest")
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
-    limb, edges = into_shoe(body.labels, limb, edges, body.shoulder_width)
-    return _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
+    limb, edges, shoe = into_shoe(body.labels, limb, edges, body.shoulder_width)
+    part = _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
+    if not np.isfinite(shoe):
+        return part
+    # In its shoe an ankle is round: it ends beside the shoe's opening, and deeper in its middle.
+    rounded = np.sqrt(np.maximum(1.0 - part.across**2, 0.0))
+    depth = IN_SHOE * body.shoulder_width / limb.length
+    return replace(part, on=part.on & (part.share - shoe < depth * rounded), shoe=shoe)
+
+
+def _smooth_line(leg: Limb) -> Limb:
+    """The leg with a knee that is bent in a curve and not in a corner."""
+    span = np.linspace(0.0, 1.0, len(leg.line), dtype=np.float32)[:, None]
+    chord = leg.line[0] + (leg.line[-1] - leg.line[0]) * span
+    aside = ndimage.gaussian_filter1d(leg.line - chord, KNEE_SMOOTHED, axis=0, mode="nearest")
+    # Both ends stay where they are.
+    aside = aside - aside[0] * (1.0 - span) - aside[-1] * span
+    return replace(leg, line=np.asarray(chord + aside, np.float32))
 
 
 def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:

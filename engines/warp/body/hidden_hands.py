@@ -40,9 +40,12 @@ def hand_hidden(body: BodyModel, side: int) -> bool:
     column, row = (round(float(value)) for value in wrist)
     if not (0 <= column < width and 0 <= row < height):
         return True
-    rows, columns = np.ogrid[:height, :width]
-    near = np.hypot(columns - wrist[0], rows - wrist[1]) < HAND_RADIUS * body.shoulder_width
-    skin = labelled_as(body.labels[near], (Label.HANDS, Label.ARMS)).mean()
+    radius = HAND_RADIUS * body.shoulder_width
+    top, left = max(row - int(radius) - 1, 0), max(column - int(radius) - 1, 0)
+    around = body.labels[top : row + int(radius) + 2, left : column + int(radius) + 2]
+    rows, columns = np.ogrid[top : top + around.shape[0], left : left + around.shape[1]]
+    near = np.hypot(columns - wrist[0], rows - wrist[1]) < radius
+    skin = labelled_as(around[near], (Label.HANDS, Label.ARMS)).mean()
     return bool(body.labels[row, column] in CLOTHES and skin < LEAST_HAND)
 
 

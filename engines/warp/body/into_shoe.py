@@ -41,7 +41,7 @@ MOST_LED = 0.16
 Edges = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
-def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -> tuple[Limb, Edges]:
+def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -> tuple[Limb, Edges, float]:
     """Lead a leg into its shoe; without a shoe it stays as it is.
 
     Args:
@@ -49,15 +49,18 @@ def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -
         leg: The leg.
         edges: Its outer and inner distances from the centre line, ``(n,)`` each, pixels.
         unit: Shoulder width in pixels.
+
+    Returns:
+        The leg, its edges, and the share of its length at which the shoe begins, infinite without one.
     """
     opening = _opening(labels, leg, unit)
     if opening is None:
-        return leg, edges
+        return leg, edges, np.inf
     left, right, top = opening
     # The leg ends where its line comes to the shoe.
     at = int(np.argmin(np.abs(leg.line[:, 1] - top)))
     if leg.shares[at] <= LED_FROM + 0.1:
-        return leg, edges
+        return leg, edges, np.inf
     outer, inner = edges
     centre = leg.line + leg.outward * ((outer - inner) / 2.0)[:, None]
     half = np.minimum((outer + inner) / 2.0, _held(leg, (outer + inner) / 2.0, (right - left) / 2.0, at, unit))
@@ -70,7 +73,8 @@ def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -
     shift = np.stack([turned * np.float32(aside), np.zeros_like(turned)], axis=1)
     offset = (outer - inner) / 2.0
     led = replace(leg, line=(leg.line + shift).astype(np.float32))
-    return led, ((half + offset).astype(np.float32), (half - offset).astype(np.float32))
+    held = (half + offset).astype(np.float32), (half - offset).astype(np.float32)
+    return led, held, float(leg.shares[at])
 
 
 def _held(leg: Limb, half: NDArray[np.float32], opening: float, at: int, unit: float) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, field_of
 from engines.warp.body.seen_arms import MIXED_RIM, SeenArm, seen_arms
+from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
 BARE_FROM = 0.30
@@ -29,6 +30,21 @@ seen, and what is freed of it lies where the seen part does, beside the new garm
 
 WRIST = 0.97
 """Share of the arm from which it is the hand that is seen."""
+
+AT_HAND, HAND_ON_CLOTH = 0.9, 0.3
+"""Share of the arm from which hands are looked for, and share of a hand from which it lies on the new cloth."""
+
+FOREARM = (0.40, 0.66, 1.04)
+"""Shares of an arm at which such an arm comes forward, is wholly in front, and is only as wide as its hand is seen."""
+
+INWARDS, AT_CUFF = 2.5, 0.03
+"""How far inwards a cuff is looked for, over the arm's half width, and how far above its end, as a share of the arm."""
+
+OPENS = 0.6
+"""By how many pixels the torso's edge leads inwards per pixel down the arm below the corner of such a cuff."""
+
+SLENDER = 0.9
+"""Width of such a forearm over the arm's own: it is turned with its narrow side to the camera."""
 
 UNDER_SLEEVE = 0.01
 """Share of the arm that is drawn under the end of a sleeve, which is laid over it."""
@@ -68,7 +84,13 @@ def arm_places(body: BodyModel) -> dict[int, ArmPlace]:
 
 
 def arms_in_front(
-    old: BoolMask, body: BodyModel, places: dict[int, ArmPlace], sleeve_ends: dict[int, float]
+    old: BoolMask,
+    body: BodyModel,
+    places: dict[int, ArmPlace],
+    sleeve_ends: dict[int, float],
+    *,
+    sleeves: dict[int, NDArray[np.float32]],
+    cloth: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
 
@@ -80,6 +102,8 @@ def arms_in_front(
         places: Both arms.
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends; what lies above it is
             covered.
+        sleeves: Covers of the new sleeves by picture side.
+        cloth: ``(h, w)`` cover of the new garment without its sleeves.
     """
     cover = np.zeros(body.shape, dtype=np.float32)
     skin = labelled_as(body.labels, (Label.ARMS, Label.HANDS))
@@ -97,8 +121,63 @@ def arms_in_front(
             # Above the end of the sleeve the plate has no arm.
             freed &= (share > end) & (share < old_end + 0.03)
             shown = np.maximum(shown * (share > end), _smooth(freed))
+        if _hand_before(cloth, body, places[side]) and labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
+            shown = np.maximum(shown, _forearm(body.shape, arm, places[side].seen))
+        if side in sleeves and end > 0:
+            shown = shown * _below_cuff(arm, places[side].seen, end, sleeves[side])
         cover = np.maximum(cover, shown * begins)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
+
+
+def _below_cuff(arm: Limb, seen: SeenArm, end: float, sleeve: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(h, w)`` cover of what an arm shows before the torso below a cuff that is narrower than the arm.
+
+    A cuff that ends at the torso leaves the inner part of the arm behind the torso's edge. From its inner corner that
+    edge leads over to the arm's own: a level cut across the arm would look torn.
+    """
+    offsets = np.arange(0.0, INWARDS * float(arm.inner.max()), 1.0)
+    place = np.array([max(end - AT_CUFF, 0.0)], np.float32)
+    points = arm.points(place)[0] - arm.outwards(place)[0] * offsets[:, None]
+    x, y = np.rint(points).astype(int).T
+    shape = (sleeve.shape[0], sleeve.shape[1])
+    within = sleeve[y.clip(0, shape[0] - 1), x.clip(0, shape[1] - 1)] > 0.5
+    if not within.any():
+        return np.ones(shape, dtype=np.float32)
+    corner = float(offsets[within][-1])
+    own = np.where(np.isfinite(seen.inner), seen.inner, arm.inner)
+    lacking = np.maximum(own + 1.0 - corner, 0)
+    way = np.maximum(arm.shares - end, 0) * arm.length * OPENS / max(float(lacking.max()), 1.0)
+    inner = np.where(way < 1, corner + lacking * ease(way), INWARDS * arm.inner.max())
+    return _between(shape, arm, np.full(len(inner), INWARDS * float(arm.outer.max())), inner, arm.shares >= 0)
+
+
+def _hand_before(cloth: NDArray[np.float32], body: BodyModel, place: ArmPlace) -> bool:
+    """Whether the hand of an arm that went behind the old clothes lies before the new ones.
+
+    It would float on a wide skirt if its forearm were behind.
+    """
+    known = np.isfinite(place.seen.outer)
+    if known.sum() < LEAST_SAMPLES or float(np.median(place.seen.front[known])) > 0.5:
+        return False
+    hand = (body.labels == Label.HANDS) & (place.near < AROUND_ARM) & (place.share > AT_HAND)
+    return bool(hand.any() and float(cloth[hand].mean()) > HAND_ON_CLOTH)
+
+
+def _forearm(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.float32]:
+    """``(h, w)`` cover of a bare forearm that comes from behind the body and leads to a hand before it.
+
+    Above the elbow no more is shown than was seen; below, the part that clothes hid in the photo, down to what is
+    seen of the wrist.
+    """
+    known = np.isfinite(seen.outer)
+    index = np.arange(len(known))
+    outer, edge = (np.interp(index, index[known], values[known]) for values in (seen.outer, seen.edge))
+    begins, whole, ends = FOREARM
+    comes = ease((arm.shares - begins) / (whole - begins)) * ease((ends - arm.shares) / (ends - whole))
+    inner = edge + np.maximum(2 * SLENDER * seen.own_half - outer - edge, 0) * comes
+    # The cloth's edge leads across the arm; it does not end in a step.
+    inner = (inner + outer) * ease((arm.shares - begins) / (0.5 * (whole - begins))) - outer
+    return _between(shape, arm, outer, inner, np.asarray((arm.shares > begins) & (arm.shares <= ends), dtype=np.bool_))
 
 
 def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace]) -> NDArray[np.float32]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +16,7 @@ from engines.warp.body.silhouette import ease
 from engines.warp.channels import brightness
 from engines.warp.pieces import Piece
 
-EDGE_FALLOFF, WHITE_LOSES_LESS = 0.17, 0.04
+EDGE_FALLOFF, WHITE_LOSES_LESS = 0.20, 0.06
 """How much darker dark cloth is at the edge of a body part than on its axis, and by how much less white cloth is."""
 
 USUAL_DROP = 0.05
@@ -38,6 +39,13 @@ PRINT = 0.25
 
 AWAY_SIDE = 0.5
 """How much stronger than the average the edge that faces away from the light is darkened, at `MOST_TILT`."""
+
+
+FRONT = ((0.36, 0.09, 0.035), (0.60, 0.10, -0.035), (0.86, 0.12, 0.020))
+"""Chest, the hollow below it, and belly: height in torso lengths, half its size, how much lighter it is."""
+
+FRONT_WIDE = 0.32
+"""Half width of chest and belly, in shoulder widths."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +110,17 @@ def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit:
     sure = piece.alpha > 0.9
     lightness = float(piece.colour[sure].mean()) if sure.any() else 0.5
     falloff = EDGE_FALLOFF - WHITE_LOSES_LESS * lightness
-    position = np.clip(piece.across, -1, 1)
+    left, top, width, height = cv2.boundingRect((piece.alpha > 0).astype(np.uint8))
+    window = (slice(top, top + height), slice(left, left + width))
+    position = np.clip(piece.across[window], -1, 1)
     squared = position * position
     turned = squared * (squared if piece.name == "torso" else np.abs(position))
     bend = falloff * turned * (1 - np.float32(AWAY_SIDE * light.tilt / MOST_TILT) * position)
     if below_armpit:
-        bend = bend * ease((body.heights - 0.16) / 0.3)
-    return np.asarray(1.0 - bend, dtype=np.float32)
+        bend = bend * ease((body.heights[window] - 0.16) / 0.3)
+    factor = np.ones(body.shape, dtype=np.float32)
+    factor[window] -= bend
+    return factor
 
 
 def falling_light(body: BodyModel, light: BroadLight) -> NDArray[np.float32]:
@@ -116,3 +128,13 @@ def falling_light(body: BodyModel, light: BroadLight) -> NDArray[np.float32]:
     across = 1 + np.float32(light.tilt) * np.clip(body.laterals / np.float32(0.5), -1, 1)
     down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 1.0)
     return np.asarray(across * down, dtype=np.float32)
+
+
+def chest_and_belly(body: BodyModel) -> NDArray[np.float32]:
+    """``(h, w)`` factor of light on a torso that is no board: lighter on chest and belly, darker between."""
+    change = np.zeros(len(body.heights), dtype=np.float32)
+    middle = body.heights[:, body.shape[1] // 2]
+    for height, size, lighter in FRONT:
+        change += np.float32(lighter) * np.exp(-(((middle - height) / size) ** 2)).astype(np.float32)
+    aside = body.laterals[body.shape[0] // 2] / np.float32(FRONT_WIDE)
+    return np.asarray(1 + change[:, None] * np.exp(-(aside * aside))[None], dtype=np.float32)

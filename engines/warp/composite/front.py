@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask, eroded, opened
+from engines.garment.regions import BoolMask, opened
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.channels import brightness
@@ -15,6 +15,15 @@ from engines.warp.composite.arms import ArmPlace
 
 CUFF = (0.75, 1.10)
 """Shares of the arm between which a cuff lies."""
+
+AROUND = 18
+"""Pixels beside hands and hair that are looked at for their edges."""
+
+EDGE = (0.3, 0.6)
+"""Share of the smoothed labels at which a hand begins, and from which a pixel is all hand."""
+
+STRANDS = (0.1, 0.9)
+"""The same of hair, whose strands are mixed with what is behind them."""
 
 HANDS_TOGETHER = 0.7
 """Wrists closer than this, in shoulder widths: either hand may lie before the other one's cuff."""
@@ -45,28 +54,26 @@ def guided_filter(
 
 def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
     """``(h, w)`` cover of hair and face, following the strands that the photo shows."""
-    head = labelled_as(person_map.labels, (Label.HAIR, Label.FACE)).astype(np.float32)
-    grey = brightness(photo)
-    radius = max(3, photo.shape[0] // 200)
-    cover = guided_filter(grey, np.asarray(cv2.GaussianBlur(head, (0, 0), 1.0), dtype=np.float32), radius, 1e-4)
-    return np.asarray(np.clip((cover - 0.1) / 0.8, 0, 1), dtype=np.float32)
+    return _edged(photo, labelled_as(person_map.labels, (Label.HAIR, Label.FACE)), STRANDS)
 
 
 def hands_in_front(
+    photo: NDArray[np.float32],
     person_map: PersonMap,
     body: BodyModel,
     places: dict[int, ArmPlace],
     sleeves: dict[int, NDArray[np.float32]],
 ) -> NDArray[np.float32]:
-    """``(h, w)`` cover of hands and held things, without the outermost pixel that is mixed with the old cloth.
+    """``(h, w)`` cover of hands and held things, up to the edge that the photo shows.
 
     Args:
+        photo: ``(h, w, 3)`` float32, 0 to 1.
         person_map: Of the photo.
         body: Measured from it.
         places: Both arms.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
     """
-    cover = _soft(opened(labelled_as(person_map.labels, (Label.HANDS, Label.OTHER)), 2))
+    cover = _edged(photo, opened(labelled_as(person_map.labels, (Label.HANDS, Label.OTHER)), 1), EDGE)
     wrists = [body.arms[side].points(np.ones(1, np.float32))[0] for side in SIDES]
     if np.linalg.norm(wrists[0] - wrists[1]) < HANDS_TOGETHER * body.shoulder_width:
         return cover
@@ -77,5 +84,23 @@ def hands_in_front(
     return cover
 
 
-def _soft(mask: BoolMask) -> NDArray[np.float32]:
-    return np.asarray(cv2.GaussianBlur(eroded(mask, 1).astype(np.float32), (0, 0), 1.0), dtype=np.float32)
+def _edged(photo: NDArray[np.float32], mask: BoolMask, edge: tuple[float, float]) -> NDArray[np.float32]:
+    """A mask of labels, a few pixels coarse, drawn to the edges of the photo: fingers are hardly wider than that.
+
+    Args:
+        photo: ``(h, w, 3)`` float32, 0 to 1.
+        mask: ``(h, w)`` bool.
+        edge: Share of the smoothed labels at which the cover begins, and from which it is whole.
+    """
+    cover = np.zeros(mask.shape, dtype=np.float32)
+    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
+    if width * height == 0:
+        return cover
+    high, wide = mask.shape
+    rows = slice(max(top - AROUND, 0), min(top + height + AROUND, high))
+    columns = slice(max(left - AROUND, 0), min(left + width + AROUND, wide))
+    coarse = np.asarray(cv2.GaussianBlur(mask[rows, columns].astype(np.float32), (0, 0), 1.0), dtype=np.float32)
+    radius = max(3, high // 200)
+    fine = guided_filter(brightness(np.ascontiguousarray(photo[rows, columns])), coarse, radius, 1e-4)
+    cover[rows, columns] = np.clip((fine - edge[0]) / (edge[1] - edge[0]), 0, 1)
+    return cover

@@ -27,6 +27,13 @@ BLACK, DARK = 12.0, 35.0
 """Lightness of old cloth up to which its folds are noise, and from which they are believed, CIE L."""
 
 
+LEAST_DIM, LEAST_DARK = 0.90, 0.4
+"""Least factors of a photo without bright areas, and of one without any bright spot."""
+
+NO_HIGHLIGHT = 0.7
+"""Brightness that any photo taken in good light reaches somewhere."""
+
+
 def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -> tuple[NDArray[np.float32], float]:
     """Light and folds of the cloth worn in the photo, as a factor around 1, and how far they are believed, 0 to 1.
 
@@ -77,12 +84,15 @@ def _share_measured(weight: NDArray[np.float32], sigma: float) -> NDArray[np.flo
 def exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:
     """Factor that keeps cloth from being brighter than the brightest parts of a dim photo.
 
-    A person in black is no dim photo: what is behind them counts as well.
+    A person in black is no dim photo: what is behind them counts as well. Where nothing at all is bright, neither eyes
+    nor a highlight, the photo was taken in the dark.
     """
     bright = largest_channel(np.ascontiguousarray(photo[::2, ::2]))
     person = person_map.matte[::2, ::2] > 127
     places = [bright[place] for place in (person, ~person) if place.any()]
-    return float(np.clip(max(np.percentile(place, 97) for place in places) / 0.96, 0.90, 1.0))
+    dim = np.clip(max(np.percentile(place, 97) for place in places) / 0.96, LEAST_DIM, 1.0)
+    dark = np.clip(np.percentile(bright, 99.8) / NO_HIGHLIGHT, LEAST_DARK, 1.0)
+    return float(dim * dark)
 
 
 def bounded(factor: NDArray[np.float32], unit: float) -> NDArray[np.float32]:

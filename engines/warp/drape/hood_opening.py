@@ -36,5 +36,7 @@ def opened_for_neck(torso: Piece, ribbon: Ribbon, inside: BoolMask, body: BodyMo
     person = (body.matte > 0.5) & (body.labels != Label.HAIR)
     neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     rim = max(1, round(RIM * body.shoulder_width))
-    kept = 1.0 - seen * cv2.GaussianBlur(eroded(np.asarray(neck), rim).astype(np.float32), (0, 0), 0.8)
+    # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
+    front = eroded(np.asarray(neck | labelled_as(body.labels, (Label.HAIR, Label.FACE))), rim) & neck
+    kept = 1.0 - seen * cv2.GaussianBlur(front.astype(np.float32), (0, 0), 0.8)
     return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept)

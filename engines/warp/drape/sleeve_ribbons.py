@@ -51,6 +51,10 @@ OVERHANG, LEAST_OVERHANG = 0.08, 0.012
 FULL_OVERHANG = 0.6
 """Way from the armpit along the lower edge, over the seam, from which the grid reaches out in full."""
 
+ROW_ADVANCE = 0.02
+"""Share of the centre line's step by which each row is at least ahead: at a deep armhole all rows but the last meet at
+the armpit, and pushed farther apart they would stick out there."""
+
 COLUMNS = 11
 """Grid points across a sleeve."""
 
@@ -107,12 +111,13 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
 
     edges = (_prolonged(upper), _prolonged(lower))
     cut = (_prolonged(sleeve.upper), _prolonged(sleeve.lower))
-    ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)))
+    ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)), monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
     fading = np.clip(1 - np.arange(len(ribbon.target) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
     own_course = ribbon.target[1:] + (seam[1] - ribbon.target[1])[None] * fading
-    target = forced_monotone(np.concatenate([seam[:1], own_course]).astype(np.float32))
+    course = np.concatenate([seam[:1], own_course]).astype(np.float32)
+    target = forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
     return LaidSleeve(Ribbon(ribbon.source, _arched(target), ribbon.across), end)

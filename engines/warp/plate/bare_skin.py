@@ -44,12 +44,19 @@ NOTCH = 0.14
 MOST_RAISED, WITHIN_SHOULDERS = 0.08, 0.50
 """How far skin is raised to the cloth on the shoulders at most, and how far beside the axis, in shoulder widths."""
 
+NECK_HEIGHT, RAISED_HEIGHT = 2.2, 1.2
+"""Up to where the line from the shoulder runs up the neck, and up to where cloth lies on it, in rises of the neck's
+foot; further up, a collar stands off the neck."""
+
 CREASE = 0.022
 """Half the width of the narrowest gap between two parts of the body, in shoulder widths."""
 
 HORN, HORNS_ABOVE = 0.08, 0.02
 """Radius of the smallest part of the shoulder line that stands out, in shoulder widths, and the height above which
 that is asked, in torso lengths."""
+
+LEAST_SHARE = 0.05
+"""Share of the body around a pixel beside it from which that lies in the body's shade."""
 
 EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 2.0
 """Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
@@ -175,7 +182,13 @@ def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLig
         on_torso = torso.on[part.on]
         own = np.where(on_torso, own, 1.0)
         shade[part.on] += (limb_shade(part, light) - shade[part.on]) * own
-    return _smooth(shade, unit)
+    # The wall around the body has no shade that could blur into its dark edges.
+    on = torso.on.copy()
+    for part, _ in limbs:
+        on |= part.on
+    share = _smooth(on.astype(np.float32), unit)
+    within = _smooth((shade * on).astype(np.float32), unit) / np.maximum(share, LEAST_SHARE)
+    return np.where(share > LEAST_SHARE, within, np.float32(1.0))
 
 
 def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
@@ -188,9 +201,10 @@ def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.
     What lies on a shoulder lies on skin: where its upper edge is a little above the usual one, skin reaches up to it.
     """
     unit = body.shoulder_width
-    top = -1.2 * NECK_RISE * unit / body.torso_length
+    top = -NECK_HEIGHT * NECK_RISE * unit / body.torso_length
     shoulders = (body.heights < 0.12) & (body.heights > top)
     worn = eroded(labelled_as(body.labels, (Label.UPPER, Label.FULL)), max(1, round(CLOTH_THICKNESS * unit)))
+    worn &= body.heights > -RAISED_HEIGHT * NECK_RISE * unit / body.torso_length
     worn &= dilated(cover, max(2, round(MOST_RAISED * unit))) & (np.abs(body.laterals) < WITHIN_SHOULDERS)
     seen = labelled_as(body.labels, SKIN_LABELS)
     rows = np.flatnonzero(shoulders.any(axis=1))

@@ -14,16 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import dilated, eroded, largest
+from engines.garment.regions import dilated, disk, eroded, largest
 from engines.labels import labelled_as
-from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
+from engines.warp.plate.faded_skin import faded_into_seen
 from engines.warp.plate.fill import grain, grain_of
+from engines.warp.plate.hem_rim import own_rim
 from engines.warp.plate.other_garment import continued_garment
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
+from engines.warp.plate.wall_joint import met_at_rim
 
 OVERREACH = 0.005
 """How far the removal reaches beyond the old garment's labels, in heights of the photo."""
@@ -34,8 +36,9 @@ EDGE_BLUR = 1.2
 SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
 
-SHOULDER_FROM, SHOULDER_UNTIL = 0.40, 0.12
-"""Where those shoulders are: from this many shoulder widths beside the axis, above this height in torso lengths."""
+COLLAR_FROM, SHOULDER_FROM, SHOULDER_UNTIL = 0.08, 0.40, 0.12
+"""Where those shoulders begin: where the garment stands highest between these two, in shoulder widths beside the axis,
+above the third, in torso lengths below the shoulders."""
 
 LARGEST_PINHOLE = 0.03
 """Area up to which a hole in the old garment is taken off with it, in squared shoulder widths."""
@@ -43,24 +46,20 @@ LARGEST_PINHOLE = 0.03
 RIM = 0.02
 """Width of the old garment's rim that may lie over the wall, in shoulder widths."""
 
+LEG_ROOM = 0.015
+"""How far the outline of a bare leg may lie outside the old trousers, in shoulder widths."""
+
 UNLABELLED_RIM = 0.06
 """Width of the rim of the old garment that the labels may have missed and the matte has not, in shoulder widths."""
 
 MIXED = 2
 """Pixels at the rim of what stays that the soft border of the fill may reach."""
 
-JOINT = 0.045
-"""Width of the strip of seen skin into which invented skin fades, in shoulder widths."""
-
-SHADOW_REACH, SHADOW, SHADOW_WARMTH = 0.13, 0.10, 0.8
-"""How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
-skin it is for certain, in units of full white; and its least colourfulness over that of skin."""
-
-JOINED_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
-"""Skin into which it does: hands and faces have lines of their own."""
-
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
+
+SOME_CLOTH = 0.05
+"""Cover from which the new garment's edge is there."""
 
 CRUMB = 0.02
 """Regions smaller than this share of the largest one are no garment, nor a part of one."""
@@ -103,7 +102,7 @@ def lay_plate(
     stays = _staying(old, person_map, category)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=unit)
-    fill = _behind(photo, person_map, np.asarray(removed & (clothed < SEEN_BELOW)))
+    fill = _behind(photo, person_map, removed, np.asarray(removed & (clothed < SEEN_BELOW)))
     other = continued_garment(photo, person_map, body, clothed, category)
     worn = _silhouette(old, person_map, unit)
     other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
@@ -117,14 +116,19 @@ def lay_plate(
         arms=category is not Category.LOWER_BODY,
         legs=category is not Category.UPPER_BODY,
     )
-    skin_cover = skin.cover * worn * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, body))
+    skin_cover = skin.cover * _leg_room(worn, body) * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, body))
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
     share = np.maximum(share, old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(stays, MIXED)] = 0.0
-    joint = _joint(photo, skin.colour, from_old, person_map.labels, unit)
+    joint = faded_into_seen(photo, skin.colour, from_old, person_map.labels, unit)
     share = np.maximum(share, joint * skin_cover * (clothed < SEEN_BELOW))
+    if category is Category.LOWER_BODY:
+        top = stays & (person_map.labels == Label.UPPER)
+        below = old & dilated(clothed > SOME_CLOTH, MIXED)
+        own, rim = own_rim(photo, np.asarray(top), from_old, np.asarray(below), _overreach(photo))
+        fill, share = fill + (own - fill) * rim[..., None], np.maximum(share, rim)
     return np.asarray(photo + (fill - photo) * share[..., None], dtype=np.float32)
 
 
@@ -176,7 +180,7 @@ def _removed(
     labels = person_map.labels
     # The outermost pixel of what stays is mixed with the old garment and goes too.
     sure = eroded(stays, 1)
-    removed = old | ((from_old <= max(2, round(OVERREACH * labels.shape[0]))) & ~sure)
+    removed = old | ((from_old <= _overreach(photo)) & ~sure)
     removed |= stray_cloth(photo, labels, old, from_old, unit)
     removed |= _unlabelled_rim(from_old, stays, person_map, unit)
     return np.asarray(removed | (_pinholes(removed, unit) & (labels == Label.BACKGROUND)))
@@ -187,6 +191,16 @@ def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> N
     matte = person_map.matte > 127
     matte |= eroded(old | _pinholes(old, unit), round(RIM * unit) + 1)
     return antialiased(matte)
+
+
+def _overreach(photo: NDArray[np.float32]) -> int:
+    return max(2, round(OVERREACH * len(photo)))
+
+
+def _leg_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """The silhouette with room for the smooth outline of a bare leg where folds of the old trousers come in."""
+    wider = np.asarray(cv2.dilate(worn, disk(max(1, round(LEG_ROOM * body.shoulder_width)))), np.float32)
+    return np.where(body.heights > body.crotch_height, wider, worn)
 
 
 def _unlabelled_rim(
@@ -224,8 +238,22 @@ def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
     upwards = cv2.dilate(
         (drape.alpha > 0.5).astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0
     )
-    on_shoulder = (np.abs(body.laterals) > SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
+    covered = drape.alpha > 0.5
+    beyond = np.zeros(body.shape, bool)
+    for side in SIDES:
+        beyond |= side * body.laterals > _collar_foot(covered, side, body)
+    on_shoulder = beyond & (body.heights < SHOULDER_UNTIL)
     return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
+
+
+def _collar_foot(covered: NDArray[np.bool_], side: int, body: BodyModel) -> float:
+    """How far beside the axis a garment stands highest, in shoulder widths: further out it lies on the shoulder."""
+    aside = side * body.laterals
+    beside = covered & (aside > COLLAR_FROM) & (aside < SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
+    if not beside.any():
+        return SHOULDER_FROM
+    highest = np.argmin(np.where(beside, body.heights, np.float32(np.inf)))
+    return float(aside.flat[highest])
 
 
 def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
@@ -243,42 +271,17 @@ def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
     return holes
 
 
-def _joint(
-    photo: NDArray[np.float32],
-    skin: NDArray[np.float32],
-    from_old: NDArray[np.float32],
-    labels: NDArray[np.uint8],
-    unit: float,
+def _behind(
+    photo: NDArray[np.float32], person_map: PersonMap, removed: NDArray[np.bool_], wanted: NDArray[np.bool_]
 ) -> NDArray[np.float32]:
-    """How far invented skin fades into seen skin: the dark line that a cuff or neckline threw there goes with it.
-
-    The shadow below that line goes too, but for what is dark of itself: a tattoo is less coloured than skin.
-
-    Args:
-        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
-        skin: The invented skin, of the same shape.
-        from_old: ``(height, width)`` distance from the old garment, pixels.
-        labels: ``(height, width)`` of `Label`.
-        unit: Shoulder width in pixels.
-    """
-    share = np.zeros(labels.shape, np.float32)
-    beside = (from_old < SHADOW_REACH * unit) & labelled_as(labels, JOINED_SKIN)
-    seen, invented, distance = photo[beside], skin[beside], from_old[beside] / np.float32(unit)
-    darker = (invented.sum(axis=1) - seen.sum(axis=1)) / 3.0
-    warm, usual = ((pixels[:, 0] - pixels[:, 2]) / np.maximum(pixels[:, 0], 0.05) for pixels in (seen, invented))
-    shaded = ease(darker / SHADOW) * (warm > SHADOW_WARMTH * usual)
-    share[beside] = np.maximum(
-        ease(1.25 * (1.0 - distance / JOINT)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
-    )
-    return share
-
-
-def _behind(photo: NDArray[np.float32], person_map: PersonMap, wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
     """What is behind the person, continued from around them, with the photo's grain."""
     radius = max(3, round(0.008 * photo.shape[0]))
-    person = (person_map.matte > 12) | wanted
-    free = np.asarray(cv2.dilate(person.astype(np.uint8), np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)) == 0)
+    person = person_map.matte > 12
+    apart = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+    free = np.asarray(cv2.dilate((person | wanted).astype(np.uint8), apart) == 0)
     behind = structured_fill(photo, free, wanted)
+    ground = ~dilated(person & ~removed, MIXED) & ~removed & (person_map.labels == Label.BACKGROUND)
+    behind = met_at_rim(behind, photo, np.asarray(ground), removed)
     return np.asarray(
         np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
     )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.garment.regions import eroded
 from engines.warp.body.bare_parts import bare_torso_limit
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -26,6 +27,9 @@ HIDDEN_RISE = 0.10
 
 HIDING_WAIST = (0.84, 0.97)
 """Height of the line between top and trousers from which the top may hide a waistband, and from which it does."""
+
+LOWEST_BAND = 0.16
+"""How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
 
 HEM_MARGIN = 0.025
 """Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
@@ -94,7 +98,7 @@ def continued_garment(
         gap = (body.heights > top) & (body.heights < 1.15)
     else:
         rise, top = 0.0, -np.inf
-        gap = (body.heights < line + 0.06) & (body.heights > line - 0.10)
+        gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
     gap = gap & _within(body, np.asarray(person_map.labels == label)) & (clothed < 0.99)
     if not gap.any():
         return None
@@ -110,6 +114,15 @@ def continued_garment(
         colour = colour * (1.0 - rim - seam)[..., None]
     cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
     return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
+
+
+def _over_cloth(clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
+    """Where the new lower garment begins a little further down; beside it a top has no reason to go on."""
+    rise = max(3, round(LOWEST_BAND * body.torso_length))
+    # Below the soft edge at its sides nothing is open.
+    cloth = eroded(clothed > 0.5, 3).astype(np.uint8)
+    upwards = cv2.dilate(cloth, np.ones((rise, 1), np.uint8), anchor=(0, 0), borderValue=0)
+    return np.asarray(upwards > 0)
 
 
 def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:

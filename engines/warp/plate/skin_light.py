@@ -15,6 +15,7 @@ from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.channels import brightness
+from engines.warp.plate.leg_relief import leg_relief
 
 USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
@@ -38,17 +39,18 @@ HEM_SHADE, HEM_REACH = 0.16, 0.10
 SHOE_SHADE, SHOE_SHADE_REACH = 0.26, 0.05
 """Depth of the shadow above the opening of a shoe, and its reach in shoulder widths."""
 
-KNEE_RELIEF = 0.05
-"""How much lighter the kneecap and darker the hollow under it are."""
-
-COLLARBONE_RELIEF, PIT_RELIEF, BREASTBONE_RELIEF = 0.055, 0.070, 0.022
+COLLARBONE_RELIEF, PIT_RELIEF, BREASTBONE_RELIEF = 0.085, 0.100, 0.030
 """How much lighter the collarbones and darker the hollows beside them, the pit of the neck and the middle of the chest
 are."""
+
+NECK_MUSCLE, PECTORAL_SHADE = 0.050, 0.060
+"""How much lighter the muscles that run down the neck to its pit are, and how dark the furrow between chest and
+shoulder is."""
 
 NAVEL, NAVEL_RELIEF, BELLY_RELIEF = 0.76, 0.34, 0.030
 """Height of the navel in torso lengths, how dark it is, and how much darker than its sides the line above it."""
 
-FROM_ABOVE = 0.045
+FROM_ABOVE = 0.060
 """How much lighter the shoulders and darker the belly are than the chest between them."""
 
 ARM_SHADE, ARM_SHADE_REACH = 0.28, 0.055
@@ -95,7 +97,7 @@ def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.floa
 
 def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     """Brightness factors of about 1 for the pixels of a limb, in the order of ``part.on``."""
-    across, share = part.across[part.on], part.share[part.on]
+    across = part.across[part.on]
     edge = np.abs(across).clip(0.0, 1.0)
     shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
@@ -103,9 +105,7 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     # What surrounds a limb lights its dark side.
     shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
     if part.bend > 0.0:
-        cap = np.exp(-(((share - part.bend + 0.015) / 0.028) ** 2))
-        hollow = np.exp(-(((share - part.bend - 0.040) / 0.024) ** 2))
-        shade = shade * (1.0 + KNEE_RELIEF * (cap - 0.8 * hollow) * (1.0 - edge**2))
+        shade = shade * leg_relief(part)
     return np.asarray(shade, dtype=np.float32)
 
 
@@ -141,7 +141,16 @@ def chest_relief(body: BodyModel) -> NDArray[np.float32]:
     from_above = (
         FROM_ABOVE * (1.0 - 2.0 * ease((along - 0.02) / 0.9)) * ease((along + 0.2) / 0.2) * ease((1.6 - along) / 0.4)
     )
+    beside = aside - (0.035 + 0.40 * np.clip(0.05 - along, 0.0, 0.4))
+    muscle = np.exp(-((beside / 0.028) ** 2)) - 0.8 * np.exp(-(((beside - 0.055) / 0.035) ** 2))
+    muscle = muscle * ease((along + 0.24) / 0.12) * ease((0.07 - along) / 0.05)
+    furrow = (
+        np.exp(-(((aside - 0.42 + 0.10 * along) / 0.045) ** 2))
+        * ease((along - 0.08) / 0.22)
+        * ease((0.62 - along) / 0.2)
+    )
     relief[window] += COLLARBONE_RELIEF * bone * reach - PIT_RELIEF * pit - BREASTBONE_RELIEF * middle + from_above
+    relief[window] += NECK_MUSCLE * muscle - PECTORAL_SHADE * furrow
     return relief
 
 

@@ -37,14 +37,18 @@ SKIN = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label
 LEAST_SKIN = 200
 """Pixels of seen skin from which its colour is known."""
 
-SEAM = 4
-"""Pixels between trousers and what hangs together with them."""
+SEAM, SEAM_TONE = 4, 0.7
+"""Pixels between trousers and what hangs together with them, and the brightness of the line between a hem and an ankle,
+over that of skin."""
 
 LONGEST_ANKLE = 0.17
 """Farthest that an ankle is seen below trousers, in shoulder widths."""
 
 INNER = 0.07
 """Depth within trousers from which they are surely none of the shoe, in shoulder widths."""
+
+SHOE_COLOURS, SHOE_PIXELS = 6, 1500
+"""Into how many colours the shoes are gathered, and from how many of their pixels."""
 
 FOLD = 0.04
 """Size of the dark folds and light edges of a cuff, in shoulder widths."""
@@ -139,7 +143,8 @@ def bare_ankles(
     begins, ends = (np.asarray(of(distance, numbered, index)) for of in (ndimage.minimum, ndimage.maximum))
     # What goes on further down is a shoe of the colour of skin.
     ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit)])
-    seam = feet & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM)
+    # The edge of a shoe beside the ankle is lighter than the line under a hem.
+    seam = feet & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM) & (tone < SEAM_TONE)
     return np.asarray((dilated(ankles, 1) & feet) | seam, bool)
 
 
@@ -158,7 +163,11 @@ def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint
         return labels
     from_cloth, from_shoe = (_distance(photo, fill_from(photo, known, REDUCED)) for known in (cloth, sure))
     like_shoe = (from_cloth > 1.5 * LIKE_CLOTH) & (from_shoe < CLEARLY_CLOSER * from_cloth)
-    shoes = opened((labels == Label.LOWER) & dilated(feet, max(2, round(INNER * unit))) & like_shoe, 1)
+    beside = (labels == Label.LOWER) & dilated(feet, max(2, round(INNER * unit)))
+    coloured = _of_shoe(photo, sure, beside & (from_cloth > 1.5 * LIKE_CLOTH), from_cloth)
+    shoes = opened(beside & like_shoe, 1) | opened(beside & (like_shoe | coloured), 2)
+    # Black laces and soles between what is shoe are shoe.
+    shoes |= closed(shoes | feet, max(2, round(FOLD * unit))) & beside & dilated(shoes, max(2, round(FOLD * unit)))
     trousers &= ~shoes
     like_cloth = (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_shoe)
     alike = opened(feet & near & like_cloth, 2)
@@ -166,8 +175,27 @@ def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint
     fold = max(2, round(FOLD * unit))
     dark_folds = dilated(cuffs, fold) & (from_cloth < 2.0 * LIKE_CLOTH) & (from_cloth < from_shoe)
     cuffs = closed(dilated(cuffs | (dark_folds & feet), 2), fold) & feet
+    shoes &= np.asarray(ndimage.binary_propagation(sure, mask=shoes | (feet & ~cuffs)))
     told = np.where(shoes, np.uint8(Label.FEET), labels)
     return np.asarray(np.where(cuffs, np.uint8(Label.LOWER), told), np.uint8)
+
+
+def _of_shoe(
+    photo: NDArray[np.float32], sure: NDArray[np.bool_], asked: NDArray[np.bool_], from_cloth: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    """Which of the pixels asked about have one of the several colours of a shoe, ``(height, width)``."""
+    alike = np.zeros(asked.shape, bool)
+    pixels = photo[sure]
+    if not asked.any() or len(pixels) < SHOE_COLOURS:
+        return alike
+    pixels = np.ascontiguousarray(pixels[:: max(1, len(pixels) // SHOE_PIXELS)])
+    stop = (cv2.TERM_CRITERIA_MAX_ITER, 10, 0.0)
+    cv2.setRNGSeed(0)
+    _, _, colours = cv2.kmeans(pixels, SHOE_COLOURS, np.empty(0, np.int32), stop, 1, cv2.KMEANS_PP_CENTERS)
+    smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 0.8), np.float32)[asked]
+    nearest = np.min([np.abs(smooth - colour).sum(axis=1) for colour in colours], axis=0) / 3.0
+    alike[asked] = (nearest < LIKE_CLOTH) & (nearest < CLEARLY_CLOSER * from_cloth[asked])
+    return alike
 
 
 def _distance(photo: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:

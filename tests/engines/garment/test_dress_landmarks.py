@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from engines.base import EngineError
-from engines.garment.dress_landmarks import find_dress_landmarks
+from engines.garment.armpits import Armpits, Sleeves
+from engines.garment.dress_landmarks import _sleeve_part, _SleeveColumns, find_dress_landmarks
 from engines.garment_kinds import GarmentKind
 from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, cloth_of, dress
@@ -75,3 +76,17 @@ def test_open_neckline_shows_no_back() -> None:
     cloth = cloth_of([(0, 200), (55, 70), (110, 95), (112, 190), (90, 340), (170, 840), (0, 840)])
     cloth.colour[230:236, 300:400] = 0.0
     assert not find_dress_landmarks(cloth).upper.back.any()
+
+
+def test_sleeve_is_whole_where_the_axis_lies_between_two_columns() -> None:
+    mask = np.zeros((900, 700), bool)
+    mask[100:400, 200:501] = True
+    part = _sleeve_part(
+        mask,
+        _SleeveColumns(np.arange(100, 150), np.full(50, 390), (100.0, 250.0)),
+        1,
+        axis=350.5,
+        tip=np.array([98.0, 100.0]),
+        armpits=Armpits(Sleeves.OPEN, 98.0, 250.0),
+    )
+    assert part[390, 452:500].all()

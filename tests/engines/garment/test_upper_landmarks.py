@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engines.base import EngineError
-from engines.garment.armpits import Sleeves
+from engines.garment.armpits import Frame, Sleeves, _gap_corner
 from engines.garment.canvas import LONG_SIDE, MARGIN
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
@@ -108,3 +108,28 @@ def test_lopsided_shape_is_no_garment() -> None:
     with pytest.raises(EngineError) as error:
         find_upper_landmarks(Cloth(np.zeros((600, 600, 3), np.float32), alpha))
     assert error.value.code == "garment_not_recognised"
+
+
+def test_step_in_a_cuff_is_no_armpit() -> None:
+    half = np.zeros((900, 400), bool)
+    half[100:800, :180] = True
+    # A slanting cuff whose back shows below its front from half way on.
+    for offset in range(180, 290):
+        half[120 + (offset - 180) // 2 : 440 - round(1.75 * (offset - 180)) + (16 if offset < 232 else 0), offset] = (
+            True
+        )
+    frame = Frame(100, 700, 360.0)
+    corner = _gap_corner(half, frame, 2 * int(half.sum()))
+    assert corner is not None
+    assert abs(corner[0] - 180) < 6
+    assert abs(corner[1] - 456) < 15
+
+
+def test_shoulder_reaches_to_where_the_sleeve_is_set_in() -> None:
+    torso = [(0, 100), (120, 100), (210, 125), (160, 330), (160, 800), (0, 800)]
+    sleeve = [(120, 100), (210, 125), (250, 190), (290, 700), (210, 700), (160, 330)]
+    marks = find_upper_landmarks(cloth_of(torso, sleeve))
+    assert marks.armpits.offset < 170
+    assert 195 < marks.shoulders.tip[0] < 225
+    assert marks.torso_part[140, int(marks.axis) + 190]
+    assert not marks.torso_part[300, int(marks.axis) + 190]

@@ -53,6 +53,7 @@ POINTS: dict[str, list[tuple[Label, float, float]]] = {
         (Label.LOWER, 0.535, 0.635),
         (Label.ARMS, 0.89, 0.43),
         (Label.ARMS, 0.36, 0.494),  # a tattoo
+        (Label.ARMS, 0.347, 0.511),  # its darkest part
         (Label.FEET, 0.247, 0.868),
     ],
     "model_7.png": [
@@ -71,6 +72,15 @@ POINTS: dict[str, list[tuple[Label, float, float]]] = {
         (Label.LOWER, 0.42, 0.55),
         (Label.LEGS, 0.46, 0.73),
         (Label.FEET, 0.46, 0.90),
+        (Label.HANDS, 0.565, 0.469),
+        (Label.LOWER, 0.591, 0.479),  # khaki in the shadow of the hand
+        (Label.LOWER, 0.568, 0.415),  # and in that of the forearm
+    ],
+    "0223.jpg": [
+        (Label.HANDS, 0.533, 0.395),
+        (Label.LOWER, 0.417, 0.902),  # dark trousers below the ankle
+        (Label.FEET, 0.35, 0.962),
+        (Label.FEET, 0.54, 0.938),
     ],
 }
 """Label, column and row as shares of the picture's width and height."""

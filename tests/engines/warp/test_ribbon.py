@@ -103,3 +103,22 @@ def test_pixels_outside_the_grid_are_marked() -> None:
 def test_scale_is_a_ratio_of_lengths() -> None:
     source = np.stack(upright_edges(0, 100, 0, 100), axis=1)
     assert Ribbon(source, (source * 0.5).astype(np.float32)).scale == pytest.approx(0.5)
+
+
+def test_rows_that_meet_at_a_corner_give_way_before_the_end() -> None:
+    """A sleeve at a deep armhole: what is pushed past the cuff would hang from it as a thread."""
+    outer = np.stack([np.linspace(0, -60, 20), np.linspace(0, 100, 20)], axis=1)
+    inner = np.tile([50.0, 90.0], (20, 1))
+    ribbon = string_ribbon(upright_edges(0, 60, 0, 100, rows=20), (outer, inner), monotone=False)
+    settled = forced_monotone(ribbon.target, advance=0.02, end_stays=True)
+    np.testing.assert_array_equal(settled[-1], ribbon.target[-1])
+    assert forced_monotone(ribbon.target)[..., -1, 1].max() > settled[..., -1, 1].max() + 5
+
+
+def test_cloth_that_reaches_beyond_its_grid_is_cut_without_teeth() -> None:
+    edges = (np.array([[20.0, 10.0], [45.0, 100.0]], np.float32), np.array([[70.0, 10.0], [95.0, 100.0]], np.float32))
+    cloth = Cloth(np.full((120, 120, 3), 0.5, np.float32), np.ones((120, 120), np.float32))
+    alpha = draw(string_ribbon(edges, edges, overhang=(0.0, 0.0)), cloth, (120, 120), "sleeve").alpha
+    rim = alpha[30:90]
+    assert ((rim > 0.1) & (rim < 0.9)).sum() > 60
+    assert alpha[50:60, 45:60].min() > 0.999

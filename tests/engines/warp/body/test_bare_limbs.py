@@ -107,3 +107,20 @@ def test_forearm_across_the_belly_is_in_front() -> None:
     body = measure_body(person)
     assert passes_in_front(body, RIGHT)
     assert not passes_in_front(body, LEFT)
+
+
+def test_folds_of_trousers_do_not_show_in_the_outline_of_a_hidden_leg() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    body = measure_body(mannequin.person_map)
+    leg = body.legs[LEFT]
+    usual = usual_leg(leg, body.shoulder_width)
+    wavy = np.full(labels.shape, Label.BACKGROUND, np.uint8)
+    for row in range(int(leg.line[0, 1]), int(leg.line[-1, 1])):
+        at = int(np.argmin(np.abs(leg.line[:, 1] - row)))
+        half = 1.02 * usual[at] + 3.0 * np.sin(row / 6.0)
+        middle = leg.line[at, 0]
+        wavy[row, int(middle - half) : int(middle + half) + 1] = Label.LOWER
+    outer, inner = bare_edges(wavy, (Label.LEGS,), leg, usual, (Label.LOWER,))
+    for edge in (outer, inner):
+        assert np.abs(np.diff((edge / usual)[4:56], n=2)).max() < 0.01

@@ -31,7 +31,7 @@ def ends(leg: Limb, edges: tuple[np.ndarray, np.ndarray], row: float) -> tuple[f
 def test_a_leg_is_led_into_a_shoe_beside_its_line() -> None:
     body, leg, labels, middle = leg_over_shoe(aside=14, half=18)
     usual = usual_leg(leg, body.shoulder_width)
-    led, edges = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
+    led, edges, _ = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
     left, right = ends(led, edges, float(leg.points(1.0)[1]) + 4)
     assert left > middle - 18 - 2
     assert right < middle + 18 + 2
@@ -40,7 +40,7 @@ def test_a_leg_is_led_into_a_shoe_beside_its_line() -> None:
 def test_a_leg_is_narrowed_to_a_narrow_opening_without_a_corner() -> None:
     body, leg, labels, _ = leg_over_shoe(aside=0, half=11)
     wide = np.full(len(leg.shares), 0.16 * body.shoulder_width, np.float32)
-    led, edges = into_shoe(labels, leg, (wide, wide), body.shoulder_width)
+    led, edges, _ = into_shoe(labels, leg, (wide, wide), body.shoulder_width)
     left, right = ends(led, edges, float(leg.points(1.0)[1]) + 4)
     assert right - left < 0.7 * 2 * wide[0]
     assert np.abs(np.diff(edges[0], n=2)).max() < 0.6
@@ -49,7 +49,7 @@ def test_a_leg_is_narrowed_to_a_narrow_opening_without_a_corner() -> None:
 def test_the_knee_stays_where_it_is() -> None:
     body, leg, labels, _ = leg_over_shoe(aside=14, half=18)
     usual = usual_leg(leg, body.shoulder_width)
-    led, _ = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
+    led, _, _ = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
     knee = leg.shares < leg.bend - 0.1
     np.testing.assert_array_equal(led.line[knee], leg.line[knee])
 
@@ -58,6 +58,15 @@ def test_without_a_shoe_a_leg_stays_as_it_is() -> None:
     body, leg, labels, _ = leg_over_shoe(aside=14, half=18)
     labels[labels == Label.FEET] = Label.BACKGROUND
     usual = usual_leg(leg, body.shoulder_width)
-    led, edges = into_shoe(labels, replace(leg), (usual, usual), body.shoulder_width)
+    led, edges, _ = into_shoe(labels, replace(leg), (usual, usual), body.shoulder_width)
     np.testing.assert_array_equal(led.line, leg.line)
     np.testing.assert_array_equal(edges[0], usual)
+
+
+def test_the_share_at_which_the_shoe_begins_is_told() -> None:
+    body, leg, labels, _ = leg_over_shoe(aside=0, half=18)
+    usual = usual_leg(leg, body.shoulder_width)
+    _, _, shoe = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
+    assert abs(shoe - (1.0 + 4.0 / leg.length)) < 0.03
+    labels[labels == Label.FEET] = Label.BACKGROUND
+    assert into_shoe(labels, leg, (usual, usual), body.shoulder_width)[2] == np.inf

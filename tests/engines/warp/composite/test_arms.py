@@ -20,7 +20,9 @@ def worn_by(mannequin: Mannequin) -> np.ndarray:
 
 
 def cover_of(body: BodyModel, old: np.ndarray, end: float) -> np.ndarray:
-    return arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, end))
+    return arms_in_front(
+        old, body, arm_places(body), dict.fromkeys(SIDES, end), sleeves={}, cloth=np.zeros(SHAPE, np.float32)
+    )
 
 
 def test_a_bare_forearm_is_drawn_whole_and_the_wall_is_not() -> None:
@@ -36,7 +38,7 @@ def test_no_gap_between_arm_and_hand() -> None:
     mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
     body = measure_body(mannequin.person_map)
     places = arm_places(body)
-    hands = hands_in_front(mannequin.person_map, body, places, {})
+    hands = hands_in_front(mannequin.photo, mannequin.person_map, body, places, {})
     cover = np.maximum(cover_of(body, worn_by(mannequin), 0.35), hands)
     x, y = np.rint(body.arms[RIGHT].points(np.linspace(0.8, 1.04, 40))).astype(int).T
     assert cover[y, x].min() > 0.9
@@ -81,8 +83,69 @@ def test_a_cuff_goes_over_the_wrist_of_its_own_hand() -> None:
     body = measure_body(mannequin.person_map)
     places = arm_places(body)
     cuff = ((places[RIGHT].share < 1.05) & (places[RIGHT].near < 1.5)).astype(np.float32)
-    hands = hands_in_front(mannequin.person_map, body, places, {RIGHT: cuff})
+    hands = hands_in_front(mannequin.photo, mannequin.person_map, body, places, {RIGHT: cuff})
     inside = (cuff > 0) & (body.labels == Label.HANDS)
     assert inside.sum() > 100
     assert hands[inside].max() < 0.05
     assert hands[(body.labels == Label.HANDS) & (places[RIGHT].share > 1.11)].mean() > 0.5
+
+
+def test_fingers_are_whole_although_their_labels_have_teeth() -> None:
+    """Labels come from a coarser grid than the photo; a finger is only a few of its cells wide."""
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
+    body = measure_body(mannequin.person_map)
+    photo, labels = mannequin.photo.copy(), mannequin.person_map.labels.copy()
+    finger = np.zeros(SHAPE, dtype=bool)
+    finger[400:410, 300:360] = True
+    photo[380:430, 280:380] = 0.95
+    photo[finger] = (0.45, 0.28, 0.2)
+    labels[finger] = Label.HANDS
+    labels[400:402, 304:356:8] = Label.UPPER
+    labels[408:410, 300:356:8] = Label.UPPER
+    torn = replace(mannequin.person_map, labels=labels)
+    hands = hands_in_front(photo, torn, body, arm_places(body), {})
+    assert hands[402:408, 306:354].min() > 0.95
+    assert hands[finger].mean() > 0.85
+    assert hands[392:396, 300:360].max() < 0.1
+
+
+def test_a_hand_that_hung_behind_the_hip_does_not_float_before_a_wide_skirt() -> None:
+    body = measure_body(draw_mannequin(*SHAPE, arms="out", sleeves="none").person_map)
+    arm, places = body.arms[RIGHT], arm_places(body)
+    columns = np.arange(760)[None]
+    middle = np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    labels = body.labels.copy()
+    hidden = (labels == Label.ARMS) & (columns > 380) & (columns < middle)
+    labels[hidden] = Label.UPPER
+    behind = replace(body, labels=labels)
+    old = labels == Label.UPPER
+    share, near = places[RIGHT].share, places[RIGHT].near
+    forearm = (share > 0.65) & (share < 0.85) & (near < 0.5) & (columns > 380)
+    covers = [
+        arms_in_front(old, behind, arm_places(behind), dict.fromkeys(SIDES, 0.3), sleeves={}, cloth=cloth)[
+            forearm
+        ].mean()
+        for cloth in (np.zeros(SHAPE, np.float32), np.ones(SHAPE, np.float32))
+    ]
+    assert covers[0] < 0.6
+    assert covers[1] > 0.9
+
+
+def test_below_a_narrow_cuff_the_torsos_edge_leads_over_to_the_arms() -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    places = arm_places(body)
+    arm, share = body.arms[RIGHT], places[RIGHT].share
+    offset = np.interp(share, arm.shares, (arm.outer + arm.inner) / 2) * places[RIGHT].near
+    inwards = np.arange(760)[None] < np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    cuff = ((share < 0.4) & (~inwards | (offset < 0.2 * arm.inner.max())) & (places[RIGHT].near < 1.3)).astype(
+        np.float32
+    )
+    ends = {RIGHT: 0.4}
+    cover = arms_in_front(
+        worn_by(mannequin), body, places, ends, sleeves={RIGHT: cuff}, cloth=np.zeros(SHAPE, np.float32)
+    )
+    whole = arms_in_front(worn_by(mannequin), body, places, ends, sleeves={}, cloth=np.zeros(SHAPE, np.float32))
+    below = {wide: ((share > wide) & (share < wide + 0.02)) for wide in (0.41, 0.6)}
+    assert cover[below[0.41]].sum() < 0.85 * whole[below[0.41]].sum()
+    np.testing.assert_allclose(cover[below[0.6]].sum(), whole[below[0.6]].sum(), rtol=0.02)

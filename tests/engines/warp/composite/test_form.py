@@ -8,7 +8,15 @@ import pytest
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.drawn_folds import arm_folds, leg_folds, torso_folds
-from engines.warp.composite.form import MOST_TILT, USUAL_DROP, BroadLight, broad_light, falling_light, roundness
+from engines.warp.composite.form import (
+    MOST_TILT,
+    USUAL_DROP,
+    BroadLight,
+    broad_light,
+    chest_and_belly,
+    falling_light,
+    roundness,
+)
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
@@ -68,3 +76,13 @@ def test_folds_of_legs_follow_the_legs() -> None:
     _, _, body = lit_from(0.0)
     moved = replace(body, legs={-1: body.legs[-1], 1: replace(body.legs[1], line=body.legs[1].line + 20)})
     assert not np.array_equal(leg_folds(body, 1.0), leg_folds(moved, 1.0))
+
+
+def test_a_torso_is_no_board_and_its_sides_are_left_alone() -> None:
+    _, _, body = lit_from(0.0)
+    factor = chest_and_belly(body)
+    middle = np.abs(body.laterals) < 0.02
+    chest, hollow = (factor[middle & (np.abs(body.heights - height) < 0.02)].mean() for height in (0.36, 0.60))
+    assert chest > 1.02
+    assert hollow < 0.98
+    assert np.abs(factor[np.abs(body.laterals) > 0.7] - 1).max() < 0.003

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from engines.base import Label
@@ -12,6 +13,7 @@ def test_an_arm_lies_before_a_sleeveless_top_as_far_as_it_was_hidden(sleeves: st
     mannequin = draw_mannequin(sleeves=sleeves)
     body = measure_body(mannequin.person_map)
     old = mannequin.person_map.labels == Label.UPPER
-    cover = arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, 0.0))
+    nothing = np.zeros(body.shape, np.float32)
+    cover = arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, 0.0), sleeves={}, cloth=nothing)
     inside_old = cover[old & (cover > 0.5)]
     assert (len(inside_old) > 50) is freed

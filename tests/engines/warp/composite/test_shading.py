@@ -56,6 +56,11 @@ def test_a_dim_photo_dims_new_clothes() -> None:
     assert exposure(*person_in(0.5, 0.6)) < 0.95
 
 
+def test_a_photo_taken_in_the_dark_dims_them_more() -> None:
+    assert exposure(*person_in(0.2, 0.3)) < 0.5
+    assert exposure(*person_in(0.3, 0.45)) < exposure(*person_in(0.5, 0.6))
+
+
 def test_contact_shadow_falls_outside_only() -> None:
     cover = np.zeros((100, 100), np.float32)
     cover[30:60, 30:70] = 1

@@ -1,5 +1,7 @@
 """A sheet of cloth before a drawn person, a part of which is seen through the opening of a hood."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from engines.base import Label
@@ -40,3 +42,16 @@ def test_garment_without_a_seen_opening_stays_whole() -> None:
     body = measure_body(draw_mannequin(960, 760).person_map)
     ribbon, torso = sheet(body)
     assert opened_for_neck(torso, ribbon, np.zeros(body.shape, bool), body) is torso
+
+
+def test_no_rim_of_hood_is_left_between_neck_and_hair() -> None:
+    mannequin = draw_mannequin(960, 760)
+    labels = mannequin.person_map.labels.copy()
+    neck = labels == Label.NECK
+    first = int(np.flatnonzero(neck.any(axis=1))[0])
+    row, middle = first + 16, int(np.flatnonzero(neck[first]).mean())
+    labels[row - 8 : row, middle - 12 : middle + 13] = Label.HAIR
+    body = measure_body(replace(mannequin.person_map, labels=labels))
+    ribbon, torso = sheet(body)
+    worn = opened_for_neck(torso, ribbon, np.ones(body.shape, bool), body).alpha
+    assert worn[row + 2, middle - 5 : middle + 6].max() < 0.1

@@ -75,3 +75,16 @@ def test_a_button_is_not_drawn_twice() -> None:
     above = (other.cover > 0.9) & (body.heights < body.waist.height)
     assert above.sum() > 100
     assert other.colour[above].max() < 0.6
+
+
+def test_a_top_goes_on_above_the_new_trousers_alone() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    below = body.heights > body.waist.line(body.laterals) + 0.05
+    clothed = (below & (body.laterals > -0.05)).astype(np.float32)
+    other = continued_garment(photo, mannequin.person_map, body, clothed, Category.LOWER_BODY)
+    assert other is not None
+    hem = (body.heights > body.waist.line(body.laterals)) & (other.cover > 0.5)
+    assert (body.laterals[hem] > -0.05).all()
+    assert hem.sum() > 50

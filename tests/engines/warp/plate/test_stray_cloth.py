@@ -9,6 +9,8 @@ from tests.engines.mannequin import SKIN, Mannequin, draw_mannequin
 
 SHOE = (235, 235, 235)
 
+LONGER = 60
+
 
 def with_shoes(colour: tuple[int, int, int] = SHOE) -> tuple[Mannequin, np.ndarray, np.ndarray]:
     """A mannequin in light shoes that reach some way up, their mask, and the rows of the ankles."""
@@ -63,3 +65,23 @@ def test_boots_of_the_colour_of_skin_are_no_ankles() -> None:
     photo = mannequin.photo.astype(np.float32) / 255.0
     unit = measure_body(mannequin.person_map).shoulder_width
     assert not bare_ankles(photo, labels, labels == Label.LOWER, unit).any()
+
+
+def test_a_patterned_shoe_called_trousers_is_shoe() -> None:
+    """The colours of a shoe are several: its mean is none of them."""
+    mannequin, shoes, below = with_shoes()
+    labels, columns = mannequin.person_map.labels, np.indices(shoes.shape)[1]
+    # Long shoes, so that a part of them is surely none of the trousers.
+    for _ in range(LONGER):
+        shoes[1:] |= shoes[:-1] & (below[1:] > 0)
+    mannequin.photo[shoes], labels[shoes] = SHOE, Label.FEET
+    mannequin.photo[shoes & ((columns // 8) % 2 == 0)] = (190, 60, 170)
+    truth = labels.copy()
+    labels[shoes & (below < -2)] = Label.LOWER
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    told = shoes_told_from_trousers(photo, labels, measure_body(mannequin.person_map).shoulder_width)
+    wrong = labels != truth
+    assert wrong.sum() > 100
+    assert (told == Label.FEET)[wrong].mean() > 0.7
+    trousers = (truth == Label.LOWER) & (below < -20)
+    assert (told[trousers] == Label.LOWER).all()

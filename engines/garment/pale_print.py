@@ -1,0 +1,117 @@
+"""The outline of a garment whose print is as pale as its ground: white stripes or flowers that end at the edge.
+
+Lightness tells nothing there: the flood runs into the print, or takes ground between two dark stripes for print. Two
+things still tell. Shadow and ground keep the ground's hue, and the pale cloth may have another. Where it has none, the
+darker parts of the print do: what lies between them is cloth.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import Picture
+from engines.garment.ground import Ground, to_lab
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened
+from engines.warp.channels import distance as colour_distance
+
+REACH = 18
+"""How far the outline may be wrong, canvas pixels."""
+
+ALIKE, ALIKE_HUE = 12.0, 8.0
+"""Distance from the ground's colour up to which cloth can be taken for ground, and its part in a and b, CIE Lab."""
+
+LEAST_ALIKE, MOST_ALIKE = 0.01, 0.9
+"""Share of the garment's inside that is so alike: with less there is no pale print, with more there is nothing else."""
+
+TOLD_HUE, OVER_NOISE = 2.5, 3.0
+"""Least difference in hue of the pale cloth, CIE Lab and in spreads of the ground's own hue; half of it is cloth."""
+
+SURE_HUE, SURE_OVER_NOISE = 4.0, 2.0
+"""Difference in hue from which anything is cloth, likewise."""
+
+SURE_DEPTH = 0.5
+"""Share of the ground's lightness below which nothing is shadow."""
+
+DARKER = 2.0
+"""By how much pale cloth is darker than its ground, CIE Lab, where it may pass for a shadow; else it is found without
+this."""
+
+GAPS = (3, 6, 9, 12)
+"""Half the width of pale print that is bridged, canvas pixels; the narrowest that does is taken."""
+
+BRIDGED = 0.985
+"""Share of the garment's inside that sure cloth and bridges cover, or the outline is left as it was."""
+
+STRAIGHT = 3.0
+"""By how much farther gaps are bridged where the hue does not tell, so that bridges are straight."""
+
+SCRAP = 4
+"""Half the width of scraps that are taken off, canvas pixels."""
+
+SCRAP_WIDTH, SCRAP_HEIGHT = 0.13, 0.04
+"""Most that a scrap under the hem measures, as shares of the garment's width and height."""
+
+BLUR = 1.0
+"""Blur before colours are compared, canvas pixels: cameras store hue more coarsely than lightness."""
+
+
+def settled_by_print(canvas: Picture, ground: Ground, mask: BoolMask) -> BoolMask:
+    """The mask with its outline put where the sure cloth ends, if the garment has a print as pale as its ground.
+
+    Args:
+        canvas: ``(h, w, 3)`` uint8 sRGB.
+        ground: The surface fitted to its border.
+        mask: ``(h, w)``, what was found so far.
+
+    Returns:
+        The mask itself where no such print is, or where too little of the garment is sure.
+    """
+    core, outer = eroded(mask, REACH), dilated(mask, REACH)
+    lab = to_lab(np.asarray(cv2.GaussianBlur(canvas, (0, 0), BLUR), dtype=np.uint8))
+    change_a, change_b = (lab[..., channel] - ground.colour[..., channel] for channel in (1, 2))
+    hue = cv2.magnitude(change_a, change_b)
+    alike = core & (hue < ALIKE_HUE)
+    alike[alike] = colour_distance(lab[alike][None], ground.colour[alike][None])[0] < ALIKE
+    change_of_light = lab[..., 0][alike] - ground.colour[..., 0][alike]
+    if not LEAST_ALIKE * core.sum() < alike.sum() < MOST_ALIKE * core.sum() or outer.all():
+        return mask
+    noise = float(np.percentile(hue[~outer], 98))
+    sure = (hue > max(SURE_HUE, SURE_OVER_NOISE * noise)) | (lab[..., 0] < SURE_DEPTH * ground.colour[..., 0])
+    pale = np.array([np.median(change_a[alike]), np.median(change_b[alike])])
+    strength = float(np.hypot(*pale))
+    told = strength > max(TOLD_HUE, OVER_NOISE * noise)
+    if told:
+        sure |= (change_a * pale[0] + change_b * pale[1]) > 0.5 * strength**2
+    gap = _gap(sure, core)
+    if gap is None or not (told or float(np.median(change_of_light)) < -DARKER):
+        return mask
+    gap = gap if told else round(STRAIGHT * gap)
+    found = core | (outer & closed(sure & outer, gap))
+    found = largest(opened(found, max(gap // 3, SCRAP)), keep_share=0.1)
+    # Hue bleeds over the edge by a pixel, darkness does not.
+    return eroded(found, 1) if told else _without_hem_scraps(found)
+
+
+def _without_hem_scraps(mask: BoolMask) -> BoolMask:
+    """The mask without what hangs out under the hem over a short stretch: the back, beyond a pale edge of the front."""
+    filled_rows, filled = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(filled):
+        return mask
+    columns = slice(int(filled[0]), int(filled[-1]) + 1)
+    last = np.where(mask.any(axis=0), mask.shape[0] - 1 - mask[::-1].argmax(axis=0), 0)[columns]
+    level = ndimage.grey_opening(last, (max(3, int(SCRAP_WIDTH * len(last))),), mode="nearest")
+    scrap = last - level <= SCRAP_HEIGHT * (filled_rows[-1] - filled_rows[0])
+    kept = mask.copy()
+    kept[:, columns] &= np.arange(mask.shape[0])[:, None] <= np.where(scrap, level, last)[None]
+    return kept
+
+
+def _gap(sure: NDArray[np.bool_], core: BoolMask) -> int | None:
+    """Half the width of the gaps that have to be bridged to make one piece of the sure cloth; None if that fails."""
+    for gap in GAPS:
+        if (closed(sure, gap) & core).sum() > BRIDGED * core.sum():
+            return gap
+    return None

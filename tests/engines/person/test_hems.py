@@ -1,0 +1,53 @@
+"""Trousers over shoes: drawn, with the ankle inside the trouser leg."""
+
+import numpy as np
+import pytest
+
+from engines.person.colour_models import cells_of, histogram
+from engines.person.hems import over_feet
+from engines.person.naming import LOWER, OTHER
+from tests.engines.person.drawn_body import HEIGHT, WIDTH, drawn_body
+
+NAVY, WHITE, WALL = (14.0, 2.0, -8.0), (88.0, 0.0, 0.0), (97.0, 0.0, 0.0)
+HEM, GROUND = 446, 468
+LEGS = ((112, 140), (160, 188))
+
+Region = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+
+def below_ankle(shoe: tuple[float, float, float], sole: tuple[float, float, float]) -> Region:
+    """What is found of trousers that reach to `HEM`."""
+    lab = np.empty((HEIGHT, WIDTH, 3), np.float32)
+    owners = np.zeros((HEIGHT, WIDTH), np.uint8)
+    lab[:] = WALL
+    for left, right in LEGS:
+        lab[250:HEM, left:right], owners[250:HEM, left:right] = NAVY, LOWER
+        lab[HEM:GROUND, left:right], owners[HEM:GROUND, left:right] = shoe, OTHER
+        lab[GROUND - 4 : GROUND, left:right] = sole
+    cells = cells_of(lab)
+    seed = np.zeros((HEIGHT, WIDTH), bool)
+    seed[260:400, 112:140] = True
+    return over_feet(owners, cells, histogram(cells, seed), drawn_body())
+
+
+def test_trousers_end_at_their_hem_and_not_at_the_ankle() -> None:
+    found = below_ankle(WHITE, WHITE)
+
+    rows = [np.flatnonzero(found[:, (left + right) // 2]) for left, right in LEGS]
+    assert [int(own[-1]) for own in rows] == pytest.approx([HEM - 1, HEM - 1], abs=2)
+    assert found[GROUND - 10 :].sum() == 0
+
+
+def test_dark_sole_below_a_white_shoe_is_not_trousers() -> None:
+    assert below_ankle(WHITE, NAVY)[HEM + 3 :].sum() == 0
+
+
+def test_shoes_in_the_colour_of_the_trousers_stay_shoes() -> None:
+    assert not below_ankle(NAVY, NAVY).any()
+
+
+def test_feet_outside_the_photo_have_no_hem() -> None:
+    owners = np.zeros((HEIGHT, WIDTH), np.uint8)
+    cells = np.zeros((HEIGHT, WIDTH), np.intp)
+
+    assert not over_feet(owners, cells, np.zeros(20 * 32 * 32, np.float32), drawn_body()).any()
