@@ -151,6 +151,24 @@ def test_no_skin_stands_out_over_the_shoulder_of_a_sleeved_garment() -> None:
     assert (np.abs(plate[above] - ground).max(axis=1) < 30).mean() > 0.9
 
 
+def test_outside_its_collar_no_skin_stands_over_a_sleeved_garment_and_inside_it_does() -> None:
+    mannequin = draw_mannequin(top=LOUD, sleeves="long", ground=(250, 250, 120))
+    body = measure_body(mannequin.person_map)
+    lower = 0.05 + 0.25 * np.maximum(np.abs(body.laterals) - 0.25, 0.0)
+    # Highest a quarter of a shoulder width beside the axis, as a wide neckline is.
+    alpha = ((body.heights > lower) & ((np.abs(body.laterals) > 0.25) | (body.heights > 0.2))).astype(np.float32)
+    pieces = tuple(
+        Piece(name, np.zeros((*body.shape, 3), np.float32), alpha, alpha) for name in ("torso", "left_sleeve")
+    )
+    plate = plate_of(mannequin, Drape(pieces, {}), Category.UPPER_BODY)
+    ground = np.abs(plate * 255.0 - np.array((250, 250, 120))).max(axis=2) < 30
+    old = mannequin.person_map.labels == Label.UPPER
+    above = old & (body.heights < lower) & (body.heights > -0.02)
+    outside, inside = (above & place for place in (np.abs(body.laterals) > 0.28, np.abs(body.laterals) < 0.2))
+    assert ground[outside].mean() > 0.9
+    assert ground[inside].mean() < 0.1
+
+
 def test_highlight_on_the_old_sleeve_leaves_no_hole_in_the_bare_arm() -> None:
     mannequin = draw_mannequin(arms="out", sleeves="long", top=LOUD, ground=(90, 200, 90))
     x, y = ((mannequin.point(Landmark.LEFT_ELBOW) + mannequin.point(Landmark.LEFT_WRIST)) / 2).round().astype(int)
