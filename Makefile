@@ -31,8 +31,8 @@ down: ## Stop the service that `make demo` left running
 status: ## How each part of the service is
 	$(BIN)/tryon status
 
-test: env ## The whole suite [ARGS=more for pytest] [PROCESSES=2]
-	$(BIN)/python -m pytest -n $(or $(PROCESSES),2) --dist loadgroup $(ARGS)
+test: env ## The whole suite
+	$(BIN)/python -m pytest $(ARGS)
 
 lint: env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -6,6 +6,7 @@ import numpy as np
 
 from engines.base import Category, EngineError, Label, Landmark, PersonMap
 from engines.labels import labelled_as
+from engines.warp.body.hidden_hands import in_pocket
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
 
@@ -30,6 +31,9 @@ LEAST_SOLID = 0.6
 MOST_CLOTH_BORDER = 4.0
 """Longest border between top and bottom, in shoulder widths. A hem has 0.1 to 2.2; 8.0 had an open jacket in the
 colour of the shorts below it, of which either took shreds of the other."""
+
+LONG_SLEEVE = 0.85
+"""Share of the arm at which a sleeve ends at least where the hand is in a pocket: no arm without a hand is drawn."""
 
 OPENING = 0.18
 """Half width of what a top that is worn open leaves free, in shoulder widths."""
@@ -88,6 +92,9 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
         raise EngineError("pose_not_usable", "Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
         return {}
+    for side, name in ((LEFT, "left"), (RIGHT, "right")):
+        if drape.checks.get(f"{name}_sleeve_end", 0.0) < LONG_SLEEVE and in_pocket(body, side):
+            raise EngineError("pose_not_usable", "Take your hands out of your pockets: this garment shows your arms.")
     chest = (body.heights > 0.35) & (body.heights < 0.6) & (np.abs(body.laterals) < 0.25) & (body.matte > 0.5)
     if drape.checks.get("open"):
         chest &= np.abs(body.laterals) > OPENING

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -9,15 +8,6 @@ from PIL import Image
 from cli.samples import draw_sample, sample_person
 from tests.pictures import data_uri, encoded
 from tests.stack.stack import Stack, running_stack
-
-FOLDER = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process runs all tests of this folder: they share a stack, and two would be in each other's way."""
-    for item in items:
-        if FOLDER in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("stack"))
 
 
 @pytest.fixture(scope="session")

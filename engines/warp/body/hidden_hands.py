@@ -15,6 +15,9 @@ from engines.warp.body.silhouette import towards
 HAND_RADIUS, LEAST_HAND = 0.22, 0.08
 """Around the wrist, in shoulder widths, at least this share of the pixels is skin where a hand is seen."""
 
+LEAST_POCKET = 0.10
+"""Share of trousers around the wrist from which a hidden hand is in a pocket; a glove has the sleeve around it."""
+
 HAND_LENGTH = 0.45
 """From wrist to finger tips, in shoulder widths: an arm this near to the frame's edge leaves the picture."""
 
@@ -47,6 +50,22 @@ def hand_hidden(body: BodyModel, side: int) -> bool:
     near = np.hypot(columns - wrist[0], rows - wrist[1]) < radius
     skin = labelled_as(around[near], (Label.HANDS, Label.ARMS)).mean()
     return bool(body.labels[row, column] in CLOTHES and skin < LEAST_HAND)
+
+
+def in_pocket(body: BodyModel, side: int) -> bool:
+    """Whether a hidden hand is in a pocket: its wrist is in the photo, and trousers are around it.
+
+    Args:
+        body: The body.
+        side: Picture side.
+    """
+    height, width = body.shape
+    x, y = (float(value) for value in body.arms[side].points(np.ones(1, np.float32))[0])
+    if not (0 <= x < width and 0 <= y < height and hand_hidden(body, side)):
+        return False
+    rows, columns = np.ogrid[:height, :width]
+    near = np.hypot(columns - x, rows - y) < HAND_RADIUS * body.shoulder_width
+    return bool((body.labels[near] == Label.LOWER).mean() > LEAST_POCKET)
 
 
 def sleeved_arm(arm: Limb, body: BodyModel) -> tuple[Limb, float]:

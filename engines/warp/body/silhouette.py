@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -73,3 +74,13 @@ def ease(position: Reals | float) -> NDArray[np.float32]:
     """Smooth step: 0 up to 0, 1 from 1 on, without corners between."""
     bounded = np.clip(position, 0.0, 1.0)
     return np.asarray(bounded * bounded * (3.0 - 2.0 * bounded), dtype=np.float32)
+
+
+def lowered_by(cover: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
+    """A cover moved down in the picture; above it its first row goes on, and nothing comes round from below.
+
+    Args:
+        cover: ``(height, width)``.
+        rows: How far, pixels, at least 1.
+    """
+    return np.asarray(cv2.copyMakeBorder(cover[:-rows], rows, 0, 0, 0, cv2.BORDER_REPLICATE), np.float32)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask, opened
+from engines.garment.regions import BoolMask, dilated, opened
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.channels import brightness
@@ -24,6 +25,10 @@ EDGE = (0.3, 0.6)
 
 STRANDS = (0.1, 0.9)
 """The same of hair, whose strands are mixed with what is behind them."""
+
+LARGEST_CRUMB, BESIDE_HAND = 0.02, 6
+"""Area up to which a thing that touches no hand is none, in squared shoulder widths, and how near a hand is touched,
+pixels."""
 
 HANDS_TOGETHER = 0.7
 """Wrists closer than this, in shoulder widths: either hand may lie before the other one's cuff."""
@@ -73,7 +78,7 @@ def hands_in_front(
         places: Both arms.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
     """
-    cover = _edged(photo, opened(labelled_as(person_map.labels, (Label.HANDS, Label.OTHER)), 1), EDGE)
+    cover = _edged(photo, opened(_hands_and_held(person_map.labels, body.shoulder_width), 1), EDGE)
     wrists = [body.arms[side].points(np.ones(1, np.float32))[0] for side in SIDES]
     if np.linalg.norm(wrists[0] - wrists[1]) < HANDS_TOGETHER * body.shoulder_width:
         return cover
@@ -82,6 +87,16 @@ def hands_in_front(
         in_cuff = (place.near < 1.8) & (place.share > CUFF[0]) & (place.share < CUFF[1])
         cover = cover * (1 - sleeve * in_cuff)
     return cover
+
+
+def _hands_and_held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
+    """Hands and things, without the crumbs of wall and floor that are called things and touch no hand."""
+    hands = np.asarray(labels == Label.HANDS)
+    numbered, _ = ndimage.label(labels == Label.OTHER)
+    held = np.bincount(numbered.ravel()) > LARGEST_CRUMB * unit**2
+    held[numbered[dilated(hands, BESIDE_HAND)]] = True
+    held[0] = False
+    return np.asarray(hands | held[numbered])
 
 
 def _edged(photo: NDArray[np.float32], mask: BoolMask, edge: tuple[float, float]) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
+from engines.warp.body.silhouette import ease, lowered_by
 
 ARM_SHADOW = 0.24
 """How much a hanging arm darkens the torso beside it."""
@@ -29,7 +29,7 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
-    lowered = np.roll(cover, max(1, round(0.5 * reach)), axis=0)
+    lowered = lowered_by(cover, max(1, round(0.5 * reach)))
     wide = np.asarray(np.clip(_widely_soft(lowered, reach) - cover, 0, 1), dtype=np.float32)
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
     tight = np.asarray(np.clip(narrow - cover, 0, 1), dtype=np.float32)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import lowered_by
 from engines.warp.pieces import Piece
 
 HEM_SHADOW = 0.48
@@ -46,6 +47,6 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
 
 
 def _shadow(cover: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    lowered = np.roll(cover, max(1, round(0.02 * unit)), axis=0)
+    lowered = lowered_by(cover, max(1, round(0.02 * unit)))
     spread = cv2.GaussianBlur(lowered, (0, 0), SHADOW_REACH * unit)
     return np.asarray(1.0 - HEM_SHADOW * np.clip(spread - cover, 0.0, 1.0), np.float32)

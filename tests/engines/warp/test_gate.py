@@ -114,3 +114,34 @@ def test_trousers_need_legs_and_a_dress_does_not() -> None:
     with pytest.raises(EngineError, match="head to feet") as refusal:
         check_drape(drape_over(person_map, 1.0), body, Category.LOWER_BODY)
     assert refusal.value.code == "pose_not_usable"
+
+
+def with_hands_in_pockets(mannequin: Mannequin) -> PersonMap:
+    labels = mannequin.person_map.labels.copy()
+    hands = labels == Label.HANDS
+    labels[hands] = Label.LOWER
+    for landmark in (Landmark.LEFT_WRIST, Landmark.RIGHT_WRIST):
+        x, y = mannequin.point(landmark).astype(int)
+        labels[y + 8 : y + 40, x - 25 : x + 25] = Label.LOWER
+    return replace(mannequin.person_map, labels=labels)
+
+
+@pytest.mark.parametrize(("end", "refused"), [(0.4, True), (1.0, False)])
+def test_arms_are_not_bared_down_to_hands_in_pockets(end: float, refused: bool) -> None:
+    person_map = with_hands_in_pockets(draw_mannequin(sleeves="long"))
+    drape = drape_over(person_map, 1.0)
+    drape.checks.update(left_sleeve_end=end, right_sleeve_end=end)
+    body = measure_body(person_map)
+    if not refused:
+        assert check_drape(drape, body, Category.UPPER_BODY)
+        return
+    with pytest.raises(EngineError, match="out of your pockets") as refusal:
+        check_drape(drape, body, Category.UPPER_BODY)
+    assert refusal.value.code == "pose_not_usable"
+
+
+def test_hands_that_are_seen_may_have_bare_arms() -> None:
+    person_map = draw_mannequin(sleeves="long").person_map
+    drape = drape_over(person_map, 1.0)
+    drape.checks.update(left_sleeve_end=0.4, right_sleeve_end=0.4)
+    assert check_drape(drape, measure_body(person_map), Category.UPPER_BODY)

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from engines.base import Label
 from engines.warp.body.model import SIDES, measure_body
 from engines.warp.composite.arms import arm_places, arms_in_front
+from engines.warp.composite.front import hands_in_front
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -17,3 +20,19 @@ def test_an_arm_lies_before_a_sleeveless_top_as_far_as_it_was_hidden(sleeves: st
     cover = arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, 0.0), sleeves={}, cloth=nothing)
     inside_old = cover[old & (cover > 0.5)]
     assert (len(inside_old) > 50) is freed
+
+
+def test_a_phone_in_a_hand_is_in_front_and_a_crumb_of_the_floor_is_not() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    labels = mannequin.person_map.labels.copy()
+    rows, columns = np.nonzero(labels == Label.HANDS)
+    phone = np.s_[rows.max() - 2 : rows.max() + 8, columns.max() - 8 : columns.max() + 4]
+    crumb = np.s_[600:610, 235:245]
+    labels[phone] = labels[crumb] = Label.OTHER
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    photo[phone] = photo[crumb] = 0.1
+    person_map = replace(mannequin.person_map, labels=labels)
+    cover = hands_in_front(photo, person_map, body, arm_places(body), sleeves={})
+    assert cover[phone][3:-3, 3:-3].min() > 0.9
+    assert cover[crumb].max() == 0.0

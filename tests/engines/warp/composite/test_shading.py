@@ -76,3 +76,11 @@ def test_shading_is_held_within_bounds() -> None:
     factor = bounded(wild, 10.0)
     assert factor.min() >= DARKEST
     assert factor.max() <= BRIGHTEST
+
+
+def test_a_garment_at_the_lower_edge_throws_no_shadow_on_the_upper_one() -> None:
+    cover = np.zeros((100, 100), np.float32)
+    cover[60:] = 1
+    factor = contact_shadow(cover, 8.0, 0.5)
+    assert factor[:10].min() > 0.999
+    assert factor[56].max() < 0.99
