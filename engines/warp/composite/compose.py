@@ -22,6 +22,7 @@ from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import bounded, exposure, folds_of_old_cloth
 from engines.warp.composite.shadows import contact_shadow, shadow_of_arms
 from engines.warp.composite.sharpness import crisper, edge_blur
+from engines.warp.composite.zone import kept_outside
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.fill import grain_of
 
@@ -138,7 +139,8 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     picture = picture + _grain_missing(scene, cover, seed)
     # Before the wall hands keep the edges that they have.
     picture = _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(cover > 0.5, HAND_RIM + 1)), front)
-    return np.clip(picture, 0, 1).astype(np.float32)
+    picture = np.clip(picture, 0, 1).astype(np.float32)
+    return kept_outside(picture, photo, scene.old | (cover > 0), scene.person_map.labels, unit)
 
 
 def _blended(
