@@ -40,6 +40,10 @@ FINE_SHIFTS = (0.0, -0.02, 0.02)
 NEAR = 0.04
 """How far the finer arc may lie from the one that was found, in neck widths."""
 
+LEAST_BAND, BAND_EDGE, BAND_SHARE = 0.06, 0.70, 0.88
+"""Least width of a neckband of another colour, in neck widths, and the least score of its upper edge, also as a share
+of that of its lower edge. The seam of a back scores less."""
+
 EVERY_EDGE, CLEAR_EDGE, HOOD_EDGE = 0.7, 1.5, 8.0
 """Strength beyond which an edge counts no more, in medians of the cloth around: a label would outweigh a whole
 neckline. The first finds the neckline, the second lays it on the middle of its edge. The rim of a hood is the strongest
@@ -159,7 +163,12 @@ def _front_line(
     """
     arcs = hung_between(left, right, tuple(depths[0]), INSETS)
     scores = _steadiness(change, arcs, cap)
-    best = int(np.argmax(scores * np.interp(arcs.depths, *depths)))
+    likely = scores * np.interp(arcs.depths, *depths)
+    best = int(np.argmax(likely))
+    # A neckband of another colour has two edges: the front begins at the upper one.
+    upper = (arcs.depths < arcs.depths[best] - LEAST_BAND) & (likely > max(BAND_EDGE, BAND_SHARE * likely[best]))
+    if upper.any():
+        best = int(np.argmax(np.where(upper, likely, 0.0)))
     nearby = tuple(round(float(arcs.depths[best]) + step, 3) for step in FINE_STEPS)
     finest, steadiest = arcs.points[best], 0.0
     for aside in FINE_SHIFTS:

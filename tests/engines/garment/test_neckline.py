@@ -4,7 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
+from cli.samples import draw_sample
+from engines.garment.cutout import cut_out
 from engines.garment.neckline import inner_back, without_inner_back
+from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.pieces import Cloth
 
 SIDE, AXIS, TOP = 700, 350.0, 120.0
@@ -97,3 +100,14 @@ def test_scraps_of_the_back_beside_the_neckband_go_too() -> None:
     scrap = (slice(int(TOP) - 12, int(TOP) + 4), slice(int(RIGHT[0]) - 2, int(RIGHT[0]) + 3))
     cloth.alpha[scrap] = 1.0
     assert inner_back(cloth, LEFT, RIGHT, TORSO)[scrap].mean() > 0.6
+
+
+def test_a_neckband_of_another_colour_stays_on_the_garment() -> None:
+    cloth = cut_out(draw_sample("striped_sweater"))
+    navy = (cloth.colour[..., 2] > cloth.colour[..., 0] + 0.1) & (cloth.alpha > 0.9)
+    marks = find_upper_landmarks(cloth)
+    middle = np.s_[: int(marks.armpits.row * 0.6), int(marks.axis) - 20 : int(marks.axis) + 20]
+    left = without_inner_back(cloth, marks.back).alpha > 0.9
+    rows = np.flatnonzero((navy & left)[middle].any(axis=1))
+    assert len(rows) > 15, "the front of the band"
+    assert marks.back.sum() > 500, "the inside of the back is found all the same"
