@@ -59,10 +59,28 @@ def largest(mask: BoolMask, keep_share: float = 1.0) -> BoolMask:
     return np.asarray(kept[labels])
 
 
+def reaching(mask: BoolMask, seeds: BoolMask, connectivity: int = 4) -> BoolMask:
+    """The connected regions of a mask in which a seed lies; seeds outside the mask say nothing."""
+    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=connectivity)
+    touched = np.zeros(count, dtype=bool)
+    touched[labels[seeds]] = True
+    touched[0] = False
+    return np.asarray(touched[labels])
+
+
 def reaching_border(mask: BoolMask) -> BoolMask:
     """The connected regions of a mask that touch the border of the array."""
-    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    touching = np.zeros(count, dtype=bool)
-    touching[np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])] = True
-    touching[0] = False
-    return np.asarray(touching[labels])
+    border = np.ones_like(mask)
+    border[1:-1, 1:-1] = False
+    return reaching(mask, border)
+
+
+def window_of(mask: BoolMask, margin: int = 0) -> tuple[slice, slice]:
+    """Rows and columns that a mask lies in, with a margin as far as the array goes; empty slices for an empty mask."""
+    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
+    if width * height == 0:
+        return slice(0, 0), slice(0, 0)
+    return (
+        slice(max(0, top - margin), min(top + height + margin, mask.shape[0])),
+        slice(max(0, left - margin), min(left + width + margin, mask.shape[1])),
+    )

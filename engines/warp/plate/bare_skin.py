@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import closed, dilated, eroded, opened
+from engines.garment.regions import closed, dilated, eroded, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
     CLOTH_THICKNESS,
@@ -145,7 +145,7 @@ def _coloured(
     relief = chest_relief(body) * belly_relief(body)
     shade = _shade(body, torso, whole) * relief * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
     tone = skin_tone(photo, body, shade)
-    window = _around(cover, round(0.05 * unit) + 4)
+    window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
     colour[window] = tone.under(shade, window)
     sure = sure_skin(body)
@@ -157,16 +157,6 @@ def _coloured(
     texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(under_hem, unit)[window]
     colour[window] = np.clip(colour[window] * texture[..., None], 0.0, 1.0)
     return colour
-
-
-def _around(cover: NDArray[np.bool_], margin: int) -> tuple[slice, slice]:
-    rows, columns = np.flatnonzero(cover.any(axis=1)), np.flatnonzero(cover.any(axis=0))
-    if not len(rows):
-        return np.s_[0:1, 0:1]
-    return (
-        slice(max(0, int(rows[0]) - margin), int(rows[-1]) + margin + 1),
-        slice(max(0, int(columns[0]) - margin), int(columns[-1]) + margin + 1),
-    )
 
 
 def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLight]]) -> NDArray[np.float32]:
