@@ -45,6 +45,14 @@ class EngineError(Exception):
         self.code = code
 
 
+class EngineUnavailable(Exception):
+    """An engine cannot be set up here; the message is one sentence that tells the operator why and what to do."""
+
+
+class DeviceOutOfMemory(Exception):
+    """A render did not fit into the device's memory."""
+
+
 class RenderStopped(Exception):
     """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
 
@@ -210,6 +218,9 @@ class EngineInfo:
         trained: Whether a generative model draws pixels; such pictures are marked as made by one.
         max_garments: How many garments one call of `Engine.render` takes.
         hints: Names of the hints it honours.
+        memory_mb: Memory of the device that it needs, weights included, in MiB.
+        parallel: How many calls of `Engine.render` may run at a time; the engine itself keeps them from fighting over
+            its device.
     """
 
     name: str
@@ -222,6 +233,8 @@ class EngineInfo:
     trained: bool
     max_garments: int
     hints: frozenset[str] = frozenset()
+    memory_mb: int = 0
+    parallel: int = 1
 
 
 class PersonSegmenter(Protocol):

@@ -1,0 +1,78 @@
+"""The header of a ``.safetensors`` file: which tensors it holds, read without loading or trusting them.
+
+The format is eight bytes of little-endian length, that many bytes of JSON, then the tensors' bytes
+(https://github.com/huggingface/safetensors). Nothing is executed, unlike with a pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines.base import EngineUnavailable
+
+LONGEST_HEADER = 100_000_000
+"""Bytes; the format's own bound."""
+
+_PICKLE_OR_ZIP = (b"\x80", b"PK\x03\x04")
+
+
+@dataclass(frozen=True)
+class TensorEntry:
+    """One tensor of a file.
+
+    Attributes:
+        dtype: As the format spells it, e.g. ``BF16``.
+        shape: Lengths of its axes.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def read_header(path: Path) -> dict[str, TensorEntry]:
+    """Names and shapes of the tensors in a file, whose length is checked against them.
+
+    Raises:
+        EngineUnavailable: The file is missing, is no safetensors file, or was cut short.
+    """
+    if not path.is_file():
+        raise EngineUnavailable(f"The weights {path} are missing.")
+    with path.open("rb") as file:
+        start = file.read(8)
+        if start.startswith(_PICKLE_OR_ZIP):
+            raise EngineUnavailable(f"{path} is a pickle; only safetensors files are loaded.")
+        length = struct.unpack("<Q", start)[0] if len(start) == 8 else LONGEST_HEADER + 1
+        if length > LONGEST_HEADER:
+            raise EngineUnavailable(f"{path} is not a safetensors file.")
+        text = file.read(length)
+    try:
+        entries = json.loads(text)
+        entries.pop("__metadata__", None)
+        header = {name: TensorEntry(str(entry["dtype"]), tuple(entry["shape"])) for name, entry in entries.items()}
+        data_length = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise EngineUnavailable(f"{path} is not a safetensors file: its header cannot be read.") from None
+    if path.stat().st_size != 8 + length + data_length:
+        raise EngineUnavailable(f"{path} is corrupt: it is not as long as its header says. Fetch it again.")
+    return header
+
+
+def check_header(path: Path, expected: Mapping[str, tuple[int, ...]]) -> None:
+    """See that a file holds exactly the tensors that a network needs.
+
+    Raises:
+        EngineUnavailable: Names the file and the first key that is missing, unknown or of another shape.
+    """
+    header = read_header(path)
+    for name, shape in expected.items():
+        if name not in header:
+            raise EngineUnavailable(f"{path} does not hold the tensor {name}.")
+        if header[name].shape != tuple(shape):
+            raise EngineUnavailable(f"{path}: {name} has the shape {header[name].shape} instead of {tuple(shape)}.")
+    unknown = next((name for name in header if name not in expected), None)
+    if unknown is not None:
+        raise EngineUnavailable(f"{path} holds {unknown}, which is no part of this network.")
