@@ -117,6 +117,9 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "garment_not_recognised": ErrorEntry(
         None, SHOPPER, False, "The garment could not be recognised. Use a picture of it alone on a plain background."
     ),
+    "result_not_usable": ErrorEntry(
+        None, SHOPPER, True, "No good picture came out. Try again, or use another photo of you or of the garment."
+    ),
     "timed_out": ErrorEntry(None, OPERATOR, True, "The picture took too long to make. Please try again."),
     "cancelled": ErrorEntry(None, OPERATOR, True, "The generation was cancelled."),
     "generation_failed": ErrorEntry(None, OPERATOR, True, "The picture could not be made. Please try again."),

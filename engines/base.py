@@ -201,6 +201,9 @@ class RenderResult:
             two, see `engines.hint_sense.settle`.
         timings_ms: Milliseconds per stage, in order.
         checks: Figures by which the picture was judged, each named for what it measures.
+        painting: What a network drew of the whole frame, at its own size, before the garments were taken from it; None
+            where an engine changes the photo itself.
+        swatches: Of each garment, in the order of the request, some of its pixels, ``(n, 3)`` sRGB.
     """
 
     picture: Picture
@@ -208,6 +211,8 @@ class RenderResult:
     hints_not_applied: Mapping[str, str] = field(default_factory=dict)
     timings_ms: Mapping[str, int] = field(default_factory=dict)
     checks: Mapping[str, float] = field(default_factory=dict)
+    painting: Picture | None = None
+    swatches: Sequence[NDArray[np.uint8]] = ()
 
 
 @dataclass(frozen=True)
@@ -247,6 +252,14 @@ class PersonSegmenter(Protocol):
         """Whether somebody is surely in a picture that may as well show a garment alone; takes milliseconds."""
         ...
 
+    def landmarks_of(self, picture: Picture) -> NDArray[np.float32]:
+        """The joints alone, as in `PersonMap.landmarks`, of the one person in a picture; much quicker than a map.
+
+        Raises:
+            EngineError: ``person_not_found``, ``several_people`` or ``pose_not_usable``.
+        """
+        ...
+
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
         """Say where the person is and what they wear.
 
@@ -276,3 +289,6 @@ class Engine(Protocol):
             RenderStopped: ``should_stop`` said so.
         """
         ...
+
+    def free_memory(self) -> None:
+        """Give cached memory of the device back, after a `DeviceOutOfMemory`."""

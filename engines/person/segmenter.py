@@ -86,6 +86,12 @@ class MediaPipeSegmenter:
         """See `engines.base.PersonSegmenter.shows_person`."""
         return bool(self._ready().people.find(picture, _SURELY_SOMEBODY))
 
+    def landmarks_of(self, picture: Picture) -> Floats:
+        """See `engines.base.PersonSegmenter.landmarks_of`."""
+        scale = min(1.0, _WORKING_SIDE / max(picture.shape[:2]))
+        pose, _, _ = _one_person(self._ready(), _resized(picture, scale))
+        return _at_full_size(pose.landmarks, scale)
+
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
         """See `engines.base.PersonSegmenter.segment`."""
         networks = self._ready()
@@ -108,12 +114,10 @@ class MediaPipeSegmenter:
         step("parsing")
         labels = _parsed_where_needed(lab, cells, matte, pose.mask, body)
         step("enlarge")
-        landmarks = pose.landmarks.copy()
-        landmarks[:, :3] /= np.float32(scale)
         return PersonMap(
             labels=enlarged_labels(labels, height, width),
             matte=enlarged_matte(matte, small, photo),
-            landmarks=landmarks,
+            landmarks=_at_full_size(pose.landmarks, scale),
             score=pose.score,
         )
 
@@ -180,6 +184,11 @@ def _check_torso(pose: Pose, photo: Picture) -> None:
     )
     if height - shoulders < _LEAST_TORSO * (hips - shoulders):
         raise EngineError("pose_not_usable", "Show yourself from head to hips.")
+
+
+def _at_full_size(landmarks: Floats, scale: float) -> Floats:
+    """Landmarks of a picture that was looked at ``scale`` times as large."""
+    return landmarks / np.array([scale, scale, scale, 1.0], dtype=np.float32)
 
 
 def _resized(photo: Picture, scale: float) -> Picture:

@@ -19,6 +19,8 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
+from engines.finish.swatches import swatch
+from engines.stages import Stages
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
@@ -40,13 +42,15 @@ from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
-from engines.warp.stages import Stages
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
 REVISION = "5"
 """Counted up with every change of the pictures this engine makes."""
 
 MAX_GARMENTS = 4
+
+SURELY_CLOTH = 0.95
+"""Cover from which a pixel of the cut-out shows the garment alone."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,14 @@ class _Worn:
         drape: The garment.
         old: ``(h, w)`` bool, what it took the place of.
         checks: Figures of this garment.
+        swatch: ``(n, 3)`` uint8, some of its pixels.
     """
 
     picture: NDArray[np.float32]
     drape: Drape
     old: NDArray[np.bool_]
     checks: dict[str, float]
+    swatch: NDArray[np.uint8]
 
 
 class WarpEngine:
@@ -103,6 +109,9 @@ class WarpEngine:
         """Set the number of threads; there is nothing to load."""
         cv2.setNumThreads(self._threads)
 
+    def free_memory(self) -> None:
+        """Nothing is kept from one render to the next."""
+
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Draw the person wearing the garments, from the skin outwards.
 
@@ -126,6 +135,7 @@ class WarpEngine:
         picture = before
         put_on: set[Category] = set()
         tucked = False
+        swatches: list[NDArray[np.uint8]] = []
         for number, garment in enumerate(request.garments, start=1):
             worn = self._put_on(
                 garment,
@@ -139,6 +149,7 @@ class WarpEngine:
                 under_tucked_top=tucked,
             )
             picture = worn.picture
+            swatches.append(worn.swatch)
             checks.update({name if number == 1 else f"{name}_{number}": value for name, value in worn.checks.items()})
             if number < len(request.garments):
                 tucked = tucked or is_tucked(garment)
@@ -150,7 +161,7 @@ class WarpEngine:
         result = pasted_back(request.person, picture, changed)
         checks["changed_share"] = float(changed.mean())
         applied, not_applied = settle_hints(request.garments)
-        return RenderResult(result, applied, not_applied, stages.timings_ms(), checks)
+        return RenderResult(result, applied, not_applied, stages.timings_ms(), checks, swatches=swatches)
 
     def _put_on(
         self,
@@ -185,4 +196,5 @@ class WarpEngine:
         stages.begin("composite")
         picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))
-        return _Worn(picture, drape, old, checks)
+        pixels = np.rint(cloth.colour[cloth.alpha > SURELY_CLOTH] * 255).clip(0, 255).astype(np.uint8)
+        return _Worn(picture, drape, old, checks, swatch(pixels))

@@ -1,0 +1,94 @@
+"""By how much a whole painting is shifted and tinted against its photo; general editors do a little of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from engines.finish.views import Floats, View
+from engines.garment.regions import BoolMask
+
+LEAST_SEEN = 0.03
+"""Share of the frame that has to lie outside the garments for anything to be measured there."""
+
+ROUNDS = 2
+"""The shift is measured again after the first one was taken out, since the zone's own change disturbs it."""
+
+
+MOST_SHIFT, MOST_CAST = 0.04, 16.0
+"""Share of the longer side, and Lab, beyond which a painting is another picture, not one that is shifted or tinted."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What has to be taken out of a painting before it is compared or pasted.
+
+    Attributes:
+        right: Shift to the right in pixels of the view.
+        down: Shift downwards.
+        tint: ``(3,)`` Lab that the painting has more of than the photo.
+    """
+
+    right: float
+    down: float
+    tint: Floats
+
+    @property
+    def shift(self) -> float:
+        """Length of the shift in pixels of the view."""
+        return float(np.hypot(self.right, self.down))
+
+    @property
+    def cast(self) -> float:
+        """Length of the tint: 1 is just visible side by side, 10 is another light."""
+        return float(np.linalg.norm(self.tint))
+
+    def scaled(self, factor: float) -> Alignment:
+        """The same for a picture ``factor`` times as large."""
+        return Alignment(self.right * factor, self.down * factor, self.tint)
+
+    def within_reason(self, longer_side: int) -> Alignment:
+        """Itself, or nothing where taking it out would only hide that this is another picture."""
+        reasonable = self.shift <= MOST_SHIFT * longer_side and self.cast <= MOST_CAST
+        return self if reasonable else Alignment(0.0, 0.0, np.zeros(3, dtype=np.float32))
+
+
+def alignment_of(view: View, painting: Floats, outside: BoolMask) -> Alignment:
+    """Measure shift (by phase correlation of the lightness) and tint (by medians) outside the garments.
+
+    Args:
+        view: The photo.
+        painting: ``(h, w, 3)`` Lab at the size of the view.
+        outside: ``(h, w)`` bool, where nothing ought to have changed.
+
+    Returns:
+        No shift and no tint where garments fill the frame.
+    """
+    if outside.mean() < LEAST_SEEN:
+        return Alignment(0.0, 0.0, np.zeros(3, dtype=np.float32))
+    soft = cv2.GaussianBlur(outside.astype(np.float32), (0, 0), 3)
+    window = cv2.createHanningWindow(view.size, cv2.CV_32F)
+    right = down = 0.0
+    for _ in range(ROUNDS):
+        moved = moved_back(painting, right, down)
+        first, second = ((picture[..., 0] - picture[..., 0].mean()) * soft * window for picture in (view.photo, moved))
+        (step_right, step_down), _response = cv2.phaseCorrelate(first.astype(np.float32), second.astype(np.float32))
+        right, down = right + step_right, down + step_down
+    moved = moved_back(painting, right, down)
+    tint = np.median(moved[outside] - view.photo[outside], axis=0)
+    return Alignment(float(right), float(down), np.asarray(tint, dtype=np.float32))
+
+
+def aligned(painting: Floats, alignment: Alignment) -> Floats:
+    """A painting in Lab, at the size of the view or enlarged from it, without its shift and tint."""
+    return moved_back(painting, alignment.right, alignment.down) - alignment.tint
+
+
+def moved_back(picture: Floats, right: float, down: float) -> Floats:
+    """The picture with a shift taken out; what comes in at the border repeats it."""
+    matrix = np.array([[1, 0, -right], [0, 1, -down]], dtype=np.float64)
+    size = (picture.shape[1], picture.shape[0])
+    moved = cv2.warpAffine(picture, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(moved, dtype=np.float32)

@@ -1,0 +1,92 @@
+"""An engine whose pictures are measured before they are handed out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from engines.base import (
+    Engine,
+    EngineError,
+    EngineInfo,
+    OnStep,
+    PersonSegmenter,
+    Picture,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
+from engines.finish.checks import Bounds, broken, measure, pose_drift
+from engines.finish.views import View, seen_at, view_of
+
+ANOTHER_SEED = 1_000_003
+"""Added to the seed for the second try."""
+
+NO_POSE = 10.0
+"""Recorded as the way that joints moved where shoulders or hips are not seen any more."""
+
+
+class JudgedEngine:
+    """Renders with an engine, measures the picture, and tries once more where a network can do it differently.
+
+    Args:
+        engine: Draws.
+        segmenter: Looks for the person in what was drawn.
+        bounds: How far the figures may go.
+    """
+
+    def __init__(self, engine: Engine, segmenter: PersonSegmenter, bounds: Bounds) -> None:
+        self._engine = engine
+        self._segmenter = segmenter
+        self._bounds = bounds
+
+    @property
+    def info(self) -> EngineInfo:
+        """The engine's own."""
+        return self._engine.info
+
+    def setup(self) -> None:
+        """Set the engine up."""
+        self._engine.setup()
+
+    def free_memory(self) -> None:
+        """Give cached memory of the device back."""
+        self._engine.free_memory()
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        """Draw and judge; a picture out of bounds is drawn once more with another seed.
+
+        Raises:
+            EngineError: ``result_not_usable`` when no picture within the bounds came out, or what the engine says.
+            RenderStopped: ``should_stop`` said so.
+        """
+        result = self._judged(request, on_step, should_stop)
+        faults = broken(result.checks, self._bounds)
+        if faults and self.info.trained:
+            result = self._judged(replace(request, seed=request.seed + ANOTHER_SEED), on_step, should_stop)
+            result = replace(result, checks=dict(result.checks) | {"tries": 2.0})
+            faults = broken(result.checks, self._bounds)
+        if faults:
+            figures = ", ".join(f"{name} {figure:.3g}" for name, figure in faults.items())
+            raise EngineError("result_not_usable", f"The picture did not pass its checks: {figures}.")
+        return result
+
+    def _judged(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        result = self._engine.render(request, on_step, should_stop)
+        on_step("checks")
+        drawn = result.picture if result.painting is None else result.painting
+        view = view_of(request.person, request.person_map)
+        figures = measure(view, seen_at(drawn, view.size), request.garments, result.swatches)
+        figures |= self._person_in(drawn, view)
+        return replace(result, checks=dict(result.checks) | figures)
+
+    def _person_in(self, drawn: Picture, view: View) -> dict[str, float]:
+        """How many people were drawn, and how far the one person moved."""
+        try:
+            landmarks = self._segmenter.landmarks_of(drawn)
+        except EngineError as error:
+            return {"pose": NO_POSE} if error.code == "pose_not_usable" else {"people_off_by": 1.0}
+        # Heights compare as well as widths: a painting shows the frame of its photo.
+        scale = np.array([view.size[0] / drawn.shape[1], view.size[1] / drawn.shape[0], 1.0, 1.0], dtype=np.float32)
+        return {"people_off_by": 0.0, "pose": pose_drift(view, landmarks * scale)}

@@ -1,0 +1,96 @@
+"""An engine around a network: garments isolated, passes in order, and what it draws put back into the photo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engines.base import (
+    EngineError,
+    EngineInfo,
+    OnStep,
+    PersonMap,
+    PersonSegmenter,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
+from engines.finish.paste_back import paste_back
+from engines.finish.swatches import swatch
+from engines.generative.painter import Painter, PaintRequest, Reference
+from engines.generative.references import reference_of
+from engines.hint_sense import settle
+from engines.stages import Stages
+
+SURELY_CLOTH = 240
+"""Cover, of 255, from which a pixel shows the garment alone."""
+
+
+class GenerativeEngine:
+    """Renders with a network that draws the whole photo anew.
+
+    Args:
+        painter: The network.
+        segmenter: Lifts garments off people who wear them in the garment's picture, and sees what a pass put on.
+    """
+
+    def __init__(self, painter: Painter, segmenter: PersonSegmenter) -> None:
+        self._painter = painter
+        self._segmenter = segmenter
+
+    @property
+    def info(self) -> EngineInfo:
+        """The network's own."""
+        return self._painter.info
+
+    def setup(self) -> None:
+        """Load the weights; see `Painter.setup`."""
+        self._painter.setup()
+
+    def free_memory(self) -> None:
+        """See `Painter.free_memory`."""
+        self._painter.free_memory()
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        """Draw the person wearing the garments, from the skin outwards.
+
+        Raises:
+            EngineError: ``garment_not_recognised``, or what the network says.
+            RenderStopped: ``should_stop`` said so.
+            DeviceOutOfMemory: See `Painter.paint`.
+        """
+        stages = Stages(on_step, should_stop)
+        stages.begin("references")
+        references = [reference_of(garment, self._segmenter, on_step, should_stop) for garment in request.garments]
+        dressed, painting = request, request.person
+        for number, shown in enumerate(_passes(references, self._painter.garments_per_pass), start=1):
+            if number > 1:
+                stages.begin("look_again")
+                dressed = replace(dressed, person_map=self._map_of(dressed, on_step, should_stop))
+            stages.begin("paint")
+            task = PaintRequest(dressed.person, dressed.person_map, shown, request.seed)
+            painting = self._painter.paint(task, on_step, should_stop)
+            stages.begin("paste")
+            garments = [reference.garment for reference in shown]
+            dressed = replace(dressed, person=paste_back(replace(dressed, garments=garments), painting))
+        applied, not_applied = settle(request.garments, self._painter.refusal)
+        return RenderResult(
+            dressed.person,
+            applied,
+            not_applied,
+            stages.timings_ms(),
+            painting=painting,
+            swatches=[swatch(reference.picture[reference.cover > SURELY_CLOTH]) for reference in references],
+        )
+
+    def _map_of(self, dressed: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
+        """What the person wears after a pass; the map before it where the person is not found in what was drawn."""
+        try:
+            return self._segmenter.segment(dressed.person, on_step, should_stop)
+        except EngineError:
+            return dressed.person_map
+
+
+def _passes(references: Sequence[Reference], each: int) -> list[Sequence[Reference]]:
+    """The references of each pass, in order."""
+    return [references[first : first + each] for first in range(0, len(references), each)]

@@ -1,0 +1,97 @@
+"""Each fault that generative networks are known for is caught, and an honest picture passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engines.base import Category, Garment, Picture
+from engines.finish.checks import Bounds, broken, measure, pose_drift
+from engines.finish.swatches import swatch
+from engines.finish.views import seen_at, view_of
+from tests.engines.drawings import draw_garment
+from tests.engines.mannequin import TROUSERS, draw_mannequin
+from tests.engines.painted import NEW_TOP, OLD_TOP, painted, person_at_a_wall, shifted, tinted
+
+PERSON = person_at_a_wall()
+DRESSED = person_at_a_wall(NEW_TOP)
+VIEW = view_of(PERSON.photo, PERSON.person_map)
+TOP = Garment(draw_garment(colour=NEW_TOP).picture, Category.UPPER_BODY)
+
+
+def pixels_of(colour: tuple[int, int, int]) -> np.ndarray:
+    drawn = draw_garment(colour=colour)
+    return swatch(drawn.picture[drawn.mask > 200])
+
+
+def faults_of(drawn: Picture, colour: tuple[int, int, int] = NEW_TOP) -> list[str]:
+    figures = measure(VIEW, seen_at(drawn, VIEW.size), [TOP], [pixels_of(colour)])
+    return sorted(broken(figures, Bounds()))
+
+
+def somebody_else() -> Picture:
+    other = draw_mannequin(640, 480, arms="out", sleeves="long", top=NEW_TOP, ground=(90, 110, 90))
+    return shifted(other.photo, 70, 40)
+
+
+def test_honest_painting_passes() -> None:
+    assert faults_of(painted(DRESSED.photo)) == []
+
+
+def test_small_shift_and_tint_pass_since_they_are_taken_out() -> None:
+    assert faults_of(tinted(shifted(painted(DRESSED.photo), 3, 2), (5, 3, -4))) == []
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "fault"),
+    [
+        (lambda: painted(PERSON.photo), "changed"),
+        (lambda: np.zeros((512, 384, 3), np.uint8), "contrast"),
+        (somebody_else, "outside"),
+        (somebody_else, "face"),
+        (lambda: shifted(painted(DRESSED.photo), 24), "shift"),
+        (lambda: tinted(painted(DRESSED.photo), (35, 0, -30)), "cast"),
+        (lambda: painted(person_at_a_wall((200, 190, 40)).photo), "colours"),
+    ],
+    ids=["echo", "black", "somebody else", "another face", "shifted", "colour cast", "another garment"],
+)
+def test_fault_is_caught_by_its_figure(spoilt: Callable[[], Picture], fault: str) -> None:
+    assert fault in faults_of(spoilt())
+
+
+def test_garment_that_is_worn_already_may_change_little_but_not_nothing() -> None:
+    redrawn = painted(person_at_a_wall((153, 58, 66)).photo)
+    assert faults_of(redrawn, OLD_TOP) == []
+    assert faults_of(PERSON.photo, OLD_TOP) == ["changed"]
+
+
+def test_garment_dropped_from_an_outfit_is_caught() -> None:
+    skirt = Garment(TOP.picture, Category.LOWER_BODY)
+    swatches = [pixels_of(NEW_TOP), pixels_of((220, 200, 40))]
+    figures = measure(VIEW, seen_at(painted(DRESSED.photo), VIEW.size), [TOP, skirt], swatches)
+    assert set(broken(figures, Bounds())) == {"changed", "colours_2"}
+    assert figures["colours"] > 0.5
+
+
+def test_garment_under_another_one_is_not_looked_for() -> None:
+    figures = measure(VIEW, seen_at(painted(DRESSED.photo), VIEW.size), [TOP, TOP], [pixels_of(TROUSERS)] * 2)
+    assert "colours" not in figures
+    assert "colours_2" in figures
+
+
+def test_pose_drift_counts_shoulder_widths() -> None:
+    moved = VIEW.landmarks.copy()
+    moved[:, 0] += 30.0
+    unit = float(np.linalg.norm(VIEW.landmarks[11, :2] - VIEW.landmarks[12, :2]))
+    assert pose_drift(VIEW, VIEW.landmarks) == 0.0
+    assert pose_drift(VIEW, moved) == pytest.approx(30.0 / unit, rel=1e-3)
+
+
+def test_figure_that_is_no_number_is_out_of_bounds() -> None:
+    assert broken({"face": float("nan"), "outside": float("nan")}, Bounds()).keys() == {"face", "outside"}
+
+
+def test_figures_without_a_bound_are_only_recorded() -> None:
+    assert broken({"symmetry": 0.1, "tries": 2.0}, Bounds()) == {}

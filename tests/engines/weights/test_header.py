@@ -1,0 +1,89 @@
+"""What a file of weights holds is checked before anything of it is loaded."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engines.base import EngineUnavailable
+from engines.weights.header import TensorEntry, check_header, read_header
+
+SHAPES = {"blocks.0.weight": (3, 4), "bias": (5,)}
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "model.safetensors"
+    save_file({name: torch.zeros(shape) for name, shape in SHAPES.items()}, path, metadata={"config": "{}"})
+    return path
+
+
+def test_header_names_types_and_shapes(weights: Path) -> None:
+    assert read_header(weights) == {name: TensorEntry("F32", shape) for name, shape in SHAPES.items()}
+
+
+def test_right_file_passes(weights: Path) -> None:
+    check_header(weights, SHAPES)
+
+
+@pytest.mark.parametrize(
+    ("expected", "sentence"),
+    [
+        (SHAPES | {"scale": (1,)}, "does not hold the tensor scale"),
+        (SHAPES | {"bias": (6,)}, r"bias has the shape \(5,\) instead of \(6,\)"),
+        ({"bias": (5,)}, r"holds blocks\.0\.weight, which is no part"),
+    ],
+    ids=["missing", "another shape", "unknown"],
+)
+def test_wrong_key_is_named_with_its_file(weights: Path, expected: dict[str, tuple[int, ...]], sentence: str) -> None:
+    with pytest.raises(EngineUnavailable, match=sentence) as caught:
+        check_header(weights, expected)
+    assert "model.safetensors" in str(caught.value)
+
+
+def test_file_cut_short_is_corrupt(weights: Path) -> None:
+    weights.write_bytes(weights.read_bytes()[:-4])
+    with pytest.raises(EngineUnavailable, match="corrupt"):
+        read_header(weights)
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle_is_refused_unread(tmp_path: Path, protocol: int) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(pickle.dumps({"weight": [0.0] * 100}, protocol=protocol))
+    with pytest.raises(EngineUnavailable, match="pickle"):
+        read_header(path)
+
+
+def test_zip_of_torch_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    torch.save({"weight": torch.zeros(3)}, path)
+    with pytest.raises(EngineUnavailable, match="pickle"):
+        read_header(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x01\x02",
+        b"\xff" * 8 + b"{}",
+        (2).to_bytes(8, "little") + b"[]",
+        (9).to_bytes(8, "little") + b'{"a": 1}x',
+    ],
+    ids=["empty", "too short", "endless header", "list", "no JSON"],
+)
+def test_anything_else_is_no_safetensors_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(EngineUnavailable, match="not a safetensors file"):
+        read_header(path)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailable, match=r"nowhere\.safetensors are missing"):
+        read_header(tmp_path / "nowhere.safetensors")
