@@ -1,0 +1,157 @@
+"""Fills a folder with an engine's weights from the Hugging Face hub: resumed, and verified against its own digests.
+
+Nothing here runs unless somebody asks for it with ``tryon engines fetch``; engines read folders alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engines.base import EngineUnavailable
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoSibling
+
+MANIFEST = "tryon-weights.json"
+"""Written last into the folder: what it holds, where from, under which licence."""
+
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Repository:
+    """One repository of the hub, and which of its files are wanted.
+
+    Attributes:
+        name: Owner and name.
+        revision: A commit, or a branch whose commit is written into the manifest.
+        patterns: Of wanted paths, as in a shell.
+        into: Folder below the weights' own.
+    """
+
+    name: str
+    revision: str
+    patterns: Sequence[str]
+    into: str = "."
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """One file.
+
+    Attributes:
+        size: In bytes.
+        sha256: Of its content; None for small text files, of which the hub has no such digest.
+    """
+
+    path: str
+    size: int
+    sha256: str | None
+
+
+def fetch_weights(
+    repositories: Sequence[Repository],
+    folder: Path,
+    *,
+    licence: str,
+    report: Callable[[str], None],
+    endpoint: str | None = None,
+) -> None:
+    """Download what is missing; files that are there and whole stay, halves are gone on with.
+
+    Args:
+        repositories: Where the files come from.
+        folder: Made when absent.
+        licence: Of the weights, for the manifest.
+        report: Called with one sentence per thing done, for a person to read; progress bars go to the terminal.
+        endpoint: The hub's address; None is the public one, or what ``HF_ENDPOINT`` says.
+
+    Raises:
+        EngineUnavailable: The hub does not answer or refuses, the disk is too small, or a file is not the right one.
+    """
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import HfHubHTTPError
+
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        sources = [_fetched(repository, folder, report, endpoint) for repository in repositories]
+    except (HfHubHTTPError, HTTPError, OSError) as error:
+        raise EngineUnavailable(f"The hub does not give the weights: {_first_line(error)}") from error
+    manifest = {"licence": licence, "sources": sources}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> dict[str, object]:
+    """What `fetch_weights` wrote into a folder; empty where the folder was filled by other means."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return manifest if isinstance(manifest, dict) else {}
+
+
+def _fetched(
+    repository: Repository, folder: Path, report: Callable[[str], None], endpoint: str | None
+) -> dict[str, object]:
+    """Download one repository's files; returns its part of the manifest."""
+    from huggingface_hub import HfApi, hf_hub_download
+
+    info = HfApi(endpoint=endpoint).model_info(repository.name, revision=repository.revision, files_metadata=True)
+    wanted = _wanted(repository, info.siblings or [])
+    place = folder / repository.into
+    missing = [file for file in wanted if not _is_whole(place / file.path, file)]
+    _check_space(folder, sum(file.size for file in missing))
+    total = sum(file.size for file in wanted) / 1e9
+    report(f"{repository.name} at {info.sha}: {len(wanted)} files, {total:.2f} GB, {len(missing)} to fetch.")
+    for file in missing:
+        (place / file.path).unlink(missing_ok=True)
+        hf_hub_download(repository.name, file.path, revision=info.sha, local_dir=place, endpoint=endpoint)
+        if not _is_whole(place / file.path, file):
+            raise EngineUnavailable(f"{place / file.path} is not the file that the hub describes (size or SHA-256).")
+        report(f"{file.path}: {file.size / 1e6:.1f} MB, {'SHA-256' if file.sha256 else 'size'} verified.")
+    digests = {file.path: file.sha256 for file in wanted if file.sha256}
+    return {"repository": repository.name, "revision": info.sha, "into": repository.into, "sha256": digests}
+
+
+def _wanted(repository: Repository, siblings: Sequence[RepoSibling]) -> list[_Wanted]:
+    """The files that match; every pattern has to match some."""
+    paths = [sibling.rfilename for sibling in siblings]
+    for pattern in repository.patterns:
+        if not any(fnmatch(path, pattern) for path in paths):
+            raise EngineUnavailable(f"{repository.name} at {repository.revision} holds no {pattern}.")
+    return [
+        _Wanted(sibling.rfilename, sibling.size or 0, sibling.lfs.sha256 if sibling.lfs else None)
+        for sibling in siblings
+        if any(fnmatch(sibling.rfilename, pattern) for pattern in repository.patterns)
+    ]
+
+
+def _is_whole(path: Path, file: _Wanted) -> bool:
+    if not path.is_file() or path.stat().st_size != file.size:
+        return False
+    return file.sha256 is None or _digest(path) == file.sha256
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _check_space(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise EngineUnavailable(f"{folder} needs {needed / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free.")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
