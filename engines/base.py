@@ -292,3 +292,7 @@ class Engine(Protocol):
 
     def free_memory(self) -> None:
         """Give cached memory of the device back, after a `DeviceOutOfMemory`."""
+
+    def readings(self) -> Mapping[str, float]:
+        """Figures for operators by name, such as ``memory_bytes`` of the device or ``latent_cache_hits``."""
+        ...

@@ -19,7 +19,7 @@ from bench.engine.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from bench.figures import Figure, table, write_json
 from cli.studio import Studio
 from engines.base import EngineError, PersonMap, Picture
-from engines.warp.engine import REVISION
+from engines.warp.about import REVISION
 from runtime.settings import load_settings
 
 COVER, COLOURS = "mask_1", "drape_1"

@@ -20,6 +20,10 @@ ROUNDS = 2
 MOST_SHIFT, MOST_CAST = 0.04, 16.0
 """Share of the longer side, and Lab, beyond which a painting is another picture, not one that is shifted or tinted."""
 
+EXPLAINED, LARGEST_SHIFT = 0.9, 0.12
+"""Taking a shift out has to leave less than this share of the difference; the largest that is one, as a share of the
+longer side."""
+
 
 @dataclass(frozen=True)
 class Alignment:
@@ -68,6 +72,19 @@ def alignment_of(view: View, painting: Floats, outside: BoolMask) -> Alignment:
     """
     if outside.mean() < LEAST_SEEN:
         return Alignment(0.0, 0.0, np.zeros(3, dtype=np.float32))
+    right, down = _shift_between(view, painting, outside)
+    moved = moved_back(painting, right, down)
+    # A flat wall looks the same wherever it is: a shift counts only where taking it out makes the pictures alike, and
+    # pictures that are shifted by more are other pictures, which other figures show.
+    explained = _difference(view.photo, moved, outside) < EXPLAINED * _difference(view.photo, painting, outside)
+    if not explained or np.hypot(right, down) > LARGEST_SHIFT * max(view.size):
+        right, down, moved = 0.0, 0.0, painting
+    tint = np.median(moved[outside] - view.photo[outside], axis=0)
+    return Alignment(right, down, np.asarray(tint, dtype=np.float32))
+
+
+def _shift_between(view: View, painting: Floats, outside: BoolMask) -> tuple[float, float]:
+    """Columns and rows by phase correlation of the lightness outside the garments."""
     soft = cv2.GaussianBlur(outside.astype(np.float32), (0, 0), 3)
     window = cv2.createHanningWindow(view.size, cv2.CV_32F)
     right = down = 0.0
@@ -75,10 +92,14 @@ def alignment_of(view: View, painting: Floats, outside: BoolMask) -> Alignment:
         moved = moved_back(painting, right, down)
         first, second = ((picture[..., 0] - picture[..., 0].mean()) * soft * window for picture in (view.photo, moved))
         (step_right, step_down), _response = cv2.phaseCorrelate(first.astype(np.float32), second.astype(np.float32))
-        right, down = right + step_right, down + step_down
-    moved = moved_back(painting, right, down)
-    tint = np.median(moved[outside] - view.photo[outside], axis=0)
-    return Alignment(float(right), float(down), np.asarray(tint, dtype=np.float32))
+        right, down = right + float(step_right), down + float(step_down)
+    return right, down
+
+
+def _difference(first: Floats, second: Floats, outside: BoolMask) -> float:
+    """Mean difference of the lightness, whatever its mean, outside the garments."""
+    change = (first - second)[..., 0][outside]
+    return float(np.abs(change - np.median(change)).mean())
 
 
 def aligned(painting: Floats, alignment: Alignment) -> Floats:

@@ -90,7 +90,7 @@ def measure(
         swatches: Pixels of each garment, in the same order.
 
     Returns:
-        Name of a bound, with ``_2`` and so on for further garments, to figure.
+        Name of a bound, with ``_2`` and so on for further garments, to figure. What cannot be measured is left out.
     """
     categories = {garment.category for garment in garments}
     outside = ~changeable(view, categories)
@@ -103,8 +103,10 @@ def measure(
         "outside": _share_outside(change, outside),
         "shift": alignment.shift / max(view.size),
         "cast": alignment.cast,
-        "face": _face_kept(view, straight),
     }
+    face = _face_kept(view, straight)
+    if face is not None:
+        figures["face"] = face
     for number, (garment, pixels) in enumerate(zip(garments, swatches, strict=False), start=1):
         if not _is_covered(garment.category, garments[number:]):
             region = _region_of(view, garment.category, change)
@@ -158,16 +160,16 @@ def _share_outside(change: Floats, outside: BoolMask) -> float:
     return float((change[outside] > OUTSIDE_CHANGED).mean()) if outside.mean() > LEAST_SEEN else 0.0
 
 
-def _face_kept(view: View, painting: Floats) -> float:
-    """Correlation of the face's lightness with the photo's, -1 to 1; 1 where no face can be compared."""
+def _face_kept(view: View, painting: Floats) -> float | None:
+    """Correlation of the face's lightness with the photo's, -1 to 1; None where no face can be compared."""
     window = window_of(view.labels == Label.FACE)
     before, after = view.photo[window][..., 0], painting[window][..., 0]
     if min(before.shape) < LEAST_FACE:
-        return 1.0
+        return None
     # Pores and grain are no features of a face.
     first, second = (cv2.GaussianBlur(part, (0, 0), 1.5).ravel() for part in (before, after))
     if first.std() < 1.0:
-        return 1.0
+        return None
     return float(np.corrcoef(first, second)[0, 1]) if second.std() > 0 else 0.0
 
 

@@ -34,6 +34,10 @@ OUTSIDE = 1.12
 in a cuff."""
 
 
+SLIT = 0.10
+"""Width of the gap at its corner, in torso widths, up to which sleeve and torso meet at its upper end."""
+
+
 class Sleeves(StrEnum):
     """How the sleeves lie in the photo."""
 
@@ -96,7 +100,7 @@ def _gap_corner(half: BoolMask, frame: Frame, cloth_area: int) -> NDArray[np.flo
         y, x = np.nonzero(region)
         for weight in INWARD_WEIGHTS:
             pick = int(np.argmin(y + weight * x))
-            row, offset = window[0].start + y[pick], window[1].start + x[pick]
+            row, offset = np.array([window[0].start, window[1].start]) + _end_of_slit(region, (y[pick], x[pick]), frame)
             above = half[: row + int(0.12 * frame.height)]
             sticks_out = np.flatnonzero(above.any(axis=0)).max() - offset
             sleeve = sticks_out > 0.10 * frame.width and offset < OUTSIDE * frame.width / 2
@@ -104,6 +108,17 @@ def _gap_corner(half: BoolMask, frame: Frame, cloth_area: int) -> NDArray[np.flo
                 best_area, corner = area, np.array([offset, row], dtype=float)
                 break
     return corner
+
+
+def _end_of_slit(region: BoolMask, corner: tuple[int, int], frame: Frame) -> NDArray[np.int64]:
+    """The row and column of a corner; in a slit, which narrows upwards, the row of its upper end."""
+    row, column = corner
+    beyond = np.flatnonzero(~region[row, column:])
+    end = column + int(beyond[0]) if len(beyond) else region.shape[1]
+    if end - column > SLIT * frame.width:
+        return np.array(corner)
+    top = int(np.flatnonzero(region[: row + 1, column:end].any(axis=1))[0])
+    return np.array([top, column])
 
 
 def _agreed(corners: list[NDArray[np.float64] | None], frame: Frame) -> NDArray[np.float64]:

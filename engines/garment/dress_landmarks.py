@@ -19,7 +19,7 @@ from engines.garment.bites import without_bites
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.lower_landmarks import find_notch
 from engines.garment.neckline import inner_back
-from engines.garment.regions import BoolMask, closed, largest
+from engines.garment.regions import BoolMask, closed, largest, reaching
 from engines.garment.shoulders import find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
@@ -114,11 +114,11 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
             for columns, side in zip(found, SIDES, strict=True)
         ]
     )
+    parts, torso = _parted(mask, parts)
     sleeves = _sleeves(parts, axis, shoulders.tip, armpits)
     if sleeves is None:
-        parts = np.zeros_like(parts)
+        parts, torso = np.zeros_like(parts), mask
         armpits = Armpits(Sleeves.NONE, armpits.offset, armpits.row)
-    torso = mask & ~parts.any(axis=0)
     traced = [_side_edge(torso, axis, side, int(armpits.row), bottom) for side in SIDES]
     edges, corners = [edge for edge, _ in traced], [corner for _, corner in traced]
     upper = UpperLandmarks(
@@ -229,12 +229,20 @@ def _sleeve_part(
     rows = np.arange(mask.shape[0])[:, None]
     offset = (np.arange(mask.shape[1])[None] - axis) * side
     line = np.interp(rows, [tip[1], armpits.row], [tip[0], armpits.offset])
-    # Looked up from the canvas' side: an axis between two columns would leave every other column out.
-    reach = np.rint(offset[0]).astype(int)
-    ends = dict(zip(columns.offsets.tolist(), columns.ends.tolist(), strict=True))
-    last = np.array([ends.get(column, armpits.row) for column in reach.tolist()])
+    # Columns too short to count, at its outer rim, end with their neighbours.
+    last = np.interp(offset[0], columns.offsets, columns.ends, left=armpits.row)
     part = mask & (offset > line + 1) & (rows <= last[None])
     return largest(part) if part.any() else part
+
+
+def _parted(mask: BoolMask, parts: BoolMask) -> tuple[BoolMask, BoolMask]:
+    """Both sleeves with the scraps of cloth that hang on nothing else, and the torso without them."""
+    if not parts.any():
+        return parts, mask
+    rest = mask & ~parts.any(axis=0)
+    scraps = rest & ~largest(rest)
+    whole = np.stack([reaching(part | scraps, part, connectivity=8) for part in parts])
+    return whole, mask & ~whole.any(axis=0)
 
 
 def _sleeves(parts: BoolMask, axis: float, tip: NDArray[np.float64], armpits: Armpits) -> tuple[Sleeve, Sleeve] | None:

@@ -1,4 +1,4 @@
-"""The gap between two legs that nearly touch: ground that the cut-out took for cloth."""
+"""The gap between two legs that nearly touch: ground that the cut-out took for cloth, and the crease above it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from engines.garment.edges import row_edges
-from engines.garment.lower_landmarks import find_notch
-from engines.garment.regions import BoolMask, dilated, largest, opened
-from engines.warp.channels import distance
+from engines.garment.lower_landmarks import LowerLandmarks, find_notch
+from engines.garment.regions import BoolMask, dilated, largest, opened, reaching
+from engines.warp.channels import brightness, distance
 from engines.warp.pieces import Cloth
 
 SEARCHED_ABOVE, SEARCHED_BESIDE = 0.25, 0.06
@@ -31,6 +30,22 @@ NARROWEST = 2
 
 HALO = 3
 """Canvas pixels around it that mix ground and cloth."""
+
+CREASE_ABOVE, CREASE_BESIDE = 0.55, 0.10
+"""The crease above the crotch lies within this share of the way to the waistband, and of the waistband's width."""
+
+WIDEST_CREASE = 0.07
+"""Its width at most, as a share of the waistband's width."""
+
+CREASE_DEPTH, CREASE_SOFTENED = 0.06, 0.8
+"""By how much it is at least darker than the cloth beside it, 0 to 1, and how much of that is taken away: trousers that
+lie flat fold there, worn ones are pulled straight."""
+
+PLAIN = 0.03
+"""Largest usual difference of that kind in plain cloth; in a weave or a print no crease is told from it."""
+
+CREASE_STARTS = 8
+"""Canvas pixels around the crotch in which it starts."""
 
 
 def without_ground_between_legs(cloth: Cloth) -> Cloth:
@@ -59,6 +74,32 @@ def without_ground_between_legs(cloth: Cloth) -> Cloth:
     return replace(cloth, alpha=np.asarray(cloth.alpha * kept, np.float32))
 
 
+def with_soft_crease(cloth: Cloth, marks: LowerLandmarks) -> Cloth:
+    """The cloth with the deep dark crease that runs up from the crotch of trousers lying flat made a shallow one.
+
+    Args:
+        cloth: A garment with legs, cut out.
+        marks: Its landmarks.
+    """
+    (x, y), width = marks.crotch, marks.waist_width
+    reach, height = int(CREASE_BESIDE * width), int(CREASE_ABOVE * (y - marks.top))
+    window = (slice(int(y) - height, int(y) + CREASE_STARTS), slice(max(0, int(x) - reach), int(x) + reach + 1))
+    seen = cloth.colour[window]
+    row = np.ones((1, int(WIDEST_CREASE * width) | 1), np.uint8)
+    beside = np.asarray(cv2.morphologyEx(seen, cv2.MORPH_CLOSE, row), np.float32)
+    darker = brightness(beside) - brightness(np.ascontiguousarray(seen))
+    if np.median(darker) > PLAIN:
+        return cloth
+    dark = np.asarray(darker > CREASE_DEPTH)
+    start = np.zeros_like(dark)
+    start[-2 * CREASE_STARTS :, max(0, reach - CREASE_STARTS) : reach + CREASE_STARTS] = True
+    crease = dilated(reaching(dark, start, connectivity=8), NARROWEST).astype(np.float32)
+    share = CREASE_SOFTENED * np.asarray(cv2.GaussianBlur(crease, (0, 0), 1.2), np.float32)
+    colour = cloth.colour.copy()
+    colour[window] = seen + (cv2.GaussianBlur(beside, (0, 0), 1.5) - seen) * share[..., None]
+    return replace(cloth, colour=colour)
+
+
 def _forgotten(cloth: Cloth, mask: BoolMask, notch: tuple[float, float], width: float, height: int) -> BoolMask:
     """The ground above the end of the gap."""
     x, y = round(notch[0]), round(notch[1])
@@ -75,9 +116,9 @@ def _forgotten(cloth: Cloth, mask: BoolMask, notch: tuple[float, float], width: 
     window = np.zeros_like(mask)
     # Opened together with the gap below, whose end it continues.
     window[rows, columns] = opened(unlike | ~mask[rows, columns], NARROWEST) & mask[rows, columns]
-    _, regions = cv2.connectedComponents(window.astype(np.uint8), connectivity=8)
     # The very end of the gap is soft; ground reaches to within a few pixels of it.
-    touching = np.unique(regions[y - 2 * HALO : y + 2, max(0, x - reach) : x + reach + 1])
-    ground: NDArray[np.bool_] = np.isin(regions, touching[touching > 0])
+    end = np.zeros_like(mask)
+    end[y - 2 * HALO : y + 2, columns] = True
+    ground = reaching(window, end, connectivity=8)
     tall = ground.any(axis=1).sum() > LEAST_GROUND * height
     return ground if tall else np.zeros_like(mask)

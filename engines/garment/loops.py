@@ -1,4 +1,4 @@
-"""Ground seen through a garment: between two straps, and through the keyhole under a bow."""
+"""Ground seen through a garment: between two straps, through the keyhole under a bow, and beside a hanging sleeve."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.ground import Ground
-from engines.garment.regions import BoolMask, dilated
+from engines.garment.regions import BoolMask, dilated, window_of
+from engines.warp.channels import distance
 
 DARKER, HUED = 3.0, 12.0
 """By how much a place may be darker than the ground, and differ in a and b, CIE Lab: cloth on both sides of a narrow
@@ -32,7 +33,17 @@ KEYHOLE_WITHIN = 0.06
 """Farthest from the garment's middle that a keyhole lies, in garment widths."""
 
 HIGHEST_PART = 0.40
-"""Both are found within this share of the garment's height, from its top."""
+"""All are found within this share of the garment's height, from its top."""
+
+EXACTLY, UNLIKE, LEAST_UNLIKE = 4.0, 8.0, 0.8
+"""Beside a sleeve, where any print may be: how near a place is to the ground's colour, and how far the cloth around it
+is, CIE Lab, in at least such a share of its surroundings."""
+
+MIRRORED = 0.05
+"""How far two such places may be from mirroring one another, in garment widths; sleeves come in pairs."""
+
+RIM_BESIDE_SLEEVE = 3
+"""By how much they are larger than what is exactly of the ground's colour, canvas pixels."""
 
 
 def seen_through(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
@@ -45,12 +56,13 @@ def seen_through(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> Bo
         ground: The surface fitted to its border.
         mask: ``(h, w)``, the garment with its openings filled.
     """
-    openings = np.zeros_like(mask)
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if not len(rows):
-        return openings
-    lowest = rows[0] + HIGHEST_PART * (rows[-1] - rows[0])
-    middle, reach = (columns[0] + columns[-1]) / 2, KEYHOLE_WITHIN * (columns[-1] - columns[0])
+    if not mask.any():
+        return np.zeros_like(mask)
+    rows, columns = window_of(mask)
+    lowest = rows.start + HIGHEST_PART * (rows.stop - 1 - rows.start)
+    middle, reach = (columns.start + columns.stop - 1) / 2, KEYHOLE_WITHIN * (columns.stop - 1 - columns.start)
+    openings, upper = np.zeros_like(mask), (slice(rows.start, int(lowest) + 1), columns)
+    openings[upper] = _beside_sleeves(lab[upper], ground.colour[upper], mask[upper], LARGEST * mask.sum())
     # Retouched photos are whiter there than around the garment.
     like_ground = mask & (lab[..., 0] > ground.colour[..., 0] - DARKER)
     for channel in (1, 2):
@@ -69,6 +81,43 @@ def seen_through(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> Bo
         if keyhole or _between_straps(place[int(y)], mask[int(y)]):
             openings |= dilated(place, SOFT_RIM)
     return openings
+
+
+def _beside_sleeves(lab: NDArray[np.float32], ground: NDArray[np.float32], mask: BoolMask, largest: float) -> BoolMask:
+    """The two places between body and sleeves whose cuffs touch the body below.
+
+    Args:
+        lab: ``(h, w, 3)`` CIE Lab of the upper part of a garment, from its first column to its last.
+        ground: The ground's colour there.
+        mask: ``(h, w)``, the garment.
+        largest: Area of a place at most, pixels.
+    """
+    away = distance(lab, ground)
+    exactly = (mask & (away < EXACTLY)).astype(np.uint8)
+    _, labels, stats, centres = cv2.connectedComponentsWithStats(exactly, connectivity=4)
+    areas, widths, heights = (stats[:, key] for key in (cv2.CC_STAT_AREA, cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT))
+    fitting = (heights > widths) & (areas >= SMALLEST) & (areas <= largest)
+    # The first one is everything else.
+    places = np.flatnonzero(fitting & (np.arange(len(stats)) > 0)).tolist()
+    openings = np.zeros_like(mask)
+    if len(places) > MOST_PLACES:
+        return openings
+    found = {number: labels == number for number in places if _amid_cloth(labels == number, mask, away)}
+    width = mask.shape[1]
+    for number, place in found.items():
+        mirrored = np.array([width - 1 - centres[number][0], centres[number][1]])
+        if any(float(np.abs(centres[other] - mirrored).max()) < MIRRORED * width for other in found if other != number):
+            openings |= dilated(place, RIM_BESIDE_SLEEVE)
+    return openings
+
+
+def _amid_cloth(place: BoolMask, mask: BoolMask, away: NDArray[np.float32]) -> bool:
+    """Whether cloth unlike the ground lies all around a place."""
+    window = window_of(place, 4 * RIM_BESIDE_SLEEVE)
+    within = place[window]
+    around = dilated(within, 3 * RIM_BESIDE_SLEEVE) & ~dilated(within, RIM_BESIDE_SLEEVE)
+    unlike = mask[window] & (away[window] > UNLIKE)
+    return bool(mask[window][around].all() and unlike[around].mean() > LEAST_UNLIKE)
 
 
 def _between_straps(place: BoolMask, mask: BoolMask) -> bool:

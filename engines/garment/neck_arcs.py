@@ -78,3 +78,11 @@ def hung_between(
     along /= np.maximum(np.linalg.norm(along, axis=2, keepdims=True), 1e-9)
     normals = np.stack([-along[..., 1], along[..., 0]], axis=2)
     return Arcs(points, normals, each)
+
+
+def joined(arcs: list[Arcs]) -> Arcs:
+    """All arcs of several bundles."""
+    points, normals, depths = (
+        np.concatenate([getattr(each, name) for each in arcs]) for name in ("points", "normals", "depths")
+    )
+    return Arcs(points, normals, depths)

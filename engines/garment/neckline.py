@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.ground import to_lab
-from engines.garment.neck_arcs import Arcs, hung_between
+from engines.garment.neck_arcs import Arcs, hung_between, joined
 from engines.garment.regions import BoolMask, eroded, opened
 from engines.warp.pieces import Cloth
 
-LEAST_DROP, MOST_DROP = 0.125, 0.46
+LEAST_DROP, MOST_DROP = 0.135, 0.46
 """Depth of a front neckline below the neck's highest points, in torso widths. The band of the back, with its seam and
 label, ends above the first: nobody's throat is that high."""
 
@@ -31,6 +31,13 @@ DEPTH_STEP, INSETS = 0.02, (0.0, 0.03, 0.06)
 """Steps in which depths are tried, and how far inside the neck's highest points the arcs begin, in neck widths; a
 folded neckband lies outside."""
 
+HOPEFUL = 0.6
+"""Score over the best one from which an arc is tried again close by."""
+
+ENDS = ((0.013, 0.0), (-0.013, 0.0), (0.0, 0.013), (0.0, -0.013))
+"""By how much such arcs are then moved across and down, in neck widths: an edge is met only by arcs within a pixel or
+two, and the highest points of a rounded corner are not surer than that."""
+
 FINE_STEPS, FINE_INSETS = (-0.03, -0.02, -0.01, 0.0, 0.01, 0.02, 0.03), (0.0, 0.03, 0.06, 0.09)
 """The same around the arc that was found."""
 
@@ -40,7 +47,7 @@ FINE_SHIFTS = (0.0, -0.02, 0.02)
 NEAR = 0.04
 """How far the finer arc may lie from the one that was found, in neck widths."""
 
-LEAST_BAND, BAND_EDGE, BAND_SHARE = 0.06, 0.70, 0.88
+LEAST_BAND, BAND_EDGE, BAND_SHARE = 0.07, 0.70, 0.88
 """Least width of a neckband of another colour, in neck widths, and the least score of its upper edge, also as a share
 of that of its lower edge. The seam of a back scores less."""
 
@@ -49,10 +56,10 @@ EVERY_EDGE, CLEAR_EDGE, HOOD_EDGE = 0.7, 1.5, 8.0
 neckline. The first finds the neckline, the second lays it on the middle of its edge. The rim of a hood is the strongest
 edge of all, and the seams within the hood come before any label."""
 
-LEAST_SCORE = 0.40
+LEAST_SCORE = 0.45
 """Share of the arc that must lie on an edge which is lighter, or redder …, on the same side all along."""
 
-LEAST_COLLAR_SCORE = 0.50
+LEAST_COLLAR_SCORE = 0.52
 """The same between the leaves of a collar; the outline of a turtleneck is none."""
 
 BLUR = 1.2
@@ -163,6 +170,11 @@ def _front_line(
     """
     arcs = hung_between(left, right, tuple(depths[0]), INSETS)
     scores = _steadiness(change, arcs, cap)
+    likely = scores * np.interp(arcs.depths, *depths)
+    hopeful = likely > HOPEFUL * likely.max()
+    moves = [np.array(move, np.float32) * np.float32(right[0] - left[0]) for move in ENDS]
+    near = joined([Arcs(arcs.points[hopeful] + move, arcs.normals[hopeful], arcs.depths[hopeful]) for move in moves])
+    arcs, scores = joined([arcs, near]), np.concatenate([scores, _steadiness(change, near, cap)])
     likely = scores * np.interp(arcs.depths, *depths)
     best = int(np.argmax(likely))
     # A neckband of another colour has two edges: the front begins at the upper one.

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import Picture
-from engines.garment.ground import Ground, to_lab
-from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened
+from engines.garment.ground import Ground
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
 from engines.warp.channels import distance as colour_distance
 
 REACH = 18
@@ -54,15 +53,12 @@ SCRAP = 4
 SCRAP_WIDTH, SCRAP_HEIGHT = 0.13, 0.04
 """Most that a scrap under the hem measures, as shares of the garment's width and height."""
 
-BLUR = 1.0
-"""Blur before colours are compared, canvas pixels: cameras store hue more coarsely than lightness."""
 
-
-def settled_by_print(canvas: Picture, ground: Ground, mask: BoolMask) -> BoolMask:
+def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
     """The mask with its outline put where the sure cloth ends, if the garment has a print as pale as its ground.
 
     Args:
-        canvas: ``(h, w, 3)`` uint8 sRGB.
+        lab: ``(h, w, 3)`` CIE Lab of the canvas, a little blurred: cameras store hue more coarsely than lightness.
         ground: The surface fitted to its border.
         mask: ``(h, w)``, what was found so far.
 
@@ -70,7 +66,6 @@ def settled_by_print(canvas: Picture, ground: Ground, mask: BoolMask) -> BoolMas
         The mask itself where no such print is, or where too little of the garment is sure.
     """
     core, outer = eroded(mask, REACH), dilated(mask, REACH)
-    lab = to_lab(np.asarray(cv2.GaussianBlur(canvas, (0, 0), BLUR), dtype=np.uint8))
     change_a, change_b = (lab[..., channel] - ground.colour[..., channel] for channel in (1, 2))
     hue = cv2.magnitude(change_a, change_b)
     alike = core & (hue < ALIKE_HUE)
@@ -85,6 +80,8 @@ def settled_by_print(canvas: Picture, ground: Ground, mask: BoolMask) -> BoolMas
     told = strength > max(TOLD_HUE, OVER_NOISE * noise)
     if told:
         sure |= (change_a * pale[0] + change_b * pale[1]) > 0.5 * strength**2
+    # Where two colours of the print run into one another, their mix has no hue.
+    sure |= mask & (colour_distance(lab, ground.colour) > ALIKE)
     gap = _gap(sure, core)
     if gap is None or not (told or float(np.median(change_of_light)) < -DARKER):
         return mask
@@ -97,13 +94,12 @@ def settled_by_print(canvas: Picture, ground: Ground, mask: BoolMask) -> BoolMas
 
 def _without_hem_scraps(mask: BoolMask) -> BoolMask:
     """The mask without what hangs out under the hem over a short stretch: the back, beyond a pale edge of the front."""
-    filled_rows, filled = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if not len(filled):
+    rows, columns = window_of(mask)
+    if not mask[rows].size:
         return mask
-    columns = slice(int(filled[0]), int(filled[-1]) + 1)
     last = np.where(mask.any(axis=0), mask.shape[0] - 1 - mask[::-1].argmax(axis=0), 0)[columns]
     level = ndimage.grey_opening(last, (max(3, int(SCRAP_WIDTH * len(last))),), mode="nearest")
-    scrap = last - level <= SCRAP_HEIGHT * (filled_rows[-1] - filled_rows[0])
+    scrap = last - level <= SCRAP_HEIGHT * (rows.stop - 1 - rows.start)
     kept = mask.copy()
     kept[:, columns] &= np.arange(mask.shape[0])[:, None] <= np.where(scrap, level, last)[None]
     return kept

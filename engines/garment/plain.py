@@ -140,7 +140,7 @@ def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
     mask = outline_settled(blurred, ground, mask, snapped, gradient)
     mask = closed(opened(largest(mask), 2), 5)
     mask = _drop_shadow(blurred, ground, mask)
-    mask = settled_by_print(canvas, ground, _fill_false_holes(blurred, ground, mask))
+    mask = settled_by_print(blurred, ground, _fill_false_holes(blurred, ground, mask))
     # The outline of cloth is smooth at the scale of a few pixels; the watershed's is not.
     smoothed = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5
     return np.asarray(smoothed & ~seen_through(smooth, ground, np.asarray(smoothed)))

@@ -16,6 +16,9 @@ POINTS = 25
 LEAST_PIXELS = 200
 """Smaller scraps of cloth beside the torso are no sleeve."""
 
+BESIDE_SEAM = 3
+"""How far outside the armpit its sleeve's cloth is looked for, canvas pixels."""
+
 CAP_REACH, CAP_HANGS = 0.45, 0.05
 """A sleeve that reaches less far from its seam than the first share of the seam's length is a cap: the points farthest
 from the seam's middle are then the seam's own ends and say nothing about where the sleeve points to. One whose outer
@@ -28,7 +31,7 @@ class Sleeve:
 
     Attributes:
         upper: ``(POINTS, 2)`` from the shoulder tip to the outer corner of the cuff.
-        lower: ``(POINTS, 2)`` from the armpit to the inner corner of the cuff.
+        lower: ``(POINTS, 2)`` from the armpit, or where its gap ends above, to the inner corner of the cuff.
         side: On which side of the canvas it lies, -1 left or 1 right.
     """
 
@@ -78,6 +81,16 @@ def _path(contour: Polyline, start: int, end: int, avoid: int) -> Polyline:
     return contour[backward if avoid in forward else forward]
 
 
+def _end_of_seam(part: BoolMask, tip: Polyline, armpit: Polyline, side: int) -> float:
+    """The row in which cloth beside the armpit ends: armpits are the same on both sides, gaps may reach up higher."""
+    column = part[: int(armpit[1]) + 1, int(armpit[0]) + side * BESIDE_SEAM]
+    first = int(max(tip[1], 0))
+    below = column[first:]
+    begun = int(below.argmax())
+    ends = np.flatnonzero(~below[begun:])
+    return float(first + begun + ends[0]) if below.any() and len(ends) else float(armpit[1])
+
+
 def trace_sleeve(part: BoolMask, tip: Polyline, armpit: Polyline, side: int) -> Sleeve | None:
     """Follow the outline of a sleeve.
 
@@ -114,7 +127,8 @@ def trace_sleeve(part: BoolMask, tip: Polyline, armpit: Polyline, side: int) -> 
     if len(lower) < 2 or len(lower) > 1.5 * len(upper):
         lower = contour[[at_armpit, inner_cuff]]
     upper = smoothed(resampled(np.concatenate([tip[None], upper]), POINTS), 1.2)
-    lower = smoothed(resampled(np.concatenate([armpit[None], lower]), POINTS), 1.2)
+    root = np.array([armpit[0], _end_of_seam(part, tip, armpit, side)])
+    lower = smoothed(resampled(np.concatenate([root[None], lower]), POINTS), 1.2)
     return Sleeve(upper, lower, side)
 
 

@@ -23,6 +23,10 @@ LEAST_SYMMETRY = 0.62
 SHORTEST_SLEEVE = 0.12
 """In torso widths; less is the bulge of an armhole."""
 
+SHADOW, SHADOW_FROM = 0.05, 0.12
+"""Width of the torso that a resting sleeve hides or shades beside its edge, in torso widths, and how far below the
+armpit all of it is, as a share of the garment's height."""
+
 LEAST_COLLAR = 0.02
 """What rises above the shoulder by this share of the garment's height is a collar."""
 
@@ -123,6 +127,18 @@ def _torso_edge(
     return np.asarray(ndimage.gaussian_filter1d(ndimage.median_filter(edge, 9), 0.008 * frame.height))
 
 
+def _beside_resting(armpits: Armpits, frame: Frame, height: int) -> NDArray[np.float64]:
+    """``(h,)`` how far from the axis the torso is in view beside resting sleeves, out of their shadow."""
+    below = np.clip((np.arange(height) - armpits.row) / (SHADOW_FROM * frame.height), 0, 1)
+    return np.asarray(armpits.offset - SHADOW * frame.width * below)
+
+
+def _within(edges: NDArray[np.float64], axis: float, shape: tuple[int, ...]) -> BoolMask:
+    """``(h, w)`` what lies between the edges of both sides, ``(2, h)``."""
+    x = np.arange(shape[1])[None] - axis
+    return np.asarray((x >= -edges[0][:, None]) & (x <= edges[1][:, None]))
+
+
 def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     """Measure a garment for the upper body.
 
@@ -151,6 +167,9 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     parts, sleeves = _find_sleeves(mask, axis, edges, armpits=armpits, shoulders=shoulders, frame=frame)
     back = _find_back(cloth, axis, shoulders, frame)
     torso = mask & ~parts.any(axis=0)
+    if armpits.sleeves is Sleeves.RESTING:
+        edges = np.minimum(edges, _beside_resting(armpits, frame, mask.shape[0]))
+        torso &= _within(edges, axis, mask.shape)
     return UpperLandmarks(axis, symmetry, frame, armpits, shoulders, hem, edges, sleeves, torso, parts, back)
 
 

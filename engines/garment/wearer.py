@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engines.base import Category, EngineError, Label, PersonMap, Picture
 from engines.garment.canvas import MARGIN, lay_on_canvas
 from engines.garment.matting import pull_matte
-from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.pieces import Cloth
 from engines.warp.plate.fill import fill_from
@@ -68,7 +68,7 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
             break
     else:
         raise EngineError("garment_not_recognised", "The person in the garment's picture wears no such garment.")
-    window = _window_of(largest(opened(cloth, 2), CRUMB))
+    window = _with_room(largest(opened(cloth, 2), CRUMB))
     canvas = lay_on_canvas(picture[window])
     labels = _on_canvas(person_map.labels[window], canvas)
     cloth = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
@@ -84,18 +84,17 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
     return pull_matte(canvas, np.asarray(mask))
 
 
-def _window_of(cloth: BoolMask) -> tuple[slice, slice]:
+def _with_room(cloth: BoolMask) -> tuple[slice, slice]:
     """Rows and columns of the garment with some room around it, so that it fills the canvas."""
-    rows, columns = np.flatnonzero(cloth.any(axis=1)), np.flatnonzero(cloth.any(axis=0))
-    room = round(ROOM * max(rows[-1] - rows[0], columns[-1] - columns[0]))
-    return slice(max(0, rows[0] - room), rows[-1] + room + 1), slice(max(0, columns[0] - room), columns[-1] + room + 1)
+    rows, columns = window_of(cloth)
+    return window_of(cloth, round(ROOM * (max(rows.stop - rows.start, columns.stop - columns.start) - 1)))
 
 
 def _without_rims(cloth: BoolMask) -> BoolMask:
     """The garment without thin strips, which below its straps are shadows along arms."""
-    rows = np.flatnonzero(cloth.any(axis=1))
+    rows, _ = window_of(cloth)
     straps = np.zeros_like(cloth)
-    straps[: round(rows[0] + STRAPS_UNTIL * (rows[-1] - rows[0]))] = True
+    straps[: round(rows.start + STRAPS_UNTIL * (rows.stop - 1 - rows.start))] = True
     return largest(cloth & (straps | opened(cloth, THINNEST)), CRUMB)
 
 

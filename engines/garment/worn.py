@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.ground import to_lab
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, window_of
 from engines.warp.pieces import Cloth
 
 SKIN_HUE = (28.0, 78.0)
@@ -61,11 +61,11 @@ def shows_legs(cloth: Cloth) -> bool:
 def _share_of_skin(cloth: Cloth, window: tuple[float, float], reach: float = CENTRAL) -> float:
     """Share of skin colour in some of the cut-out's rows, to both sides of its middle."""
     mask = cloth.alpha > 0.5
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    if len(rows) < LEAST_ROWS:
+    rows, columns = window_of(mask)
+    if mask.any(axis=1).sum() < LEAST_ROWS:
         return 0.0
-    middle, reach = (columns[0] + columns[-1]) / 2, reach * (columns[-1] - columns[0])
-    first, last = (int(rows[0] + part * (rows[-1] - rows[0])) for part in window)
+    middle, reach = (columns.start + columns.stop - 1) / 2, reach * (columns.stop - 1 - columns.start)
+    first, last = (int(rows.start + part * (rows.stop - 1 - rows.start)) for part in window)
     central = (slice(first, last), slice(int(middle - reach), int(middle + reach) + 1))
     skin = skin_coloured(Cloth(cloth.colour[central], cloth.alpha[central]))
     return float(skin.sum() / max(int(mask[central].sum()), 1))

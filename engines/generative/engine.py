@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engines.base import (
@@ -50,6 +50,10 @@ class GenerativeEngine:
     def free_memory(self) -> None:
         """See `Painter.free_memory`."""
         self._painter.free_memory()
+
+    def readings(self) -> Mapping[str, float]:
+        """See `engines.base.Engine.readings`."""
+        return self._painter.readings()
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Draw the person wearing the garments, from the skin outwards.

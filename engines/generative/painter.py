@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -92,3 +92,7 @@ class Painter(Protocol):
 
     def free_memory(self) -> None:
         """Give cached memory of the device back, after a `DeviceOutOfMemory`."""
+
+    def readings(self) -> Mapping[str, float]:
+        """See `engines.base.Engine.readings`."""
+        ...

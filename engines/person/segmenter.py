@@ -188,7 +188,7 @@ def _check_torso(pose: Pose, photo: Picture) -> None:
 
 def _at_full_size(landmarks: Floats, scale: float) -> Floats:
     """Landmarks of a picture that was looked at ``scale`` times as large."""
-    return landmarks / np.array([scale, scale, scale, 1.0], dtype=np.float32)
+    return np.asarray(landmarks / np.array([scale, scale, scale, 1.0], dtype=np.float32), dtype=np.float32)
 
 
 def _resized(photo: Picture, scale: float) -> Picture:

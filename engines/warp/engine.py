@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import cv2
@@ -21,6 +22,7 @@ from engines.base import (
 )
 from engines.finish.swatches import swatch
 from engines.stages import Stages
+from engines.warp.about import WARP
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
@@ -36,18 +38,14 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import HONOURED, is_open, is_tucked, settle_hints
+from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifting import Lifter
 from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
+from engines.warp.plate.plate import left_as_it_is
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
-
-REVISION = "5"
-"""Counted up with every change of the pictures this engine makes."""
-
-MAX_GARMENTS = 4
 
 SURELY_CLOTH = 0.95
 """Cover from which a pixel of the cut-out shows the garment alone."""
@@ -91,19 +89,8 @@ class WarpEngine:
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is; its only weights are those of the person segmenter."""
-        return EngineInfo(
-            name="warp",
-            code_licence="Apache-2.0",
-            weights_licence="Apache-2.0",
-            commercial_use=True,
-            source="built in",
-            revision=REVISION,
-            device="cpu",
-            trained=False,
-            max_garments=MAX_GARMENTS,
-            hints=HONOURED,
-        )
+        """What this engine is."""
+        return WARP
 
     def setup(self) -> None:
         """Set the number of threads; there is nothing to load."""
@@ -111,6 +98,10 @@ class WarpEngine:
 
     def free_memory(self) -> None:
         """Nothing is kept from one render to the next."""
+
+    def readings(self) -> Mapping[str, float]:
+        """There is no device to watch."""
+        return {}
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         """Draw the person wearing the garments, from the skin outwards.
@@ -189,10 +180,10 @@ class WarpEngine:
         stages.begin("plate")
         old = old_garment(person_map.labels, body, garment.category)
         if over:
-            old, plate = np.zeros_like(old), picture
+            old, plate = np.zeros_like(old), left_as_it_is(picture, person_map)
         else:
             plate = lay_plate(picture, person_map, body, drape, garment.category)
-        self._observe(f"plate_{number}", lambda: picture_of_colours(plate))
+        self._observe(f"plate_{number}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
         picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))

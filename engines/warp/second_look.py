@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label, Landmark, PersonMap
-from engines.garment.regions import BoolMask, dilated, eroded, opened
+from engines.garment.regions import BoolMask, dilated, eroded, opened, reaching, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.channels import all_channels
+from engines.warp.channels import all_channels, brightness
+from engines.warp.plate.fill import fill_from
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 
@@ -45,6 +46,13 @@ LARGEST_PATCH = 0.015
 """Area up to which a thing surrounded by cloth is a badge or a buckle on it, in squared shoulder widths."""
 
 
+SLIVER = 0.04
+"""Half width up to which what touches the garment is too thin to be a thing of its own, in shoulder widths."""
+
+LIKE_CLOTH = 0.06
+"""Largest difference of a sliver of cloth from the cloth beside it, in units of full white."""
+
+
 def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel) -> PersonMap:
     """Count what has neither the colour of skin nor of hair to the upper garment.
 
@@ -72,6 +80,7 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     # Last, since a ring of metal lies within cloth only once the skin beside it is known to be cloth.
     changed[_patches_on_cloth(alike, changed, body.shoulder_width)] = Label.UPPER
     changed[_rings_beside_neck(changed, body)] = Label.UPPER
+    changed[_slivers_of_cloth(photo, changed, body.shoulder_width)] = Label.UPPER
     if np.array_equal(changed, labels):
         return person_map
     return replace(person_map, labels=changed)
@@ -130,6 +139,22 @@ def _collar_around_head(lab: NDArray[np.float32], alike: BoolMask, person_map: P
     if not seeds.any():
         return np.asarray(seeds)
     return np.asarray(ndimage.binary_propagation(seeds, mask=seeds | ((face | hair) & not_hair & beside_cheeks)))
+
+
+def _slivers_of_cloth(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit: float) -> BoolMask:
+    """Folds in the shade: along the garment and of its colour, and too thin to be anything that one could carry."""
+    found = np.asarray(labels == Label.OTHER)
+    if not found.any():
+        return found
+    window = window_of(found, round(0.2 * unit))
+    things, cloth = found[window], labels[window] == Label.UPPER
+    slivers = reaching(things & ~opened(things, max(2, round(SLIVER * unit))), dilated(cloth, 1))
+    found[window] = False
+    if slivers.any():
+        beside = fill_from(photo[window], eroded(cloth, 2), 4)
+        smooth = np.asarray(cv2.GaussianBlur(photo[window], (0, 0), 0.8), np.float32)
+        found[window] = slivers & (brightness(np.abs(smooth - beside)) < LIKE_CLOTH)
+    return found
 
 
 def _rings_beside_neck(labels: NDArray[np.uint8], body: BodyModel) -> BoolMask:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap, Picture
+from engines.garment.regions import window_of
 from engines.warp.channels import largest_channel
 
 WORKING_SIDE = 1024
@@ -17,6 +18,10 @@ CHANGED = 1.2 / 255
 
 SHARPENED_DETAIL, SHARPENING = 0.6, 0.7
 """Size, in working pixels, and strength of the detail that is sharpened when a render is enlarged."""
+
+
+BAND_ROWS = 256
+"""Rows of the photo that are blended at once."""
 
 
 def working_scale(photo: Picture) -> float:
@@ -67,15 +72,17 @@ def pasted_back(original: Picture, after: NDArray[np.float32], changed: NDArray[
     soft = cv2.GaussianBlur(grown, (0, 0), 0.8)
     soft[cv2.dilate(grown, np.ones((3, 3), dtype=np.uint8)) == 0] = 0
     cover = np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
-    rows, columns = np.flatnonzero(cover.any(axis=1)), np.flatnonzero(cover.any(axis=0))
     result = original.copy()
-    if len(rows) == 0:
+    window = window_of(cover > 0)
+    if not cover[window].size:
         return result
-    window = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
-    enlarged = _enlarged_sharply(after, width, height)[window].astype(np.float32)
-    share, part = cover[window][..., None], original[window]
-    blended = np.rint(part + (enlarged - part) * share).clip(0, 255).astype(np.uint8)
-    result[window] = np.where(share > 0, blended, part)
+    enlarged = _enlarged_sharply(after, width, height)
+    # A photo of a camera's size in floats would take more memory than all the rest of a render.
+    for first in range(window[0].start, window[0].stop, BAND_ROWS):
+        band = (slice(first, min(first + BAND_ROWS, window[0].stop)), window[1])
+        share, part = cover[band][..., None], original[band]
+        blended = np.rint(part + (enlarged[band].astype(np.float32) - part) * share).clip(0, 255).astype(np.uint8)
+        result[band] = np.where(share > 0, blended, part)
     return result
 
 
@@ -85,7 +92,7 @@ def _enlarged_sharply(after: NDArray[np.float32], width: int, height: int) -> Pi
     enlarged = cv2.resize(rendered, (width, height), interpolation=cv2.INTER_LANCZOS4)
     sigma = SHARPENED_DETAIL * width / after.shape[1]
     blurred = cv2.GaussianBlur(enlarged, (0, 0), sigma)
-    return np.asarray(cv2.addWeighted(enlarged, 1 + SHARPENING, blurred, -SHARPENING, 0), dtype=np.uint8)
+    return np.asarray(cv2.addWeighted(enlarged, 1 + SHARPENING, blurred, -SHARPENING, 0, dst=blurred), dtype=np.uint8)
 
 
 def _scaled_size(height: int, width: int, scale: float) -> tuple[int, int]:

@@ -11,11 +11,13 @@ from scipy import ndimage
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.limbs import Limb
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
-MOST_WIDTH = 1.5
-"""Half width of a seen run of skin, over the usual one, from which it is more than this limb."""
+MOST_WIDTH, MOST_ARM = 1.5, 1.9
+"""Half width of a seen run of skin, over the usual one, from which it is more than this limb; an arm may be that of an
+athlete, or be bent, but beside a leg there is another one."""
 
 WHOLE_WIDTH = (0.72, 1.4)
 """The same between which a run whose end lies on cloth is a whole limb and not one that the cloth cuts."""
@@ -160,13 +162,10 @@ def _without_crumbs(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, usual: NDArray[np.float64]) -> _Seen:
     """The ends of the run of bare skin nearest to the centre line, and which of them are the limb's own edges."""
-    height, width = labels.shape
     steps = np.linspace(-ACROSS, ACROSS, ACROSS_STEPS)
     offsets = steps[None] * usual[:, None]
     points = limb.line[:, None] + limb.outward[:, None] * offsets[..., None]
-    x, y = np.rint(points[..., 0]).astype(int), np.rint(points[..., 1]).astype(int)
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    there = labels[y.clip(0, height - 1), x.clip(0, width - 1)]
+    there, framed = values_at(labels, points)
     bare = framed & labelled_as(there, seen)
     free = framed & (there == Label.BACKGROUND)
     ends = np.full((2, len(usual)), np.nan)
@@ -181,7 +180,7 @@ def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, u
         nearest = int(np.argmin(np.abs(centres)))
         begin, end = runs[nearest]
         half = float(steps[end - 1] - steps[begin]) / 2.0
-        if abs(centres[nearest]) > 1.0 or half > MOST_WIDTH:
+        if abs(centres[nearest]) > 1.0 or half > (MOST_ARM if Label.ARMS in seen else MOST_WIDTH):
             continue
         # The edge lies half a step beyond the outermost point that is skin.
         between = float(steps[1] - steps[0]) / 2.0

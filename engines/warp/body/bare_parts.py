@@ -15,6 +15,7 @@ from engines.warp.body.hidden_hands import hand_hidden
 from engines.warp.body.into_shoe import into_shoe
 from engines.warp.body.limbs import Limb, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import OUTSIDE, rasterise
@@ -101,12 +102,8 @@ def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
 
     Cloth further down is not the limb's own: a forearm may lie on the skirt.
     """
-    height, width = clothed.shape
-    x, y = np.rint(limb.line).astype(int).T
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    on_axis = np.zeros(len(x), np.float32)
-    on_axis[framed] = clothed[y[framed], x[framed]]
-    covered = limb.shares[on_axis > COVERED]
+    on_axis, framed = values_at(clothed, limb.line)
+    covered = limb.shares[framed & (on_axis > COVERED)]
     if len(covered) == 0 or covered[0] > BEGINS_WITHIN:
         return -1.0
     breaks = np.flatnonzero(np.diff(covered) > LARGEST_BREAK)
@@ -149,24 +146,11 @@ def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
 def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDArray[np.float32]:
     """Outer edges of an arm, no further out than a little below the cloth over it."""
     person = reach(body.matte > 0.5, limb.line, limb.outward, 0.4 * body.shoulder_width)
-    x, y = np.rint(limb.line).astype(int).T
-    height, width = body.shape
-    clothed = labelled_as(body.labels[y.clip(0, height - 1), x.clip(0, width - 1)], (Label.UPPER, Label.FULL))
+    clothed = labelled_as(values_at(body.labels, limb.line)[0], (Label.UPPER, Label.FULL))
     room = np.where(np.isfinite(person) & clothed, person - CLOTH_THICKNESS * body.shoulder_width, np.inf)
     held = np.minimum(outer, np.maximum(room, 0.6 * outer))
     smooth = ndimage.gaussian_filter1d(held, 2.0, mode="nearest")
     return np.asarray(np.where(clothed, smooth, outer), dtype=np.float32)
-
-
-def beyond(limb: BarePart, begin: float) -> BarePart:
-    """What of a whole limb comes out of a sleeve or trouser leg that ends at a share of its length.
-
-    A sleeve so short that the round of the shoulder is bare leaves the whole arm.
-    """
-    if begin <= (0.0 if limb.bend > 0.0 else CAP_SLEEVE):
-        return limb
-    on = limb.on & (limb.share >= begin)
-    return replace(limb, on=on, begin=begin)
 
 
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:

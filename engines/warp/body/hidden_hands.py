@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from engines.base import Label
+from engines.base import Label, Mask
 from engines.labels import labelled_as
 from engines.warp.body.limbs import SAMPLES, Limb
 from engines.warp.body.model import BodyModel
+from engines.warp.body.sampling import values_around, values_at
 from engines.warp.body.silhouette import towards
 
-HAND_RADIUS, LEAST_HAND = 0.22, 0.08
-"""Around the wrist, in shoulder widths, at least this share of the pixels is skin where a hand is seen."""
+HAND_RADIUS = 0.22
+"""How far around the wrist a hand is looked for, in shoulder widths."""
+
+LEAST_HAND = 0.08
+"""Share of skin around the wrist from which a hand is seen."""
 
 LEAST_POCKET = 0.10
 """Share of trousers around the wrist from which a hidden hand is in a pocket; a glove has the sleeve around it."""
@@ -38,18 +42,11 @@ def hand_hidden(body: BodyModel, side: int) -> bool:
         body: The body.
         side: Picture side.
     """
-    height, width = body.shape
-    wrist = body.arms[side].points(np.ones(1, np.float32))[0]
-    column, row = (round(float(value)) for value in wrist)
-    if not (0 <= column < width and 0 <= row < height):
+    wrist, framed = values_at(body.labels, body.arms[side].points(np.ones(1, np.float32)))
+    if not framed[0]:
         return True
-    radius = HAND_RADIUS * body.shoulder_width
-    top, left = max(row - int(radius) - 1, 0), max(column - int(radius) - 1, 0)
-    around = body.labels[top : row + int(radius) + 2, left : column + int(radius) + 2]
-    rows, columns = np.ogrid[top : top + around.shape[0], left : left + around.shape[1]]
-    near = np.hypot(columns - wrist[0], rows - wrist[1]) < radius
-    skin = labelled_as(around[near], (Label.HANDS, Label.ARMS)).mean()
-    return bool(body.labels[row, column] in CLOTHES and skin < LEAST_HAND)
+    skin = labelled_as(around_wrist(body, side), (Label.HANDS, Label.ARMS)).mean()
+    return bool(wrist[0] in CLOTHES and skin < LEAST_HAND)
 
 
 def in_pocket(body: BodyModel, side: int) -> bool:
@@ -59,13 +56,21 @@ def in_pocket(body: BodyModel, side: int) -> bool:
         body: The body.
         side: Picture side.
     """
-    height, width = body.shape
-    x, y = (float(value) for value in body.arms[side].points(np.ones(1, np.float32))[0])
-    if not (0 <= x < width and 0 <= y < height and hand_hidden(body, side)):
+    _, framed = values_at(body.labels, body.arms[side].points(np.ones(1, np.float32)))
+    if not (framed[0] and hand_hidden(body, side)):
         return False
-    rows, columns = np.ogrid[:height, :width]
-    near = np.hypot(columns - x, rows - y) < HAND_RADIUS * body.shoulder_width
-    return bool((body.labels[near] == Label.LOWER).mean() > LEAST_POCKET)
+    return bool((around_wrist(body, side) == Label.LOWER).mean() > LEAST_POCKET)
+
+
+def around_wrist(body: BodyModel, side: int) -> Mask:
+    """The labels around a wrist, as far as they are in the photo, ``(n,)``.
+
+    Args:
+        body: The body.
+        side: Picture side.
+    """
+    wrist = body.arms[side].points(np.ones(1, np.float32))[0]
+    return values_around(body.labels, wrist, HAND_RADIUS * body.shoulder_width)
 
 
 def sleeved_arm(arm: Limb, body: BodyModel) -> tuple[Limb, float]:
@@ -78,14 +83,12 @@ def sleeved_arm(arm: Limb, body: BodyModel) -> tuple[Limb, float]:
     Returns:
         The arm, and the share at which the cuff of a long sleeve lies.
     """
-    height, width = body.shape
     unit = body.shoulder_width
     wrist = arm.points(np.ones(1, np.float32))[0]
     way = towards(wrist - arm.points(np.array([0.95], np.float32))[0])
     steps = np.arange(0.0, HAND_LENGTH * unit, 1.0, dtype=np.float32)
-    x, y = np.rint(wrist + way * steps[:, None]).astype(int).T
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    clothed = labelled_as(body.labels[y[framed], x[framed]], CLOTHES)
+    label, framed = values_at(body.labels, wrist + way * steps[:, None])
+    clothed = labelled_as(label[framed], CLOTHES)
     if not framed.all() and (not framed.any() or clothed.mean() > MOSTLY):
         # The cuff lies so far out of the picture that no corner of it is seen.
         beyond = float(framed.sum()) + 0.2 * unit

@@ -15,6 +15,7 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.limbs import LEG_MOST
 from engines.warp.body.model import BodyModel
+from engines.warp.body.sampling import nearest_pixels
 from engines.warp.pieces import Reals
 
 SEARCHED = 0.75
@@ -112,10 +113,8 @@ def _past_arms(body: BodyModel, starts: NDArray[np.float32], way: NDArray[np.flo
         way: ``(2,)`` or ``(n, 2)`` unit vectors.
     """
     steps = np.arange(int(SEARCHED * body.shoulder_width), dtype=np.float32)
-    at = np.rint(starts[:, None] + np.broadcast_to(way, starts.shape)[:, None] * steps[:, None]).astype(np.int64)
-    height, width = body.shape
-    framed = (at[..., 0] >= 0) & (at[..., 0] < width) & (at[..., 1] >= 0) & (at[..., 1] < height)
-    columns, rows = at[..., 0].clip(0, width - 1), at[..., 1].clip(0, height - 1)
+    points = starts[:, None] + np.broadcast_to(way, starts.shape)[:, None] * steps[:, None]
+    rows, columns, framed = nearest_pixels(points, body.shape)
     labels = body.labels[rows, columns]
     arm = labelled_as(labels, (Label.ARMS, Label.HANDS))
     arm |= (labels == Label.UPPER) & (body.arm_distance[rows, columns] < UNDER_SLEEVE)

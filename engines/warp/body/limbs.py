@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,24 @@ class Limb:
         return np.stack(columns, axis=-1).astype(np.float32)
 
 
+class _Course(NamedTuple):
+    """Where a limb runs: what `Limb` says under the same names."""
+
+    shares: NDArray[np.float32]
+    line: NDArray[np.float32]
+    outward: NDArray[np.float32]
+    length: float
+    bend: float
+
+    def usual(self, knots: tuple[float, float, float], shoulder_width: float) -> NDArray[np.float32]:
+        """Half widths in pixels at the samples, from those at root, bend and tip in shoulder widths."""
+        return (np.interp(self.shares, [0.0, self.bend, 1.0], knots) * shoulder_width).astype(np.float32)
+
+    def edges(self, inside: NDArray[np.bool_], limit: float) -> list[NDArray[np.float32]]:
+        """Distances to the outer and the inner end of a mask, up to a limit in pixels."""
+        return [reach(inside, self.line, way * self.outward, limit) for way in (1, -1)]
+
+
 def measure_leg(
     inside: NDArray[np.bool_],
     joints: tuple[Point, Point, Point],
@@ -101,30 +120,19 @@ def measure_leg(
         depth: z of the knee.
         seen: Least visibility of knee and ankle.
     """
-    shares, line, outward, length, bend = _centre_line(_below_hip(joints, shoulder_width), right * side, 1.18)
-    _, other_line, _, _, _ = _centre_line(_below_hip(other, shoulder_width), -right * side, 1.18)
-    half_gap = np.linalg.norm(line - other_line, axis=1) / 2.0
-    knots = [0.0, bend, 1.0]
-    least = (np.interp(shares, knots, LEG_LEAST) * shoulder_width).astype(np.float32)
+    course = _course(_below_hip(joints, shoulder_width), right * side, 1.18)
+    beside = _course(_below_hip(other, shoulder_width), -right * side, 1.18)
+    half_gap = np.linalg.norm(course.line - beside.line, axis=1) / 2.0
+    least = course.usual(LEG_LEAST, shoulder_width)
     nearer = SEATED_MOST if _raised(joints) or _raised(other) else 1.0
-    most = (nearer * np.interp(shares, knots, LEG_MOST) * shoulder_width).astype(np.float32)
-    outer = reach(inside, line, outward, 0.5 * shoulder_width)
-    inner = reach(inside, line, -outward, 0.5 * shoulder_width)
+    most = course.usual(LEG_MOST, nearer * shoulder_width)
+    outer, inner = course.edges(inside, 0.5 * shoulder_width)
     # Below the ankle a ray measures the shoe.
-    outer[shares > 0.97] = np.nan
-    inner[shares > 0.97] = np.nan
+    outer[course.shares > 0.97] = np.nan
+    inner[course.shares > 0.97] = np.nan
     inner_most = np.maximum(least, np.minimum(most, half_gap)).astype(np.float32)
-    return Limb(
-        shares=shares,
-        line=line,
-        outward=outward,
-        outer=settle(outer, least, most),
-        inner=settle(inner, least, inner_most),
-        length=length,
-        bend=bend,
-        depth=depth,
-        seen=seen,
-    )
+    outer, inner = settle(outer, least, most), settle(inner, least, inner_most)
+    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth, seen=seen)
 
 
 def measure_arm(
@@ -148,25 +156,14 @@ def measure_arm(
         depth: z of the wrist.
         seen: Least visibility of elbow and wrist.
     """
-    shares, line, outward, length, bend = _centre_line(joints, right * side, 1.12)
-    usual = (np.interp(shares, [0.0, bend, 1.0], ARM_USUAL) * shoulder_width).astype(np.float32)
-    least, most = 0.85 * usual, 1.25 * usual
-    outer = reach(inside, line, outward, 0.3 * shoulder_width)
-    inner = reach(inside, line, -outward, 0.3 * shoulder_width)
+    course = _course(joints, right * side, 1.12)
+    usual = course.usual(ARM_USUAL, shoulder_width)
     # An arm lying on the torso has no outline of its own: rays that run on say nothing.
-    outer[outer > 1.5 * usual] = np.nan
-    inner[inner > 1.5 * usual] = np.nan
-    return Limb(
-        shares=shares,
-        line=line,
-        outward=outward,
-        outer=settle(outer, least, most),
-        inner=settle(inner, least, most),
-        length=length,
-        bend=bend,
-        depth=depth,
-        seen=seen,
+    outer, inner = (
+        settle(np.where(edge > 1.5 * usual, np.nan, edge), 0.85 * usual, 1.25 * usual)
+        for edge in course.edges(inside, 0.3 * shoulder_width)
     )
+    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth, seen=seen)
 
 
 def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
@@ -191,10 +188,8 @@ def _below_hip(joints: tuple[Point, Point, Point], shoulder_width: float) -> tup
     return np.asarray(hip + (knee - hip) * drop, dtype=np.float32), knee, ankle
 
 
-def _centre_line(
-    joints: tuple[Point, Point, Point], outwards: Point, end: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], float, float]:
-    """Shares, centre line and outward normals of a two-bone limb whose normals turn smoothly at the bend."""
+def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float) -> _Course:
+    """The course of a two-bone limb whose normals turn smoothly at the bend."""
     root, middle, tip = joints
     first, second = float(np.linalg.norm(middle - root)), float(np.linalg.norm(tip - middle))
     length = max(first + second, 1.0)
@@ -211,4 +206,4 @@ def _centre_line(
     normal = np.stack([way[:, 1], -way[:, 0]], axis=1)
     # The normal is chosen once, at the root, and then carried along, so that a raised forearm does not flip it.
     sign = 1.0 if float(normal[0] @ outwards) >= 0 else -1.0
-    return shares, line, (normal * sign).astype(np.float32), length, first / length
+    return _Course(shares, line, (normal * sign).astype(np.float32), length, first / length)

@@ -12,6 +12,7 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.limbs import ARM_USUAL, Limb
 from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.sampling import values_at
 
 CLOTHES = (Label.UPPER, Label.LOWER, Label.FULL)
 
@@ -111,13 +112,10 @@ def _runs(
 
     Ends are distances from the line in pixels, nan where no skin is.
     """
-    height, width = labels.shape
     most = ACROSS * float(usual.max())
     offsets = np.arange(-most, most + STEP, STEP)
     points = arm.line[:, None] + arm.outward[:, None] * offsets[None, :, None]
-    x, y = np.rint(points[..., 0]).astype(int), np.rint(points[..., 1]).astype(int)
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    there = labels[y.clip(0, height - 1), x.clip(0, width - 1)]
+    there, framed = values_at(labels, points)
     bare = framed & labelled_as(there, (Label.ARMS, Label.HANDS))
     cloth = framed & labelled_as(there, CLOTHES)
     outer, inner = np.full(len(usual), np.nan), np.full(len(usual), np.nan)

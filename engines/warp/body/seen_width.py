@@ -9,6 +9,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import reach
 from engines.warp.body.torso_width import torso_half_width
 
@@ -41,9 +42,7 @@ def seen_half_width(body: BodyModel, heights: NDArray[np.float64], side: int) ->
     worn = labelled_as(body.labels, WORN_ON_TORSO)
     seen = reach(worn, centres, bone.right * side, (MOST + MOST_ADDED) * unit).astype(np.float64)
     beside = centres + bone.right * side * (np.nan_to_num(seen) + BESIDE_PIXELS)[:, None]
-    x, y = np.rint(beside).astype(int).T
-    height, width = body.shape
-    label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+    label, _ = values_at(body.labels, beside)
     at_arm = np.isfinite(seen) & labelled_as(label, (Label.ARMS, Label.HANDS)) & (heights > FROM_HEIGHT)
     added = np.where(at_arm, np.minimum(seen, MOST * unit) - usual, 0.0)
     added = np.clip(np.nan_to_num(added), 0.0, MOST_ADDED * unit)

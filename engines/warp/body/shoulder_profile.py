@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.model import NECK_HALF_WIDTH, NECK_RISE, BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import reach
 
 MOST_AT_NECK = 0.30
@@ -59,8 +60,5 @@ def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> N
 
 def _clothed(body: BodyModel, points: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which of the points, ``(n, 2)``, lie on cloth in the photo; those outside the picture do not."""
-    height, width = body.shape
-    x, y = np.rint(np.nan_to_num(points, nan=-1.0)).astype(int).T
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+    label, framed = values_at(body.labels, np.nan_to_num(points, nan=-1.0))
     return np.asarray(framed & labelled_as(label, (Label.UPPER, Label.FULL)))

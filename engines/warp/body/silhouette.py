@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.warp.body.sampling import values_at
 from engines.warp.pieces import Reals
 
 
@@ -23,14 +23,10 @@ def reach(inside: NDArray[np.bool_], starts: Reals, directions: Reals, limit: fl
         ``(n,)`` distances in pixels. NaN where the ray leaves the picture before the mask ends; ``limit`` where
         the mask never ends.
     """
-    height, width = inside.shape
     starts = np.atleast_2d(np.asarray(starts, np.float32))
     directions = np.broadcast_to(np.asarray(directions, np.float32), starts.shape)
     steps = np.arange(max(1, int(np.ceil(limit))), dtype=np.float32)
-    x = np.rint(starts[:, None, 0] + directions[:, None, 0] * steps).astype(np.int64)
-    y = np.rint(starts[:, None, 1] + directions[:, None, 1] * steps).astype(np.int64)
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    seen = inside[y.clip(0, height - 1), x.clip(0, width - 1)]
+    seen, framed = values_at(inside, starts[:, None] + directions[:, None] * steps[:, None])
     stopped = ~(framed & seen)
     first = stopped.argmax(axis=1)
     each = np.arange(len(starts))
@@ -74,13 +70,3 @@ def ease(position: Reals | float) -> NDArray[np.float32]:
     """Smooth step: 0 up to 0, 1 from 1 on, without corners between."""
     bounded = np.clip(position, 0.0, 1.0)
     return np.asarray(bounded * bounded * (3.0 - 2.0 * bounded), dtype=np.float32)
-
-
-def lowered_by(cover: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
-    """A cover moved down in the picture; above it its first row goes on, and nothing comes round from below.
-
-    Args:
-        cover: ``(height, width)``.
-        rows: How far, pixels, at least 1.
-    """
-    return np.asarray(cv2.copyMakeBorder(cover[:-rows], rows, 0, 0, 0, cv2.BORDER_REPLICATE), np.float32)

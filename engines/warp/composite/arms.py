@@ -14,6 +14,7 @@ from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, field_of
+from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import MIXED_RIM, SeenArm, seen_arms
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
@@ -138,9 +139,8 @@ def _below_cuff(arm: Limb, seen: SeenArm, end: float, sleeve: NDArray[np.float32
     offsets = np.arange(0.0, INWARDS * float(arm.inner.max()), 1.0)
     place = np.array([max(end - AT_CUFF, 0.0)], np.float32)
     points = arm.points(place)[0] - arm.outwards(place)[0] * offsets[:, None]
-    x, y = np.rint(points).astype(int).T
     shape = (sleeve.shape[0], sleeve.shape[1])
-    within = sleeve[y.clip(0, shape[0] - 1), x.clip(0, shape[1] - 1)] > 0.5
+    within = values_at(sleeve, points)[0] > 0.5
     if not within.any():
         return np.ones(shape, dtype=np.float32)
     corner = float(offsets[within][-1])

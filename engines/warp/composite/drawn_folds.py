@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import towards
+from engines.warp.pieces import Piece
 
 REDUCTION = 2
 """Folds are soft: they are drawn this many times smaller."""
 
-DEEPER_ON_TORSO, DEEPER_ON_ARM, DEEPER_ON_LEG = 1.3, 1.15, 1.45
+DEEPER_ON_TORSO, DEEPER_ON_ARM, DEEPER_ON_LEG = 1.3, 1.15, 1.7
 """By how much folds are deeper than the tables say: a picture is looked at from farther away than they were drawn."""
 
 LIT_SHARE = 0.55
@@ -44,18 +45,38 @@ ON_ARM = (
     (-0.30, 0.35, 0.80, 0.10, 0.020, 0.055),
     (0.38, 0.10, 0.45, 0.08, 0.014, 0.050),
 )
-"""Folds of an arm: share beyond the elbow, offset inwards in half widths, how far the way leans along the arm, half
-length and half width in shoulder widths, depth."""
+"""Folds of an arm: share beyond the elbow of an arm that bends in its middle, offset inwards in half widths, how far
+the way leans along the arm, half length and half width in shoulder widths, depth."""
 
 ON_LEG = (
-    (-0.42, 0.55, 0.55, 0.16, 0.024, 0.060),
-    (-0.34, 0.40, 0.40, 0.15, 0.024, 0.045),
-    (-0.05, 0.30, 0.15, 0.12, 0.020, 0.055),
-    (0.04, -0.25, -0.20, 0.11, 0.020, 0.060),
-    (0.30, 0.20, 0.45, 0.12, 0.022, 0.040),
-    (0.44, -0.20, -0.30, 0.11, 0.020, 0.055),
+    # From the crotch over the thigh.
+    (-0.46, 0.50, -0.45, 0.17, 0.026, 0.075),
+    (-0.41, 0.45, -0.05, 0.16, 0.024, 0.085),
+    (-0.35, 0.50, 0.40, 0.16, 0.026, 0.065),
+    # Pushed together in the hollow of the knee.
+    (-0.08, 0.45, -0.35, 0.13, 0.022, 0.060),
+    (-0.03, 0.25, 0.10, 0.14, 0.020, 0.075),
+    (0.04, -0.30, -0.25, 0.12, 0.022, 0.070),
+    (0.09, 0.40, 0.35, 0.11, 0.020, 0.050),
+    # Down the calf.
+    (0.24, 0.25, 1.60, 0.16, 0.028, 0.050),
+    (0.30, -0.35, -1.30, 0.13, 0.026, 0.045),
+    # Where the hem comes to lie on the shoe.
+    (0.39, 0.20, 0.40, 0.12, 0.022, 0.065),
+    (0.43, -0.20, -0.35, 0.12, 0.020, 0.075),
+    (0.47, 0.15, 0.15, 0.10, 0.018, 0.065),
 )
 """The same of a leg, beyond the knee."""
+
+ALONG = 1.0
+"""From this lean on a fold runs down the limb, and the limb's width does not shorten it."""
+
+UNLIKE_SIDES, UNLIKE_DEPTHS = 0.015, 0.08
+"""How far the folds of the right leg lie further down than those of the left one, as a share of the leg, and how much
+they differ in depth: no two halves of a person are dressed alike."""
+
+DEEPER_ON_DARK, PALE = 2.2, 0.8
+"""By how much folds of black cloth are deeper, and the brightness from which cloth shows them as they are drawn."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,12 @@ def torso_folds(body: BodyModel, strength: float) -> NDArray[np.float32]:
 
 def leg_folds(body: BodyModel, strength: float) -> NDArray[np.float32]:
     """``(h, w)`` factor around 1 of folds on trouser legs."""
-    folds = [fold for side in SIDES for fold in _limb_folds(body.legs[side], ON_LEG, body.shoulder_width)]
+    folds = []
+    for side in SIDES:
+        table = tuple(
+            (beyond + UNLIKE_SIDES * side, *form, depth * (1 + UNLIKE_DEPTHS * side)) for beyond, *form, depth in ON_LEG
+        )
+        folds += _limb_folds(body.legs[side], table, body.shoulder_width)
     return _drawn(body.shape, folds, DEEPER_ON_LEG * strength)
 
 
@@ -105,13 +131,16 @@ def arm_folds(body: BodyModel, strength: float) -> NDArray[np.float32]:
 
 def _limb_folds(limb: Limb, table: tuple[tuple[float, ...], ...], unit: float) -> list[Fold]:
     folds = []
+    way_down = limb.line[-1] - limb.line[0]
     for beyond, inwards, lean, length, width, depth in table:
-        at = np.array([limb.bend + beyond], np.float32)
+        at = np.array([limb.bend + 2 * beyond * (limb.bend if beyond < 0 else 1 - limb.bend)], np.float32)
         out = limb.outwards(at)[0]
         along = np.array([-out[1], out[0]], np.float32)
+        along = along if along @ way_down > 0 else -along
         half = float(limb.outer_at(at)[0] + limb.inner_at(at)[0]) / 2
         middle = limb.points(at)[0] - out * np.float32(inwards * half)
-        folds.append(Fold(middle, towards(out + along * lean), min(length * unit, 0.8 * half), width * unit, depth))
+        long = length * unit if abs(lean) > ALONG else min(length * unit, 0.8 * half)
+        folds.append(Fold(middle, towards(out + along * lean), long, width * unit, depth))
     return folds
 
 
@@ -138,3 +167,10 @@ def _drawn(shape: tuple[int, int], folds: list[Fold], strength: float) -> NDArra
         change[low[1] : high[1], low[0] : high[0]] -= fold.depth * valley * envelope
     drawn = cv2.resize(change, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
     return np.asarray(1.0 + np.float32(strength) * drawn, dtype=np.float32)
+
+
+def deeper_on_dark(folds: NDArray[np.float32], piece: Piece) -> NDArray[np.float32]:
+    """``(h, w)`` folds as deep as they have to be to be seen in dark cloth, whose weave hides soft ones."""
+    sure = piece.alpha > 0.9
+    lightness = float(piece.colour[sure].mean()) if sure.any() else PALE
+    return 1 + (folds - 1) * np.float32(1 + DEEPER_ON_DARK * max(PALE - lightness, 0.0) / PALE)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -110,8 +109,7 @@ def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit:
     sure = piece.alpha > 0.9
     lightness = float(piece.colour[sure].mean()) if sure.any() else 0.5
     falloff = EDGE_FALLOFF - WHITE_LOSES_LESS * lightness
-    left, top, width, height = cv2.boundingRect((piece.alpha > 0).astype(np.uint8))
-    window = (slice(top, top + height), slice(left, left + width))
+    window = window_of(piece.alpha > 0)
     position = np.clip(piece.across[window], -1, 1)
     squared = position * position
     turned = squared * (squared if piece.name == "torso" else np.abs(position))

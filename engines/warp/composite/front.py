@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask, dilated, opened
+from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.channels import brightness
@@ -22,6 +22,10 @@ AROUND = 18
 
 EDGE = (0.3, 0.6)
 """Share of the smoothed labels at which a hand begins, and from which a pixel is all hand."""
+
+TEETH, STEEPER = 1.0, 1.5
+"""Blur that takes the teeth off a hand's outline, pixels (standard deviation), and by how much what it leaves is made
+steeper again."""
 
 STRANDS = (0.1, 0.9)
 """The same of hair, whose strands are mixed with what is behind them."""
@@ -78,7 +82,7 @@ def hands_in_front(
         places: Both arms.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
     """
-    cover = _edged(photo, opened(_hands_and_held(person_map.labels, body.shoulder_width), 1), EDGE)
+    cover = _smooth_outline(_edged(photo, opened(_hands_and_held(person_map.labels, body.shoulder_width), 1), EDGE))
     wrists = [body.arms[side].points(np.ones(1, np.float32))[0] for side in SIDES]
     if np.linalg.norm(wrists[0] - wrists[1]) < HANDS_TOGETHER * body.shoulder_width:
         return cover
@@ -99,6 +103,12 @@ def _hands_and_held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
     return np.asarray(hands | held[numbered])
 
 
+def _smooth_outline(cover: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A cover without teeth, whose edge is as soft as those of a sharp photo."""
+    wide = np.asarray(cv2.GaussianBlur(cover, (0, 0), TEETH), dtype=np.float32)
+    return np.asarray(np.clip((wide - 0.5) * np.float32(STEEPER) + 0.5, 0, 1), dtype=np.float32)
+
+
 def _edged(photo: NDArray[np.float32], mask: BoolMask, edge: tuple[float, float]) -> NDArray[np.float32]:
     """A mask of labels, a few pixels coarse, drawn to the edges of the photo: fingers are hardly wider than that.
 
@@ -108,14 +118,11 @@ def _edged(photo: NDArray[np.float32], mask: BoolMask, edge: tuple[float, float]
         edge: Share of the smoothed labels at which the cover begins, and from which it is whole.
     """
     cover = np.zeros(mask.shape, dtype=np.float32)
-    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
-    if width * height == 0:
+    window = window_of(mask, AROUND)
+    if not mask[window].size:
         return cover
-    high, wide = mask.shape
-    rows = slice(max(top - AROUND, 0), min(top + height + AROUND, high))
-    columns = slice(max(left - AROUND, 0), min(left + width + AROUND, wide))
-    coarse = np.asarray(cv2.GaussianBlur(mask[rows, columns].astype(np.float32), (0, 0), 1.0), dtype=np.float32)
-    radius = max(3, high // 200)
-    fine = guided_filter(brightness(np.ascontiguousarray(photo[rows, columns])), coarse, radius, 1e-4)
-    cover[rows, columns] = np.clip((fine - edge[0]) / (edge[1] - edge[0]), 0, 1)
+    coarse = np.asarray(cv2.GaussianBlur(mask[window].astype(np.float32), (0, 0), 1.0), dtype=np.float32)
+    radius = max(3, mask.shape[0] // 200)
+    fine = guided_filter(brightness(np.ascontiguousarray(photo[window])), coarse, radius, 1e-4)
+    cover[window] = np.clip((fine - edge[0]) / (edge[1] - edge[0]), 0, 1)
     return cover

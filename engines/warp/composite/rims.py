@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import BoolMask, eroded
+from engines.garment.regions import BoolMask, eroded, window_of
+from engines.warp.plate.fill import carried_out
 
-REACH = 1.6
-"""Standard deviation over which colours are carried outwards, pixels."""
+REACH = 0.9
+"""Standard deviation over which colours are carried outwards, in widths of the rim."""
 
 LEAST_WEIGHT = 0.02
 """Share of the surroundings that has to be sure for a colour to be carried there."""
@@ -29,16 +29,14 @@ def without_rim(
         rim: Width of the rim inside the cover, pixels.
         where: ``(h, w)`` bool, the only places to change.
     """
-    left, top, width, height = cv2.boundingRect((cover > 0).astype(np.uint8))
     clean = picture.copy()
-    if width * height == 0:
+    window = window_of(cover > 0)
+    if not cover[window].size:
         return clean
-    window = (slice(top, top + height), slice(left, left + width))
     part, sure = picture[window], eroded(cover[window] > 0.5, rim)
-    weight = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), REACH), dtype=np.float32)
-    carried = cv2.GaussianBlur(part * sure[..., None].astype(np.float32), (0, 0), REACH)
+    carried, weight = carried_out(part, sure.astype(np.float32), REACH * rim)
     found = (weight > LEAST_WEIGHT) & ~sure
     if where is not None:
         found &= where[window]
-    clean[window][found] = carried[found] / weight[found][:, None]
+    clean[window][found] = carried[found]
     return clean

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease, lowered_by
+from engines.warp.body.silhouette import ease
+from engines.warp.covers import lowered_by
 
 ARM_SHADOW = 0.24
 """How much a hanging arm darkens the torso beside it."""

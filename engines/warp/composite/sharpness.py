@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.regions import window_of
 from engines.warp.channels import brightness
 
 PROBE_SIGMA = 1.0
@@ -62,11 +63,10 @@ def crisper(picture: NDArray[np.float32], cover: NDArray[np.float32], blur: floa
     """
     lacking = float(np.clip((DRAWN_BLUR - blur) / (DRAWN_BLUR - SHARPEST), 0, 1))
     inner = cv2.erode((cover > 0.98).astype(np.uint8), np.ones((3, 3), np.uint8))
-    left, top, width, height = cv2.boundingRect(inner)
-    if lacking == 0 or width * height == 0:
-        return picture
-    window = (slice(top, top + height), slice(left, left + width))
+    window = window_of(inner > 0)
     part = picture[window]
+    if lacking == 0 or not part.size:
+        return picture
     fine = part - cv2.GaussianBlur(part, (0, 0), DETAIL)
     crisp = picture.copy()
     crisp[window] = part + fine * (np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))[..., None]

@@ -12,6 +12,7 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.limbs import ARM_USUAL, Limb
 from engines.warp.body.model import BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import SeenArm, seen_arms
 from engines.warp.body.silhouette import ease, reach
 
@@ -76,12 +77,9 @@ def _without_old_sleeve(arm: Limb, body: BodyModel, seen: SeenArm) -> Limb:
     """The arm, no thicker than arms are where a wide old sleeve hides it, and this person's where they are seen."""
     usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width * UNDER_OLD_SLEEVE
     usual = np.minimum(usual, OVER_OWN * seen.own_half)
-    height, width = body.shape
     edges = []
     for reach_out, way in ((arm.outer, 1), (arm.inner, -1)):
-        x, y = np.rint(arm.line + way * arm.outward * (reach_out * 0.8)[:, None]).astype(int).T
-        framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-        label = body.labels[np.clip(y, 0, height - 1), np.clip(x, 0, width - 1)]
+        label, framed = values_at(body.labels, arm.line + way * arm.outward * (reach_out * 0.8)[:, None])
         clothed = framed & labelled_as(label, (Label.UPPER, Label.FULL))
         narrowed = np.where(clothed, np.minimum(reach_out, usual), reach_out)
         edges.append(ndimage.gaussian_filter1d(narrowed, 1.5).astype(np.float32))

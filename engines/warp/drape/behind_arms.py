@@ -12,15 +12,17 @@ from scipy import ndimage
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, clothed_until
+from engines.warp.body.hidden_hands import around_wrist
 from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Piece, Reals
 
 WRIST_WITHIN = 1.25
 """A wrist no further from the axis than this many half widths of the torso lies before or behind it."""
 
-HAND_RADIUS, LEAST_HAND = 0.22, 0.15
-"""Around the wrist, in shoulder widths, at least this share of the pixels is hand; a hand behind the back is hidden."""
+LEAST_HAND = 0.15
+"""Share of hand around the wrist from which the hand is seen; a hand behind the back is hidden."""
 
 ARM_BESIDE = (0.02, 0.06, 0.10)
 """An arm so close beyond the torso's edge, in shoulder widths, may hide more of the torso."""
@@ -44,9 +46,7 @@ def half_behind_arm(body: BodyModel, heights: Reals, side: int) -> NDArray[np.fl
     hidden = np.zeros(len(measured), bool)
     for beside in ARM_BESIDE:
         beyond = body.point(heights, side * (measured + beside * body.shoulder_width))
-        columns = np.rint(beyond[..., 0]).astype(int).clip(0, body.shape[1] - 1)
-        rows = np.rint(beyond[..., 1]).astype(int).clip(0, body.shape[0] - 1)
-        hidden |= labelled_as(body.labels[rows, columns], (Label.ARMS, Label.HANDS))
+        hidden |= labelled_as(values_at(body.labels, beyond)[0], (Label.ARMS, Label.HANDS))
     share = ndimage.gaussian_filter1d(hidden.astype(np.float32), 1.5, mode="nearest")
     like_other = np.maximum(measured, LIKE_OTHER_HALF * body.half_width(heights, -side))
     return np.asarray(measured + (like_other - measured) * share, np.float32)
@@ -85,9 +85,8 @@ def passes_in_front(body: BodyModel, side: int) -> bool:
     half = float(body.half_width(height, -1 if offset < 0 else 1))
     if abs(offset) > WRIST_WITHIN * half or not STARTS < height < body.crotch_height:
         return False
-    rows, columns = np.indices(body.shape, dtype=np.float32)
-    near = np.hypot(columns - wrist[0], rows - wrist[1]) < HAND_RADIUS * body.shoulder_width
-    return bool(near.any() and (body.labels[near] == Label.HANDS).mean() > LEAST_HAND)
+    around = around_wrist(body, side)
+    return bool(len(around) and (around == Label.HANDS).mean() > LEAST_HAND)
 
 
 def _opened(piece: Piece, opening: NDArray[np.float32]) -> Piece:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import lowered_by
+from engines.warp.covers import lowered_by
 from engines.warp.pieces import Piece
 
 HEM_SHADOW = 0.48

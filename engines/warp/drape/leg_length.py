@@ -10,6 +10,7 @@ from engines.base import Label
 from engines.garment.lower_landmarks import LowerLandmarks
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
@@ -82,12 +83,10 @@ def old_hem(body: BodyModel) -> float:
 
 
 def _old_hem(body: BodyModel, leg: Limb) -> float:
-    height, width = body.shape
-    x, y = np.rint(leg.line).astype(int).T
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    labels, framed = values_at(body.labels, leg.line)
     if not framed.all():
         return 0.0
-    trousers = body.labels[y, x] == Label.LOWER
+    trousers = labels == Label.LOWER
     return float(leg.shares[np.flatnonzero(trousers)[-1]]) if trousers.any() else 0.0
 
 

@@ -16,9 +16,11 @@ from engines.base import Label
 from engines.warp.body.hip_line import half_width_as_seen, hip_half_width, thigh_half_width
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.seat import is_seated
+from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
 from engines.warp.sizing import TIGHTEST_EASE, sized
 
@@ -118,6 +120,7 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     """String the edges of a leg's cloth along the body."""
     rise = len(rows.heights)
     leg_outer, leg_inner, touching = _around_leg(body, side, rows)
+    leg_outer = under_top(body, side, rows.shares, leg_outer, rows.girth)
     rise_half, crotch_half = _hips(body, side, rows, leg_outer)
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + rows.shares * body.legs[side].length / body.torso_length
@@ -167,6 +170,7 @@ def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDAr
     half = half + raised * (np.minimum(half, seen) - half)
     most = HIP_EASE[1] * half + 0.01 * body.shoulder_width
     fitting = np.clip(rows.width[: len(heights)], HIP_EASE[0] * half, most)
+    fitting = np.minimum(fitting, room_under_top(body, side))
     down = (heights - heights[0]) / max(float(heights[-1] - heights[0]), 1e-3)
     return sized(fitting, rows.girth, half, ease(down))
 
@@ -195,10 +199,8 @@ def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], r
 def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Half widths of the leg itself at its samples: as measured where bare, else no wider than a leg can be."""
     leg = body.legs[side]
-    height, width = body.shape
-    x, y = np.rint(leg.line).astype(int).T
-    framed = (x >= 0) & (x < width) & (y >= 0) & (y < height)
-    bare = np.where(framed, body.labels[y.clip(0, height - 1), x.clip(0, width - 1)] == Label.LEGS, False)
+    labels, framed = values_at(body.labels, leg.line)
+    bare = framed & (labels == Label.LEGS)
     bareness = ndimage.gaussian_filter1d(bare.astype(np.float32), 2.0, mode="nearest")
     thickest = THICKEST_SEATED if is_seated(body) else THICKEST_LEG
     most = thickest * usual_leg(leg, body.shoulder_width)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.bites import with_whole_sides
-from engines.garment.leg_gap import without_ground_between_legs
+from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
@@ -88,7 +88,7 @@ def drape_lower(
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
-    pieces = []
+    pieces, cloth = [], with_soft_crease(cloth, marks)
     end = leg_end(marks, body, waistband, scale, sizing.length)
     for side in far_leg_first(body):
         ribbon = lay_leg(

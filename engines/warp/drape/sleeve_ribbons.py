@@ -55,6 +55,13 @@ ROW_ADVANCE = 0.02
 """Share of the centre line's step by which each row is at least ahead: at a deep armhole all rows but the last meet at
 the armpit, and pushed farther apart they would stick out there."""
 
+ROOT_SHARE = 0.3
+"""Share of the lower edge whose direction is that of the sleeve at the armpit."""
+
+STEEPEST_ROW, MOST_FAN = 0.35, 0.6
+"""Cosine between a row and the sleeve's direction up to which it crosses the sleeve, and the largest share of the rows
+that fan out from the armpit."""
+
 COLUMNS = 11
 """Grid points across a sleeve."""
 
@@ -84,7 +91,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     """
     arm = arm_in_sleeve(body, side)
     tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
-    armpit = loft.place(marks.armpit(side)).astype(np.float64)
+    root = sleeve.lower[0] if sleeve.side == side else mirrored(sleeve.lower[0], marks.axis)
+    armpit = loft.place(root).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
     end = _cuff_share(marks, sleeve, start, loft.fit.scale, arm.length)
     if end > HAND_COVERING and hand_hidden(body, side):
@@ -109,8 +117,9 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     upper = over_shoulder(upper, body, side)
 
-    edges = (_prolonged(upper), _prolonged(lower))
-    cut = (_prolonged(sleeve.upper), _prolonged(sleeve.lower))
+    fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
+    edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
+    cut = (_prolonged(sleeve.upper), _fanned(_prolonged(sleeve.lower), fan))
     ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)), monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
@@ -121,6 +130,26 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
     return LaidSleeve(Ribbon(ribbon.source, _arched(target), ribbon.across), end)
+
+
+def _fan(upper: Polyline, lower: Polyline) -> float:
+    """Share of the outer edge after which rows from there to the armpit cross the sleeve and no longer run along it.
+
+    Rows that leave the armpit along the sleeve would lie on each other, where the print folds into specks.
+    """
+    way = towards(at_lengths(lower, np.array([ROOT_SHARE * _length(lower)]))[0] - lower[0])
+    along = towards(upper - lower[0]) @ way
+    crossing = np.flatnonzero(along > -STEEPEST_ROW)
+    return min(float(crossing[0]) / (len(upper) - 1) if len(crossing) else 1.0, MOST_FAN)
+
+
+def _fanned(lower: NDArray[np.float32], fan: float) -> NDArray[np.float32]:
+    """A prolonged lower edge, evenly spaced, whose points stay at the armpit for the first share of the rows."""
+    places = np.arange(len(lower), dtype=np.float64)
+    share = np.clip((places[1:-1] - 1) / (len(lower) - 3), 0, 1)
+    places[1:-1] = 1 + np.maximum(share - fan, 0) / (1 - fan) * (len(lower) - 3)
+    columns = [np.interp(places, np.arange(len(lower)), lower[:, axis]) for axis in range(2)]
+    return np.stack(columns, axis=1).astype(np.float32)
 
 
 def _below_armpit(edges: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float64]:

@@ -6,31 +6,25 @@ on the silhouette plus ease, and the shoulder seam is laid on the body's shoulde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import Label
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.seen_width import seen_half_width
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
-from engines.warp.body.torso_width import torso_half_width
+from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.fit import Fit, is_strap
 from engines.warp.drape.taut import bridged
 from engines.warp.ribbon import Ribbon, forced_monotone
-from engines.warp.sizing import FITTING, Sizing
 
 EDGE_POWER = 1.4
 """How strongly the stretch is kept to the sides: share of the edge's stretch at a relative offset, as a power."""
 
 LEAST_STRETCH = 0.62
 """Edge offset on the body over edge offset of the cloth; below 1 - 1 / (1 + `EDGE_POWER`) the map would fold."""
-
-CROPPED_RATIO = 0.98
-"""A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
 
 HIPS_FROM = 0.80
 """Height below which a top no longer follows the body inwards, torso lengths below the shoulders."""
@@ -45,95 +39,27 @@ shoulder widths."""
 HEAD_REACH = 1.06
 """How far out the shoulder is looked at when cloth is strung over it, in offsets of its tip."""
 
+INTO_ARM, ARMPIT_REACH = 0.02, 0.15
+"""How far an armpit lies outside the arm's inner edge at most, in shoulder widths: a sleeve that comes from before the
+torso cannot begin beside it. And over which height below it the torso's edge comes back to where it was, in torso
+lengths."""
+
+BARE_ARM_FROM, BESIDE_STRAP = (0.10, 0.22), (0.00, 0.18)
+"""Heights between which a bare arm comes before a garment without sleeves; above it lies on the shoulder. The same
+where it hangs on straps, which leave the shoulder bare."""
+
+BEHIND_ARM = 0.010
+"""How far a garment without sleeves goes on behind a bare arm below that, in shoulder widths."""
+
+NEAR_COLLAR, AT_COLLAR = 0.3, 0.1
+"""Share of a shoulder seam next to the collar that is believed less where the seam runs, and how much at the collar: a
+neckband stands up there."""
+
+SEAM_POINTS, ROUNDED = 240, 0.10
+"""Columns at which the seam is read, and the blur that rounds its bends at the collar, in seam lengths."""
+
 GRID_ROWS, GRID_COLUMNS = 48, 41
 """Size of the torso's grid."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The measures by which a garment was sized to a body.
-
-    Attributes:
-        scale: Photo pixels per canvas pixel across.
-        scale_down: The same along the body.
-        origin: Canvas row that lies at ``origin_drop``.
-        origin_drop: Where the foot of the collar lies, pixels below the mid-shoulder (negative is above).
-        hem_height: Where the hem comes to lie, torso lengths below the shoulders.
-        natural_hem_height: Where it would lie without any stretch.
-        cropped: Whether the garment is short by design.
-        neck: Per side, offset of the foot of the collar from the axis, photo pixels.
-        tip: Per side, offset of the shoulder tip.
-        girth: By what its sides stand wider than fitting; its print keeps its scale.
-    """
-
-    scale: float
-    scale_down: float
-    origin: float
-    origin_drop: float
-    hem_height: float
-    natural_hem_height: float
-    cropped: bool
-    neck: dict[int, float]
-    tip: dict[int, float]
-    girth: float
-
-
-def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING) -> Fit:
-    """Choose the scale of a garment on a body, and where its neck, shoulders and hem come to lie."""
-    unit, torso = body.shoulder_width, body.torso_length
-    sleeved = marks.sleeves is not None
-    proportion = marks.chest / max(marks.length, 1.0)
-    # Boxy garments are worn wide, slim ones close to the body.
-    chest_ease = 1.04 + float(np.clip(0.7 * (proportion - 0.62), 0.0, 0.20))
-    shoulders = body.tip_offset(LEFT) + body.tip_offset(RIGHT)
-    seam = 2 * max(marks.shoulders.corner, 1.0)
-    beyond = marks.shoulders.corner / max(float(marks.shoulders.tip[0]), 1.0)
-    # Shoulder seams lie near the body's shoulder tips; straps may lie anywhere between neck and tip.
-    narrowest, widest = (0.85, 1.30) if sleeved else (0.30, 2.2)
-    chest = sum(float(torso_half_width(body, np.array([0.30]), side)[0]) for side in SIDES)
-    scale = chest * chest_ease / marks.chest
-    scale = float(np.clip(scale, narrowest * shoulders / seam, widest * shoulders / seam))
-
-    neck, tip = {}, {}
-    natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
-    for side in SIDES:
-        body_tip = body.tip_offset(side)
-        low, high = (0.90 / beyond, 1.02) if sleeved else (0.40, 0.97)
-        tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
-        if is_strap(marks):
-            neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
-            continue
-        if marks.shoulders.hood:  # a hood's foot lies far out on the shoulder and stays there
-            neck[side] = float(np.clip(natural_neck, 0.17 * unit, 0.94 * tip[side]))
-            continue
-        # Wide necklines are drawn in a little: on the body cloth slides towards the neck.
-        wide = natural_neck if natural_neck < 0.25 * unit else 0.25 * unit + 0.75 * (natural_neck - 0.25 * unit)
-        neck[side] = float(np.clip(wide, 0.17 * unit, 0.88 * tip[side]))
-    rises = [float(shoulder_rise(body, np.array([neck[side]]), side)[0]) for side in SIDES]
-    origin_drop = -float(np.mean(rises))
-    natural = (origin_drop + marks.length * scale * sizing.length) / torso
-    cropped = proportion > CROPPED_RATIO or marks.length * scale / torso <= 0.80
-    wanted = natural if cropped else _hem_height(natural, body)
-    stretch = (wanted * torso - origin_drop) / max(natural * torso - origin_drop, 1.0)
-    scale_down = scale * sizing.length * float(np.clip(stretch, 0.80, 1.30))
-    hem_height = (origin_drop + marks.length * scale_down) / torso
-    origin = float(marks.shoulders.neck_foot[1])
-    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth)
-
-
-def _hem_height(natural: float, body: BodyModel) -> float:
-    """The hem's wanted height: it covers waistband and old hem, and very long garments are shortened a little."""
-    worn = (body.labels == Label.UPPER) & (np.abs(body.laterals) < 0.35) & (body.heights < 1.5)
-    old_hem = float(np.percentile(body.heights[worn], 98)) if worn.sum() > 200 else 0.0
-    waistband = body.waist.height + 0.05 if body.waist.seen else 0.0
-    least = max(0.96, min(max(waistband, old_hem + 0.03), 1.25))
-    most = 1.18 + 0.35 * max(natural - 1.18, 0.0)
-    return float(np.clip(natural, least, max(most, least)))
-
-
-def is_strap(marks: UpperLandmarks) -> bool:
-    """Whether neck and shoulder tip are the two sides of a strap rather than of a shoulder."""
-    return bool(marks.sleeves is None and marks.shoulders.neck_foot[0] > 0.72 * marks.shoulders.tip[0])
 
 
 class TorsoLoft:
@@ -173,15 +99,34 @@ class TorsoLoft:
         edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * body_edge))
         armpit = int(np.clip(marks.armpits.row, 1, len(edge) - 1))
         tip = int(np.clip(marks.shoulders.tip[1], 0, armpit - 1))
+        beside = self._beside_arm(heights, side)
+        if marks.sleeves is not None:
+            # Only where it begins: lower down the sleeve lies over the torso.
+            beyond = max(edge[armpit] - beside[armpit] - INTO_ARM * unit, 0.0)
+            edge = edge - beyond * ease(1 - (heights - heights[armpit]) / ARMPIT_REACH)
         armhole = np.interp(self._rows, [tip, armpit], [self.fit.tip[side], edge[armpit]])
         edge = np.where(self._rows < armpit, armhole, edge)
+        if marks.sleeves is None:
+            begins, wholly = BESIDE_STRAP if is_strap(marks) else BARE_ARM_FROM
+            covered = beside + BEHIND_ARM * unit * ease((heights - wholly) / (wholly - begins))
+            edge = edge - np.maximum(edge - covered, 0.0) * ease((heights - begins) / (wholly - begins))
         edge = ndimage.gaussian_filter1d(edge, 0.012 * len(edge))
         return np.asarray(np.maximum(edge, LEAST_STRETCH * natural))
+
+    def _beside_arm(self, heights: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+        """Farthest offset at heights of what lies beside an upper arm; none where there is no arm, infinity."""
+        arm, bone = arm_in_sleeve(self._body, side), self._body.skeleton
+        inner = (arm.line - arm.outward * arm.inner[:, None] - bone.shoulders)[arm.shares <= arm.bend]
+        drops = inner @ bone.down / self._body.torso_length
+        order = np.argsort(drops)
+        offsets = np.interp(heights, drops[order], (inner @ bone.right * side)[order], left=np.inf, right=np.inf)
+        return np.asarray(offsets)
 
     def _seam(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Canvas columns from one shoulder tip to the other, the seam's row there, and how far it has to move down.
 
-        Between the collar's feet the values run on straight, so that collars and necklines keep their form.
+        Cloth bends along a shoulder, it does not kink: what a neckband or a fold stands out over the seam keeps its
+        form and is not pressed onto the shoulder. Between the collar's feet the values run on straight.
         """
         marks, fit = self._marks, self.fit
         neck, tip = marks.shoulders.neck_foot, marks.shoulders.tip
@@ -198,11 +143,17 @@ class TorsoLoft:
             on_body = fit.neck[side] + share * (fit.tip[side] - fit.neck[side])
             rise = self._rise(on_body, side)
             shift = -rise - self._drop(seam)
+            if not is_strap(marks):
+                shift, seam = _bent(share, shift), _bent(share, seam)
             order = slice(None, None, side)
             columns.append((marks.axis + side * offsets)[order])
             tops.append(seam[order])
-            shifts.append(ndimage.gaussian_filter1d(shift, 1.5, mode="nearest")[order])
-        return np.concatenate(columns), np.concatenate(tops), np.concatenate(shifts)
+            shifts.append(shift[order])
+        even = np.linspace(columns[0][0], columns[1][-1], SEAM_POINTS)
+        sigma = ROUNDED * (tip[0] - neck[0]) / (even[1] - even[0])
+        values = (np.interp(even, np.concatenate(columns), np.concatenate(line)) for line in (tops, shifts))
+        rounded_tops, rounded_shifts = (_rounded(line, sigma) for line in values)
+        return even, rounded_tops, rounded_shifts
 
     def beyond_tip(self, side: int) -> NDArray[np.float64]:
         """Points of the shoulder line outside the seam, ``(n, 2)`` in the photo, where the garment's tip lies inside.
@@ -282,3 +233,18 @@ class TorsoLoft:
         source = np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1)
         target = forced_monotone(self.place(source))
         return Ribbon(source.astype(np.float32), target, np.clip(across, -1, 1).astype(np.float32))
+
+
+def _bent(share: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values along a seam from collar to tip as one even bend."""
+    believed = AT_COLLAR + (1 - AT_COLLAR) * np.minimum(share / NEAR_COLLAR, 1)
+    return np.asarray(np.polynomial.Polynomial.fit(share, values, 2, w=believed)(share), np.float64)
+
+
+def _rounded(values: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Values blurred along a line that goes on straight at both ends."""
+    count = int(4 * sigma) + 2
+    on = np.arange(1, count + 1)
+    before, beyond = values[0] - on[::-1] * (values[1] - values[0]), values[-1] + on * (values[-1] - values[-2])
+    blurred = ndimage.gaussian_filter1d(np.concatenate([before, values, beyond]), sigma)
+    return np.asarray(blurred[count:-count], np.float64)

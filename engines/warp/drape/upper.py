@@ -11,11 +11,12 @@ from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.drape.fit import fit_garment, is_strap
 from engines.warp.drape.hood_opening import opened_for_neck
 from engines.warp.drape.open_front import drawn_open
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
-from engines.warp.drape.torso_loft import TorsoLoft, fit_garment, is_strap
+from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import draw
 from engines.warp.sizing import FITTING, Sizing

@@ -17,11 +17,13 @@ from engines.warp.body.bare_parts import (
     bare_arm,
     bare_leg,
     bare_torso,
-    beyond,
     clothed_until,
 )
+from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, NECK_RISE, SIDES, BodyModel
+from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
+from engines.warp.plate.limb_profile import along_limb
 from engines.warp.plate.skin_joint import led_to_seen
 from engines.warp.plate.skin_light import (
     ARMPIT,
@@ -57,6 +59,12 @@ that is asked, in torso lengths."""
 
 LEAST_SHARE = 0.05
 """Share of the body around a pixel beside it from which that lies in the body's shade."""
+
+UNDER_HEM = (0.02, 0.03)
+"""How far skin goes on under a sleeve and under a trouser leg, as a share of arm and leg."""
+
+WHOLLY_SKIN, MIXED = 0.9, 2
+"""Matte from which a pixel of a limb shows nothing else, and width of its rim that may, pixels."""
 
 EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 2.0
 """Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
@@ -102,9 +110,9 @@ def bare_skin(
     opened: list[BarePart] = []
     for side in SIDES:
         if arms:
-            opened.append(beyond(bare[Label.ARMS][side], clothed_until(body.arms[side], clothed) - 0.02))
+            opened.append(_opened(bare[Label.ARMS][side], body.arms[side], clothed, UNDER_HEM[0]))
         if legs:
-            opened.append(beyond(bare[Label.LEGS][side], clothed_until(body.legs[side], clothed) - 0.03))
+            opened.append(_opened(bare[Label.LEGS][side], body.legs[side], clothed, UNDER_HEM[1]))
     middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
@@ -117,6 +125,11 @@ def bare_skin(
     cover |= closed(cover | labelled_as(body.labels, SKIN_LABELS), max(1, round(CREASE * unit))) & ~seen
     colour = _coloured(photo, body, cover, torso=middle, whole=whole, opened=opened, bare=bare)
     return BareSkin(colour, antialiased(cover))
+
+
+def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:
+    """What of a limb comes out of the new clothes, and a share of its length more."""
+    return out_of_hem(whole, clothed, clothed_until(limb, clothed) - under_hem)
 
 
 def _coloured(
@@ -148,6 +161,7 @@ def _coloured(
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
     colour[window] = tone.under(shade, window)
+    colour = _limbs_as_seen(photo, colour, body, bare)
     sure = sure_skin(body)
     parts = (torso.on[window], arms[window], legs[window])
     colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], sure[window], parts, unit)
@@ -159,6 +173,28 @@ def _coloured(
     return colour
 
 
+def _limbs_as_seen(
+    photo: NDArray[np.float32],
+    colour: NDArray[np.float32],
+    body: BodyModel,
+    bare: dict[Label, dict[int, BarePart]],
+) -> NDArray[np.float32]:
+    """The colour with limbs that have the same light from edge to edge as their seen parts, ``(height, width, 3)``."""
+    led = colour.copy()
+    for label, limbs in bare.items():
+        seen = eroded((body.labels == label) & (body.matte > WHOLLY_SKIN), MIXED)
+        if not seen.any():
+            continue
+        for limb in limbs.values():
+            own = colour[limb.on]
+            added = along_limb(photo[limb.on] - own, limb, seen, body.shoulder_width)
+            if label is Label.ARMS:
+                # At its shoulder an arm is one surface with the torso.
+                added *= _own_surface(limb.share[limb.on])[:, None]
+            led[limb.on] = np.clip(own + added, 0.0, 1.0)
+    return led
+
+
 def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLight]]) -> NDArray[np.float32]:
     """Factors of about 1 on the bare body, seen or not, ``(height, width)``."""
     unit = body.shoulder_width
@@ -168,7 +204,7 @@ def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLig
         # Limbs are in front of the torso, but at its shoulder an arm is one surface with it: no inner edge there.
         own = np.ones(int(part.on.sum()), np.float32)
         towards_axis = part.across[part.on] * body.laterals[part.on] < 0
-        own[towards_axis] = ease((part.share[part.on][towards_axis] - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
+        own[towards_axis] = _own_surface(part.share[part.on][towards_axis])
         on_torso = torso.on[part.on]
         own = np.where(on_torso, own, 1.0)
         shade[part.on] += (limb_shade(part, light) - shade[part.on]) * own
@@ -179,6 +215,11 @@ def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLig
     share = _smooth(on.astype(np.float32), unit)
     within = _smooth((shade * on).astype(np.float32), unit) / np.maximum(share, LEAST_SHARE)
     return np.where(share > LEAST_SHARE, within, np.float32(1.0))
+
+
+def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:
+    """0 where an arm goes over into the torso to 1 from where it hangs free, by share of its length."""
+    return ease((share - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
 
 
 def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
@@ -197,12 +238,11 @@ def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.
     worn &= body.heights > -RAISED_HEIGHT * NECK_RISE * unit / body.torso_length
     worn &= dilated(cover, max(2, round(MOST_RAISED * unit))) & (np.abs(body.laterals) < WITHIN_SHOULDERS)
     seen = labelled_as(body.labels, SKIN_LABELS)
-    rows = np.flatnonzero(shoulders.any(axis=1))
-    if not len(rows):
+    if not shoulders.any():
         return cover
-    # A large disc is slow: only rows that can reach the shoulders are looked at.
+    # A large disc is slow: only what can reach the shoulders is looked at.
     radius = max(2, round(NOTCH * unit))
-    near = slice(max(0, int(rows[0]) - 2 * radius), int(rows[-1]) + 2 * radius + 1)
+    near = window_of(shoulders, 2 * radius)
     filled = (cover | seen)[near]
     filled |= closed(filled | (worn & shoulders)[near], radius) & shoulders[near]
     # A collar that stood off the neck leaves no horns beside it.

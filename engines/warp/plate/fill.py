@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from engines.warp.channels import brightness
 from engines.warp.pieces import Reals
 
+LEAST_WEIGHT = 1e-3
+"""Bounds what sums of colours are divided by."""
+
 KNOWN_ENOUGH = 0.02
 """Weight from which a pyramid level's own colour counts; below it the coarser level speaks alone."""
 
@@ -17,6 +20,44 @@ COARSENESSES, RELAXATIONS = (8, 4, 2, 1), 40
 
 GRAIN_LIMIT = 0.010
 """Largest standard deviation of the grain that is added, in units of full white."""
+
+
+def reduced(
+    photo: NDArray[np.float32], area: NDArray[np.bool_], factor: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Means of a part of a picture at a smaller size, and how much of every pixel there is part of it.
+
+    Args:
+        photo: ``(height, width, 3)`` float32.
+        area: ``(height, width)``, the part.
+        factor: By which it is made smaller.
+
+    Returns:
+        ``(height / factor, width / factor, 3)`` float32, about 0 where nothing is part of it, and the share of the
+        part without the last axis.
+    """
+    size = (max(4, area.shape[1] // factor), max(4, area.shape[0] // factor))
+    weight = np.asarray(cv2.resize(area.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+    sums = np.asarray(cv2.resize(photo * area[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
+    return np.asarray(sums / np.maximum(weight, LEAST_WEIGHT)[..., None], np.float32), weight
+
+
+def carried_out(
+    colour: NDArray[np.float32], known: NDArray[np.float32], reach: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """A picture blurred without what is not known of it, so that known colours are carried out beyond their edge.
+
+    Args:
+        colour: ``(height, width, channels)`` float32.
+        known: ``(height, width)`` float32, 0 to 1.
+        reach: Standard deviation of the blur, pixels.
+
+    Returns:
+        The picture, and ``(height, width)`` how much of what is around each pixel is known.
+    """
+    weight = np.asarray(cv2.GaussianBlur(known, (0, 0), reach), np.float32)
+    sums = np.asarray(cv2.GaussianBlur(colour * known[..., None], (0, 0), reach), np.float32)
+    return np.asarray(sums / np.maximum(weight, LEAST_WEIGHT)[..., None], np.float32), weight
 
 
 def push_pull(colour: Reals, weight: Reals) -> NDArray[np.float32]:
@@ -85,10 +126,7 @@ def fill_from(photo: NDArray[np.float32], known: NDArray[np.bool_], reduce: int 
         ``(height, width, 3)`` float32, 0 to 1.
     """
     height, width = known.shape
-    size = (max(4, width // reduce), max(4, height // reduce))
-    weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-    sums = cv2.resize(photo * known[..., None].astype(np.float32), size, interpolation=cv2.INTER_AREA)
-    colour = np.asarray(sums, np.float32) / np.maximum(weight, 1e-3)[..., None]
+    colour, weight = reduced(photo, known, reduce)
     sure = weight > 0.3
     filled = push_pull(colour, np.where(sure, weight, 0.0))
     if sure.any():

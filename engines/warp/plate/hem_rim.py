@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import BoolMask, dilated, eroded
+from engines.garment.regions import BoolMask, dilated, eroded, window_of
+from engines.warp.plate.fill import carried_out
 
 DEPTH = 3
 """Pixels of the rim that are mixed with what was below, or lie on the wrong side of a hem that the labels follow badly.
@@ -38,18 +38,10 @@ def own_rim(
     rim = cloth & ~inner & (from_old <= reach)
     rim |= dilated(rim, GAP) & below
     wanted = np.zeros(cloth.shape, np.float32)
-    rows, columns = np.flatnonzero(rim.any(axis=1)), np.flatnonzero(rim.any(axis=0))
-    if not len(rows):
+    if not rim.any():
         return photo, wanted
-    margin = round(3 * REACH)
-    window = np.s_[
-        max(0, int(rows[0]) - margin) : int(rows[-1]) + margin + 1,
-        max(0, int(columns[0]) - margin) : int(columns[-1]) + margin + 1,
-    ]
-    known = inner[window].astype(np.float32)
-    weight = np.asarray(cv2.GaussianBlur(known, (0, 0), REACH), np.float32)
-    sums = np.asarray(cv2.GaussianBlur(photo[window] * known[..., None], (0, 0), REACH), np.float32)
+    window = window_of(rim, round(3 * REACH))
     colour = photo.copy()
-    colour[window] = sums / np.maximum(weight, 1e-3)[..., None]
+    colour[window], weight = carried_out(photo[window], inner[window].astype(np.float32), REACH)
     wanted[window] = rim[window] & (weight > 0.02)
     return colour, wanted

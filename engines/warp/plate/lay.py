@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import dilated, disk, eroded, largest
+from engines.garment.regions import dilated, disk, eroded, largest, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.pieces import Drape
@@ -24,6 +24,7 @@ from engines.warp.plate.fill import grain, grain_of
 from engines.warp.plate.hem_rim import own_rim
 from engines.warp.plate.other_garment import continued_garment
 from engines.warp.plate.patch_fill import structured_fill
+from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
@@ -58,6 +59,9 @@ MIXED = 2
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
 
+SEEN_AS_CLOTH = 0.5
+"""Cover from which a pixel shows the new garment more than what is behind it."""
+
 SOME_CLOTH = 0.05
 """Cover from which the new garment's edge is there."""
 
@@ -74,7 +78,7 @@ KEPT = (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET, Label.NECK, Label.TORSO
 
 def lay_plate(
     photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, drape: Drape, category: Category
-) -> NDArray[np.float32]:
+) -> Plate:
     """Take the old garment of a category off the photo.
 
     Args:
@@ -83,10 +87,8 @@ def lay_plate(
         body: Measured from it.
         drape: The new garment; only pixels it leaves open matter.
         category: What is being replaced.
-
-    Returns:
-        ``(height, width, 3)`` float32 sRGB, 0 to 1.
     """
+    whole = left_as_it_is(photo, person_map)
     clothed, unit = drape.alpha, body.shoulder_width
     if category is Category.UPPER_BODY:
         old = old_garment(person_map.labels, body, category)
@@ -98,7 +100,7 @@ def lay_plate(
         old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
         person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
     if not old.any():
-        return photo.copy()
+        return whole
     stays = _staying(old, person_map, category)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=unit)
@@ -116,8 +118,11 @@ def lay_plate(
         arms=category is not Category.LOWER_BODY,
         legs=category is not Category.UPPER_BODY,
     )
-    skin_cover = skin.cover * _leg_room(worn, body) * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, body))
+    skin_cover = (
+        skin.cover * _leg_room(worn, body) * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, clothed, body))
+    )
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
+    uncovered = skin_cover + other_cover
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
     share = np.maximum(share, old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
@@ -129,7 +134,11 @@ def lay_plate(
         below = old & dilated(clothed > SOME_CLOTH, MIXED)
         own, rim = own_rim(photo, np.asarray(top), from_old, np.asarray(below), _overreach(photo))
         fill, share = fill + (own - fill) * rim[..., None], np.maximum(share, rim)
-    return np.asarray(photo + (fill - photo) * share[..., None], dtype=np.float32)
+        uncovered = np.maximum(uncovered, rim)
+    return Plate(
+        np.asarray(photo + (fill - photo) * share[..., None], dtype=np.float32),
+        np.asarray(whole.person + (uncovered - whole.person) * share, dtype=np.float32),
+    )
 
 
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
@@ -209,15 +218,10 @@ def _unlabelled_rim(
     """What belongs to the person, to no part of them, and lies beside the old garment: its frills and seams."""
     reach = max(2, round(UNLABELLED_RIM * unit))
     rim = (person_map.labels == Label.BACKGROUND) & (person_map.matte > 12) & (from_old <= reach)
-    rows, columns = np.flatnonzero(rim.any(axis=1)), np.flatnonzero(rim.any(axis=0))
-    if not len(rows):
+    if not rim.any():
         return np.asarray(rim)
+    window = window_of(rim, 3 * reach + 1)
     # Soles and heels often have no name either.
-    margin = 3 * reach + 1
-    window = np.s_[
-        max(0, int(rows[0]) - margin) : int(rows[-1]) + margin,
-        max(0, int(columns[0]) - margin) : int(columns[-1]) + margin,
-    ]
     feet = person_map.labels[window] == Label.FEET
     near = rim[window] & ~dilated(feet, 3 * reach) if feet.any() else rim[window]
     # Loose hair and ear rings are nearer to the head.
@@ -226,7 +230,7 @@ def _unlabelled_rim(
     return np.asarray(rim)
 
 
-def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
+def _above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
     """Where a garment with sleeves has its shoulders right below: no skin stands out over them.
 
     Returns:
@@ -235,10 +239,8 @@ def _above_shoulders(drape: Drape, body: BodyModel) -> NDArray[np.float32]:
     if not any(piece.name.endswith("sleeve") for piece in drape.pieces):
         return np.zeros(body.shape, np.float32)
     reach = max(3, round(SKIN_OVER_SHOULDER * body.shoulder_width))
-    upwards = cv2.dilate(
-        (drape.alpha > 0.5).astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0
-    )
-    covered = drape.alpha > 0.5
+    covered = clothed > SEEN_AS_CLOTH
+    upwards = cv2.dilate(covered.astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0)
     beyond = np.zeros(body.shape, bool)
     for side in SIDES:
         beyond |= side * body.laterals > _collar_foot(covered, side, body)
@@ -259,10 +261,7 @@ def _collar_foot(covered: NDArray[np.bool_], side: int, body: BodyModel) -> floa
 def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
     """Small holes in the old garment: highlights and buckles more often than gaps."""
     holes = np.zeros_like(cloth)
-    rows, columns = np.flatnonzero(cloth.any(axis=1)), np.flatnonzero(cloth.any(axis=0))
-    if not len(rows):
-        return holes
-    window = np.s_[int(rows[0]) : int(rows[-1]) + 1, int(columns[0]) : int(columns[-1]) + 1]
+    window = window_of(cloth)
     # A frame of ground joins what is open towards the outside.
     ground = np.pad((~cloth[window]).astype(np.uint8), 1, constant_values=1)
     _, numbered, stats, _ = cv2.connectedComponentsWithStats(ground, connectivity=4)

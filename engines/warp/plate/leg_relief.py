@@ -21,10 +21,10 @@ BELOW_CAP, BELOW_SHADE = (0.016, 0.50), 0.110
 THIGH_SHADE = 0.045
 """How dark the shallow dip above the kneecap is, between the muscles."""
 
-SHIN_LIGHT, SHIN_WIDTH = 0.035, 0.20
+SHIN_LIGHT, SHIN_WIDTH = 0.055, 0.22
 """How much lighter the edge of the shinbone is, and its half width in half widths of the leg."""
 
-CALF_SHADE = 0.065
+CALF_SHADE = 0.105
 """How much darker the flesh to both sides of the shin is."""
 
 

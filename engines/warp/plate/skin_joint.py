@@ -10,7 +10,8 @@ from scipy import ndimage
 from engines.base import Label
 from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
-from engines.warp.plate.skin_tone import REDUCED, reduced
+from engines.warp.plate.fill import carried_out, reduced
+from engines.warp.plate.skin_tone import REDUCED
 
 JOINT_REACH = (0.22, 0.70, 0.50)
 """Distance over which invented skin of torso, arms and legs is led to the colour of the seen skin beside it, in
@@ -72,7 +73,7 @@ def led_to_seen(
         weights += own
         if not seen.any():
             continue
-        lacking, weight = reduced(beyond, seen)
+        lacking, weight = reduced(beyond, seen, REDUCED)
         total += own * _carried(lacking, weight, scale, reach)
     return np.asarray(cv2.resize(total / weights, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
 
@@ -86,8 +87,7 @@ def _carried(
         return np.zeros_like(lacking)
     share = np.where(known, weight, 0.0).astype(np.float32)
     sigma = max(JOINT_DEPTH * scale, 1.0)
-    own = np.asarray(cv2.GaussianBlur(lacking * share[..., None], (0, 0), sigma), np.float32)
-    own /= np.maximum(np.asarray(cv2.GaussianBlur(share, (0, 0), sigma), np.float32), 1e-3)[..., None]
+    own, _ = carried_out(lacking, share, sigma)
     distance, (rows, columns) = ndimage.distance_transform_edt(~known, return_indices=True)
     nearest = own[rows, columns]
     # Beside the rim its own value counts, further in that of a longer stretch of it.

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, window_of
 from engines.warp.channels import brightness
 
 BANDS = 4
@@ -56,8 +56,7 @@ def texture_of(photo: NDArray[np.float32], skin: BoolMask) -> tuple[float, ...]:
     """Standard deviation of seen skin in each octave, over its brightness."""
     if skin.sum() < LEAST_SEEN:
         return USUAL
-    rows, columns = np.flatnonzero(skin.any(axis=1)), np.flatnonzero(skin.any(axis=0))
-    window = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    window = window_of(skin)
     level, inside = brightness(np.ascontiguousarray(photo[window])), skin[window].astype(np.uint8)
     mean = max(float(np.median(level[inside > 0])), 0.05)
     measured = []

@@ -13,6 +13,7 @@ from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.channels import brightness, largest_channel
+from engines.warp.plate.fill import reduced
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
@@ -100,14 +101,6 @@ def sure_skin(body: BodyModel) -> BoolMask:
     return np.asarray(skin & (body.matte > 0.9))
 
 
-def reduced(photo: NDArray[np.float32], area: BoolMask) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Means of a part of a picture at the reduced size, and how much of every pixel is part of it."""
-    size = (max(4, area.shape[1] // REDUCED), max(4, area.shape[0] // REDUCED))
-    weight = np.asarray(cv2.resize(area.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-    sums = np.asarray(cv2.resize(photo * area[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
-    return np.asarray(sums / np.maximum(weight, 1e-3)[..., None], np.float32), weight
-
-
 def skin_tone(photo: NDArray[np.float32], body: BodyModel, shade: NDArray[np.float32]) -> SkinTone:
     """Learn a person's skin from what is seen of it.
 
@@ -120,7 +113,7 @@ def skin_tone(photo: NDArray[np.float32], body: BodyModel, shade: NDArray[np.flo
     sure = sure_skin(body)
     least = LEAST_SKIN * body.shoulder_width**2
     face = np.asarray(body.labels == Label.FACE)
-    colour, weight = reduced(photo, sure if sure.sum() > least else sure | face)
+    colour, weight = reduced(photo, sure if sure.sum() > least else sure | face, REDUCED)
     if not (weight > 0.5).any():
         flat = np.full((*weight.shape, 3), FALLBACK, np.float32)
         return SkinTone(np.asarray(cv2.cvtColor(flat, cv2.COLOR_RGB2LAB), np.float32), np.zeros((256, 2), np.float32))

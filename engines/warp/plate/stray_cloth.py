@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.regions import closed, dilated, eroded, largest, opened
+from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching
 from engines.labels import labelled_as
 from engines.warp.channels import brightness, largest_channel
 from engines.warp.plate.fill import fill_from
@@ -101,18 +101,8 @@ def stray_cloth(
     kernel = np.ones((3, 3), np.uint8)
     whole = cv2.morphologyEx(stray.astype(np.uint8), cv2.MORPH_OPEN, kernel)
     grown = np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
-    return _joined(grown & labelled_as(labels, [label for suspect in SUSPECTS for label in suspect]), from_old)
-
-
-def _joined(parts: NDArray[np.bool_], from_old: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """The regions that touch the old garment."""
-    if not parts.any():
-        return parts
-    count, numbered = cv2.connectedComponents(parts.astype(np.uint8), connectivity=8)
-    touching = np.zeros(count, bool)
-    touching[numbered[from_old <= TOUCHING]] = True
-    touching[0] = False
-    return np.asarray(touching[numbered])
+    grown &= labelled_as(labels, [label for suspect in SUSPECTS for label in suspect])
+    return reaching(grown, from_old <= TOUCHING, connectivity=8)
 
 
 def bare_ankles(

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import BoolMask, dilated
+from engines.garment.regions import BoolMask, dilated, window_of
 from engines.warp.channels import largest_channel
 from engines.warp.plate.fill import push_pull, relaxed
 
@@ -44,13 +44,9 @@ def met_at_rim(
     Returns:
         ``(height, width, 3)`` float32, changed in the hole and near to it.
     """
-    rows, columns = np.flatnonzero(hole.any(axis=1)), np.flatnonzero(hole.any(axis=0))
-    if not len(rows):
+    if not hole.any():
         return fill
-    window = np.s_[
-        max(0, int(rows[0]) - LEARNT) : int(rows[-1]) + LEARNT + 1,
-        max(0, int(columns[0]) - LEARNT) : int(columns[-1]) + LEARNT + 1,
-    ]
+    window = window_of(hole, LEARNT)
     known = ground[window] & ~dilated(hole[window], CLEARANCE)
     height, width = known.shape
     size = (max(2, width // REDUCED), max(2, height // REDUCED))

@@ -95,3 +95,11 @@ def test_figure_that_is_no_number_is_out_of_bounds() -> None:
 
 def test_figures_without_a_bound_are_only_recorded() -> None:
     assert broken({"symmetry": 0.1, "tries": 2.0}, Bounds()) == {}
+
+
+def test_flat_wall_has_no_shift_whatever_the_garment_does() -> None:
+    flat = draw_mannequin(640, 480, top=OLD_TOP)
+    view = view_of(flat.photo, flat.person_map)
+    dressed = draw_mannequin(640, 480, top=NEW_TOP, sleeves="none").photo
+    figures = measure(view, seen_at(painted(dressed), view.size), [TOP], [pixels_of(NEW_TOP)])
+    assert figures["shift"] < 0.005

@@ -1,3 +1,4 @@
+import cv2
 import numpy as np
 import pytest
 
@@ -72,3 +73,17 @@ def test_refuses_pictures_without_a_garment(picture: str) -> None:
     with pytest.raises(EngineError) as error:
         cut_out(empty)
     assert error.value.code == "garment_not_recognised"
+
+
+def test_grainy_cloth_has_one_smooth_and_sharp_outline() -> None:
+    """Pale grain beside white ground must not fray the edge, nor leave it as soft as a halo."""
+    rng = np.random.default_rng(5)
+    picture = np.full((900, 700, 3), 255, np.uint8)
+    grain = rng.integers(0, 2, (600, 400, 1))
+    picture[150:750, 150:550] = np.where(grain > 0, (222, 205, 214), (120, 92, 110))
+    picture = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.8), dtype=np.uint8)
+    alpha = cut_out(picture).alpha
+    rows = alpha[alpha.shape[0] // 2 - 250 : alpha.shape[0] // 2 + 250]
+    assert ((rows > 0.05) & (rows < 0.95)).sum(axis=1).max() <= 6, "two edges of about two pixels"
+    edge = rows[:, : rows.shape[1] // 2].sum(axis=1)
+    assert np.std(edge) < 0.35

@@ -1,5 +1,7 @@
 """Armpits, waist and sleeves of a dress are found where they were drawn, flare or not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,3 +92,14 @@ def test_sleeve_is_whole_where_the_axis_lies_between_two_columns() -> None:
         armpits=Armpits(Sleeves.OPEN, 98.0, 250.0),
     )
     assert part[390, 452:500].all()
+
+
+def test_scraps_outside_a_sleeve_are_its_own() -> None:
+    whole = dress(sleeves=True)
+    clean = find_dress_landmarks(whole)
+    alpha = whole.alpha.copy()
+    alpha[214:234, int(AXIS) + 210 : int(AXIS) + 221] = 1.0
+    found = find_dress_landmarks(replace(whole, alpha=alpha))
+    assert found.upper.sleeve_parts[1][218:230, int(AXIS) + 218].all()
+    assert not found.upper.torso_part[:, int(AXIS) + 200 :].any()
+    assert np.abs(found.right[195:300] - clean.right[195:300]).max() < 4

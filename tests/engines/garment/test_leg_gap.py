@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engines.garment.leg_gap import without_ground_between_legs
+from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, skirt, trousers
@@ -43,3 +43,27 @@ def test_print_is_not_taken_for_ground() -> None:
 def test_skirt_and_open_gap_are_left_alone() -> None:
     for cloth in (skirt(), trousers()):
         assert without_ground_between_legs(cloth) is cloth
+
+
+def with_crease(depth: float, noise: float = 0.0) -> Cloth:
+    """Pale trousers with a dark crease that runs up from the crotch, and a pocket's dark edge beside it."""
+    cloth = trousers(crotch=CROTCH)
+    weave = np.random.default_rng(1).normal(0.0, noise, (*cloth.alpha.shape, 1))
+    colour = np.broadcast_to(0.85 + weave, cloth.colour.shape).astype(np.float32).copy()
+    colour[230:345, int(AXIS) - 3 : int(AXIS) + 3] -= depth
+    colour[100:104, int(AXIS) + 40 : int(AXIS) + 90] -= depth
+    return Cloth(np.clip(colour, 0, 1), cloth.alpha)
+
+
+def test_a_dark_crease_above_the_crotch_becomes_a_shallow_one() -> None:
+    cloth = with_crease(0.4)
+    worn = with_soft_crease(cloth, find_lower_landmarks(cloth))
+    crease = worn.colour[240:325, int(AXIS)]
+    assert 0.70 < crease.min() <= crease.max() < 0.84
+    far = np.abs(np.arange(cloth.alpha.shape[1]) - AXIS) > 15
+    assert (worn.colour[:, far] == cloth.colour[:, far]).all()
+
+
+def test_a_coarse_weave_keeps_its_crease() -> None:
+    cloth = with_crease(0.4, noise=0.08)
+    assert with_soft_crease(cloth, find_lower_landmarks(cloth)) is cloth

@@ -111,3 +111,11 @@ def test_a_neckband_of_another_colour_stays_on_the_garment() -> None:
     rows = np.flatnonzero((navy & left)[middle].any(axis=1))
     assert len(rows) > 15, "the front of the band"
     assert marks.back.sum() > 500, "the inside of the back is found all the same"
+
+
+@pytest.mark.parametrize("off", [(3.0, 2.0), (-3.0, 2.0), (2.0, -2.0)])
+def test_neck_points_a_little_off_still_find_the_neckline(off: tuple[float, float]) -> None:
+    stripes = plain(0.65, front=0.6)
+    stripes[(np.arange(SIDE) // 12) % 2 == 0] *= 0.85
+    back = inner_back(flat(stripes), LEFT + off, RIGHT + off, TORSO)
+    assert depth_of(back) == pytest.approx(0.6, abs=0.08)

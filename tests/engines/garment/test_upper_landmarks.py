@@ -133,3 +133,29 @@ def test_shoulder_reaches_to_where_the_sleeve_is_set_in() -> None:
     assert 195 < marks.shoulders.tip[0] < 225
     assert marks.torso_part[140, int(marks.axis) + 190]
     assert not marks.torso_part[300, int(marks.axis) + 190]
+
+
+def test_torso_beside_a_resting_sleeve_ends_before_its_shadow() -> None:
+    torso = [(0, 120), (70, 95), (120, 150), (160, 330)]
+    sleeve = [(215, 420), (235, 800), (170, 800), (165, 815), (0, 820)]
+    marks = find_upper_landmarks(cloth_of([*torso, *sleeve]))
+    assert marks.armpits.sleeves is Sleeves.RESTING
+    low = int(marks.armpits.row + 0.25 * marks.frame.height)
+    assert (marks.half_widths[:, low] < marks.armpits.offset - 0.04 * marks.frame.width).all()
+    shown = np.flatnonzero(marks.torso_part[low]) - marks.axis
+    assert np.abs(shown).max() < marks.armpits.offset - 0.04 * marks.frame.width
+    # What is cut off there belongs to neither sleeve.
+    assert np.abs(np.flatnonzero(marks.sleeve_parts[:, low].any(axis=0)) - marks.axis).min() > marks.armpits.offset
+
+
+def test_in_a_slit_sleeve_and_torso_meet_at_its_upper_end() -> None:
+    half = np.zeros((900, 360), bool)
+    half[100:800, :150] = True
+    half[100:800, 165:280] = True
+    half[100:330, :280] = True
+    # A waist drawn in would attract the corner.
+    half[500:560, 120:150] = False
+    half[330:400, 150:157] = True
+    corner = _gap_corner(half, Frame(100, 700, 300.0), int(half.sum()))
+    assert corner is not None
+    assert corner[1] == pytest.approx(330, abs=4)

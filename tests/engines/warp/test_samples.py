@@ -76,21 +76,21 @@ def left_of_old(
 def test_lower_garment_on_a_photo(pictures: Path, person: str, garment: str, shape: str) -> None:
     photo, person_map, body = person_of(pictures / "person" / person)
     drape = drape_lower(cut_out(picture_of(pictures / "lower" / garment)), body)
-    plate = lay_plate(photo, person_map, body, drape, Category.LOWER_BODY)
+    plate = lay_plate(photo, person_map, body, drape, Category.LOWER_BODY).picture
     assert drape.checks["legs"] == (shape == "legs")
     hips = body.point(np.linspace(1.12, 1.18, 5)).round().astype(int)
     assert drape.alpha[hips[:, 1], hips[:, 0]].min() > 0.9
     face = person_map.labels == Label.FACE
     assert drape.alpha[face].max(initial=0.0) < 0.01
     old = old_garment(person_map.labels, body, Category.LOWER_BODY)
-    assert left_of_old(photo, plate, old, drape.alpha) < 0.10
+    assert left_of_old(photo, plate, old, drape.alpha) < 0.12
 
 
 @pytest.mark.parametrize(("person", "garment", "sleeves"), FULL_PAIRS)
 def test_dress_on_a_photo(pictures: Path, person: str, garment: str, sleeves: int) -> None:
     photo, person_map, body = person_of(pictures / "person" / person)
     drape = drape_full(cut_out(picture_of(pictures / "full" / garment)), body)
-    plate = lay_plate(photo, person_map, body, drape, Category.FULL_BODY)
+    plate = lay_plate(photo, person_map, body, drape, Category.FULL_BODY).picture
     assert sum(piece.name.endswith("sleeve") for piece in drape.pieces) == sleeves
     waist = body.point(np.linspace(0.8, 1.0, 5)).round().astype(int)
     hands = np.isin(person_map.labels, (Label.HANDS, Label.ARMS))

@@ -106,3 +106,30 @@ def test_tattoo_and_glare_within_skin_stay_skin() -> None:
     photo = mannequin.photo.copy()
     photo[arm & (np.indices(arm.shape)[0] // 12 % 2 == 0)] = (40, 45, 60)
     assert np.array_equal(look(Mannequin(photo, mannequin.person_map)), mannequin.person_map.labels)
+
+
+def sliver_on(sleeve_colour: int | None, *, width: int) -> tuple[np.ndarray, tuple[slice, slice]]:
+    """Labels after the second look at a thing along the edge of the top, in a grey or in the top's own colour."""
+    mannequin = draw_mannequin()
+    labels, photo = mannequin.person_map.labels.copy(), mannequin.photo.copy()
+    row = 260
+    edge = int(np.flatnonzero(labels[row] == Label.UPPER)[-1])
+    box = (slice(row - 20, row + 20), slice(edge + 1, edge + 1 + width))
+    labels[box] = Label.OTHER
+    photo[box] = photo[row, edge - 12] if sleeve_colour is None else sleeve_colour
+    return look(Mannequin(photo, replace(mannequin.person_map, labels=labels))), box
+
+
+def test_sliver_in_the_colour_of_the_top_is_a_fold_of_it() -> None:
+    found, box = sliver_on(None, width=4)
+    assert (found[box] == Label.UPPER).mean() > 0.6
+
+
+def test_strap_in_another_colour_stays_a_thing() -> None:
+    found, box = sliver_on(20, width=4)
+    assert (found[box] == Label.OTHER).all()
+
+
+def test_bag_in_the_colour_of_the_top_stays_a_thing() -> None:
+    found, box = sliver_on(None, width=30)
+    assert (found[box] == Label.OTHER).mean() > 0.8

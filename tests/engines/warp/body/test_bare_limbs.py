@@ -1,5 +1,6 @@
 """Invented limbs go on from what is seen of them."""
 
+import cv2
 import numpy as np
 import pytest
 
@@ -59,6 +60,21 @@ def test_arm_at_the_cuff_is_as_wide_as_below_it_and_not_as_its_sleeve() -> None:
     # The sleeve is 0.036 of the height wide on either side of the bone, the arm 0.028.
     assert outer[at_cuff] + inner[at_cuff] == pytest.approx(bare_outer[at_cuff] + bare_inner[at_cuff], abs=3.5)
     assert outer[at_cuff] + inner[at_cuff] < 2 * 0.033 * 640
+
+
+def test_a_strong_arm_goes_on_above_its_cuff_as_strong() -> None:
+    mannequin = draw_mannequin(sleeves="short", arms="out")
+    labels = mannequin.person_map.labels
+    grown = cv2.dilate((labels == Label.ARMS).astype(np.uint8), np.ones((1, 23), np.uint8)) > 0
+    labels[grown & (labels == Label.BACKGROUND)] = Label.ARMS
+    body = measure_body(mannequin.person_map)
+    arm = body.arms[RIGHT]
+    usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], (0.15, 0.11, 0.075)) * body.shoulder_width
+    outer, inner = bare_edges(labels, (Label.ARMS, Label.HANDS), arm, usual, (Label.UPPER,))
+    widths = outer + inner
+    above, below = (int(np.searchsorted(arm.shares, share)) for share in (0.34, 0.52))
+    assert widths[below] > 3.0 * usual[below]
+    assert widths[above] > 0.9 * widths[below]
 
 
 def test_hidden_leg_stays_within_its_trousers() -> None:

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from engines.base import Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.pieces import Drape, Piece
+from engines.warp.plate.plate import left_as_it_is
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 
@@ -18,7 +20,8 @@ def scene_of(mannequin: Mannequin, colour: tuple[float, float, float], cover: np
     piece = Piece("torso", np.array(colour, np.float32) * cover[..., None], cover, np.zeros_like(cover))
     body = measure_body(mannequin.person_map, photo)
     old = np.asarray(mannequin.person_map.labels == Label.UPPER)
-    return Scene(photo, photo, mannequin.person_map, body, old, Drape((piece,), {}))
+    plate = left_as_it_is(photo, mannequin.person_map)
+    return Scene(photo, plate, mannequin.person_map, body, old, Drape((piece,), {}))
 
 
 def everywhere(mannequin: Mannequin) -> np.ndarray:
@@ -59,7 +62,33 @@ def test_nothing_changes_far_from_the_garment() -> None:
 def test_plate_shows_where_the_drape_is_open() -> None:
     mannequin = draw_mannequin()
     scene = scene_of(mannequin, (0.2, 0.2, 0.9), np.zeros_like(everywhere(mannequin)))
-    plate = np.full_like(scene.photo, 0.5)
+    plate = replace(scene.plate, picture=np.full_like(scene.photo, 0.5))
     picture = compose(replace(scene, plate=plate), seed=0)
     x, y = ((mannequin.point(Landmark.LEFT_SHOULDER) + mannequin.point(Landmark.RIGHT_HIP)) / 2).astype(int)
     assert np.abs(picture[y, x] - 0.5).max() < 0.02
+
+
+def test_an_outline_before_the_wall_is_as_sharp_as_those_of_a_sharp_photo() -> None:
+    mannequin = draw_mannequin()
+    wide = everywhere(mannequin).astype(np.float32)
+    wide[:, :40] = 0
+    cover = np.asarray(cv2.GaussianBlur(wide, (0, 0), 0.64), np.float32)
+    scene = scene_of(mannequin, (0.1, 0.1, 0.1), cover)
+    picture = compose(replace(scene, plate=replace(scene.plate, picture=np.full_like(scene.photo, 0.9))), seed=0)
+    row = picture[picture.shape[0] // 2, 20:60, 0]
+    assert np.abs(np.diff(row)).max() / np.ptp(row) > 1.05 * np.abs(np.diff(cover[0, 20:60])).max()
+
+
+def test_arms_beside_the_garment_keep_their_edges_before_the_wall() -> None:
+    mannequin = draw_mannequin(sleeves="short")
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), mannequin.person_map.labels == Label.UPPER)
+    picture = compose(scene, seed=0)
+    labels = mannequin.person_map.labels
+    far = cv2.dilate((scene.drape.alpha > 0).astype(np.uint8), np.ones((13, 13), np.uint8)) == 0
+    beside = (
+        (labels == Label.BACKGROUND)
+        & (cv2.dilate((labels == Label.ARMS).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0)
+        & far
+    )
+    assert beside.sum() > 100
+    assert np.abs(picture - scene.photo)[beside].max() < 0.05

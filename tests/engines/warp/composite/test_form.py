@@ -65,8 +65,8 @@ def test_folds_are_subtle_local_and_the_same_every_time() -> None:
     for draw in (torso_folds, arm_folds, leg_folds):
         factor = draw(body, 1.0)
         assert factor.shape == body.shape
-        assert 0.88 < factor.min() < 0.97
-        assert 1.0 < factor.max() < 1.06
+        assert 0.84 < factor.min() < 0.97
+        assert 1.0 < factor.max() < 1.08
         assert np.array_equal(factor, draw(body, 1.0))
         assert np.array_equal(draw(body, 0.0), np.ones(body.shape, np.float32))
     assert np.abs(torso_folds(body, 1.0) - 1)[body.labels == Label.FEET].max() < 1e-3

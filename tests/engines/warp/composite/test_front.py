@@ -36,3 +36,16 @@ def test_a_phone_in_a_hand_is_in_front_and_a_crumb_of_the_floor_is_not() -> None
     cover = hands_in_front(photo, person_map, body, arm_places(body), sleeves={})
     assert cover[phone][3:-3, 3:-3].min() > 0.9
     assert cover[crumb].max() == 0.0
+
+
+def test_a_slanted_hand_has_no_teeth() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    rows, columns = np.indices(body.shape, dtype=np.float32)
+    edge = 230 + 0.3 * (rows - 330)
+    inside = np.clip(edge - columns, 0, 1) * (columns > 180) * (np.abs(rows - 330) < 40)
+    labels = np.where(inside > 0.5, Label.HANDS, Label.BACKGROUND).astype(np.uint8)
+    photo = np.repeat((0.95 - 0.65 * inside)[..., None], 3, axis=2).astype(np.float32)
+    cover = hands_in_front(photo, replace(mannequin.person_map, labels=labels), body, arm_places(body), sleeves={})
+    seen = cover[305:355, 200:].sum(axis=1)
+    assert np.std(seen - edge[305:355, 0]) < 0.1

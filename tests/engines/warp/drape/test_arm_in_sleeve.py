@@ -10,8 +10,9 @@ from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.limbs import ARM_USUAL
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.fit import fit_garment
 from engines.warp.drape.sleeve_ribbons import LaidSleeve, lay_sleeve
-from engines.warp.drape.torso_loft import TorsoLoft, fit_garment
+from engines.warp.drape.torso_loft import TorsoLoft
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin
 

@@ -94,3 +94,11 @@ def test_legs_out_of_the_frame(mannequin: Mannequin, share: float) -> None:
         drape = drape_full(cloth, measure_body(cut), kind)
         assert np.isfinite(drape.alpha).all()
         assert drape.alpha[: height // 2].max() > 0.9
+
+
+def test_sleeves_are_shaded_like_the_torso_at_their_seam_and_round_at_their_cuff(body: BodyModel) -> None:
+    sleeve = next(piece for piece in drape_full(dress(sleeves=True), body).pieces if piece.name == "left_sleeve")
+    rows = np.flatnonzero((sleeve.alpha > 0.9).any(axis=1))
+    turned = [np.abs(sleeve.across[row][sleeve.alpha[row] > 0.9]).max() for row in (rows[2], rows[-4])]
+    assert turned[0] < 0.3
+    assert turned[1] > 0.8

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from engines.base import Landmark
+from engines.warp.body.hip_line import half_width_as_seen
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.leg_outline import LegRows, outline_of_leg
+from engines.warp.drape.under_top import HEM_SEEN
 from tests.engines.mannequin import draw_mannequin
 
 RISE, LEG = 16, 56
@@ -78,3 +80,18 @@ def test_the_back_of_a_bent_knee_does_not_fold_over() -> None:
     steps = np.einsum("nk,nk->n", np.diff(laid.inner[RISE:], axis=0), ahead) / np.linalg.norm(ahead, axis=1)
     beyond_groin = slice(LEG // 4, None)
     assert steps[beyond_groin].min() > -0.1
+
+
+@pytest.mark.parametrize("width", [0.3, 0.6])
+def test_trousers_come_out_narrower_than_the_top_that_hangs_over_them(width: float) -> None:
+    person = draw_mannequin(960, 760, arms="out").person_map
+    body = measure_body(person)
+    assert not body.waist.tucked
+    for side in SIDES:
+        hem = body.waist.height
+        top = half_width_as_seen(body, hem - HEM_SEEN, side)
+        laid = outline_of_leg(body, side, rows_of(body, width)).outer
+        away = laid - body.skeleton.shoulders
+        below = (away @ body.skeleton.down) / body.torso_length > hem - 0.02
+        reach = (away @ body.skeleton.right) * side
+        assert (reach[below][:8] < 0.97 * top).all()

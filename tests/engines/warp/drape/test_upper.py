@@ -9,9 +9,10 @@ from engines.base import Label
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, measure_body
+from engines.warp.drape.fit import fit_garment
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.taut import bridged
-from engines.warp.drape.torso_loft import TorsoLoft, fit_garment
+from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.drape.upper import drape_upper
 from engines.warp.pieces import Drape
 from tests.engines.drawings import draw_garment

@@ -10,6 +10,7 @@ from engines.base import Category, Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.lay import lay_plate, old_garment
+from engines.warp.plate.plate import left_as_it_is
 from tests.engines.mannequin import TROUSERS, Mannequin, draw_mannequin
 
 
@@ -23,7 +24,7 @@ def drape_over(shape: tuple[int, int], box: tuple[slice, slice] | None = None) -
 def plate_of(mannequin: Mannequin, drape: Drape, category: Category) -> np.ndarray:
     photo = mannequin.photo.astype(np.float32) / 255.0
     body = measure_body(mannequin.person_map, photo)
-    return lay_plate(photo, mannequin.person_map, body, drape, category)
+    return lay_plate(photo, mannequin.person_map, body, drape, category).picture
 
 
 def loud_pixels(picture: np.ndarray, colour: tuple[int, int, int]) -> int:
@@ -260,3 +261,26 @@ def test_shadow_of_an_old_cuff_goes_with_it_and_a_tattoo_stays() -> None:
     far = tattoo & (cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5) > 7.5)
     assert far.sum() > 5
     np.testing.assert_allclose(plate[far], mannequin.photo[far], atol=6)
+
+
+def test_the_wall_that_comes_to_light_between_the_legs_is_no_person() -> None:
+    mannequin = draw_mannequin()
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    body = measure_body(mannequin.person_map, photo)
+    above_knees = drape_over(body.shape, np.s_[: int(mannequin.point(Landmark.LEFT_KNEE)[1]), :])
+    plate = lay_plate(photo, mannequin.person_map, body, above_knees, Category.LOWER_BODY)
+    trousers = mannequin.person_map.labels == Label.LOWER
+    bared = trousers & (above_knees.alpha < 0.5)
+    skin = np.abs(plate.picture - photo).max(axis=2) > 0.2
+    like_wall = bared & (np.abs(plate.picture - photo[5, 5]).max(axis=2) < 0.02)
+    assert like_wall.sum() > 50
+    assert plate.person[like_wall].max() < 0.1
+    assert np.median(plate.person[bared & skin & ~like_wall]) > 0.9
+
+
+def test_over_everything_the_person_is_whole() -> None:
+    mannequin = draw_mannequin()
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    plate = left_as_it_is(photo, mannequin.person_map)
+    assert plate.picture is photo
+    assert np.array_equal(plate.person > 0.5, mannequin.person_map.matte > 127)

@@ -25,3 +25,8 @@ def test_the_outline_and_the_thigh_have_no_relief() -> None:
     relief = leg_relief(leg)
     assert np.abs(relief[np.abs(leg.across[leg.on]) > 0.99] - 1.0).max() < 0.01
     assert np.abs(relief[leg.share[leg.on] < leg.bend - 0.2] - 1.0).max() < 0.01
+
+
+def test_the_shin_is_lighter_than_the_calf_beside_it() -> None:
+    leg = bare_leg(measure_body(draw_mannequin().person_map), LEFT, 0.0)
+    assert relief_at(leg, 0.25, 0.0) > relief_at(leg, 0.25, 0.5) + 0.10

@@ -1,0 +1,104 @@
+"""How large a top is on a body, and where its collar, shoulders and hem come to lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engines.base import Label
+from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
+from engines.warp.body.shoulder_profile import shoulder_rise
+from engines.warp.body.torso_width import torso_half_width
+from engines.warp.sizing import FITTING, Sizing
+
+CROPPED_RATIO = 0.98
+"""A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The measures by which a garment was sized to a body.
+
+    Attributes:
+        scale: Photo pixels per canvas pixel across.
+        scale_down: The same along the body.
+        origin: Canvas row that lies at ``origin_drop``.
+        origin_drop: Where the foot of the collar lies, pixels below the mid-shoulder (negative is above).
+        hem_height: Where the hem comes to lie, torso lengths below the shoulders.
+        natural_hem_height: Where it would lie without any stretch.
+        cropped: Whether the garment is short by design.
+        neck: Per side, offset of the foot of the collar from the axis, photo pixels.
+        tip: Per side, offset of the shoulder tip.
+        girth: By what its sides stand wider than fitting; its print keeps its scale.
+    """
+
+    scale: float
+    scale_down: float
+    origin: float
+    origin_drop: float
+    hem_height: float
+    natural_hem_height: float
+    cropped: bool
+    neck: dict[int, float]
+    tip: dict[int, float]
+    girth: float
+
+
+def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING) -> Fit:
+    """Choose the scale of a garment on a body, and where its neck, shoulders and hem come to lie."""
+    unit, torso = body.shoulder_width, body.torso_length
+    sleeved = marks.sleeves is not None
+    proportion = marks.chest / max(marks.length, 1.0)
+    # Boxy garments are worn wide, slim ones close to the body.
+    chest_ease = 1.04 + float(np.clip(0.7 * (proportion - 0.62), 0.0, 0.20))
+    shoulders = body.tip_offset(LEFT) + body.tip_offset(RIGHT)
+    seam = 2 * max(marks.shoulders.corner, 1.0)
+    beyond = marks.shoulders.corner / max(float(marks.shoulders.tip[0]), 1.0)
+    # Shoulder seams lie near the body's shoulder tips; straps may lie anywhere between neck and tip.
+    narrowest, widest = (0.85, 1.30) if sleeved else (0.30, 2.2)
+    chest = sum(float(torso_half_width(body, np.array([0.30]), side)[0]) for side in SIDES)
+    scale = chest * chest_ease / marks.chest
+    scale = float(np.clip(scale, narrowest * shoulders / seam, widest * shoulders / seam))
+
+    neck, tip = {}, {}
+    natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
+    for side in SIDES:
+        body_tip = body.tip_offset(side)
+        low, high = (0.90 / beyond, 1.02) if sleeved else (0.40, 0.97)
+        tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
+        if is_strap(marks):
+            neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
+            continue
+        if marks.shoulders.hood:  # a hood's foot lies far out on the shoulder and stays there
+            neck[side] = float(np.clip(natural_neck, 0.17 * unit, 0.94 * tip[side]))
+            continue
+        # Wide necklines are drawn in a little: on the body cloth slides towards the neck.
+        wide = natural_neck if natural_neck < 0.25 * unit else 0.25 * unit + 0.75 * (natural_neck - 0.25 * unit)
+        neck[side] = float(np.clip(wide, 0.17 * unit, 0.88 * tip[side]))
+    rises = [float(shoulder_rise(body, np.array([neck[side]]), side)[0]) for side in SIDES]
+    origin_drop = -float(np.mean(rises))
+    natural = (origin_drop + marks.length * scale * sizing.length) / torso
+    cropped = proportion > CROPPED_RATIO or marks.length * scale / torso <= 0.80
+    wanted = natural if cropped else _hem_height(natural, body)
+    stretch = (wanted * torso - origin_drop) / max(natural * torso - origin_drop, 1.0)
+    scale_down = scale * sizing.length * float(np.clip(stretch, 0.80, 1.30))
+    hem_height = (origin_drop + marks.length * scale_down) / torso
+    origin = float(marks.shoulders.neck_foot[1])
+    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth)
+
+
+def _hem_height(natural: float, body: BodyModel) -> float:
+    """The hem's wanted height: it covers waistband and old hem, and very long garments are shortened a little."""
+    worn = (body.labels == Label.UPPER) & (np.abs(body.laterals) < 0.35) & (body.heights < 1.5)
+    old_hem = float(np.percentile(body.heights[worn], 98)) if worn.sum() > 200 else 0.0
+    waistband = body.waist.height + 0.05 if body.waist.seen else 0.0
+    least = max(0.96, min(max(waistband, old_hem + 0.03), 1.25))
+    most = 1.18 + 0.35 * max(natural - 1.18, 0.0)
+    return float(np.clip(natural, least, max(most, least)))
+
+
+def is_strap(marks: UpperLandmarks) -> bool:
+    """Whether neck and shoulder tip are the two sides of a strap rather than of a shoulder."""
+    return bool(marks.sleeves is None and marks.shoulders.neck_foot[0] > 0.72 * marks.shoulders.tip[0])

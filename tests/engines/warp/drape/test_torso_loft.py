@@ -1,0 +1,101 @@
+"""Where the edges, the shoulders and the armholes of a drawn top come to lie on a drawn person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engines.garment.cutout import cut_out
+from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
+from engines.warp.body.limbs import Limb
+from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.fit import fit_garment, is_strap
+from engines.warp.drape.sleeve_ribbons import lay_sleeve
+from engines.warp.drape.torso_loft import TorsoLoft
+from tests.engines.drawings import draw_garment
+from tests.engines.mannequin import draw_mannequin
+
+
+def marks_of(kind: str) -> UpperLandmarks:
+    return find_upper_landmarks(cut_out(draw_garment(kind).picture))
+
+
+def loft_of(marks: UpperLandmarks, body: BodyModel) -> TorsoLoft:
+    return TorsoLoft(marks, body, fit_garment(marks, body))
+
+
+def body_with(arms: str = "down", sleeves: str = "none") -> BodyModel:
+    return measure_body(draw_mannequin(960, 760, arms=arms, sleeves=sleeves).person_map)
+
+
+@pytest.mark.parametrize("band", [0.0, 16.0])
+def test_a_stripe_bends_over_the_shoulder_without_a_kink(band: float) -> None:
+    marks, body = marks_of("t-shirt"), body_with()
+    foot = marks.shoulders.neck_foot
+    top = marks.shoulders.top.copy()
+    # A neckband that stands up from the shoulder.
+    top[: int(foot[0]) + 12] -= band
+    raised = replace(marks.shoulders, top=top, neck_foot=foot - (0.0, band))
+    loft = loft_of(replace(marks, shoulders=raised), body)
+    offsets = np.arange(-marks.shoulders.tip[0], marks.shoulders.tip[0], 4.0)
+    stripe = np.stack([marks.axis + offsets, np.full(len(offsets), marks.shoulders.tip[1] + 30)], axis=1)
+    slopes = np.diff(loft.place(stripe)[:, 1]) / 4.0
+    assert np.abs(np.diff(slopes)).max() < 0.08
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
+@pytest.mark.parametrize("arms", ["down", "out"])
+def test_no_row_of_a_sleeve_lies_folded_on_the_next(kind: str, arms: str) -> None:
+    marks, body = marks_of(kind), body_with(arms)
+    loft = loft_of(marks, body)
+    assert marks.sleeves is not None
+    for side, sleeve in zip(SIDES, marks.sleeves, strict=True):
+        ribbon = lay_sleeve(marks, body, loft, side, sleeve).ribbon
+        turned, cut = (_signed_areas(grid[1:-1]) for grid in (ribbon.target, ribbon.source))
+        scale = loft.fit.scale**2
+        # Cells at the armpit are thin in the garment too; none is turned over on the body.
+        assert (turned * np.sign(np.median(turned)) < -0.2 * scale * np.median(np.abs(cut))).mean() < 0.01
+
+
+@pytest.mark.parametrize("side", [LEFT, RIGHT])
+def test_an_armpit_lies_no_farther_out_than_where_the_arm_begins(side: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    marks, body = marks_of("long sleeve"), body_with()
+    unit = body.shoulder_width
+    beside = _offset(loft_of(marks, body).place(marks.armpit(side)), body, side)
+
+    def before_torso(body: BodyModel, side: int) -> Limb:
+        arm = arm_in_sleeve(body, side)
+        return replace(arm, inner=(arm.inner + 0.20 * unit).astype(np.float32))
+
+    monkeypatch.setattr("engines.warp.drape.torso_loft.arm_in_sleeve", before_torso)
+    assert _offset(loft_of(marks, body).place(marks.armpit(side)), body, side) < beside - 0.04 * unit
+
+
+def test_a_top_on_straps_ends_where_a_bare_arm_hangs_before_it() -> None:
+    body = body_with()
+    marks = marks_of("tank top")
+    shoulders = replace(marks.shoulders, neck_foot=marks.shoulders.tip - (4.0, 0.0))
+    marks = replace(marks, shoulders=shoulders)
+    assert is_strap(marks)
+    ribbon = loft_of(marks, body).ribbon()
+    for side, column in ((LEFT, 1), (RIGHT, -2)):
+        arm = arm_in_sleeve(body, side)
+        inner = arm.line - arm.outward * arm.inner[:, None]
+        drops = (inner - body.skeleton.shoulders) @ body.skeleton.down / body.torso_length
+        edge = ribbon.target[:, column] - body.skeleton.shoulders
+        heights, offsets = edge @ body.skeleton.down / body.torso_length, edge @ body.skeleton.right * side
+        beside = (heights > 0.22) & (heights < 0.45)
+        reached = np.interp(heights[beside], drops, (inner - body.skeleton.shoulders) @ body.skeleton.right * side)
+        assert (offsets[beside] - reached).max() < 0.03 * body.shoulder_width
+
+
+def _offset(point: np.ndarray, body: BodyModel, side: int) -> float:
+    return float((point - body.skeleton.shoulders) @ body.skeleton.right) * side
+
+
+def _signed_areas(grid: np.ndarray) -> np.ndarray:
+    down, up = grid[1:, 1:] - grid[:-1, :-1], grid[1:, :-1] - grid[:-1, 1:]
+    return np.asarray(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2
