@@ -19,12 +19,14 @@ class Reference:
             photo's own; where somebody wore the garment it is plain white.
         cover: ``(h, w)``, how much of each pixel is garment.
         back: The photo of its back, trimmed the same way, where there is one and the back is asked for.
+        was_worn: Whether somebody wore the garment in its photo and it was lifted off them.
     """
 
     garment: Garment
     picture: Picture
     cover: Mask
     back: Picture | None = None
+    was_worn: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,24 +28,25 @@ def reference_of(garment: Garment, segmenter: PersonSegmenter, on_step: OnStep, 
         EngineError: ``garment_not_recognised``: nothing in the picture is a garment, or its wearer hides too much.
         RenderStopped: ``should_stop`` said so.
     """
-    picture, cover = _isolated(garment, garment.picture, segmenter, on_step, should_stop)
+    picture, cover, was_worn = _isolated(garment, garment.picture, segmenter, on_step, should_stop)
     back = None
     if garment.back_picture is not None and sensible_hints(garment).view_angle == "back":
-        back, _ = _isolated(garment, garment.back_picture, segmenter, on_step, should_stop)
-    return Reference(garment, picture, cover, back)
+        back, _, _ = _isolated(garment, garment.back_picture, segmenter, on_step, should_stop)
+    return Reference(garment, picture, cover, back, was_worn)
 
 
 def _isolated(
     garment: Garment, picture: Picture, segmenter: PersonSegmenter, on_step: OnStep, should_stop: ShouldStop
-) -> tuple[Picture, Mask]:
+) -> tuple[Picture, Mask, bool]:
+    """The trimmed picture, the garment's cover in it, and whether somebody wore it."""
     if not segmenter.shows_person(picture):
-        return _trimmed(picture, _cover_in(picture, cut_out(picture)))
+        return *_trimmed(picture, _cover_in(picture, cut_out(picture))), False
     try:
         wearer = segmenter.segment(picture, on_step, should_stop)
         cloth = lifted_off_wearer(picture, wearer, garment.category)
     except EngineError as error:
         raise EngineError("garment_not_recognised", f"{error} {ASK_FOR_ANOTHER}") from None
-    return _trimmed(_on_white(cloth), _as_mask(cloth))
+    return *_trimmed(_on_white(cloth), _as_mask(cloth)), True
 
 
 def _cover_in(picture: Picture, cloth: Cloth) -> Mask:

@@ -42,13 +42,14 @@ def read_header(path: Path) -> dict[str, TensorEntry]:
     if not path.is_file():
         raise EngineUnavailable(f"The weights {path} are missing.")
     with path.open("rb") as file:
-        start = file.read(8)
-        if start.startswith(_PICKLE_OR_ZIP):
+        start, opening = file.read(8), file.read(1)
+        # A header may happen to be of a length that begins like a pickle; but then its JSON begins as JSON does.
+        if start.startswith(_PICKLE_OR_ZIP) and opening != b"{":
             raise EngineUnavailable(f"{path} is a pickle; only safetensors files are loaded.")
-        length = struct.unpack("<Q", start)[0] if len(start) == 8 else LONGEST_HEADER + 1
-        if length > LONGEST_HEADER:
+        length = struct.unpack("<Q", start)[0] if len(start) == 8 else 0
+        if not 0 < length <= LONGEST_HEADER:
             raise EngineUnavailable(f"{path} is not a safetensors file.")
-        text = file.read(length)
+        text = opening + file.read(length - 1)
     try:
         entries = json.loads(text)
         entries.pop("__metadata__", None)

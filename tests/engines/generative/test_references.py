@@ -33,11 +33,13 @@ def test_picture_is_trimmed_to_the_garment_and_keeps_its_ground() -> None:
     assert shown.cover.shape == shown.picture.shape[:2]
     assert tuple(shown.picture[2, 2]) == pytest.approx((230, 225, 210), abs=6)
     assert np.median(shown.picture[shown.cover > 240], axis=0) == pytest.approx(TOP, abs=8)
+    assert not shown.was_worn
 
 
 def test_garment_worn_by_somebody_stands_on_white() -> None:
     wearer = draw_mannequin(sleeves="long", top=TOP, ground=(90, 140, 90))
     shown = reference(Garment(wearer.photo, Category.UPPER_BODY), DrawnSegmenter(wearer))
+    assert shown.was_worn
     assert (shown.picture[shown.cover == 0] == 255).all()
     assert np.median(shown.picture[shown.cover > 240], axis=0) == pytest.approx(TOP, abs=8)
 

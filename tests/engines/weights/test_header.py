@@ -66,6 +66,17 @@ def test_zip_of_torch_is_refused(tmp_path: Path) -> None:
         read_header(path)
 
 
+def test_header_whose_length_begins_like_a_pickle_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    for name_length in range(1, 300):
+        save_file({"n" * name_length: torch.zeros(1)}, path)
+        if path.read_bytes()[0] == 0x80:
+            break
+    else:
+        pytest.fail("no header is that long")
+    assert list(read_header(path)) == ["n" * name_length]
+
+
 @pytest.mark.parametrize(
     "content",
     [

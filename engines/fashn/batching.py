@@ -1,0 +1,156 @@
+"""Calls that arrive together are drawn together, and know nothing of each other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeAlias, TypeVar
+
+from engines.base import OnStep, RenderStopped, ShouldStop
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+Run: TypeAlias = Callable[[Sequence[Job], OnStep, ShouldStop], Sequence[Result | Exception]]
+"""Draws a batch: as many results as jobs, none of them None, and an exception in place of one that failed alone. Told
+to stop once every caller has left."""
+
+WAIT = "wait"
+"""Name of the stage of a caller whose batch has nothing new to tell."""
+
+BREATH_S = 0.5
+"""A waiting caller says so, and asks whether it should stop, at least that often."""
+
+
+@dataclass(eq=False)
+class _Call(Generic[Job, Result]):
+    """One caller.
+
+    Attributes:
+        job: What is to be drawn.
+        arrived: By the monotonic clock.
+        steps: Stages that its batch began and that it has not been told of.
+        outcome: What it waits for.
+        left: Whether it has gone.
+    """
+
+    job: Job
+    arrived: float
+    steps: deque[str] = field(default_factory=deque)
+    outcome: Result | BaseException | None = None
+    left: bool = False
+
+    @property
+    def has_news(self) -> bool:
+        return bool(self.steps) or self.outcome is not None
+
+
+class MicroBatcher(Generic[Job, Result]):
+    """Collects jobs of several threads into batches and runs one batch at a time.
+
+    The batches run in a thread of their own, which lives as long as there are jobs. Callbacks of a caller are called
+    in the caller's own thread.
+
+    Args:
+        run: Draws a batch.
+        most: Jobs in a batch at most.
+        wait_s: How long the first job of a batch waits for others.
+    """
+
+    def __init__(self, run: Run[Job, Result], *, most: int, wait_s: float) -> None:
+        self._run = run
+        self._most = most
+        self._wait_s = wait_s
+        self._changed = threading.Condition()
+        self._waiting: deque[_Call[Job, Result]] = deque()
+        self._working = False
+
+    def submit(self, job: Job, on_step: OnStep, should_stop: ShouldStop) -> Result:
+        """Have one job drawn, together with whatever else is there.
+
+        Args:
+            job: What to draw.
+            on_step: Called with the stages of the batch, and with `WAIT` at least every `BREATH_S` seconds.
+            should_stop: Asked as often.
+
+        Raises:
+            RenderStopped: ``should_stop`` said so; the others of the batch go on.
+            Exception: Whatever became of the batch, or of this job in it.
+        """
+        call: _Call[Job, Result] = _Call(job, time.monotonic())
+        self._enter(call)
+        try:
+            while call.outcome is None:
+                if should_stop():
+                    raise RenderStopped
+                for name in self._news(call):
+                    on_step(name)
+        finally:
+            self._leave(call)
+        if isinstance(call.outcome, BaseException):
+            raise call.outcome
+        return call.outcome
+
+    def _enter(self, call: _Call[Job, Result]) -> None:
+        with self._changed:
+            if not self._working:
+                # It waits for this lock. Started first, so that nothing has changed should it not start.
+                threading.Thread(target=self._work, name="fashn batches", daemon=True).start()
+                self._working = True
+            self._waiting.append(call)
+            self._changed.notify_all()
+
+    def _leave(self, call: _Call[Job, Result]) -> None:
+        with self._changed:
+            call.left = True
+            if call in self._waiting:
+                self._waiting.remove(call)
+            self._changed.notify_all()
+
+    def _news(self, call: _Call[Job, Result]) -> list[str]:
+        """Wait for something to tell the caller; nothing once its outcome is there."""
+        with self._changed:
+            self._changed.wait_for(lambda: call.has_news, timeout=BREATH_S)
+            steps = list(call.steps)
+            call.steps.clear()
+            return steps or ([] if call.outcome is not None else [WAIT])
+
+    def _work(self) -> None:
+        while batch := self._next_batch():
+            self._run_batch(batch)
+
+    def _next_batch(self) -> list[_Call[Job, Result]]:
+        """The calls to draw next, once enough are there or the first has waited long enough; none ends the thread."""
+        with self._changed:
+            while self._waiting and len(self._waiting) < self._most:
+                left = self._waiting[0].arrived + self._wait_s - time.monotonic()
+                if left <= 0 or not self._changed.wait(timeout=left):
+                    break
+            batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+            self._working = bool(batch)
+            return batch
+
+    def _run_batch(self, batch: list[_Call[Job, Result]]) -> None:
+        def on_step(name: str) -> None:
+            with self._changed:
+                for call in batch:
+                    call.steps.append(name)
+                self._changed.notify_all()
+
+        def should_stop() -> bool:
+            return all(call.left for call in batch)
+
+        outcomes: Sequence[Result | BaseException]
+        try:
+            outcomes = self._run([call.job for call in batch], on_step, should_stop)
+            if len(outcomes) != len(batch):
+                raise ValueError(f"{len(outcomes)} results for {len(batch)} jobs")
+        except BaseException as error:  # noqa: BLE001 - every caller raises it; nobody must be left waiting
+            outcomes = [error] * len(batch)
+        with self._changed:
+            for call, outcome in zip(batch, outcomes, strict=True):
+                call.outcome = outcome
+            self._changed.notify_all()

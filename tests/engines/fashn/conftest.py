@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from engines.fashn.checkpoint import load_network
+from engines.fashn.network import FashnNetwork
+from tests.engines.fashn.numbers import Numbers
+from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_thread() -> Iterator[None]:
+    """The networks are so small that threads would only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def numbers() -> Numbers:
+    return Numbers()
+
+
+@pytest.fixture(scope="session")
+def weights(tmp_path_factory: pytest.TempPathFactory, numbers: Numbers) -> Path:
+    """A whole folder; nobody writes into it."""
+    folder = tmp_path_factory.mktemp("fashn")
+    write_checkpoint(folder, numbers.weights, numbers.configuration)
+    write_pose_graphs(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def network(weights: Path) -> FashnNetwork:
+    return load_network(weights, device=torch.device("cpu"), dtype=torch.float32)
+
+
+@pytest.fixture
+def own_network(weights: Path) -> FashnNetwork:
+    """One that a test may change."""
+    return load_network(weights, device=torch.device("cpu"), dtype=torch.float32)

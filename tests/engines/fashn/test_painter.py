@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from engines.base import (
+    Category,
+    DeviceOutOfMemory,
+    EngineError,
+    EngineUnavailable,
+    Garment,
+    PersonMap,
+    Picture,
+    RenderStopped,
+)
+from engines.fashn.batching import WAIT
+from engines.fashn.checkpoint import WEIGHTS_FILE
+from engines.fashn.painter import FashnPainter
+from engines.fashn.poses import finder
+from engines.fashn.poses.finder import DETECTOR_FILE
+from engines.fashn.sampler import STEP, Sampler
+from engines.generative.painter import Painter, PaintRequest, Reference
+from tests.engines.fashn.numbers import Numbers
+from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
+
+STEPS = 3
+
+
+def painter_of(folder: Path, *, device: str = "cpu", batch_size: int = 4, wait_s: float = 0.0) -> FashnPainter:
+    return FashnPainter(folder, device=device, steps=STEPS, batch_size=batch_size, batch_wait_s=wait_s)
+
+
+@pytest.fixture(scope="module")
+def painter(weights: Path) -> FashnPainter:
+    painter = painter_of(weights)
+    painter.setup()
+    return painter
+
+
+@pytest.fixture
+def own_weights(weights: Path, tmp_path: Path) -> Path:
+    """A copy to be spoilt."""
+    return Path(shutil.copytree(weights, tmp_path / "fashn"))
+
+
+def request_for(
+    seed: int = 0, *, colour: int = 200, category: Category = Category.UPPER_BODY, size: tuple[int, int] = (96, 60)
+) -> PaintRequest:
+    person = np.random.default_rng(1).integers(0, 256, (*size, 3), np.uint8)
+    photo = np.full((40, 40, 3), 255, np.uint8)
+    photo[8:32, 8:32] = colour
+    cover = np.where(photo[..., 0] < 255, 255, 0).astype(np.uint8)
+    blank = np.zeros(size, np.uint8)
+    nobody = PersonMap(blank, blank, np.zeros((33, 4), np.float32), 0.0)
+    return PaintRequest(person, nobody, [Reference(Garment(photo, category), photo, cover)], seed)
+
+
+def paint(painter: Painter, request: PaintRequest) -> Picture:
+    return painter.paint(request, lambda _: None, lambda: False)
+
+
+def refused(painter: FashnPainter) -> str:
+    with pytest.raises(EngineUnavailable) as refusal:
+        painter.setup()
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+def test_whole_frame_is_drawn_as_large_as_it_fits(painter: FashnPainter) -> None:
+    assert paint(painter, request_for(size=(96, 60))).shape == (48, 30, 3)
+    assert paint(painter, request_for(size=(60, 96))).shape == (22, 36, 3)
+    assert paint(painter, request_for(size=(24, 18))).shape == (48, 36, 3)
+
+
+def test_same_seed_and_inputs_give_the_same_picture(painter: FashnPainter) -> None:
+    first = paint(painter, request_for(3))
+    assert first.dtype == np.uint8
+    assert first.std() > 5
+    assert np.array_equal(first, paint(painter, request_for(3)))
+
+
+@pytest.mark.parametrize(
+    "other", [request_for(4), request_for(3, colour=10), request_for(3, category=Category.FULL_BODY)]
+)
+def test_seed_garment_and_category_change_the_picture(painter: FashnPainter, other: PaintRequest) -> None:
+    assert not np.array_equal(paint(painter, request_for(3)), paint(painter, other))
+
+
+def test_calls_drawn_together_are_what_they_would_be_alone(
+    weights: Path, painter: FashnPainter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    sample = Sampler.sample
+
+    def record(self: Sampler, *given: object) -> torch.Tensor:
+        sizes.append(len(given[1]))  # type: ignore[arg-type]
+        return sample(self, *given)  # type: ignore[arg-type]
+
+    requests = [request_for(seed, colour=50 * seed, size=(90 + seed, 60)) for seed in range(3)]
+    alone = [paint(painter, request) for request in requests]
+    shared = painter_of(weights, batch_size=3, wait_s=20.0)
+    shared.setup()
+    monkeypatch.setattr(Sampler, "sample", record)
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda request: paint(shared, request), requests, timeout=60))
+    assert sizes == [3]
+    for one, other in zip(alone, together, strict=True):
+        assert np.abs(one.astype(int) - other).max() <= 1
+
+
+def test_every_step_is_told(painter: FashnPainter) -> None:
+    told: list[str] = []
+    painter.paint(request_for(), told.append, lambda: False)
+    assert [name for name in told if name != WAIT] == [finder.STEP, finder.STEP, *[STEP] * STEPS]
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_stops_between_steps(painter: FashnPainter, after: int) -> None:
+    told: list[str] = []
+    with pytest.raises(RenderStopped):
+        painter.paint(request_for(), told.append, lambda: len(told) >= after)
+
+
+def test_nobody_in_the_photo(own_weights: Path) -> None:
+    write_pose_graphs(own_weights, score=0.1)
+    painter = painter_of(own_weights)
+    painter.setup()
+    with pytest.raises(EngineError) as refusal:
+        paint(painter, request_for())
+    assert refusal.value.code == "person_not_found"
+
+
+def test_memory_that_does_not_suffice_is_everybodys_error(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    painter = painter_of(weights, batch_size=2, wait_s=20.0)
+    painter.setup()
+
+    def run_out(*_given: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(Sampler, "sample", run_out)
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(paint, painter, request_for(seed)) for seed in range(2)]
+        for call in calls:
+            error = call.exception(60)
+            assert isinstance(error, DeviceOutOfMemory)
+            assert error.__context__ is None  # it would keep the tensors on the device alive
+    painter.free_memory()
+    monkeypatch.undo()
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(paint, painter, request_for(seed)) for seed in range(2)]
+        assert all(call.result(60).shape == (48, 30, 3) for call in calls)
+
+
+def test_picture_without_numbers_is_the_error_of_its_own_job(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    painter = painter_of(weights, batch_size=2, wait_s=20.0)
+    painter.setup()
+    sample = Sampler.sample
+
+    def spoil_darkest(self: Sampler, *given: object) -> torch.Tensor:
+        drawn = sample(self, *given).clone()  # type: ignore[arg-type]
+        drawn[given[0].garment.mean(dim=(1, 2, 3)).argmin()] = torch.nan  # type: ignore[attr-defined]
+        return drawn
+
+    monkeypatch.setattr(Sampler, "sample", spoil_darkest)
+    with ThreadPoolExecutor(2) as pool:
+        dark, bright = (pool.submit(paint, painter, request_for(colour=colour)) for colour in (0, 250))
+        assert isinstance(dark.exception(60), ArithmeticError)
+        assert bright.result(60).shape == (48, 30, 3)
+
+
+def test_what_an_operator_has_to_know(painter: FashnPainter) -> None:
+    info = painter.info
+    assert (info.name, info.device, info.trained, info.max_garments, info.parallel) == ("fashn", "cpu", True, 4, 4)
+    assert (info.code_licence, info.weights_licence, info.commercial_use) == ("Apache-2.0", "Apache-2.0", True)
+    assert info.hints == {"view_angle", "back_picture"}
+    assert painter.garments_per_pass == 1
+    protocol: Painter = painter
+    assert protocol.refusal(Garment(np.zeros((1, 1, 3), np.uint8), Category.UPPER_BODY), "size") is not None
+
+
+def test_figures_for_operators(weights: Path) -> None:
+    painter = painter_of(weights, batch_size=2, wait_s=20.0)
+    painter.setup()
+    assert painter.readings() == {"batches": 0, "batch_pictures": 0}
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda seed: paint(painter, request_for(seed)), range(2), timeout=60))
+    assert painter.readings() == {"batches": 1, "batch_pictures": 2}
+
+
+def test_it_draws_nothing_before_it_is_set_up(weights: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"setup\(\) has to come first"):
+        paint(painter_of(weights), request_for())
+
+
+@pytest.mark.parametrize(
+    ("device", "sentence"),
+    [
+        ("cuda", "The fashn engine needs a CUDA device and none was found here."),
+        ("gpu", "There is no device called gpu; it is cpu, cuda or cuda:1 and so on."),
+        ("meta", "The fashn engine runs on cpu and cuda, not on meta."),
+    ],
+)
+def test_device_that_is_not_there(weights: Path, monkeypatch: pytest.MonkeyPatch, device: str, sentence: str) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert refused(painter_of(weights, device=device)) == sentence
+
+
+def test_gpu_with_a_number_that_is_not_there(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    assert refused(painter_of(weights, device="cuda:3")) == "There is no device cuda:3: 1 CUDA devices were found here."
+
+
+def remove_weights(folder: Path, _numbers: Numbers) -> None:
+    (folder / WEIGHTS_FILE).unlink()
+
+
+def cut_weights(folder: Path, _numbers: Numbers) -> None:
+    (folder / WEIGHTS_FILE).write_bytes((folder / WEIGHTS_FILE).read_bytes()[:-1])
+
+
+def rename_key(folder: Path, numbers: Numbers) -> None:
+    renamed = {name.replace("y_embedder", "class_embedder"): tensor for name, tensor in numbers.weights.items()}
+    write_checkpoint(folder, renamed, numbers.configuration)
+
+
+def remove_detector(folder: Path, _numbers: Numbers) -> None:
+    (folder / DETECTOR_FILE).unlink()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (remove_weights, "The weights {folder}/model.safetensors are missing."),
+        (cut_weights, "{folder}/model.safetensors is corrupt: it is not as long as its header says. Fetch it again."),
+        (rename_key, "{folder}/model.safetensors does not hold the tensor y_embedder.weight."),
+        (remove_detector, "The weights {folder}/dwpose/yolox_l.onnx are missing."),
+    ],
+)
+def test_weights_that_are_not_right(
+    own_weights: Path, numbers: Numbers, spoil: Callable[[Path, Numbers], None], sentence: str
+) -> None:
+    spoil(own_weights, numbers)
+    assert refused(painter_of(own_weights)) == sentence.format(folder=own_weights)
+
+
+def test_weights_that_do_not_fit_into_the_device(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_out(*_given: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(Sampler, "sample", run_out)
+    assert "do not fit into the memory of cpu; choose a smaller batch" in refused(painter_of(weights))
+
+
+def test_blocks_are_compiled_where_asked_for(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[object] = []
+
+    def compile_nothing(call: object) -> object:
+        compiled.append(call)
+        return call
+
+    monkeypatch.setattr(torch, "compile", compile_nothing)
+    painter_of(weights).setup()
+    assert compiled == []
+    FashnPainter(weights, device="cpu", steps=STEPS, compile=True).setup()
+    assert len(compiled) == 5
