@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_FOR_TESTS := $(VENV)/.ready-for-tests
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 .DEFAULT_GOAL := help
-.PHONY: help env demo up down status test lint types imports fix docs check bench gallery bench-engine clean
+.PHONY: help env test-env demo up down status test lint types imports fix docs check bench gallery bench-engine clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -13,9 +15,15 @@ env: $(READY) ## Virtual environment in .venv, with the CPU engine's model files
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable . --group dev
+	$(INSTALL) --upgrade pip
+	$(INSTALL) --editable .
 	$(BIN)/tryon engines fetch warp
+	touch $@
+
+test-env: $(READY_FOR_TESTS) ## The same with all that the tests need: torch and the tools of development
+
+$(READY_FOR_TESTS): $(READY)
+	$(INSTALL) --editable ".[gpu]" --group dev
 	touch $@
 
 demo: env ## Try a garment on: [PERSON=photo.jpg] [GARMENT="a.png b.png"] [CATEGORY="upper_body lower_body"] [OUT=x.jpg]
@@ -31,33 +39,33 @@ down: ## Stop the service that `make demo` left running
 status: ## How each part of the service is
 	$(BIN)/tryon status
 
-test: env ## The whole suite
+test: test-env ## The whole suite
 	$(BIN)/python -m pytest $(ARGS)
 
-lint: env ## Style and formatting
+lint: test-env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
-types: env ## Static types
+types: test-env ## Static types
 	$(BIN)/mypy
 
-imports: env ## Who may import whom
+imports: test-env ## Who may import whom
 	$(BIN)/lint-imports --no-cache
 
-fix: env ## Mend what the linter can mend
+fix: test-env ## Mend what the linter can mend
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
-docs: env ## Write the generated pages again
+docs: test-env ## Write the generated pages again
 	$(BIN)/python docs/generate.py
 
 check: lint types imports test ## Everything that CI runs
 
-bench: env ## Measure; prints a table and writes out/bench.json
+bench: test-env ## Measure; prints a table and writes out/bench.json
 	$(BIN)/python -m bench.service
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))
 
-bench-engine: env ## How true and how fast the CPU engine is: FOLDER=pictures [ONLY=text] [SAMPLE=every n-th pair] [OUT=out/bench-engine]
+bench-engine: test-env ## How true and how fast the CPU engine is: FOLDER=pictures [ONLY=text] [SAMPLE=every n-th pair] [OUT=out/bench-engine]
 	$(BIN)/python -m bench.engine $(FOLDER) $(if $(ONLY),--only "$(ONLY)") $(if $(SAMPLE),--sample $(SAMPLE)) \
 	  $(if $(OUT),--out $(OUT))
 

@@ -1,4 +1,4 @@
-"""One device, one thread: whatever uses the engine's device runs here, one after the other, and reports progress.
+"""One device: whatever uses it runs in its threads, as many at a time as the engine can take, and reports progress.
 
 While a call waits for its turn or makes progress, heartbeats go to Temporal. A call that stalls stops sending them,
 so that Temporal gives the job to another worker; a call whose activity is cancelled stops at its next stage.
@@ -50,13 +50,17 @@ class _Progress:
 
 
 class Device:
-    """A one-thread pool around an engine."""
+    """A pool of threads around an engine.
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="device")
+    Args:
+        parallel: How many calls run at a time, see `engines.base.EngineInfo.parallel`.
+    """
+
+    def __init__(self, parallel: int = 1) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="device")
 
     async def run(self, work: Callable[[OnStep, ShouldStop], Result]) -> Result:
-        """Run ``work`` in the device thread from inside an activity.
+        """Run ``work`` in a thread of the device from inside an activity.
 
         Args:
             work: Takes the two callbacks of `engines.base` and blocks for as long as it needs.
@@ -65,7 +69,7 @@ class Device:
         beating = asyncio.create_task(self._beat(progress))
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._thread, work, progress.on_step, progress.should_stop
+                self._threads, work, progress.on_step, progress.should_stop
             )
         finally:
             progress.request_stop()
@@ -79,4 +83,4 @@ class Device:
 
     def close(self) -> None:
         """Wait for the work at hand, refuse more."""
-        self._thread.shutdown(wait=True)
+        self._threads.shutdown(wait=True)

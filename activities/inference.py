@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from temporalio import activity
 
 from activities.device import Device
-from activities.failures import expected_failures
+from activities.engine_metrics import record_render
+from activities.failures import expected_failures, failure
 from activities.objects import get_object, put_object
 from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_person_map
 from domain.object_keys import work_key
-from engines.base import Category, Engine, Garment, Hints, PersonSegmenter, Picture, RenderRequest, RenderResult
+from engines.base import (
+    Category,
+    DeviceOutOfMemory,
+    Engine,
+    Garment,
+    Hints,
+    OnStep,
+    PersonSegmenter,
+    Picture,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
 from engines.dressing_order import dressing_order
 from engines.kind_folding import fold_kind
+from engines.routes import RoutedEngines
 from engines.sizes import fit_of
 from imaging.decode import decode_image
 from imaging.encode import encode_png
@@ -60,13 +75,30 @@ def report_of(engine: Engine, result: RenderResult) -> RenderReport:
 
 
 class InferenceActivities:
-    """Steps on the GPU queue. Only the engine itself holds the device; fetching and encoding happen beside it."""
+    """Steps on the GPU queue. Only the engine itself holds the device; fetching and encoding happen beside it.
 
-    def __init__(self, store: ObjectStore, segmenter: PersonSegmenter, engine: Engine, device: Device) -> None:
+    Args:
+        store: Where pictures come from and go to.
+        segmenter: Finds the person.
+        engines: Draw.
+        device: The threads that segmenter and engines run in.
+        give_up: Called when a render did not fit into the device's memory a second time: a process whose memory is
+            that fragmented, or whose neighbour took it, is better started anew.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        segmenter: PersonSegmenter,
+        engines: RoutedEngines,
+        device: Device,
+        give_up: Callable[[], None],
+    ) -> None:
         self._store = store
         self._segmenter = segmenter
-        self._engine = engine
+        self._engines = engines
         self._device = device
+        self._give_up = give_up
 
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
@@ -94,12 +126,30 @@ class InferenceActivities:
             )
             person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
-            result = await self._device.run(
-                lambda on_step, should_stop: self._engine.render(prepared, on_step, should_stop)
-            )
+            engine = self._engines.engine_for(prepared.garments)
+            began = time.monotonic()
+            result = await self._drawn(engine, prepared)
+            record_render(engine, time.monotonic() - began)
             png = await asyncio.to_thread(encode_png, result.picture)
             picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
-        return RenderedPicture(picture=picture, report=report_of(self._engine, result))
+        return RenderedPicture(picture=picture, report=report_of(engine, result))
+
+    async def _drawn(self, engine: Engine, request: RenderRequest) -> RenderResult:
+        """One render, and another one after the device's memory was emptied."""
+
+        def render(on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+            return engine.render(request, on_step, should_stop)
+
+        try:
+            return await self._device.run(render)
+        except DeviceOutOfMemory:
+            activity.logger.warning("device out of memory", extra={"engine": engine.info.name})
+        engine.free_memory()
+        try:
+            return await self._device.run(render)
+        except DeviceOutOfMemory as error:
+            self._give_up()
+            raise failure("generation_failed", f"out of device memory twice: {error}") from error
 
     async def _photo(self, ref: ObjectRef) -> Picture:
         data = await get_object(self._store, ref)

@@ -2,22 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from engines.models import fetch_models
-from runtime.settings import load_settings
+from cli.compare import compare
+from engines.base import EngineInfo, EngineUnavailable
+from engines.catalogue import ENGINES, WEIGHTS
+from engines.models import ModelsMissing, fetch_models, models_present
+from engines.weights.fetch import MANIFEST, fetch_weights
+from runtime.settings import Settings, load_settings
 
-app = typer.Typer(no_args_is_help=True, help="Engines and their model files.")
+app = typer.Typer(help="Engines, their licences and their weights.")
+app.command()(compare)
 
-FETCHABLE = ("warp",)
+
+@app.callback(invoke_without_command=True)
+def list_engines(
+    context: typer.Context, *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    """Without a command: list the engines with licences, revisions, memory, the hints they follow, and what is here."""
+    if context.invoked_subcommand is not None:
+        return
+    settings = load_settings()
+    entries = [_entry(info, settings) for info in ENGINES.values()]
+    typer.echo(json.dumps(entries, indent=2) if as_json else "\n\n".join(_in_words(entry) for entry in entries))
 
 
 @app.command("fetch")
-def fetch(name: Annotated[str, typer.Argument(help=f"One of {', '.join(FETCHABLE)}.")]) -> None:
-    """Download the model files that an engine needs and check their sums; nothing to do when they are there."""
-    if name not in FETCHABLE:
-        typer.echo(f"There is nothing to fetch for {name!r}; engines are {', '.join(FETCHABLE)}.", err=True)
-        raise typer.Exit(1)
-    fetch_models(load_settings().engine.models_dir, typer.echo)
+def fetch(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(ENGINES)}.")],
+    into: Annotated[Path | None, typer.Option(help="Folder; by default the one that the settings name.")] = None,
+) -> None:
+    """Download the weights that an engine needs and verify them; nothing to do when they are there and whole."""
+    if name not in ENGINES:
+        raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
+    settings = load_settings()
+    try:
+        if name not in WEIGHTS:
+            fetch_models(into or settings.engine.models_dir, typer.echo)
+            return
+        # Here, since only this needs the libraries of the generative engines.
+        from worker_gpu.painters import check_libraries, check_weights
+
+        check_libraries(name)
+        folder = into or settings.engine.weights_dir / name
+        fetch_weights(WEIGHTS[name], folder, licence=ENGINES[name].weights_licence, report=typer.echo)
+        check_weights(name, folder)
+    except (ModelsMissing, EngineUnavailable) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"All that {name} needs is in {folder}, and its tensors are those of the network.")
+
+
+def _entry(info: EngineInfo, settings: Settings) -> dict[str, Any]:
+    if info.name in WEIGHTS:
+        present = (settings.engine.weights_dir / info.name / MANIFEST).is_file()
+    else:
+        present = models_present(settings.engine.models_dir)
+    return {
+        "name": info.name,
+        "device": info.device,
+        "codeLicence": info.code_licence,
+        "weightsLicence": info.weights_licence,
+        "commercialUse": info.commercial_use,
+        "source": info.source,
+        "revision": info.revision,
+        "memoryMiB": info.memory_mb,
+        "maxGarments": info.max_garments,
+        "hints": sorted(info.hints),
+        "weightsPresent": present,
+    }
+
+
+def _in_words(entry: dict[str, Any]) -> str:
+    commercial = "commercial use allowed" if entry["commercialUse"] else "NO commercial use"
+    memory = f", {entry['memoryMiB'] / 1024:.0f} GiB" if entry["memoryMiB"] else ""
+    present = "here" if entry["weightsPresent"] else f"missing: tryon engines fetch {entry['name']}"
+    return "\n".join(
+        [
+            f"{entry['name']}  ({entry['device']}{memory}, up to {entry['maxGarments']} garments)",
+            f"  licences: code {entry['codeLicence']}, weights {entry['weightsLicence']}: {commercial}",
+            f"  source:   {entry['source']} at {entry['revision']}",
+            f"  hints:    {', '.join(entry['hints'])}",
+            f"  weights:  {present}",
+        ]
+    )

@@ -9,19 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from PIL import Image
-from pydantic import ValidationError
-from pydantic.alias_generators import to_snake
 
-from engines.garment_kinds import Category
+from cli.outfit import CATEGORIES, read_outfit
+from engines.catalogue import ENGINES
+from engines.warp.about import WARP
 from runtime.settings import load_settings
-from workflows.contracts import GarmentHints
 
 if TYPE_CHECKING:
     from engines.base import Picture, RenderResult
-
-ENGINES = ("warp",)
-CATEGORIES = tuple(Category)
-NO_PHOTO = "-"
 
 
 def render(
@@ -45,53 +40,29 @@ def render(
     """Render without the service, with the same engine and the same preparation of pictures."""
     if engine not in ENGINES:
         raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
-    if len(category) != len(garment) or not set(category) <= set(CATEGORIES):
-        raise typer.BadParameter(f"give one --category for each --garment, each one of {', '.join(CATEGORIES)}")
-    if hints is not None and len(hints) != len(garment):
-        raise typer.BadParameter("give --hints for each --garment or for none; '{}' says nothing")
-    if back is not None and len(back) != len(garment):
-        raise typer.BadParameter("give --back for each --garment or for none; '-' is no photo")
-    backs = [_photo(name) for name in back or [NO_PHOTO] * len(garment)]
-    worn_how = [_hints(text) for text in hints or ["{}"] * len(garment)]
+    if debug and engine != WARP.name:
+        raise typer.BadParameter(f"--debug shows the steps of {WARP.name} alone")
+    outfit = read_outfit(garment, category, hints, back)
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
-    from engines.base import EngineError
+    from engines.base import EngineError, EngineUnavailable
     from engines.models import ModelsMissing
     from engines.warp.debug_pictures import look_away
     from imaging.errors import ImageError
 
     try:
-        studio = Studio(load_settings(), _written_to(debug) if debug else look_away)
+        studio = Studio(load_settings(), _written_to(debug) if debug else look_away, engine)
         somebody = studio.person(person)
-        garments = [
-            studio.garment(path, Category(name), how, of_back)
-            for path, name, how, of_back in zip(garment, category, worn_how, backs, strict=True)
-        ]
+        garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
         result = studio.render(somebody, garments)
-    except (EngineError, ImageError, ModelsMissing) as error:
+    except (EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
         reason = sentence_of(error)
         typer.echo(json.dumps({"error": reason}) if as_json else reason, err=not as_json)
         raise typer.Exit(1) from None
     out.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(result.picture).save(out, quality=95)
-    report = _report(out, somebody.segment_ms, result)
+    report = report_of(out, somebody.segment_ms, result)
     typer.echo(json.dumps(report) if as_json else _in_words(report))
-
-
-def _photo(name: str) -> Path | None:
-    if name == NO_PHOTO:
-        return None
-    if not Path(name).is_file():
-        raise typer.BadParameter(f"{name} is no file")
-    return Path(name)
-
-
-def _hints(text: str) -> GarmentHints:
-    try:
-        said = json.loads(text)
-        return GarmentHints.model_validate({to_snake(name): value for name, value in said.items()})
-    except (ValueError, AttributeError, ValidationError) as error:
-        raise typer.BadParameter(f"{text} are no hints: {error}") from None
 
 
 def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
@@ -106,7 +77,8 @@ def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
     return write
 
 
-def _report(out: Path, segment_ms: int, result: RenderResult) -> dict[str, Any]:
+def report_of(out: Path, segment_ms: int, result: RenderResult) -> dict[str, Any]:
+    """What is to be known of a render, for JSON."""
     height, width = result.picture.shape[:2]
     return {
         "out": str(out),

@@ -12,12 +12,11 @@ from activities.inference import engine_hints
 from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
 from engines.dressing_order import dressing_order
 from engines.warp.debug_pictures import Observe, look_away
-from engines.warp.engine import WarpEngine
 from imaging.decode import decode_image
 from imaging.inspect import inspect_image
 from imaging.limits import STORED_LIMITS, ImageLimits
 from runtime.settings import Settings
-from worker_gpu.engine import choose_segmenter
+from worker_gpu.engine import build_engine, choose_segmenter
 from workflows.contracts import GarmentHints
 
 SEED = 0
@@ -37,17 +36,18 @@ class Person:
 
 
 class Studio:
-    """The person segmenter and the embedded engine, set up once."""
+    """The person segmenter and one engine, set up once."""
 
-    def __init__(self, settings: Settings, observe: Observe = look_away) -> None:
-        """Load the models; ``observe`` is shown what each step of a render made.
+    def __init__(self, settings: Settings, observe: Observe = look_away, engine: str = "warp") -> None:
+        """Load the models; ``observe`` is shown what each step of the embedded engine made.
 
         Raises:
             ModelsMissing: They have not been fetched.
+            EngineUnavailable: The engine cannot be set up here.
         """
         self._limits = ImageLimits()
         self._segmenter = choose_segmenter(settings.engine)
-        self._engine = WarpEngine(settings.engine.engine_threads, observe, self._segmenter)
+        self._engine = build_engine(engine, settings, self._segmenter, observe)
         self._segmenter.setup()
         self._engine.setup()
 

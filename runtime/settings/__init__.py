@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import get_type_hints
 
 from runtime.settings.concern import Concern
-from runtime.settings.pictures import EngineSettings, ImageSettings
+from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
+from runtime.settings.pictures import ImageSettings
 from runtime.settings.platform import (
     DatabaseSettings,
     LogSettings,
@@ -28,10 +29,13 @@ __all__ = [
     "EMBEDDED_FILE",
     "ApiSettings",
     "BillingSettings",
+    "CheckSettings",
     "DatabaseSettings",
     "EngineSettings",
+    "FashnSettings",
     "ImageSettings",
     "JobSettings",
+    "KleinSettings",
     "LogSettings",
     "MetricsSettings",
     "ObjectStoreSettings",
@@ -58,6 +62,9 @@ class Settings:
     billing: BillingSettings
     images: ImageSettings
     engine: EngineSettings
+    klein: KleinSettings
+    fashn: FashnSettings
+    checks: CheckSettings
     database: DatabaseSettings
     object_store: ObjectStoreSettings
     temporal: TemporalSettings

@@ -1,9 +1,8 @@
-"""Pictures and what draws them."""
+"""What is accepted as a picture, and what is handed out."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -55,19 +54,3 @@ class ImageSettings(Concern):
         return PictureLimits(
             max_bytes=self.max_bytes, min_side=self.min_side, max_pixels=self.max_pixels, max_aspect=self.max_aspect
         )
-
-
-class EngineSettings(Concern):
-    """What draws the pictures."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_")
-    title = "Engine"
-
-    engine: Literal["auto", "warp"] = "auto"
-    """Which engine renders. ``auto`` takes the best one that this machine can run; today that is ``warp``."""
-
-    models_dir: Path = Path(".models")
-    """Folder of the downloaded model files (``tryon engines fetch``)."""
-
-    engine_threads: int = Field(default=2, ge=1)
-    """CPU threads of one render."""

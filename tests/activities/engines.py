@@ -14,6 +14,7 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
+from engines.routes import Route, RoutedEngines
 
 
 def person_map(height: int = 400, width: int = 320) -> PersonMap:
@@ -38,6 +39,12 @@ class FakeEngine:
     def setup(self) -> None:
         pass
 
+    def free_memory(self) -> None:
+        pass
+
+    def readings(self) -> dict[str, float]:
+        return {"memory_bytes": 5.0}
+
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
         on_step("segment")
         if self._error:
@@ -52,3 +59,8 @@ class FakeEngine:
         green = np.zeros_like(request.person)
         green[..., 1] = 200
         return RenderResult(green, ["size"], {"tuck_state": "no waist in sight"}, {"paint": 3}, {"cover": 0.123456})
+
+
+def only(engine: FakeEngine) -> RoutedEngines:
+    """The engine, for everything."""
+    return RoutedEngines(Route("fake", {}), {"fake": engine})

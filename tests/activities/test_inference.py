@@ -3,21 +3,23 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pytest
 from PIL import Image
+from temporalio.common import MetricMeter
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.device import Device
 from activities.inference import InferenceActivities, engine_hints
 from activities.person_map_file import pack_person_map, unpack_person_map
-from engines.base import EngineError, Hints
+from engines.base import DeviceOutOfMemory, EngineError, Hints, OnStep, RenderRequest, RenderResult, ShouldStop
 from engines.garment_kinds import GarmentKind
 from engines.sizes import Fit
 from runtime.object_store import MemoryObjectStore
-from tests.activities.engines import FakeEngine, person_map
+from tests.activities.engines import FakeEngine, only, person_map
 from tests.pictures import encoded, photo
 from workflows.contracts import FetchedGarment, GarmentHints, ObjectRef, RenderInput, SegmentPersonInput
 
@@ -33,7 +35,7 @@ def steps_of() -> Any:
 
     def build(store: MemoryObjectStore, engine: FakeEngine) -> InferenceActivities:
         devices.append(Device())
-        return InferenceActivities(store, engine, engine, devices[-1])
+        return InferenceActivities(store, engine, only(engine), devices[-1], lambda: None)
 
     yield build
     for device in devices:
@@ -173,3 +175,51 @@ async def test_bytes_that_are_not_those_described_are_not_used(steps_of: StepsOf
         await ActivityEnvironment().run(
             steps_of(store, FakeEngine()).segment_person, SegmentPersonInput(job_id="j", person=ref)
         )
+
+
+class CrowdedEngine(FakeEngine):
+    """Does not fit into the device's memory the first few times."""
+
+    def __init__(self, failures: int) -> None:
+        super().__init__()
+        self.left, self.freed = failures, 0
+
+    def free_memory(self) -> None:
+        self.freed += 1
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        if self.left:
+            self.left -= 1
+            raise DeviceOutOfMemory("80 GB are not enough")
+        return super().render(request, on_step, should_stop)
+
+
+async def test_render_that_did_not_fit_is_tried_again_with_its_memory_freed(steps_of: StepsOf) -> None:
+    store, engine = MemoryObjectStore(), CrowdedEngine(failures=1)
+    request = await render_input(store, GarmentHints())
+    await ActivityEnvironment().run(steps_of(store, engine).render, request)
+    assert (engine.freed, len(engine.requests)) == (1, 1)
+
+
+async def test_one_that_does_not_fit_twice_fails_for_good_and_the_process_gives_up() -> None:
+    store, device, gave_up = MemoryObjectStore(), Device(), Mock()
+    engine = CrowdedEngine(failures=2)
+    inference = InferenceActivities(store, engine, only(engine), device, gave_up)
+    with pytest.raises(ApplicationError, match="out of device memory twice") as caught:
+        await ActivityEnvironment().run(inference.render, await render_input(store, GarmentHints()))
+    device.close()
+    assert (caught.value.type, caught.value.non_retryable) == ("generation_failed", True)
+    gave_up.assert_called_once_with()
+
+
+async def test_renders_are_metered_with_their_engine_and_its_readings(steps_of: StepsOf) -> None:
+    store, meter = MemoryObjectStore(), MagicMock(spec=MetricMeter)
+    meter.with_additional_attributes.return_value = meter
+    environment = ActivityEnvironment()
+    environment.metric_meter = meter
+    await environment.run(steps_of(store, FakeEngine()).render, await render_input(store, GarmentHints()))
+    meter.with_additional_attributes.assert_called_with({"engine": "fake"})
+    histograms = [call.args[0] for call in meter.create_histogram_float.call_args_list]
+    assert histograms == ["tryon_render_seconds", "tryon_render_queue_seconds"]
+    assert meter.create_gauge_float.call_args.args[0] == "tryon_engine_memory_bytes"
+    meter.create_gauge_float.return_value.set.assert_called_once_with(5.0)

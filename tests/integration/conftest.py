@@ -20,11 +20,12 @@ from api.app import create_app
 from api.parts import ApiParts
 from api.tryon.endings import JobEndings
 from domain.keys import KeyDigester
+from engines.routes import RoutedEngines
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
-from tests.activities.engines import FakeEngine
+from tests.activities.engines import FakeEngine, only
 from tests.factories import PLANS, Caller, create_caller
 from tests.imaging.shop import Shop, make_certificate, open_shop
 from tests.rates import generous_rates
@@ -86,20 +87,44 @@ async def shop(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shop]:
         yield running
 
 
+@dataclass
+class Servers:
+    """What a service stands on."""
+
+    database: Database
+    store: S3ObjectStore
+    temporal: Client
+    digester: KeyDigester
+    shop: Shop
+
+
 @pytest.fixture
-async def service(
+async def servers(
     database: Database, object_store: S3ObjectStore, temporal: Client, digester: KeyDigester, shop: Shop
-) -> AsyncIterator[Service]:
-    settings, engine, device = Settings(), FakeEngine(), Device()
-    limits = ImageLimits()
+) -> Servers:
+    return Servers(database, object_store, temporal, digester, shop)
+
+
+@pytest.fixture
+async def service(servers: Servers) -> AsyncIterator[Service]:
+    engine = FakeEngine()
+    async with running_service(servers, engine, only(engine)) as running:
+        yield running
+
+
+@asynccontextmanager
+async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngines) -> AsyncIterator[Service]:
+    """API and both workers, with these engines."""
+    settings, limits, device = Settings(), ImageLimits(), Device(engines.parallel)
+    database, store, shop = servers.database, servers.store, servers.shop
     fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
-    inference = InferenceActivities(object_store, engine, engine, device)
+    inference = InferenceActivities(store, segmenter, engines, device, lambda: None)
     parts = ApiParts(
         settings=settings,
         database=database,
-        store=object_store,
-        temporal=temporal,
-        digester=digester,
+        store=store,
+        temporal=servers.temporal,
+        digester=servers.digester,
         limits=limits,
         plans=PLANS,
         endings=JobEndings(database),
@@ -111,15 +136,15 @@ async def service(
     async def ready_parts(_settings: Settings) -> AsyncIterator[ApiParts]:
         yield parts
 
-    caller = await create_caller(database, digester)
+    caller = await create_caller(database, servers.digester)
     async with (
-        build_cpu_worker(temporal, database, object_store, fetcher, settings),
-        build_gpu_worker(temporal, inference),
+        build_cpu_worker(servers.temporal, database, store, fetcher, settings),
+        build_gpu_worker(servers.temporal, inference, engines.parallel),
         (app := create_app(settings, ready_parts)).router.lifespan_context(app),
         httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
         ) as client,
     ):
-        yield Service(client, database, object_store, caller, shop, engine)
+        yield Service(client, database, store, caller, shop, segmenter)
     await fetcher.close()
     device.close()

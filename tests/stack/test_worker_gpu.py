@@ -1,4 +1,4 @@
-"""The GPU worker as a process of its own."""
+"""The GPU worker as a process of its own: what it cannot do it says in one sentence, before it polls."""
 
 from __future__ import annotations
 
@@ -6,19 +6,52 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import torch
+
 from tests.stack.stack import PROJECT, environment
 
 
-def test_without_model_files_it_ends_with_one_sentence_before_it_polls(tmp_path: Path) -> None:
+def refusal(data_dir: Path, **variables: str) -> str:
+    """What the worker says before it ends; nobody listens where it would poll."""
     done = subprocess.run(
         [sys.executable, "-m", "worker_gpu.main"],
         cwd=PROJECT,
-        env=environment(tmp_path, TRYON_MODELS_DIR=str(tmp_path / "none"), TRYON_LOG_FORMAT="text"),
+        env=environment(data_dir, TRYON_LOG_FORMAT="text", **variables),
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert done.returncode == 1
-    assert "tryon engines fetch warp" in done.stderr
     assert "Traceback" not in done.stderr
+    assert done.stderr.count("engine cannot be set up") == 1
+    return done.stderr
+
+
+def test_without_model_files(tmp_path: Path) -> None:
+    assert "tryon engines fetch warp" in refusal(tmp_path, TRYON_MODELS_DIR=str(tmp_path / "none"))
+
+
+def test_engine_that_does_not_exist(tmp_path: Path) -> None:
+    assert "'flux' is no route: name one of auto, fashn, klein, warp" in refusal(tmp_path, TRYON_ENGINE="flux")
+
+
+@pytest.mark.parametrize("name", ["klein", "fashn"])
+def test_without_weights(tmp_path: Path, name: str) -> None:
+    said = refusal(tmp_path, TRYON_ENGINE=name, TRYON_WEIGHTS_DIR=str(tmp_path), TRYON_DEVICE="cpu")
+    assert f"tryon engines fetch {name}" in said
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA GPU")
+def test_without_a_gpu(tmp_path: Path) -> None:
+    (tmp_path / "klein").mkdir()
+    variables = {"TRYON_ENGINE": "klein", "TRYON_WEIGHTS_DIR": str(tmp_path), "TRYON_LICENCE_ACKNOWLEDGED": "klein"}
+    assert "needs a CUDA GPU" in refusal(tmp_path, **variables)
+
+
+def test_weights_of_which_nobody_knows_the_licence(tmp_path: Path) -> None:
+    (tmp_path / "klein").mkdir()
+    said = refusal(tmp_path, TRYON_ENGINE="klein", TRYON_WEIGHTS_DIR=str(tmp_path), TRYON_DEVICE="cpu")
+    assert "not known to allow commercial use" in said
+    assert "TRYON_LICENCE_ACKNOWLEDGED=klein" in said

@@ -1,0 +1,77 @@
+"""FASHN VTON v1.5: seconds per picture alone and in batches, and memory. Poses are not part of it, they take a CPU."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from bench.figures import Figure
+from bench.gpu.device import peak_megabytes, settled
+from engines.fashn.network import Conditions, FashnNetwork
+from engines.fashn.sampler import Sampler, start_noise
+from engines.fashn.shape import COLOURS, POSE_CHANNELS
+
+STEPS, GUIDANCE = 20, 1.5
+BATCHES = (1, 2, 4, 8)
+
+
+def measure(
+    network: Callable[[], FashnNetwork],
+    device: str,
+    *,
+    batches: Sequence[int] = BATCHES,
+    steps: int = STEPS,
+    times: int = 5,
+    compiled: Sequence[bool] = (False, True),
+) -> list[Figure]:
+    """Measure each size of batch, and how much more a batch does per second than pictures one by one.
+
+    Args:
+        network: Makes it anew.
+        device: Where it lies.
+        batches: Pictures drawn together; the first one is compared with.
+        steps: Per picture.
+        times: Batches per figure, after one that is not counted.
+        compiled: Whether the blocks are compiled; each is measured with a network of its own.
+    """
+    figures: list[Figure] = []
+    for compile_blocks in compiled:
+        settled(device)
+        made = network()
+        if compile_blocks:
+            made.compile_repeated_blocks()  # type: ignore[no-untyped-call]
+        name = "compiled" if compile_blocks else "as it is"
+        spent = {count: _milliseconds(made, count, steps, times, torch.device(device)) for count in batches}
+        alone = Figure.of("", "ms", spent[batches[0]]).p50 / batches[0]
+        for count, values in spent.items():
+            goal = "<= 2000" if count == 1 else ""
+            figures.append(Figure.of(f"fashn, batch of {count}, {steps} steps, {name}", "ms", values, goal))
+            if count > batches[0]:
+                gain = [alone * count / value for value in values]
+                goal = ">= 3" if count == BATCHES[-1] else ""
+                figures.append(Figure.of(f"fashn, throughput of {count} over 1, {name}", "x", gain, goal))
+        figures.append(Figure.of(f"fashn, largest memory, {name}", "MB", [peak_megabytes(device)]))
+        del made
+    return figures
+
+
+def _milliseconds(network: FashnNetwork, count: int, steps: int, times: int, device: torch.device) -> list[float]:
+    frame = network.shape.input_shape
+    conditions = Conditions(
+        person=torch.zeros(count, COLOURS, *frame, device=device),
+        person_pose=torch.zeros(count, POSE_CHANNELS, *frame, device=device),
+        garment=torch.zeros(count, COLOURS, *frame, device=device),
+        garment_pose=torch.zeros(count, POSE_CHANNELS, *frame, device=device),
+        category=torch.ones(count, dtype=torch.long, device=device),
+    )
+    sampler = Sampler(network, steps=steps, guidance=GUIDANCE)
+    spent = []
+    for _ in range(times + 1):
+        noise = start_noise(range(count), frame).to(device)
+        began = time.perf_counter()
+        # The copy to the CPU waits for the device.
+        sampler.sample(conditions, noise, lambda _step: None, lambda: False).cpu()
+        spent.append(1000 * (time.perf_counter() - began))
+    return spent[1:]

@@ -1,0 +1,72 @@
+"""FLUX.2 [klein] 4B: seconds per picture by number of garments and by speed setting, and memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from bench.figures import Figure
+from bench.gpu.device import peak_megabytes, settled
+from bench.gpu.scenes import paint_request
+from engines.base import EngineUnavailable
+from engines.generative.painter import PaintRequest
+from engines.klein.networks import Networks
+from engines.klein.painter import KleinPainter
+
+GOALS = {1: "<= 1000", 4: "<= 2000"}
+"""Milliseconds on a GPU of the H200's class, by the number of garments."""
+
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "as it is": {},
+    "cudnn attention": {"attention_backend": "_native_cudnn"},
+    "fp8 storage": {"fp8": "storage"},
+    "compiled": {"compile": True},
+}
+"""Name of a setting to arguments of `KleinPainter`; each is measured with networks of its own."""
+
+
+def measure(
+    networks: Callable[[], Networks],
+    device: str,
+    *,
+    settings: Mapping[str, Mapping[str, Any]] = SETTINGS,
+    times: int = 10,
+    request: Callable[[int], PaintRequest] = paint_request,
+    dtype: str = "bfloat16",
+) -> list[Figure]:
+    """Measure each setting with one and with four garments.
+
+    Args:
+        networks: Makes them anew.
+        device: Where they lie.
+        settings: See `SETTINGS`.
+        times: Pictures per figure, after one that is not counted.
+        request: Makes a pass with so many garments.
+        dtype: Of the networks.
+    """
+    figures: list[Figure] = []
+    for name, arguments in settings.items():
+        settled(device)
+        painter = KleinPainter(device=device, dtype=dtype, networks=networks(), **arguments)
+        try:
+            painter.setup()
+        except EngineUnavailable as error:
+            print(f"klein, {name}: {error}")
+            continue
+        for garments, goal in GOALS.items():
+            spent = [_milliseconds(painter, request(garments), device) for _ in range(times + 1)][1:]
+            figures.append(Figure.of(f"klein, {garments} garments, {name}", "ms", spent, goal))
+        figures.append(Figure.of(f"klein, largest memory, {name}", "MB", [peak_megabytes(device)]))
+        del painter
+    return figures
+
+
+def _milliseconds(painter: KleinPainter, request: PaintRequest, device: str) -> float:
+    began = time.perf_counter()
+    painter.paint(request, lambda _step: None, lambda: False)
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
+    return 1000 * (time.perf_counter() - began)

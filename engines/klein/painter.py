@@ -1,0 +1,236 @@
+"""The engine: prepares references and words, and lets the stock pipeline draw."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from engines.base import (
+    DeviceOutOfMemory,
+    EngineInfo,
+    EngineUnavailable,
+    Garment,
+    OnStep,
+    Picture,
+    RenderStopped,
+    ShouldStop,
+)
+from engines.generative.painter import PaintRequest
+from engines.klein.about import MODEL, REVISION
+from engines.klein.devices import DTYPES, found_device
+from engines.klein.embeddings import EmbeddingCache
+from engines.klein.latents import LatentCache
+from engines.klein.loading import first_line, load_networks
+from engines.klein.networks import Networks
+from engines.klein.origin import info_of
+from engines.klein.pipeline import pipeline_for
+from engines.klein.prompt import MAX_GARMENTS, prompt_for, refusal
+from engines.klein.references import prepared_garment, prepared_person
+from engines.klein.speed import Fp8, Speed, apply_speed
+from engines.klein.turn import Turn
+from engines.klein.warm_up import warm_up_request
+
+MIB = 1 << 20
+
+
+class KleinPainter:
+    """FLUX.2 [klein] through the stock pipeline of diffusers.
+
+    Args:
+        model: A folder in diffusers' layout, or a hub id that is in the hub's local cache.
+        revision: The commit of the hub's repository.
+        device: ``cuda``, ``cuda:1`` or ``cpu``, which takes minutes for a picture at full size.
+        dtype: ``bfloat16``, ``float16`` or ``float32``.
+        steps: Of the network; the distilled weights want 4.
+        guidance: Above 1 the network runs twice per step; without effect on distilled weights.
+        person_megapixels: At most so large is the photo shown and the picture drawn; in units of 2^20 pixels.
+        garment_megapixels: At most so large is each garment shown. The network's time grows with the pixels it is
+            shown.
+        latent_cache_mb: MiB of the device for the latents of garments.
+        embedding_cache_entries: Prompts whose embeddings are kept in the main memory, 7.5 MiB each.
+        embeddings_folder: Files of `engines.klein.embeddings.store_embedding`.
+        compile: See `engines.klein.speed.Speed`, like the next two.
+        attention_backend: See there.
+        fp8: See there.
+        text_encoder_device: Where the text encoder lies and computes. None: it lies on the CPU and is copied to
+            ``device`` for each new prompt, so the device needs room for it, but only then.
+        networks: Ones that are loaded already; nothing is read from disk then.
+    """
+
+    def __init__(
+        self,
+        model: str = MODEL,
+        *,
+        revision: str = REVISION,
+        device: str = "cuda",
+        dtype: str = "bfloat16",
+        steps: int = 4,
+        guidance: float = 1.0,
+        person_megapixels: float = 1.0,
+        garment_megapixels: float = 0.5,
+        latent_cache_mb: int = 256,
+        embedding_cache_entries: int = 64,
+        embeddings_folder: Path | None = None,
+        compile: bool = False,  # noqa: A002 - the setting's name
+        attention_backend: str | None = None,
+        fp8: str = Fp8.OFF,
+        text_encoder_device: str | None = None,
+        networks: Networks | None = None,
+    ) -> None:
+        self._model, self._revision, self._device_name = model, revision, device
+        self._info = info_of(model, revision, device)
+        self._dtype = DTYPES[dtype]
+        self._steps, self._guidance = steps, guidance
+        self._person_megapixels, self._garment_megapixels = person_megapixels, garment_megapixels
+        self._speed = Speed(compile, attention_backend, Fp8(fp8))
+        self._text_encoder_device = text_encoder_device
+        self._networks = networks
+        self.latents = LatentCache(latent_cache_mb * MIB)
+        self.embeddings = EmbeddingCache(
+            embedding_cache_entries,
+            revision=self._info.revision,
+            dtype=self._dtype,
+            folder=embeddings_folder,
+            pinned=device.startswith("cuda"),
+        )
+        self._drawing, self._reading = Turn(), Turn()
+        self._ready = False
+
+    @property
+    def info(self) -> EngineInfo:
+        """What this engine is; its licence is that of the weights in use."""
+        return self._info
+
+    @property
+    def garments_per_pass(self) -> int:
+        """All of them at once."""
+        return MAX_GARMENTS
+
+    def setup(self) -> None:
+        """Load the networks and draw once.
+
+        Raises:
+            EngineUnavailable: The device, the weights or a speed setting cannot be used.
+        """
+        device = found_device(self._device_name)
+        text_device = None if self._text_encoder_device is None else found_device(self._text_encoder_device)
+        try:
+            networks = self._networks or load_networks(
+                self._model, self._revision, device=device, dtype=self._dtype, text_encoder_device=text_device
+            )
+            apply_speed(networks.transformer, self._speed, self._dtype)
+            self.embeddings.check_folder(networks.transformer.config["joint_attention_dim"])
+            self._painted(networks, warm_up_request(device, MAX_GARMENTS), lambda _stage: None, lambda: False)
+        except torch.OutOfMemoryError:
+            raise EngineUnavailable(
+                f"The engine klein does not fit into the memory of {device}: free some, choose smaller megapixels, "
+                "fp8 or another text_encoder_device, or use a larger GPU."
+            ) from None
+        except (RuntimeError, ValueError, ImportError) as error:
+            raise EngineUnavailable(f"The engine klein cannot draw on {device}: {first_line(error)}") from error
+        self._networks, self._ready = networks, True
+        self.free_memory()
+
+    def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
+        """Draw the whole photo anew, see `engines.generative.painter.Painter.paint`."""
+        if self._networks is None or not self._ready:
+            raise RuntimeError("The engine klein was not set up.")
+        # Nothing is raised before the first exception is gone, for its frames hold tensors.
+        stopped = False
+        try:
+            return self._painted(self._networks, request, on_step, should_stop)
+        except RenderStopped:
+            stopped = True
+        except torch.OutOfMemoryError:
+            pass
+        if stopped:
+            raise RenderStopped
+        self.free_memory()
+        raise DeviceOutOfMemory(f"The memory of {self._device_name} did not suffice for this picture.")
+
+    def refusal(self, garment: Garment, name: str) -> str | None:
+        """Why a hint is not said to the network; None where it is."""
+        return refusal(garment, name)
+
+    def free_memory(self) -> None:
+        """Forget the latents of garments and give back what torch keeps for later."""
+        self.latents.clear()
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+    def readings(self) -> Mapping[str, float]:
+        """Hits and misses of both caches, and bytes of the device."""
+        figures = {
+            "latent_cache_hits": self.latents.hits,
+            "latent_cache_misses": self.latents.misses,
+            "latent_cache_bytes": self.latents.size_bytes,
+            "embedding_cache_hits": self.embeddings.hits,
+            "embedding_cache_reads": self.embeddings.reads,
+            "embedding_cache_misses": self.embeddings.misses,
+        }
+        if self._networks is not None and self._networks.device.type == "cuda":
+            figures["memory_bytes"] = torch.cuda.memory_allocated(self._networks.device)
+            figures["memory_peak_bytes"] = torch.cuda.max_memory_allocated(self._networks.device)
+        return figures
+
+    def _painted(self, networks: Networks, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
+        watch = partial(_watch, on_step, should_stop)
+        watch("prepare")
+        person, frame = prepared_person(request.person, self._person_megapixels)
+        shown = [
+            prepared_garment(picture, self._garment_megapixels)
+            for reference in request.references
+            for picture in (reference.picture, reference.back)
+            if picture is not None
+        ]
+        embed = partial(self._embedding, networks, on_step, should_stop)
+        embedding = embed(prompt_for(request.references))
+        guided = self._guidance > 1.0 and not networks.is_distilled
+        negative = embed("") if guided else None
+        encoder = pipeline_for(networks)
+        watch("encode pictures")
+        # The photo's latents are not kept: a customer's picture stays no longer than the job.
+        references = [encoder.encode_reference(person)]
+        for picture in shown:
+            watch("encode pictures")
+            references.append(self.latents.get(picture, encoder.encode_reference))
+        with self._drawing.taken("wait for the device", on_step, should_stop):
+            watch("denoise")
+            drawn = pipeline_for(networks, references)(
+                image=[],
+                height=frame.canvas_height,
+                width=frame.canvas_width,
+                num_inference_steps=self._steps,
+                guidance_scale=self._guidance if guided else 1.0,
+                # On the CPU, so that the same seed gives the same noise whatever the device.
+                generator=torch.Generator("cpu").manual_seed(request.seed),
+                prompt_embeds=embedding.to(networks.device),
+                negative_prompt_embeds=None if negative is None else negative.to(networks.device),
+                callback_on_step_end=lambda *_: watch("denoise"),
+                callback_on_step_end_tensor_inputs=[],
+            ).images[0]
+        return frame.cut_out(np.array(drawn))
+
+    def _embedding(self, networks: Networks, on_step: OnStep, should_stop: ShouldStop, prompt: str) -> torch.Tensor:
+        """From the cache, or from the text encoder, which takes its turn at the device where it needs the same one."""
+        turn = self._drawing if networks.words.device == networks.device else self._reading
+
+        def encode(prompt: str) -> torch.Tensor:
+            with turn.taken("wait for the text encoder", on_step, should_stop):
+                return networks.words.encode(prompt, on_step, should_stop)
+
+        return self.embeddings.get(prompt, encode)
+
+
+def _watch(on_step: OnStep, should_stop: ShouldStop, stage: str) -> dict[str, torch.Tensor]:
+    """A sign of life at a stage, and the end where it is asked for; nothing of the step is changed."""
+    on_step(stage)
+    if should_stop():
+        raise RenderStopped
+    return {}

@@ -1,0 +1,72 @@
+"""The measurements run, on small networks; what they say is for a GPU to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from bench.gpu import fashn, klein
+from bench.gpu.scenes import paint_request
+from engines.fashn.network import FashnNetwork
+from engines.fashn.shape import NetworkShape
+from engines.klein.loading import load_networks
+from engines.klein.networks import Networks
+from tests.engines.klein.tiny import save_tiny_pipeline
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Networks this small are slower with more."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_klein_is_measured_by_garments_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_tiny_pipeline(tmp_path)
+
+    def networks() -> Networks:
+        return load_networks(str(tmp_path), "", device=CPU, dtype=torch.float32, text_encoder_device=CPU)
+
+    figures = klein.measure(
+        networks,
+        "cpu",
+        settings={"as it is": {}, "impossible": {"attention_backend": "none such"}},
+        times=2,
+        request=lambda garments: paint_request(garments, photo=(64, 64), product=(64, 64)),
+        dtype="float32",
+    )
+    assert [(figure.name, figure.samples) for figure in figures] == [
+        ("klein, 1 garments, as it is", 2),
+        ("klein, 4 garments, as it is", 2),
+        ("klein, largest memory, as it is", 1),
+    ]
+    assert figures[0].p50 > 0
+    assert "klein, impossible: " in capsys.readouterr().out
+
+
+def test_fashn_is_measured_alone_and_in_batches() -> None:
+    shape = NetworkShape(
+        input_shape=(48, 36),
+        hidden_size=32,
+        n_heads=2,
+        double_blocks_depth=1,
+        single_blocks_depth=1,
+        axes_dim=(4, 6, 6),
+    )
+    figures = fashn.measure(
+        lambda: FashnNetwork(shape).eval(), "cpu", batches=(1, 2), steps=2, times=1, compiled=[False]
+    )
+    assert [figure.name for figure in figures] == [
+        "fashn, batch of 1, 2 steps, as it is",
+        "fashn, batch of 2, 2 steps, as it is",
+        "fashn, throughput of 2 over 1, as it is",
+        "fashn, largest memory, as it is",
+    ]
+    assert figures[2].p50 == pytest.approx(2 * figures[0].p50 / figures[1].p50, rel=0.2)
