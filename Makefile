@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_FOR_TESTS := $(VENV)/.ready-for-tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PICTURES := tests/engines tests/imaging tests/bench
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test lint types imports fix docs check bench gallery bench-engine clean
+.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench gallery bench-engine clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -39,8 +40,19 @@ down: ## Stop the service that `make demo` left running
 status: ## How each part of the service is
 	$(BIN)/tryon status
 
-test: test-env ## The whole suite
+# Half of the suite draws pictures and half of it waits for servers, so they run side by side.
+test: test-env ## The whole suite; ARGS="tests/api -k poll" for a part of it
+ifeq ($(ARGS),)
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line --keep-going test-pictures test-service
+else
 	$(BIN)/python -m pytest $(ARGS)
+endif
+
+test-pictures: test-env ## The half without servers: engines, pictures, measurements
+	$(BIN)/python -m pytest $(PICTURES)
+
+test-service: test-env ## The other half
+	$(BIN)/python -m pytest tests $(PICTURES:%=--ignore=%)
 
 lint: test-env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -54,10 +54,14 @@ class Device:
 
     Args:
         parallel: How many calls run at a time, see `engines.base.EngineInfo.parallel`.
+        on_stall: Called when a call has not moved for `STALL_SECONDS`: its thread cannot be stopped from outside, so
+            that only a new process helps.
     """
 
-    def __init__(self, parallel: int = 1) -> None:
+    def __init__(self, parallel: int = 1, on_stall: Callable[[], None] = lambda: None) -> None:
         self._threads = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="device")
+        self._on_stall = on_stall
+        self._running = 0
 
     async def run(self, work: Callable[[OnStep, ShouldStop], Result]) -> Result:
         """Run ``work`` in a thread of the device from inside an activity.
@@ -67,20 +71,37 @@ class Device:
         """
         progress = _Progress()
         beating = asyncio.create_task(self._beat(progress))
+
+        def counted() -> Result:
+            self._running += 1
+            try:
+                return work(progress.on_step, progress.should_stop)
+            finally:
+                self._running -= 1
+
         try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._threads, work, progress.on_step, progress.should_stop
-            )
+            return await asyncio.get_running_loop().run_in_executor(self._threads, counted)
         finally:
             progress.request_stop()
             beating.cancel()
 
-    @staticmethod
-    async def _beat(progress: _Progress) -> None:
+    async def _beat(self, progress: _Progress) -> None:
         while progress.alive:
             activity.heartbeat(progress.stage)
             await asyncio.sleep(HEARTBEAT_SECONDS)
+        self._on_stall()
 
-    def close(self) -> None:
-        """Wait for the work at hand, refuse more."""
-        self._threads.shutdown(wait=True)
+    def close(self, patience_seconds: float = 5.0) -> bool:
+        """Refuse more work and wait for the work at hand.
+
+        Args:
+            patience_seconds: How long; a thread that hangs in the device's driver never ends.
+
+        Returns:
+            Whether all of it has ended.
+        """
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        until = time.monotonic() + patience_seconds
+        while self._running and time.monotonic() < until:
+            time.sleep(0.02)
+        return not self._running

@@ -16,16 +16,15 @@ from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_per
 from domain.object_keys import work_key
 from engines.base import (
     Category,
+    DeviceBroken,
     DeviceOutOfMemory,
     Engine,
     Garment,
     Hints,
-    OnStep,
     PersonSegmenter,
     Picture,
     RenderRequest,
     RenderResult,
-    ShouldStop,
 )
 from engines.dressing_order import dressing_order
 from engines.kind_folding import fold_kind
@@ -82,8 +81,8 @@ class InferenceActivities:
         segmenter: Finds the person.
         engines: Draw.
         device: The threads that segmenter and engines run in.
-        give_up: Called when a render did not fit into the device's memory a second time: a process whose memory is
-            that fragmented, or whose neighbour took it, is better started anew.
+        give_up: Called when the device is broken, or when a render did not fit into its memory a second time: a
+            process whose memory is that fragmented, or whose neighbour took it, is better started anew.
     """
 
     def __init__(
@@ -127,29 +126,38 @@ class InferenceActivities:
             person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
             engine = self._engines.engine_for(prepared.garments)
-            began = time.monotonic()
             result = await self._drawn(engine, prepared)
-            record_render(engine, time.monotonic() - began)
             png = await asyncio.to_thread(encode_png, result.picture)
             picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report_of(engine, result))
 
     async def _drawn(self, engine: Engine, request: RenderRequest) -> RenderResult:
         """One render, and another one after the device's memory was emptied."""
-
-        def render(on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
-            return engine.render(request, on_step, should_stop)
-
         try:
-            return await self._device.run(render)
+            return await self._metered(engine, request)
         except DeviceOutOfMemory:
             activity.logger.warning("device out of memory", extra={"engine": engine.info.name})
-        engine.free_memory()
+        # Collecting what is left takes long enough for heartbeats to be missed.
+        await asyncio.to_thread(engine.free_memory)
         try:
-            return await self._device.run(render)
+            return await self._metered(engine, request)
         except DeviceOutOfMemory as error:
             self._give_up()
             raise failure("generation_failed", f"out of device memory twice: {error}") from error
+
+    async def _metered(self, engine: Engine, request: RenderRequest) -> RenderResult:
+        """One render. After a device is broken every further one would fail in milliseconds, job after job."""
+        began, result = time.monotonic(), None
+        try:
+            result = await self._device.run(
+                lambda on_step, should_stop: engine.render(request, on_step, should_stop),
+            )
+            return result
+        except DeviceBroken:
+            self._give_up()
+            raise
+        finally:
+            record_render(engine, time.monotonic() - began, result)
 
     async def _photo(self, ref: ObjectRef) -> Picture:
         data = await get_object(self._store, ref)

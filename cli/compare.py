@@ -51,7 +51,7 @@ def _rendered(name: str, settings: Settings, person: Path, outfit: list[Piece], 
     """Draw with one engine, which is loaded for it alone; its report, or why there is none."""
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
-    from engines.base import EngineError, EngineUnavailable
+    from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable
     from engines.models import ModelsMissing
     from imaging.errors import ImageError
 
@@ -62,7 +62,7 @@ def _rendered(name: str, settings: Settings, person: Path, outfit: list[Piece], 
         somebody = studio.person(person)
         garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
         result = studio.render(somebody, garments)
-    except (EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
+    except (DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
         return {"error": sentence_of(error)}
     path = sheet.with_name(f"{sheet.stem}-{name}.png")
     path.write_bytes(_png(result.picture))

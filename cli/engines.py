@@ -12,7 +12,7 @@ from cli.compare import compare
 from engines.base import EngineInfo, EngineUnavailable
 from engines.catalogue import ENGINES, WEIGHTS
 from engines.models import ModelsMissing, fetch_models, models_present
-from engines.weights.fetch import MANIFEST, fetch_weights
+from engines.weights.fetch import fetch_weights
 from runtime.settings import Settings, load_settings
 
 app = typer.Typer(help="Engines, their licences and their weights.")
@@ -58,10 +58,9 @@ def fetch(
 
 
 def _entry(info: EngineInfo, settings: Settings) -> dict[str, Any]:
-    if info.name in WEIGHTS:
-        present = (settings.engine.weights_dir / info.name / MANIFEST).is_file()
-    else:
-        present = models_present(settings.engine.models_dir)
+    from worker_gpu.painters import weights_present
+
+    whole = weights_present(info.name, settings) if info.name in WEIGHTS else models_present(settings.engine.models_dir)
     return {
         "name": info.name,
         "device": info.device,
@@ -73,7 +72,7 @@ def _entry(info: EngineInfo, settings: Settings) -> dict[str, Any]:
         "memoryMiB": info.memory_mb,
         "maxGarments": info.max_garments,
         "hints": sorted(info.hints),
-        "weightsPresent": present,
+        "weightsPresent": whole,
     }
 
 

@@ -16,6 +16,7 @@ from workflows.contracts import GarmentHints
 
 CATEGORIES = tuple(Category)
 NO_PHOTO = "-"
+MOST_GARMENTS = 4
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ def read_outfit(
     Raises:
         typer.BadParameter: They do not fit together, or one of them is not what it should be.
     """
+    if len(pictures) > MOST_GARMENTS:
+        raise typer.BadParameter(f"an outfit has at most {MOST_GARMENTS} garments")
     if len(categories) != len(pictures) or not set(categories) <= set(CATEGORIES):
         raise typer.BadParameter(f"give one --category for each --garment, each one of {', '.join(CATEGORIES)}")
     if hints is not None and len(hints) != len(pictures):

@@ -45,7 +45,7 @@ def render(
     outfit = read_outfit(garment, category, hints, back)
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
-    from engines.base import EngineError, EngineUnavailable
+    from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable
     from engines.models import ModelsMissing
     from engines.warp.debug_pictures import look_away
     from imaging.errors import ImageError
@@ -55,7 +55,7 @@ def render(
         somebody = studio.person(person)
         garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
         result = studio.render(somebody, garments)
-    except (EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
+    except (DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
         reason = sentence_of(error)
         typer.echo(json.dumps({"error": reason}) if as_json else reason, err=not as_json)
         raise typer.Exit(1) from None

@@ -53,6 +53,10 @@ class DeviceOutOfMemory(Exception):
     """A render did not fit into the device's memory."""
 
 
+class DeviceBroken(Exception):
+    """The device answers with errors alone, or not at all; the process has to be started anew."""
+
+
 class RenderStopped(Exception):
     """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
 

@@ -55,7 +55,7 @@ def parse_route(text: str, known: Iterable[str]) -> Route:
     chosen: dict[str, str] = {}
     for pair in text.split(","):
         category, _, name = (part.strip() for part in pair.partition("="))
-        if category not in categories or name not in names:
+        if category not in categories or name not in names or category in chosen:
             raise ValueError(
                 f"{pair.strip()!r} is no route: name one of {', '.join(sorted(names))}, or pairs like "
                 f"upper_body=fashn,*=klein with the categories {', '.join(sorted(categories))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import structlog
 
@@ -22,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 async def run(settings: Settings) -> bool:
-    """Set the engines up, then poll until a signal comes or the device's memory is spoilt.
+    """Set the engines up, then poll until a signal comes or the device is spoilt.
 
     Returns:
         Whether a signal ended it; otherwise whoever supervises this process should start it anew.
@@ -44,13 +45,15 @@ async def run(settings: Settings) -> bool:
     for engine in engines.all:
         await asyncio.to_thread(engine.setup)
         log.info("engine ready", engine=engine.info.name, device=engine.info.device)
-    device = Device(engines.parallel)
+    device = Device(engines.parallel, on_stall=give_up)
     inference = InferenceActivities(S3ObjectStore(settings.object_store), segmenter, engines, device, give_up)
     try:
         client = await connect_temporal(settings.temporal, metrics_address=settings.metrics.worker_gpu_address)
         await serve_worker(build_worker(client, inference, engines.parallel), stop, name="gpu")
     finally:
-        device.close()
+        if not device.close():
+            log.error("a render hangs in the device and cannot be waited for")
+            os._exit(1)
     return not given_up.is_set()
 
 
@@ -65,7 +68,7 @@ def main() -> None:
         log.error("engine cannot be set up", reason=str(error))  # noqa: TRY400  # the sentence says it all
         raise SystemExit(1) from None
     if not ended_by_signal:
-        log.error("the device's memory did not suffice twice; this process has to be started anew")
+        log.error("the device is broken, hangs, or lacks memory; this process has to be started anew")
         raise SystemExit(1)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engines.base import EngineUnavailable
 from engines.generative.painter import Painter
+from engines.weights.fetch import read_manifest
 from runtime.settings import Settings
 
 LIBRARIES = ("torch", "diffusers", "transformers", "onnxruntime", "huggingface_hub")
@@ -21,7 +22,7 @@ def build_painter(name: str, settings: Settings) -> Painter:
     """
     check_libraries(name)
     folder = weights_of(name, settings)
-    if folder == settings.engine.weights_dir / name and not folder.is_dir():
+    if folder == settings.engine.weights_dir / name and not weights_present(name, settings):
         raise EngineUnavailable(
             f"The weights of {name} are not in {folder}: fetch them with `tryon engines fetch {name}`."
         )
@@ -56,17 +57,37 @@ def check_weights(name: str, folder: Path) -> None:
 
 def is_ready(name: str, settings: Settings) -> bool:
     """Whether the engine's libraries and weights are there and torch finds a GPU; cheap questions first."""
-    if any(find_spec(library) is None for library in LIBRARIES) or not weights_of(name, settings).is_dir():
+    if any(find_spec(library) is None for library in LIBRARIES) or not weights_present(name, settings):
         return False
     import torch  # here, for it takes seconds to load
 
     return bool(torch.cuda.is_available())
 
 
+def weights_present(name: str, settings: Settings) -> bool:
+    """Whether an engine's weights are there, whole as far as can be told without reading them.
+
+    The folder that ``tryon engines fetch`` fills has a manifest once it is full; a folder of the operator's own counts
+    as it is, and so does what the hub's local cache holds.
+    """
+    folder = weights_of(name, settings)
+    if folder == settings.engine.weights_dir / name:
+        return bool(read_manifest(folder))
+    if folder.is_dir() or name != "klein":
+        return folder.is_dir()
+    from engines.klein.about import REVISION
+    from engines.klein.repository import model_folder
+
+    try:
+        return model_folder(str(settings.klein.model), settings.klein.revision or REVISION).is_dir()
+    except EngineUnavailable:
+        return False
+
+
 def weights_of(name: str, settings: Settings) -> Path:
     """The folder of an engine's weights, or what the settings call it."""
     chosen = settings.klein.model if name == "klein" else settings.fashn.weights
-    return Path(chosen) if chosen else settings.engine.weights_dir / name
+    return Path(chosen).expanduser() if chosen else settings.engine.weights_dir / name
 
 
 def _klein(settings: Settings) -> Painter:
@@ -81,6 +102,7 @@ def _klein(settings: Settings) -> Painter:
         steps=settings.klein.steps,
         person_megapixels=settings.klein.person_megapixels,
         garment_megapixels=settings.klein.garment_megapixels,
+        embeddings_folder=settings.klein.embeddings_dir,
         compile=settings.engine.compile,
         attention_backend=settings.klein.attention_backend,
         fp8=settings.klein.fp8,

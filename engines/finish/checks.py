@@ -108,7 +108,7 @@ def measure(
     if face is not None:
         figures["face"] = face
     for number, (garment, pixels) in enumerate(zip(garments, swatches, strict=False), start=1):
-        if not _is_covered(garment.category, garments[number:]):
+        if len(pixels) and not _is_covered(garment.category, garments[number:]):
             region = _region_of(view, garment.category, change)
             figures["colours" if number == 1 else f"colours_{number}"] = colours_seen(pixels, straight[region])
     return figures
@@ -148,9 +148,9 @@ def _changed(view: View, change: Floats, garments: Sequence[Garment], swatches: 
     for garment, pixels in zip(garments, swatches, strict=False):
         replaced = replaced_by(view, [garment.category])
         if not replaced.any():
-            continue
+            replaced = changeable(view, [garment.category])
         amount = float(change[replaced].mean())
-        if amount < UNTOUCHED or colours_seen(pixels, view.photo[replaced]) < ALREADY_WORN:
+        if amount < UNTOUCHED or not len(pixels) or colours_seen(pixels, view.photo[replaced]) < ALREADY_WORN:
             least = min(least, amount)
     return least if np.isfinite(least) else MUCH_CHANGED
 

@@ -16,6 +16,7 @@ from engines.base import (
     Picture,
     RenderRequest,
     RenderResult,
+    RenderStopped,
     ShouldStop,
 )
 from engines.finish.checks import Bounds, broken, measure, pose_drift
@@ -23,6 +24,9 @@ from engines.finish.views import View, seen_at, view_of
 
 ANOTHER_SEED = 1_000_003
 """Added to the seed for the second try."""
+
+SHOWN = ("contrast", "changed", "colours")
+"""How figures begin that the finished picture has to reach too."""
 
 SAME_FACE = 0.9
 """Correlation from which the face of the photo is surely in the picture."""
@@ -82,12 +86,19 @@ class JudgedEngine:
 
     def _judged(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         result = self._engine.render(request, on_step, should_stop)
+        if should_stop():
+            raise RenderStopped
         on_step("checks")
-        drawn = result.picture if result.painting is None else result.painting
+        if result.picture.shape != request.person.shape:
+            raise ValueError(f"{self.info.name} made {result.picture.shape} of a photo of {request.person.shape}")
         view = view_of(request.person, request.person_map)
-        figures = measure(view, seen_at(drawn, view.size), request.garments, result.swatches)
+        figures = measure(view, seen_at(result.picture, view.size), request.garments, result.swatches)
         if result.painting is not None:
-            figures |= self._person_in(result.painting, view, figures.get("face", 0.0))
+            # What a network drew is judged whole; what is handed out has to show the garments as well.
+            painted = measure(view, seen_at(result.painting, view.size), request.garments, result.swatches)
+            lowest = {name: min(figure, figures[name]) for name, figure in painted.items() if name.startswith(SHOWN)}
+            figures = painted | lowest
+            figures |= self._person_in(result.painting, view, painted.get("face", 0.0))
         return replace(result, checks=dict(result.checks) | figures)
 
     def _person_in(self, drawn: Picture, view: View, face: float) -> dict[str, float]:

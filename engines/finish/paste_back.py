@@ -10,10 +10,11 @@ import cv2
 import numpy as np
 
 from engines.base import Label, Picture, RenderRequest
+from engines.enlarging import enlarged_sharply, laid_over
 from engines.finish.alignment import Alignment, aligned, alignment_of
 from engines.finish.views import Floats, View, differences, seen_at, view_of
 from engines.finish.zone import changeable, replaced_by
-from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching, window_of
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching
 from engines.labels import labelled_as
 
 CHANGED, REDRAWN = 6.0, 22.0
@@ -47,9 +48,10 @@ def paste_back(request: RenderRequest, painting: Picture) -> Picture:
     categories = {garment.category for garment in request.garments}
     zone = changeable(view, categories)
     alignment = alignment_of(view, seen, ~zone).within_reason(max(view.size))
-    enlarged = alignment.scaled(request.person.shape[1] / view.size[0])
     share = _share(view, aligned(seen, alignment), zone, replaced_by(view, categories))
-    return _blended(request.person, _at_size_of(request.person, painting, enlarged), share)
+    straight = _straightened(painting, alignment.scaled(painting.shape[1] / view.size[0]))
+    height, width = request.person.shape[:2]
+    return laid_over(request.person, enlarged_sharply(straight, width, height), share)
 
 
 def _share(view: View, painting: Floats, zone: BoolMask, replaced: BoolMask) -> Floats:
@@ -67,22 +69,8 @@ def _share(view: View, painting: Floats, zone: BoolMask, replaced: BoolMask) -> 
     return np.asarray(soft, dtype=np.float32)
 
 
-def _at_size_of(photo: Picture, painting: Picture, alignment: Alignment) -> Picture:
-    """The painting at the photo's size, without its shift and tint."""
-    size = (photo.shape[1], photo.shape[0])
-    interpolation = cv2.INTER_LANCZOS4 if painting.shape[1] < size[0] else cv2.INTER_AREA
-    grown = cv2.resize(painting, size, interpolation=interpolation)
-    lab = np.asarray(cv2.cvtColor(grown.astype(np.float32) / 255.0, cv2.COLOR_RGB2LAB), dtype=np.float32)
+def _straightened(painting: Picture, alignment: Alignment) -> Picture:
+    """The painting, at its own size, without its shift and tint."""
+    lab = np.asarray(cv2.cvtColor(painting.astype(np.float32) / 255.0, cv2.COLOR_RGB2LAB), dtype=np.float32)
     colours = cv2.cvtColor(aligned(lab, alignment), cv2.COLOR_LAB2RGB)
     return np.asarray(np.rint(colours * 255).clip(0, 255), dtype=np.uint8)
-
-
-def _blended(photo: Picture, painting: Picture, share: Floats) -> Picture:
-    """The painting where its share is 1, the photo, to the last bit, where it is 0."""
-    size = (photo.shape[1], photo.shape[0])
-    grown = np.asarray(cv2.resize(share, size, interpolation=cv2.INTER_LINEAR), dtype=np.float32)
-    result = photo.copy()
-    window = window_of(grown > 0)
-    part = photo[window].astype(np.float32)
-    result[window] = np.rint(part + (painting[window] - part) * grown[window][..., None]).clip(0, 255).astype(np.uint8)
-    return result

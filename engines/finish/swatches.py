@@ -34,11 +34,11 @@ def colours_seen(swatch_pixels: NDArray[np.uint8], region: Floats) -> float:
     """How much of a garment's palette is seen in a region, 0 to 1.
 
     Args:
-        swatch_pixels: ``(n, 3)`` sRGB of the garment.
+        swatch_pixels: ``(n, 3)`` sRGB of the garment, some at least.
         region: ``(m, 3)`` Lab of the pixels where it ought to be.
     """
-    if not len(swatch_pixels) or not len(region):
-        return 1.0
+    if not len(region):
+        return 0.0
     colours, weights = _palette(swatch_pixels)
     distances = np.stack([np.linalg.norm((region - colour) * _scale(), axis=1) for colour in colours])
     nearest, near = distances.argmin(axis=0), distances.min(axis=0) < SAME_COLOUR

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import cv2
 import numpy as np
 
-from engines.base import Category, Label, Landmark
+from engines.base import Category, EngineError, Label, Landmark
 from engines.finish.views import Floats, View
 from engines.garment.regions import BoolMask, dilated
 from engines.labels import labelled_as
@@ -32,6 +32,15 @@ ROOM = {Category.UPPER_BODY: 0.30, Category.LOWER_BODY: 0.30, Category.FULL_BODY
 BELOW_HIPS, ABOVE_HIPS = 0.9, 0.35
 """How far tops hang down from the hips and trousers reach up, in lengths of the torso."""
 
+LEAST_SHOWN = 0.005
+"""Share of the photo that has to show clothes, or bare skin, where a garment is to be worn."""
+
+HOW_TO_BE_SHOWN = {
+    Category.UPPER_BODY: "Show yourself from head to hips.",
+    Category.LOWER_BODY: "Show yourself down to the knees at least.",
+    Category.FULL_BODY: "Show yourself from head to knees at least.",
+}
+
 _LEG_POINTS = (Landmark.LEFT_HIP, Landmark.RIGHT_HIP, Landmark.LEFT_KNEE, Landmark.RIGHT_KNEE)
 _FOOT_POINTS = (Landmark.LEFT_ANKLE, Landmark.RIGHT_ANKLE)
 
@@ -40,6 +49,17 @@ def replaced_by(view: View, categories: Iterable[Category]) -> BoolMask:
     """``(h, w)`` bool: what the person wears, or has bare, where garments of these categories are worn."""
     wanted = tuple(label for category in categories for label in WORN[category])
     return labelled_as(view.labels, wanted)
+
+
+def check_shown(view: View, categories: Iterable[Category]) -> None:
+    """See that a photo shows where garments of these categories are worn.
+
+    Raises:
+        EngineError: ``pose_not_usable`` when it is cut off above that.
+    """
+    for category in categories:
+        if replaced_by(view, [category]).mean() < LEAST_SHOWN:
+            raise EngineError("pose_not_usable", HOW_TO_BE_SHOWN[category])
 
 
 def changeable(view: View, categories: Iterable[Category]) -> BoolMask:

@@ -245,7 +245,15 @@ def without_inner_back(cloth: Cloth, back: BoolMask) -> Cloth:
     """The cloth with the inside of its back made transparent, and the matte's ring above it too."""
     if not back.any():
         return cloth
+    return Cloth(cloth.colour, (cloth.alpha * (1 - _cover_of(back))).astype(np.float32))
+
+
+def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
+    """What `without_inner_back` takes off."""
+    return Cloth(cloth.colour, (cloth.alpha * _cover_of(back)).astype(np.float32))
+
+
+def _cover_of(back: BoolMask) -> NDArray[np.float32]:
     tall = cv2.dilate(back.astype(np.uint8), np.ones((5, 5), dtype=np.uint8))
     upwards = cv2.dilate(tall, np.ones((7, 1), dtype=np.uint8), anchor=(0, 0))
-    cover = cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8)
-    return Cloth(cloth.colour, (cloth.alpha * (1 - cover)).astype(np.float32))
+    return np.asarray(cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8), np.float32)

@@ -17,6 +17,9 @@ from engines.base import (
 )
 from engines.finish.paste_back import paste_back
 from engines.finish.swatches import swatch
+from engines.finish.views import view_of
+from engines.finish.zone import check_shown
+from engines.garment.lifting import Lifter
 from engines.generative.painter import Painter, PaintRequest, Reference
 from engines.generative.references import reference_of
 from engines.hint_sense import settle
@@ -59,13 +62,15 @@ class GenerativeEngine:
         """Draw the person wearing the garments, from the skin outwards.
 
         Raises:
-            EngineError: ``garment_not_recognised``, or what the network says.
+            EngineError: ``garment_not_recognised``, ``pose_not_usable``, or what the network says.
             RenderStopped: ``should_stop`` said so.
             DeviceOutOfMemory: See `Painter.paint`.
         """
         stages = Stages(on_step, should_stop)
         stages.begin("references")
-        references = [reference_of(garment, self._segmenter, on_step, should_stop) for garment in request.garments]
+        lifter = Lifter(self._segmenter)
+        check_shown(view_of(request.person, request.person_map), {garment.category for garment in request.garments})
+        references = [reference_of(garment, lifter, on_step, should_stop) for garment in request.garments]
         dressed, painting = request, request.person
         for number, shown in enumerate(_passes(references, self._painter.garments_per_pass), start=1):
             if number > 1:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from engines.base import EngineError, Garment, Mask, OnStep, PersonSegmenter, Picture, ShouldStop
+from engines.base import Garment, Mask, OnStep, Picture, ShouldStop
 from engines.garment.canvas import MARGIN
-from engines.garment.cutout import cut_out
+from engines.garment.lifting import Lifter
 from engines.garment.regions import window_of
-from engines.garment.wearer import lifted_off_wearer
 from engines.generative.painter import Reference
 from engines.hint_sense import sensible_hints
-from engines.warp.lifting import ASK_FOR_ANOTHER
 from engines.warp.pieces import Cloth
 
 ROOM = 0.04
@@ -21,32 +19,25 @@ ROOM = 0.04
 WHITE = 255.0
 
 
-def reference_of(garment: Garment, segmenter: PersonSegmenter, on_step: OnStep, should_stop: ShouldStop) -> Reference:
+def reference_of(garment: Garment, lifter: Lifter, on_step: OnStep, should_stop: ShouldStop) -> Reference:
     """Find the garment in its picture and trim the picture to it.
 
     Raises:
         EngineError: ``garment_not_recognised``: nothing in the picture is a garment, or its wearer hides too much.
         RenderStopped: ``should_stop`` said so.
     """
-    picture, cover, was_worn = _isolated(garment, garment.picture, segmenter, on_step, should_stop)
+
+    def isolated(picture: Picture) -> tuple[Picture, Mask, bool]:
+        lifted = lifter.lift(picture, garment.category, on_step, should_stop)
+        if lifted.was_worn:
+            return *_trimmed(_on_white(lifted.cloth), _as_mask(lifted.cloth)), True
+        return *_trimmed(picture, _cover_in(picture, lifted.cloth)), False
+
+    picture, cover, was_worn = isolated(garment.picture)
     back = None
     if garment.back_picture is not None and sensible_hints(garment).view_angle == "back":
-        back, _, _ = _isolated(garment, garment.back_picture, segmenter, on_step, should_stop)
+        back, _, _ = isolated(garment.back_picture)
     return Reference(garment, picture, cover, back, was_worn)
-
-
-def _isolated(
-    garment: Garment, picture: Picture, segmenter: PersonSegmenter, on_step: OnStep, should_stop: ShouldStop
-) -> tuple[Picture, Mask, bool]:
-    """The trimmed picture, the garment's cover in it, and whether somebody wore it."""
-    if not segmenter.shows_person(picture):
-        return *_trimmed(picture, _cover_in(picture, cut_out(picture))), False
-    try:
-        wearer = segmenter.segment(picture, on_step, should_stop)
-        cloth = lifted_off_wearer(picture, wearer, garment.category)
-    except EngineError as error:
-        raise EngineError("garment_not_recognised", f"{error} {ASK_FOR_ANOTHER}") from None
-    return *_trimmed(_on_white(cloth), _as_mask(cloth)), True
 
 
 def _cover_in(picture: Picture, cloth: Cloth) -> Mask:

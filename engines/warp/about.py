@@ -5,7 +5,7 @@ from __future__ import annotations
 from engines.base import EngineInfo
 from engines.warp.hints import HONOURED
 
-REVISION = "5"
+REVISION = "6"
 """Counted up with every change of the pictures this engine makes."""
 
 MAX_GARMENTS = 4

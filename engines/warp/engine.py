@@ -21,6 +21,7 @@ from engines.base import (
     ShouldStop,
 )
 from engines.finish.swatches import swatch
+from engines.garment.lifting import Lifter
 from engines.stages import Stages
 from engines.warp.about import WARP
 from engines.warp.body.model import BodyModel, measure_body
@@ -38,8 +39,7 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import is_open, is_tucked, settle_hints
-from engines.warp.lifting import Lifter
+from engines.warp.hints import is_open, is_tucked, photo_to_lay, settle_hints
 from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.plate.plate import left_as_it_is
@@ -169,7 +169,7 @@ class WarpEngine:
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         stages.begin("cut_out")
-        cloth = self._lifter.lift(garment, stages.on_step, stages.should_stop)
+        cloth = self._lifter.lift(photo_to_lay(garment), garment.category, stages.on_step, stages.should_stop).cloth
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
         stages.begin("drape")
         drape = drape_garment(garment, cloth, body, under_tucked_top=under_tucked_top)

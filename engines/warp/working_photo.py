@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap, Picture
-from engines.garment.regions import window_of
+from engines.enlarging import enlarged_sharply, laid_over
 from engines.warp.channels import largest_channel
 
 WORKING_SIDE = 1024
@@ -15,13 +15,6 @@ WORKING_SIDE = 1024
 
 CHANGED = 1.2 / 255
 """Difference from which a working pixel counts as changed, in units of full white."""
-
-SHARPENED_DETAIL, SHARPENING = 0.6, 0.7
-"""Size, in working pixels, and strength of the detail that is sharpened when a render is enlarged."""
-
-
-BAND_ROWS = 256
-"""Rows of the photo that are blended at once."""
 
 
 def working_scale(photo: Picture) -> float:
@@ -71,28 +64,8 @@ def pasted_back(original: Picture, after: NDArray[np.float32], changed: NDArray[
     grown = cv2.dilate(changed.astype(np.float32), np.ones((3, 3), dtype=np.uint8))
     soft = cv2.GaussianBlur(grown, (0, 0), 0.8)
     soft[cv2.dilate(grown, np.ones((3, 3), dtype=np.uint8)) == 0] = 0
-    cover = np.asarray(cv2.resize(soft, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
-    result = original.copy()
-    window = window_of(cover > 0)
-    if not cover[window].size:
-        return result
-    enlarged = _enlarged_sharply(after, width, height)
-    # A photo of a camera's size in floats would take more memory than all the rest of a render.
-    for first in range(window[0].start, window[0].stop, BAND_ROWS):
-        band = (slice(first, min(first + BAND_ROWS, window[0].stop)), window[1])
-        share, part = cover[band][..., None], original[band]
-        blended = np.rint(part + (enlarged[band].astype(np.float32) - part) * share).clip(0, 255).astype(np.uint8)
-        result[band] = np.where(share > 0, blended, part)
-    return result
-
-
-def _enlarged_sharply(after: NDArray[np.float32], width: int, height: int) -> Picture:
-    """The render at the photo's size, with the contrast of fine detail that enlarging takes away put back."""
     rendered = np.rint(after * 255).clip(0, 255).astype(np.uint8)
-    enlarged = cv2.resize(rendered, (width, height), interpolation=cv2.INTER_LANCZOS4)
-    sigma = SHARPENED_DETAIL * width / after.shape[1]
-    blurred = cv2.GaussianBlur(enlarged, (0, 0), sigma)
-    return np.asarray(cv2.addWeighted(enlarged, 1 + SHARPENING, blurred, -SHARPENING, 0, dst=blurred), dtype=np.uint8)
+    return laid_over(original, enlarged_sharply(rendered, width, height), np.asarray(soft, dtype=np.float32))
 
 
 def _scaled_size(height: int, width: int, scale: float) -> tuple[int, int]:

@@ -71,7 +71,11 @@ class KleinSettings(Concern):
 
     text_encoder_device: str | None = None
     """Where the text encoder (8 GB) lies and computes. None: in main memory, and it is lent the GPU for each new
-    prompt; prompts come from a small vocabulary and are kept, so that this is rare."""
+    prompt, which then needs the room for both."""
+
+    embeddings_dir: Path | None = None
+    """Folder in which embeddings of prompts are kept across starts, 8 MB each, for one set of weights; None keeps them
+    in memory alone."""
 
 
 class FashnSettings(Concern):
@@ -99,7 +103,7 @@ class FashnSettings(Concern):
 class CheckSettings(Concern):
     """How far a picture's figures may go before it is drawn again, and then failed and not billed."""
 
-    model_config = SettingsConfigDict(env_prefix="TRYON_CHECK_")
+    model_config = SettingsConfigDict(env_prefix="TRYON_CHECK_", allow_inf_nan=False)
     title = "Checks of finished pictures"
 
     contrast: float = 4.0

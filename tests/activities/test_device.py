@@ -57,10 +57,12 @@ async def test_a_cancelled_activity_stops_its_work_at_the_next_stage(device: Dev
     assert await asyncio.to_thread(stopped.wait, 5)
 
 
-async def test_work_that_stalls_sends_no_more_heartbeats(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_work_that_stalls_sends_no_more_heartbeats_and_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(activities.device, "HEARTBEAT_SECONDS", 0.01)
     monkeypatch.setattr(activities.device, "STALL_SECONDS", 0.1)
     beats: list[float] = []
+    stalls: list[float] = []
+    device = Device(on_stall=lambda: stalls.append(time.monotonic()))
     environment = ActivityEnvironment()
     environment.on_heartbeat = lambda *_: beats.append(time.monotonic())
 
@@ -73,3 +75,31 @@ async def test_work_that_stalls_sends_no_more_heartbeats(device: Device, monkeyp
     began = await environment.run(device.run, work)
     assert beats
     assert max(beats) - began < 0.4
+    assert len(stalls) == 1
+    assert stalls[0] - began < 0.4
+    assert device.close()
+
+
+async def test_as_many_calls_run_at_a_time_as_the_engine_takes() -> None:
+    device, together = Device(parallel=3), threading.Barrier(3, timeout=5)
+
+    def work(_on_step: OnStep, _should_stop: ShouldStop) -> None:
+        together.wait()
+
+    await asyncio.gather(*(ActivityEnvironment().run(device.run, work) for _ in range(3)))
+    assert device.close()
+
+
+async def test_thread_that_hangs_is_not_waited_for_for_ever() -> None:
+    device, begun, released = Device(), threading.Event(), threading.Event()
+
+    def work(_on_step: OnStep, _should_stop: ShouldStop) -> None:
+        begun.set()
+        released.wait(10)
+
+    task = asyncio.ensure_future(ActivityEnvironment().run(device.run, work))
+    await asyncio.to_thread(begun.wait, 5)
+    assert not await asyncio.to_thread(device.close, 0.05)
+    released.set()
+    await task
+    assert device.close()

@@ -15,7 +15,16 @@ from temporalio.testing import ActivityEnvironment
 from activities.device import Device
 from activities.inference import InferenceActivities, engine_hints
 from activities.person_map_file import pack_person_map, unpack_person_map
-from engines.base import DeviceOutOfMemory, EngineError, Hints, OnStep, RenderRequest, RenderResult, ShouldStop
+from engines.base import (
+    DeviceBroken,
+    DeviceOutOfMemory,
+    EngineError,
+    Hints,
+    OnStep,
+    RenderRequest,
+    RenderResult,
+    ShouldStop,
+)
 from engines.garment_kinds import GarmentKind
 from engines.sizes import Fit
 from runtime.object_store import MemoryObjectStore
@@ -220,6 +229,22 @@ async def test_renders_are_metered_with_their_engine_and_its_readings(steps_of: 
     await environment.run(steps_of(store, FakeEngine()).render, await render_input(store, GarmentHints()))
     meter.with_additional_attributes.assert_called_with({"engine": "fake"})
     histograms = [call.args[0] for call in meter.create_histogram_float.call_args_list]
-    assert histograms == ["tryon_render_seconds", "tryon_render_queue_seconds"]
+    assert histograms == ["tryon_render_seconds", "tryon_paint_seconds", "tryon_render_queue_seconds"]
     assert meter.create_gauge_float.call_args.args[0] == "tryon_engine_memory_bytes"
     meter.create_gauge_float.return_value.set.assert_called_once_with(5.0)
+
+
+class BrokenEngine(FakeEngine):
+    """Its device answers with errors from now on."""
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        raise DeviceBroken("an illegal memory access was encountered")
+
+
+async def test_broken_device_ends_the_process_and_leaves_the_job_to_another() -> None:
+    store, device, gave_up, engine = MemoryObjectStore(), Device(), Mock(), BrokenEngine()
+    inference = InferenceActivities(store, engine, only(engine), device, gave_up)
+    with pytest.raises(DeviceBroken):  # not an ApplicationError that would end the job
+        await ActivityEnvironment().run(inference.render, await render_input(store, GarmentHints()))
+    device.close()
+    gave_up.assert_called_once_with()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -21,7 +22,10 @@ from PIL import Image
 
 from cli.samples import draw_sample, sample_person
 from domain import jobs, ledger
+from engines.fashn.about import FASHN
+from engines.klein.about import KLEIN
 from engines.models import models_present
+from engines.weights.fetch import MANIFEST
 from runtime.settings import Settings
 from tests.engines.fashn.numbers import Numbers
 from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
@@ -56,11 +60,14 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that `tryon engines fetch` would fill, with tiny networks."""
     folder = tmp_path_factory.mktemp("weights")
     save_tiny_pipeline(folder / "klein")
-    (folder / "fashn").mkdir()
-    (folder / "fashn" / "dwpose").mkdir()
+    (folder / "fashn" / "dwpose").mkdir(parents=True)
     numbers = Numbers()
     write_checkpoint(folder / "fashn", numbers.weights, numbers.configuration)
     write_pose_graphs(folder / "fashn")
+    for info in (KLEIN, FASHN):
+        source = {"repository": info.source, "revision": info.revision}
+        manifest = {"licence": info.weights_licence, "sources": [source]}
+        (folder / info.name / MANIFEST).write_text(json.dumps(manifest))
     return folder
 
 
@@ -72,9 +79,7 @@ def started(servers: Servers, weights: Path, monkeypatch: pytest.MonkeyPatch) ->
     @asynccontextmanager
     async def start(engine: str, bounds: dict[str, str]) -> AsyncIterator[Service]:
         variables = {"ENGINE": engine, "DEVICE": "cpu", "WEIGHTS_DIR": str(weights), "MODELS_DIR": str(MODELS)}
-        variables |= {"FASHN_STEPS": "3", "LICENCE_ACKNOWLEDGED": "klein"} | {
-            f"CHECK_{name}": value for name, value in bounds.items()
-        }
+        variables |= {"FASHN_STEPS": "3"} | {f"CHECK_{name}": value for name, value in bounds.items()}
         for name, value in variables.items():
             monkeypatch.setenv(f"TRYON_{name}", value)
         settings = Settings()

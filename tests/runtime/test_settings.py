@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from engines.finish.checks import Bounds
 from runtime.settings import EMBEDDED_FILE, Settings, load_settings
 
 PROJECT = Path(__file__).parents[2]
@@ -62,3 +64,13 @@ def test_nothing_else_reads_the_environment() -> None:
             name = path.relative_to(PROJECT).as_posix()
             if name not in allowed:
                 assert not re.search(r"os\.environ|getenv", path.read_text()), name
+
+
+def test_bounds_of_checks_are_those_of_the_engines() -> None:
+    assert Settings().checks.model_dump() == dataclasses.asdict(Bounds())
+
+
+def test_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRYON_CHECK_FACE", "nan")
+    with pytest.raises(ValidationError, match="face"):
+        Settings()

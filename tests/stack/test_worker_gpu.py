@@ -20,7 +20,7 @@ def refusal(data_dir: Path, **variables: str) -> str:
         env=environment(data_dir, TRYON_LOG_FORMAT="text", **variables),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
         check=False,
     )
     assert done.returncode == 1

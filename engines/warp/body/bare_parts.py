@@ -70,6 +70,9 @@ IN_SHOE = 0.10
 LEG_SMOOTHED, KNEE_SMOOTHED = 2.5, 4.0
 """Sigma in samples with which the taper of a bare leg is made one curve, and with which its centre line is."""
 
+OFF_MIDDLE = 0.25
+"""Least distance of the line that counts as a limb's middle from its edges, as a share of its width."""
+
 STRIP_ROWS, STRIP_COLUMNS = 48, 9
 
 
@@ -266,10 +269,13 @@ def _strip(
         return BarePart(nothing > 0, nothing, nothing)
     shares = np.linspace(begin, end, STRIP_ROWS, dtype=np.float32)
     line, out = limb.points(shares), limb.outwards(shares)
-    half_outer = np.interp(shares, limb.shares, halves[0])[:, None]
-    half_inner = np.interp(shares, limb.shares, halves[1])[:, None]
+    outer = np.interp(shares, limb.shares, halves[0])[:, None]
+    inner = np.interp(shares, limb.shares, halves[1])[:, None]
+    # The joints may lie at the edge of an arm that is held behind the body, or beside it.
+    margin = OFF_MIDDLE * (outer + inner)
+    middle = np.clip(0.0, np.minimum(margin - inner, outer - margin), np.maximum(margin - inner, outer - margin))
     position = np.linspace(-1.0, 1.0, STRIP_COLUMNS, dtype=np.float32)
-    reach = np.where(position < 0, position * half_inner, position * half_outer)
+    reach = middle + np.where(position < 0, position * (middle + inner), position * (outer - middle))
     grid = (line[:, None] + out[:, None] * reach[..., None]).astype(np.float32)
     values = np.stack(np.broadcast_arrays(position[None] * side, shares[:, None]), axis=-1).astype(np.float32)
     field = rasterise(grid, values, shape)

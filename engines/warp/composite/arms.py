@@ -47,6 +47,9 @@ OPENS = 0.6
 SLENDER = 0.9
 """Width of such a forearm over the arm's own: it is turned with its narrow side to the camera."""
 
+SHADOW_ENDS = 0.12
+"""Share of the arm over which the garment's shadow ends on what lies before it, below the end of the sleeve."""
+
 UNDER_SLEEVE = 0.01
 """Share of the arm that is drawn under the end of a sleeve, which is laid over it."""
 
@@ -111,10 +114,9 @@ def arms_in_front(
     for side, end in sleeve_ends.items():
         arm = body.arms[side]
         share = places[side].share
-        if end > 0:
-            begins = share > max(end - UNDER_SLEEVE, BARE_FROM)
-        else:
-            begins = (share > ARMHOLE) | (side * body.laterals * body.shoulder_width > body.tip_offset(side))
+        begins = share > _bare_from(end)
+        if end <= 0:
+            begins |= side * body.laterals * body.shoulder_width > body.tip_offset(side)
         shown = drawn_outline(body.shape, arm, places[side].seen)
         old_end = clothed_until(arm, old.astype(np.float32))
         if end < min(old_end, WRIST) and old_end > LONG_SLEEVE:
@@ -128,6 +130,31 @@ def arms_in_front(
             shown = shown * _below_cuff(arm, places[side].seen, end, sleeves[side])
         cover = np.maximum(cover, shown * begins)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
+
+
+def under_cuffs(body: BodyModel, places: dict[int, ArmPlace], sleeve_ends: dict[int, float]) -> NDArray[np.float32]:
+    """``(h, w)`` share of the garment's shadow that falls on arms before it.
+
+    Where such an arm comes out of its sleeve it is beside the garment and in its shadow; further down it is before it.
+
+    Args:
+        body: Measured from the photo.
+        places: Both arms.
+        sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
+    """
+    left = np.ones(body.shape, dtype=np.float32)
+    nearest = np.full(body.shape, np.inf, dtype=np.float32)
+    for side, end in sleeve_ends.items():
+        place = places[side]
+        fading = 1 - ease((place.share - np.float32(_bare_from(end))) / np.float32(SHADOW_ENDS))
+        closer = place.near < nearest
+        left[closer], nearest[closer] = fading[closer], place.near[closer]
+    return left
+
+
+def _bare_from(end: float) -> float:
+    """Share of an arm from which it lies before a garment whose sleeve ends at ``end``."""
+    return max(end - UNDER_SLEEVE, BARE_FROM) if end > 0 else ARMHOLE
 
 
 def _below_cuff(arm: Limb, seen: SeenArm, end: float, sleeve: NDArray[np.float32]) -> NDArray[np.float32]:

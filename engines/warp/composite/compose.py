@@ -12,21 +12,24 @@ from engines.base import Label, PersonMap
 from engines.garment.regions import BoolMask, dilated, window_of
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, arms_left_alone, hidden_by_body
+from engines.warp.composite.arms import (
+    ArmPlace,
+    arm_places,
+    arms_in_front,
+    arms_left_alone,
+    hidden_by_body,
+    under_cuffs,
+)
 from engines.warp.composite.front import hands_in_front, head_in_front
-from engines.warp.composite.piece_light import read_light
+from engines.warp.composite.piece_light import PieceLight, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import exposure
 from engines.warp.composite.shadows import contact_shadow
-from engines.warp.composite.sharpness import crisper, edge_blur
+from engines.warp.composite.sharpness import crisper, edge_blur, softened
 from engines.warp.composite.zone import kept_outside
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.fill import grain_of
 from engines.warp.plate.plate import Plate
-
-CLOTH_BLUR, OUTLINE_BLUR = 0.64, 0.55
-"""Edge blur of cloth as it comes out of the rasteriser, pixels, and of people's outlines in sharp photos, however much
-sharper their prints may be."""
 
 GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.68, 0.28
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
@@ -35,11 +38,18 @@ on the garment."""
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.042, 0.034, 0.03
 """Reach of those shadows, in shoulder widths."""
 
+SHADOW_GONE = 4.0
+"""Distance at which nothing is left of a shadow, over its reach."""
+
 SEAM_FROM = 0.17
 """Height below which a sleeve throws a shadow on the torso, in torso lengths; above, both are one surface."""
 
+MIXED_WITH_OLD = 3
+"""Width of what around the old garment shows a little of it, pixels."""
+
 ARM_RIM, HAND_RIM = 3, 2
-"""Width of the rims of arms and hands that are mixed with what was behind them, pixels."""
+"""Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
+inside over as much again."""
 
 SIDE_NAMES = {LEFT: "left", RIGHT: "right"}
 
@@ -76,6 +86,7 @@ class _Layers:
         on_body: ``(h, w)`` cover of ``base``.
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
+        under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
     """
 
     base: tuple[Piece, ...]
@@ -84,6 +95,7 @@ class _Layers:
     on_body: NDArray[np.float32]
     cover: NDArray[np.float32]
     bare_arms: NDArray[np.float32]
+    under_cuffs: NDArray[np.float32]
 
 
 def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
@@ -111,19 +123,28 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
 def _layers_of(scene: Scene, blur: float) -> _Layers:
     body, checks = scene.body, scene.drape.checks
     exposed = np.float32(exposure(scene.photo, scene.person_map))
-    pieces = [_softened(piece, blur, exposed) for piece in scene.drape.pieces]
+    pieces = [softened(piece, blur, exposed) for piece in scene.drape.pieces]
     base = tuple(piece for piece in pieces if not piece.name.endswith("sleeve"))
     places = arm_places(body)
     on_body = Drape(base, {}).alpha
+    taken_off = dilated(scene.old, MIXED_WITH_OLD)
     sleeves = {
-        LEFT if piece.name.startswith("left") else RIGHT: _behind_body(piece, body, places, on_body)
+        LEFT if piece.name.startswith("left") else RIGHT: _behind_body(piece, body, places, on_body, taken_off)
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
-    return _Layers(base, sleeves, places, on_body, Drape((*base, *sleeves.values()), {}).alpha, bare_arms)
+    return _Layers(
+        base,
+        sleeves,
+        places,
+        on_body,
+        Drape((*base, *sleeves.values()), {}).alpha,
+        bare_arms,
+        under_cuffs(body, places, ends),
+    )
 
 
 def _away_from_edges(layers: _Layers) -> NDArray[np.float32]:
@@ -137,22 +158,51 @@ def _away_from_edges(layers: _Layers) -> NDArray[np.float32]:
 def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     """The plate with the garment and the bare arms before it."""
     photo, body, unit = scene.photo, scene.body, scene.body.shoulder_width
-    person, light = scene.plate.person[..., None], read_light(photo, scene.old, body)
+    person, light = scene.plate.person, read_light(photo, scene.old, body)
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
-    picture = plate * _on_person(contact_shadow(layers.cover, GARMENT_REACH * unit, GARMENT_SHADOW), person)
+    shadow = contact_shadow(layers.cover, GARMENT_REACH * unit, GARMENT_SHADOW)
+    fallen = 1 - (1 - shadow) * person * (1 - _worn_over(scene, layers))
+    picture = plate * fallen[..., None]
     arms = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     for piece in layers.base:
         factor = light.on_base(piece, arms, sleeved=bool(layers.sleeves))
         picture = _laid_over(picture, piece, factor)
     # Before the wall arms and hands keep the edges that they have.
-    before_cloth = dilated(layers.on_body > 0.5, ARM_RIM + 1)
-    picture = _blended(picture, without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), layers.bare_arms)
-    # What a sleeve throws its shadow on is the garment's own torso as well.
-    under_sleeves = np.maximum(person, layers.on_body[..., None])
+    before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
+    on_arms = 1 - (1 - shadow) * layers.under_cuffs * person
+    bare = without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth) * on_arms[..., None]
+    picture = _blended(picture, bare, layers.bare_arms)
+    fallen += (1 - fallen) * layers.on_body
+    fallen += (on_arms - fallen) * layers.bare_arms
+    return _with_sleeves(picture, fallen, layers, light, np.maximum(person, layers.on_body))
+
+
+def _with_sleeves(
+    picture: NDArray[np.float32],
+    fallen: NDArray[np.float32],
+    layers: _Layers,
+    light: PieceLight,
+    below: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """The picture with the sleeves and their shadow.
+
+    Args:
+        picture: ``(h, w, 3)`` float32, with everything that lies below them.
+        fallen: ``(h, w)`` factor of the shadows that have fallen on it. Shadows do not add up: a sleeve's only makes
+            it as dark as itself.
+        layers: The garment.
+        light: On its pieces.
+        below: ``(h, w)`` cover of what a shadow may fall on: the person and the garment's own torso.
+    """
+    body, picture, fallen = light.body, picture.copy(), fallen.copy()
+    reach = SLEEVE_REACH * body.shoulder_width
+    falls = ease((body.heights - SEAM_FROM) / 0.12) * below
     for piece in layers.sleeves.values():
-        shadow = contact_shadow(piece.alpha, SLEEVE_REACH * unit, SLEEVE_SHADOW)
-        shadow = 1 - (1 - shadow) * ease((body.heights - SEAM_FROM) / 0.12)
-        picture = np.asarray(picture * _on_person(shadow, under_sleeves), dtype=np.float32)
+        window = window_of(piece.alpha > 0, round(SHADOW_GONE * reach))
+        if piece.alpha[window].size:
+            shadow = 1 - (1 - contact_shadow(piece.alpha[window], reach, SLEEVE_SHADOW)) * falls[window]
+            picture[window] *= np.minimum(shadow / fallen[window], 1)[..., None]
+            fallen[window] = np.minimum(fallen[window], shadow)
         picture = _laid_over(picture, piece, light.on_sleeve(piece))
     return picture
 
@@ -167,7 +217,15 @@ def _with_front(scene: Scene, layers: _Layers, picture: NDArray[np.float32], see
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = picture * (1 - on_cloth[..., None] * (1 - shade[..., None]))
     picture = picture + _grain_missing(scene, layers.cover, seed)
-    return _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(layers.cover > 0.5, HAND_RIM + 1)), front)
+    return _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(layers.cover > 0.5, 2 * HAND_RIM + 1)), front)
+
+
+def _worn_over(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
+    """``(h, w)`` cover of a top that hangs over the new trousers or skirt: no shadow of theirs falls on it."""
+    if scene.body.waist.tucked or any(piece.name == "torso" for piece in layers.base):
+        return np.zeros(scene.body.shape, dtype=np.float32)
+    top = (scene.person_map.labels == Label.UPPER) & ~scene.old
+    return np.asarray(cv2.GaussianBlur(top.astype(np.float32), (0, 0), 0.7), dtype=np.float32)
 
 
 def _blended(
@@ -179,11 +237,6 @@ def _blended(
     return blended
 
 
-def _on_person(factor: NDArray[np.float32], person: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A shadow that falls on the person only, not on the wall behind."""
-    return np.asarray(1 - (1 - factor[..., None]) * person, dtype=np.float32)
-
-
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
     window = window_of(piece.alpha > 0)
     alpha = piece.alpha[window][..., None]
@@ -193,36 +246,20 @@ def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.fl
     return laid
 
 
-def _behind_body(sleeve: Piece, body: BodyModel, places: dict[int, ArmPlace], on_body: NDArray[np.float32]) -> Piece:
-    """A sleeve without what hips and trousers in front of its arm hide; on the garment's own torso it lies in front."""
+def _behind_body(
+    sleeve: Piece, body: BodyModel, places: dict[int, ArmPlace], on_body: NDArray[np.float32], taken_off: BoolMask
+) -> Piece:
+    """A sleeve without what hips and trousers in front of its arm hide; on the garment's own torso it lies in front.
+
+    Clothes that are taken off hide nothing any more.
+    """
     side = LEFT if sleeve.name.startswith("left") else RIGHT
     hidden = hidden_by_body(body, side, places[side].seen)
+    hidden[taken_off] = 0
     if not hidden.any():
         return sleeve
     open_share = 1 - hidden * (1 - on_body)
     return replace(sleeve, colour=sleeve.colour * open_share[..., None], alpha=sleeve.alpha * open_share)
-
-
-def _softened(piece: Piece, blur: float, exposed: np.float32) -> Piece:
-    """The piece as bright as the photo lets it be, with edges as sharp or as soft as the photo's own."""
-    colour = piece.colour * exposed
-    lacking = blur**2 - CLOTH_BLUR**2
-    if lacking < 0.04:
-        return _sharpened(replace(piece, colour=colour), CLOTH_BLUR / max(blur, OUTLINE_BLUR))
-    sigma = float(np.sqrt(lacking))
-    colour = np.asarray(cv2.GaussianBlur(colour, (0, 0), sigma), dtype=np.float32)
-    alpha = np.asarray(cv2.GaussianBlur(piece.alpha, (0, 0), sigma), dtype=np.float32)
-    return replace(piece, colour=colour, alpha=alpha)
-
-
-def _sharpened(piece: Piece, steeper: float) -> Piece:
-    """The piece with an outline so many times as steep, in the same place."""
-    window = window_of(piece.alpha > 0)
-    alpha, colour = piece.alpha.copy(), piece.colour.copy()
-    part = piece.alpha[window]
-    alpha[window] = np.clip((part - 0.5) * np.float32(steeper) + 0.5, 0, 1)
-    colour[window] *= (alpha[window] / np.maximum(part, 1e-3))[..., None]
-    return replace(piece, colour=colour, alpha=alpha)
 
 
 def _grain_missing(scene: Scene, cover: NDArray[np.float32], seed: int) -> NDArray[np.float32]:

@@ -19,6 +19,9 @@ REDUCTION = 2
 DEEPER_ON_TORSO, DEEPER_ON_ARM, DEEPER_ON_LEG = 1.3, 1.15, 1.7
 """By how much folds are deeper than the tables say: a picture is looked at from farther away than they were drawn."""
 
+SHARPER_BELOW = 1.7
+"""By how much a fold of a leg is narrower below its valley than above, where its flank is lit."""
+
 LIT_SHARE = 0.55
 """Brightness of a fold's lit flank over the depth of its valley."""
 
@@ -49,10 +52,10 @@ ON_ARM = (
 the way leans along the arm, half length and half width in shoulder widths, depth."""
 
 ON_LEG = (
-    # From the crotch over the thigh.
-    (-0.46, 0.50, -0.45, 0.17, 0.026, 0.075),
-    (-0.41, 0.45, -0.05, 0.16, 0.024, 0.085),
-    (-0.35, 0.50, 0.40, 0.16, 0.026, 0.065),
+    # From the crotch over the thigh: one up to the hip, and two that end sooner.
+    (-0.47, 0.25, -0.60, 0.18, 0.026, 0.056),
+    (-0.41, 0.66, -0.15, 0.10, 0.018, 0.064),
+    (-0.32, 0.55, 0.45, 0.12, 0.024, 0.046),
     # Pushed together in the hollow of the knee.
     (-0.08, 0.45, -0.35, 0.13, 0.022, 0.060),
     (-0.03, 0.25, 0.10, 0.14, 0.020, 0.075),
@@ -120,7 +123,7 @@ def leg_folds(body: BodyModel, strength: float) -> NDArray[np.float32]:
             (beyond + UNLIKE_SIDES * side, *form, depth * (1 + UNLIKE_DEPTHS * side)) for beyond, *form, depth in ON_LEG
         )
         folds += _limb_folds(body.legs[side], table, body.shoulder_width)
-    return _drawn(body.shape, folds, DEEPER_ON_LEG * strength)
+    return _drawn(body.shape, folds, DEEPER_ON_LEG * strength, SHARPER_BELOW)
 
 
 def arm_folds(body: BodyModel, strength: float) -> NDArray[np.float32]:
@@ -144,7 +147,9 @@ def _limb_folds(limb: Limb, table: tuple[tuple[float, ...], ...], unit: float) -
     return folds
 
 
-def _drawn(shape: tuple[int, int], folds: list[Fold], strength: float) -> NDArray[np.float32]:
+def _drawn(
+    shape: tuple[int, int], folds: list[Fold], strength: float, sharper_below: float = 1.0
+) -> NDArray[np.float32]:
     height, width = shape[0] // REDUCTION, shape[1] // REDUCTION
     change = np.zeros((height, width), dtype=np.float32)
     for fold in folds:
@@ -162,6 +167,7 @@ def _drawn(shape: tuple[int, int], folds: list[Fold], strength: float) -> NDArra
         up = up if up[1] < 0 else -up
         # Folds sag a little and are widest in their middle.
         aside = (x * up[0] + y * up[1]) / thick + np.float32(0.9) * along * along
+        aside = np.where(aside < 0, np.float32(sharper_below) * aside, aside)
         valley = np.exp(-(aside * aside)) - LIT_SHARE * np.exp(-((aside - 1.9) ** 2) / 1.6)
         envelope = np.exp(-(along * along) * 1.4)
         change[low[1] : high[1], low[0] : high[0]] -= fold.depth * valley * envelope

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.regions import window_of
 from engines.warp.channels import brightness
+from engines.warp.pieces import Piece
 
 PROBE_SIGMA = 1.0
 """Known blur added to compare edges with, pixels."""
@@ -17,6 +20,10 @@ KERNEL_VARIANCE = 0.55
 
 SHARPEST, SOFTEST = 0.45, 2.5
 """Range of believable edge blur, pixels (standard deviation)."""
+
+CLOTH_BLUR, OUTLINE_BLUR = 0.64, 0.55
+"""Edge blur of cloth as it comes out of the rasteriser, pixels, and of people's outlines in sharp photos, however much
+sharper their prints may be."""
 
 DRAWN_BLUR = 0.75
 """Edge blur of a print that was shrunk and bent onto the body, pixels."""
@@ -71,6 +78,34 @@ def crisper(picture: NDArray[np.float32], cover: NDArray[np.float32], blur: floa
     crisp = picture.copy()
     crisp[window] = part + fine * (np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))[..., None]
     return crisp
+
+
+def softened(piece: Piece, blur: float, exposed: np.float32) -> Piece:
+    """The piece as bright as the photo lets it be, with edges as sharp or as soft as the photo's own.
+
+    Args:
+        piece: As the rasteriser drew it.
+        blur: Edge blur of the photo, pixels.
+        exposed: Factor of brightness.
+    """
+    colour = piece.colour * exposed
+    lacking = blur**2 - CLOTH_BLUR**2
+    if lacking < 0.04:
+        return _sharpened(replace(piece, colour=colour), CLOTH_BLUR / max(blur, OUTLINE_BLUR))
+    sigma = float(np.sqrt(lacking))
+    colour = np.asarray(cv2.GaussianBlur(colour, (0, 0), sigma), dtype=np.float32)
+    alpha = np.asarray(cv2.GaussianBlur(piece.alpha, (0, 0), sigma), dtype=np.float32)
+    return replace(piece, colour=colour, alpha=alpha)
+
+
+def _sharpened(piece: Piece, steeper: float) -> Piece:
+    """The piece with an outline so many times as steep, in the same place."""
+    window = window_of(piece.alpha > 0)
+    alpha, colour = piece.alpha.copy(), piece.colour.copy()
+    part = piece.alpha[window]
+    alpha[window] = np.clip((part - 0.5) * np.float32(steeper) + 0.5, 0, 1)
+    colour[window] *= (alpha[window] / np.maximum(part, 1e-3))[..., None]
+    return replace(piece, colour=colour, alpha=alpha)
 
 
 def _gradient(grey: NDArray[np.float32]) -> NDArray[np.float32]:

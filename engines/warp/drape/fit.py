@@ -16,6 +16,10 @@ from engines.warp.sizing import FITTING, Sizing
 CROPPED_RATIO = 0.98
 """A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
 
+OUTERMOST_STRAP = 0.82
+"""How far out on the shoulder the outer edge of a strap lies at most, over the offset of its tip: further out it would
+slip off."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -66,7 +70,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
     for side in SIDES:
         body_tip = body.tip_offset(side)
-        low, high = (0.90 / beyond, 1.02) if sleeved else (0.40, 0.97)
+        low, high = (0.90 / beyond, 1.02) if sleeved else (0.40, OUTERMOST_STRAP if is_strap(marks) else 0.97)
         tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
         if is_strap(marks):
             neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))

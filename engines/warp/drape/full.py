@@ -23,6 +23,7 @@ from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
+from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
 from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import leg_end
@@ -57,9 +58,6 @@ OVERHANG = 1.07
 
 SEAM_OVERLAP = 4
 """Canvas pixels by which torso and sleeves overlap."""
-
-ROUND_FROM_SEAM = 0.6
-"""Share of a sleeve over which it becomes round: at its seam it goes on in the same surface as the torso."""
 
 
 def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, sizing: Sizing = FITTING) -> Drape:
@@ -100,11 +98,14 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         pieces = _jumpsuit(marks, body, loft, torso, sizing)
     if is_strap(upper):
         pieces[-1] = ended_on_shoulders(pieces[-1], body)
+    else:
+        half_width = max(fit.neck.values())
+        pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
         part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
         name = "left_sleeve" if side == LEFT else "right_sleeve"
-        pieces.append(draw(_flat_at_seam(laid.ribbon), _sleeve_of(fabric, part, marks), body.shape, name))
+        pieces.append(draw(laid.ribbon, _sleeve_of(fabric, part, marks), body.shape, name))
         checks[f"{name}_end"] = laid.end
     return Drape(behind_arms(tuple(pieces), body), checks)
 
@@ -167,12 +168,6 @@ def _hanging_reach(
     return np.asarray(
         ndimage.gaussian_filter1d(sized(free, fit.girth, extent, 1.0), 2.0, mode="nearest"), dtype=np.float64
     )
-
-
-def _flat_at_seam(sleeve: Ribbon) -> Ribbon:
-    """A sleeve whose place across, by which it is shaded, grows from none at the seam to its own."""
-    grown = ease(np.linspace(0.0, 1.0, len(sleeve.target)) / ROUND_FROM_SEAM)
-    return replace(sleeve, across=np.asarray(np.asarray(sleeve.across) * grown[:, None], np.float32))
 
 
 def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cloth, sizing: Sizing) -> list[Piece]:

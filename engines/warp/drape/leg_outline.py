@@ -120,7 +120,7 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     """String the edges of a leg's cloth along the body."""
     rise = len(rows.heights)
     leg_outer, leg_inner, touching = _around_leg(body, side, rows)
-    leg_outer = under_top(body, side, rows.shares, leg_outer, rows.girth)
+    leg_outer = under_top(body, side, rows.shares, leg_outer, rows.girth, short=rows.short)
     rise_half, crotch_half = _hips(body, side, rows, leg_outer)
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + rows.shares * body.legs[side].length / body.torso_length

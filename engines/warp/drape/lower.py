@@ -20,6 +20,7 @@ from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows, h
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
+from engines.warp.drape.under_top import skirt_under_top
 from engines.warp.drape.waist_curve import round_the_waist
 from engines.warp.pieces import Cloth, Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
@@ -163,6 +164,7 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
+        half = skirt_under_top(body, side, hanging.centres, half)
         half = ndimage.gaussian_filter1d(half, 2.0, mode="nearest")
         targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
     return string_ribbon(

@@ -23,8 +23,9 @@ from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 LONG_FROM = 0.62
 """Sleeves that reach beyond this share of the arm are long: they lie closer and are laid to the wrist."""
 
-FULL_FROM = 0.86
-"""A sleeve that ends beyond this share of the arm ends at the wrist."""
+FULL_FROM, NEARLY_FULL = 0.86, 0.78
+"""A sleeve that ends beyond the first share of the arm ends at the wrist; so does one that ends beyond the second where
+the person's other arm, drawn shorter, would be covered to the wrist."""
 
 HAND_COVERING = 0.72
 """A sleeve that ends beyond this share of the arm would show nothing but an invented wrist where no hand is seen."""
@@ -62,6 +63,9 @@ STEEPEST_ROW, MOST_FAN = 0.35, 0.6
 """Cosine between a row and the sleeve's direction up to which it crosses the sleeve, and the largest share of the rows
 that fan out from the armpit."""
 
+ROUND_FROM_SEAM = 0.6
+"""Share of a sleeve over which it becomes round: at its seam it goes on in the same surface as the torso."""
+
 COLUMNS = 11
 """Grid points across a sleeve."""
 
@@ -94,7 +98,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     root = sleeve.lower[0] if sleeve.side == side else mirrored(sleeve.lower[0], marks.axis)
     armpit = loft.place(root).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
-    end = _cuff_share(marks, sleeve, start, loft.fit.scale, arm.length)
+    end = _cuff_share(marks, sleeve, start, loft.fit.scale, (arm.length, body.arms[-side].length))
     if end > HAND_COVERING and hand_hidden(body, side):
         arm, end = sleeved_arm(arm, body)
     lower_from = _nearest_share(arm, armpit, 0.55)
@@ -129,7 +133,13 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     target = forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
-    return LaidSleeve(Ribbon(ribbon.source, _arched(target), ribbon.across), end)
+    return LaidSleeve(Ribbon(ribbon.source, _arched(target), _flat_at_seam(ribbon)), end)
+
+
+def _flat_at_seam(sleeve: Ribbon) -> NDArray[np.float32]:
+    """Places across a sleeve, by which it is shaded, that grow from none at the seam to their own."""
+    grown = ease(np.linspace(0.0, 1.0, len(sleeve.target)) / ROUND_FROM_SEAM)
+    return np.asarray(np.asarray(sleeve.across) * grown[:, None], np.float32)
 
 
 def _fan(upper: Polyline, lower: Polyline) -> float:
@@ -177,11 +187,13 @@ def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:
     return float(arm.shares[upper_part][int(np.argmin(distances))])
 
 
-def _cuff_share(marks: UpperLandmarks, sleeve: Sleeve, start: float, scale: float, arm_length: float) -> float:
+def _cuff_share(
+    marks: UpperLandmarks, sleeve: Sleeve, start: float, scale: float, arm_lengths: tuple[float, float]
+) -> float:
     """Where on the arm the cuff lies; nearly full sleeves are taken to the wrist, arms being drawn foreshortened."""
-    natural = start + sleeve.length * scale / arm_length
+    natural, on_other = (start + sleeve.length * scale / length for length in arm_lengths)
     long_for_torso = sleeve.length > 0.86 * marks.length
-    if natural > FULL_FROM or (natural > 0.66 and long_for_torso):
+    if natural > FULL_FROM or (natural > 0.66 and long_for_torso) or (natural > NEARLY_FULL and on_other > FULL_FROM):
         return 1.03
     return min(natural, 1.05)
 

@@ -8,14 +8,17 @@ import cv2
 import numpy as np
 
 from engines.base import Label
-from engines.garment.regions import dilated
+from engines.garment.regions import dilated, eroded
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import bare_torso
-from engines.warp.body.model import BodyModel
+from engines.warp.body.bare_parts import bare_arm, bare_torso
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.pieces import Piece
 
 CLOTH_THICKNESS = 0.012
 """How far a strap stands off the skin, in shoulder widths."""
+
+MOST_RAISED = 0.08
+"""How far above the usual form of a shoulder its skin may still be, in shoulder widths."""
 
 ENDS_ABOVE = 0.15
 """Height above which straps are cut, in torso lengths below the shoulders."""
@@ -30,8 +33,13 @@ def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
         piece: The torso of a garment that hangs on straps.
         body: The body.
     """
-    shown = bare_torso(body).on | labelled_as(body.labels, SEEN_BODY)
     thick = max(1, round(CLOTH_THICKNESS * body.shoulder_width))
+    bare = bare_torso(body).on
+    for side in SIDES:
+        bare |= bare_arm(body, side, 0.0).on
+    shown = bare | labelled_as(body.labels, SEEN_BODY)
+    # Bare shoulders reach up to the cloth that lay on them, and the strap to its place.
+    shown |= eroded(body.matte > 0.5, 2 * thick) & dilated(shown, max(2, round(MOST_RAISED * body.shoulder_width)))
     inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)
     kept = np.asarray(cv2.GaussianBlur(inside.astype(np.float32), (0, 0), 0.8), np.float32)
     return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept)

@@ -51,6 +51,12 @@ where it hangs on straps, which leave the shoulder bare."""
 BEHIND_ARM = 0.010
 """How far a garment without sleeves goes on behind a bare arm below that, in shoulder widths."""
 
+STRAP_SLANT = 0.5
+"""By how many pixels the edge below a strap comes inwards at most for one pixel down: a strap does not kink."""
+
+STRAP_OVER = 0.06
+"""How far a strap is laid over the shoulder, in shoulder widths: it is cut off where the skin ends, and reaches it."""
+
 NEAR_COLLAR, AT_COLLAR = 0.3, 0.1
 """Share of a shoulder seam next to the collar that is believed less where the seam runs, and how much at the collar: a
 neckband stands up there."""
@@ -110,6 +116,9 @@ class TorsoLoft:
             begins, wholly = BESIDE_STRAP if is_strap(marks) else BARE_ARM_FROM
             covered = beside + BEHIND_ARM * unit * ease((heights - wholly) / (wholly - begins))
             edge = edge - np.maximum(edge - covered, 0.0) * ease((heights - begins) / (wholly - begins))
+            if is_strap(marks):
+                steepest = STRAP_SLANT * self.fit.scale * self._rows
+                edge = np.maximum.accumulate(edge + steepest) - steepest
         edge = ndimage.gaussian_filter1d(edge, 0.012 * len(edge))
         return np.asarray(np.maximum(edge, LEAST_STRETCH * natural))
 
@@ -170,7 +179,8 @@ class TorsoLoft:
     def _rise(self, offsets: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """How far the seam lies above the mid-shoulder; a strap follows the skin, other cloth bridges its hollows."""
         if is_strap(self._marks):
-            return np.asarray(ndimage.median_filter(shoulder_rise(self._body, offsets, side), 5, mode="nearest"))
+            on_skin = ndimage.median_filter(shoulder_rise(self._body, offsets, side), 5, mode="nearest")
+            return np.asarray(on_skin + STRAP_OVER * self._body.shoulder_width)
         beyond = np.linspace(1.0, HEAD_REACH, 8)[1:] * max(self._body.tip_offset(side), float(offsets[-1]))
         whole = np.concatenate([offsets, beyond[beyond > offsets[-1]]])
         rise = ndimage.median_filter(shoulder_rise(self._body, whole, side), 5, mode="nearest")

@@ -11,6 +11,7 @@ from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import fit_garment, is_strap
 from engines.warp.drape.hood_opening import opened_for_neck
 from engines.warp.drape.open_front import drawn_open
@@ -47,6 +48,7 @@ def drape_upper(
     Returns:
         Torso first, then the sleeves.
     """
+    whole = cloth
     if not marks.shoulders.hood:
         cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
@@ -55,6 +57,8 @@ def drape_upper(
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
         torso = opened_for_neck(torso, ribbon, marks.back, body)
+    elif not opened:
+        torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=max(loft.fit.neck.values()))
     if is_strap(marks):
         torso = ended_on_shoulders(torso, body)
     if tucked:

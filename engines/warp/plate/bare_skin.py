@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import closed, dilated, eroded, opened, window_of
+from engines.garment.regions import closed, dilated, eroded, reaching, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
-    CLOTH_THICKNESS,
+    COVERED,
     BarePart,
     bare_arm,
     bare_leg,
@@ -20,16 +20,16 @@ from engines.warp.body.bare_parts import (
     clothed_until,
 )
 from engines.warp.body.limbs import Limb
-from engines.warp.body.model import LEFT, NECK_RISE, SIDES, BodyModel
+from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
+from engines.warp.plate.fill import carried_out
 from engines.warp.plate.limb_profile import along_limb
+from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
 from engines.warp.plate.skin_joint import led_to_seen
 from engines.warp.plate.skin_light import (
     ARMPIT,
     SkinLight,
-    belly_relief,
-    chest_relief,
     hem_shade,
     limb_lights,
     limb_shade,
@@ -38,30 +38,27 @@ from engines.warp.plate.skin_light import (
     torso_shade,
 )
 from engines.warp.plate.skin_texture import skin_texture
-from engines.warp.plate.skin_tone import SKIN_LABELS, skin_tone, sure_skin
+from engines.warp.plate.skin_tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
+from engines.warp.plate.torso_relief import belly_relief, chest_relief
 
-NOTCH = 0.14
-"""Radius of the rounding between neck and shoulder, in shoulder widths."""
+CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
+"""Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside
+cloth, and beside a bare waist, which begins at the third, in torso lengths: there the gap beside an arm has a point."""
 
-MOST_RAISED, WITHIN_SHOULDERS = 0.08, 0.50
-"""How far skin is raised to the cloth on the shoulders at most, and how far beside the axis, in shoulder widths."""
-
-NECK_HEIGHT, RAISED_HEIGHT = 2.2, 1.2
-"""Up to where the line from the shoulder runs up the neck, and up to where cloth lies on it, in rises of the neck's
-foot; further up, a collar stands off the neck."""
-
-CREASE = 0.022
-"""Half the width of the narrowest gap between two parts of the body, in shoulder widths."""
-
-HORN, HORNS_ABOVE = 0.08, 0.02
-"""Radius of the smallest part of the shoulder line that stands out, in shoulder widths, and the height above which
-that is asked, in torso lengths."""
+CREASE_BLUR = 0.012
+"""Over how far the colours of both sides are mixed in such a gap, in shoulder widths."""
 
 LEAST_SHARE = 0.05
 """Share of the body around a pixel beside it from which that lies in the body's shade."""
 
 UNDER_HEM = (0.02, 0.03)
 """How far skin goes on under a sleeve and under a trouser leg, as a share of arm and leg."""
+
+CUFF_SHADOW = 0.08
+"""Width of the strip of a limb in the shadow of its old cuff or hem, in shoulder widths: its tone is not led on."""
+
+UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
+"""Skin whose tone bared chests, bellies and arms have; legs lie in another light."""
 
 WHOLLY_SKIN, MIXED = 0.9, 2
 """Matte from which a pixel of a limb shows nothing else, and width of its rim that may, pixels."""
@@ -84,7 +81,14 @@ class BareSkin:
 
 
 def bare_skin(
-    photo: NDArray[np.float32], body: BodyModel, clothed: NDArray[np.float32], *, torso: bool, arms: bool, legs: bool
+    photo: NDArray[np.float32],
+    body: BodyModel,
+    clothed: NDArray[np.float32],
+    from_old: NDArray[np.float32],
+    *,
+    torso: bool,
+    arms: bool,
+    legs: bool,
 ) -> BareSkin:
     """Paint the skin that a new garment leaves open.
 
@@ -95,11 +99,11 @@ def bare_skin(
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         body: The body in the photo.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
         torso: Whether chest and midriff may be bared.
         arms: Whether the arms may be bared.
         legs: Whether the legs may be bared.
     """
-    unit = body.shoulder_width
     bare = {
         Label.ARMS: {side: bare_arm(body, side, 0.0) for side in SIDES},
         Label.LEGS: {side: bare_leg(body, side, 0.0) for side in SIDES},
@@ -120,11 +124,37 @@ def bare_skin(
     for part in opened:
         cover |= part.on
     if torso and arms:
-        cover = _one_shoulder_line(cover, body)
-    # What is left open between an arm and the torso by a hair's breadth is skin in both.
-    cover |= closed(cover | labelled_as(body.labels, SKIN_LABELS), max(1, round(CREASE * unit))) & ~seen
-    colour = _coloured(photo, body, cover, torso=middle, whole=whole, opened=opened, bare=bare)
+        cover = one_shoulder_line(cover, body)
+    cover |= gaps(cover, body, clothed) & ~seen
+    if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
+        cover = curved(cover, body)
+    colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
     return BareSkin(colour, antialiased(cover))
+
+
+def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """What is left open between an arm and the torso by a hair's breadth: it is skin in both.
+
+    Where the gap beside a bare waist is wide somewhere it runs on to a point above and below.
+
+    Args:
+        cover: ``(height, width)``, where skin is wanted.
+        body: The body in the photo.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+
+    Returns:
+        ``(height, width)``, all skin with these gaps.
+    """
+    skin = cover | labelled_as(body.labels, SKIN_LABELS)
+    wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, WAIST_CREASE))
+    filled = closed(skin, wide)
+    beside_cloth = (body.heights < WAIST_FROM) | dilated(clothed > COVERED, wide)
+    pointed = ~closed(skin, narrow) & filled & ~beside_cloth
+    if not pointed.any():
+        return filled
+    window = window_of(pointed, 2)
+    pointed[window] = reaching(pointed[window] | ~filled[window], ~filled[window]) & pointed[window]
+    return np.asarray(filled & ~pointed)
 
 
 def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:
@@ -136,6 +166,7 @@ def _coloured(
     photo: NDArray[np.float32],
     body: BodyModel,
     cover: NDArray[np.bool_],
+    from_old: NDArray[np.float32],
     *,
     torso: BarePart,
     whole: list[tuple[BarePart, SkinLight]],
@@ -148,6 +179,7 @@ def _coloured(
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         body: The body in the photo.
         cover: ``(height, width)``, where skin is wanted.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
         torso: The bare torso.
         whole: The limbs that may be bared, with their light.
         opened: What of them comes out of the new clothes.
@@ -157,20 +189,45 @@ def _coloured(
     arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
     relief = chest_relief(body) * belly_relief(body)
     shade = _shade(body, torso, whole) * relief * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
-    tone = skin_tone(photo, body, shade)
+    upper = not any(part.bend > 0.0 for part, _ in whole)
+    tone = skin_tone(photo, body, shade, UPPER_SKIN if upper else BODY_LABELS)
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
     colour[window] = tone.under(shade, window)
     colour = _limbs_as_seen(photo, colour, body, bare)
     sure = sure_skin(body)
     parts = (torso.on[window], arms[window], legs[window])
-    colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], sure[window], parts, unit)
+    lit = sure & ~(labelled_as(body.labels, (Label.ARMS, Label.LEGS)) & (from_old < CUFF_SHADOW * unit))
+    colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
     under_hem = np.ones(body.shape, np.float32)
     for part in opened:
         under_hem[part.on] = np.minimum(under_hem[part.on], hem_shade(part, unit))
+    colour[window] = _across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
     texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(under_hem, unit)[window]
     colour[window] = np.clip(colour[window] * texture[..., None], 0.0, 1.0)
     return colour
+
+
+def _across_creases(
+    colour: NDArray[np.float32], cover: NDArray[np.bool_], parts: NDArray[np.bool_], unit: float
+) -> NDArray[np.float32]:
+    """The colour with what lies between two parts of the body in the shade of both of their edges.
+
+    Args:
+        colour: ``(height, width, 3)`` of the skin.
+        cover: ``(height, width)``, where it is wanted.
+        parts: ``(height, width)``, where a part of the body says how it is shaded.
+        unit: Shoulder width in pixels.
+    """
+    between = cover & ~parts
+    if not between.any():
+        return colour
+    window = window_of(between, round(3 * CREASE_BLUR * unit) + 1)
+    carried, weight = carried_out(colour[window], parts[window].astype(np.float32), max(CREASE_BLUR * unit, 1.0))
+    known = between[window] & (weight > LEAST_SHARE)
+    mixed = colour.copy()
+    mixed[window][known] = carried[known]
+    return mixed
 
 
 def _limbs_as_seen(
@@ -224,32 +281,6 @@ def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     return np.asarray(cv2.GaussianBlur(values, (0, 0), max(1.5, 0.012 * unit)), np.float32)
-
-
-def _one_shoulder_line(cover: NDArray[np.bool_], body: BodyModel) -> NDArray[np.bool_]:
-    """The cover without the notch between the slope beside the neck and the round of the shoulder.
-
-    What lies on a shoulder lies on skin: where its upper edge is a little above the usual one, skin reaches up to it.
-    """
-    unit = body.shoulder_width
-    top = -NECK_HEIGHT * NECK_RISE * unit / body.torso_length
-    shoulders = (body.heights < 0.12) & (body.heights > top)
-    worn = eroded(labelled_as(body.labels, (Label.UPPER, Label.FULL)), max(1, round(CLOTH_THICKNESS * unit)))
-    worn &= body.heights > -RAISED_HEIGHT * NECK_RISE * unit / body.torso_length
-    worn &= dilated(cover, max(2, round(MOST_RAISED * unit))) & (np.abs(body.laterals) < WITHIN_SHOULDERS)
-    seen = labelled_as(body.labels, SKIN_LABELS)
-    if not shoulders.any():
-        return cover
-    # A large disc is slow: only what can reach the shoulders is looked at.
-    radius = max(2, round(NOTCH * unit))
-    near = window_of(shoulders, 2 * radius)
-    filled = (cover | seen)[near]
-    filled |= closed(filled | (worn & shoulders)[near], radius) & shoulders[near]
-    # A collar that stood off the neck leaves no horns beside it.
-    whole = opened(filled, max(2, round(HORN * unit))) | seen[near] | (body.heights[near] > HORNS_ABOVE)
-    line = cover.copy()
-    line[near] = filled & whole & (cover[near] | shoulders[near])
-    return line
 
 
 def antialiased(mask: NDArray[np.bool_]) -> NDArray[np.float32]:

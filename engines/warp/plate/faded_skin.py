@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.garment.regions import window_of
 from engines.labels import labelled_as
 from engines.warp.body.silhouette import ease
 
-JOINT = 0.045
-"""Width of the strip of seen skin into which invented skin fades, in shoulder widths."""
+JOINT, LIMB_JOINT = 0.045, 0.085
+"""Width of the strip of seen skin into which invented skin fades, in shoulder widths, and the same below a cuff, which
+throws a broad shadow; beside the arm a top only touches it."""
+
+BELOW = (0.5, 0.9)
+"""Pixels by which the distance from the old garment grows from one row to the next, from which a limb comes out of it
+there, and from which it certainly does."""
+
+WARMTH_BLUR, LIKE_SKIN = 3.0, (0.65, 0.85)
+"""Pixels over which the colour of what is seen is averaged, and its colourfulness over that of the invented skin from
+which it may be skin, and from which it is: the ink of a tattoo is not faded."""
+
+LARGEST_CUFF = 0.06
+"""Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""
 
 SHADOW_REACH, SHADOW, SHADOW_WARMTH = 0.13, 0.10, 0.8
 """How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
@@ -44,7 +58,26 @@ def faded_into_seen(
     darker = (invented.sum(axis=1) - seen.sum(axis=1)) / 3.0
     warm, usual = ((pixels[:, 0] - pixels[:, 2]) / np.maximum(pixels[:, 0], 0.05) for pixels in (seen, invented))
     shaded = ease(darker / SHADOW) * (warm > SHADOW_WARMTH * usual)
+    joint = JOINT + (LIMB_JOINT - JOINT) * _under_cuff(photo, skin, from_old, labels)[beside]
     share[beside] = np.maximum(
-        ease(1.25 * (1.0 - distance / JOINT)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
+        ease(1.25 * (1.0 - distance / joint)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
     )
+    return share
+
+
+def _under_cuff(
+    photo: NDArray[np.float32], skin: NDArray[np.float32], from_old: NDArray[np.float32], labels: NDArray[np.uint8]
+) -> NDArray[np.float32]:
+    """``(height, width)``, 1 on the skin of limbs below the old garment, 0 elsewhere and on tattoos."""
+    share = np.zeros(labels.shape, np.float32)
+    limbs = labelled_as(labels, (Label.ARMS, Label.LEGS)) & (from_old < LARGEST_CUFF * labels.shape[0])
+    if not limbs.any():
+        return share
+    window = window_of(limbs, 8)
+    grown = cv2.Sobel(cv2.GaussianBlur(from_old[window], (0, 0), WARMTH_BLUR), cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
+    seen, invented = (cv2.GaussianBlur(picture[window], (0, 0), WARMTH_BLUR) for picture in (photo, skin))
+    warm, usual = ((some[..., 0] - some[..., 2]) / np.maximum(some[..., 0], 0.05) for some in (seen, invented))
+    like_skin = ease((warm / np.maximum(usual, 0.02) - LIKE_SKIN[0]) / (LIKE_SKIN[1] - LIKE_SKIN[0]))
+    below = ease((np.asarray(grown) - BELOW[0]) / (BELOW[1] - BELOW[0]))
+    share[window] = below * like_skin * limbs[window]
     return share

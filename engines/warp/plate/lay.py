@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import dilated, disk, eroded, largest, window_of
+from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
-from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.model import BodyModel
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
 from engines.warp.plate.faded_skin import faded_into_seen
 from engines.warp.plate.fill import grain, grain_of
 from engines.warp.plate.hem_rim import own_rim
-from engines.warp.plate.other_garment import continued_garment
+from engines.warp.plate.other_garment import continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
+from engines.warp.plate.skin_room import above_shoulders, skin_room
 from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
@@ -34,21 +35,11 @@ OVERREACH = 0.005
 EDGE_BLUR = 1.2
 """Width of the soft border of the fill, pixels."""
 
-SKIN_OVER_SHOULDER = 0.18
-"""How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
-
-COLLAR_FROM, SHOULDER_FROM, SHOULDER_UNTIL = 0.08, 0.40, 0.12
-"""Where those shoulders begin: where the garment stands highest between these two, in shoulder widths beside the axis,
-above the third, in torso lengths below the shoulders."""
-
 LARGEST_PINHOLE = 0.03
 """Area up to which a hole in the old garment is taken off with it, in squared shoulder widths."""
 
 RIM = 0.02
 """Width of the old garment's rim that may lie over the wall, in shoulder widths."""
-
-LEG_ROOM = 0.015
-"""How far the outline of a bare leg may lie outside the old trousers, in shoulder widths."""
 
 UNLABELLED_RIM = 0.06
 """Width of the rim of the old garment that the labels may have missed and the matte has not, in shoulder widths."""
@@ -58,9 +49,6 @@ MIXED = 2
 
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
-
-SEEN_AS_CLOTH = 0.5
-"""Cover from which a pixel shows the new garment more than what is behind it."""
 
 SOME_CLOTH = 0.05
 """Cover from which the new garment's edge is there."""
@@ -108,20 +96,22 @@ def lay_plate(
     other = continued_garment(photo, person_map, body, clothed, category)
     worn = _silhouette(old, person_map, unit)
     other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
-    if other is not None:
-        fill = fill + (other.colour - fill) * other_cover[..., None]
     skin = bare_skin(
         photo,
         body,
         clothed,
+        from_old,
         torso=category is not Category.LOWER_BODY or body.waist.bare_midriff,
         arms=category is not Category.LOWER_BODY,
         legs=category is not Category.UPPER_BODY,
     )
-    skin_cover = (
-        skin.cover * _leg_room(worn, body) * (1.0 - other_cover) * (1.0 - _above_shoulders(drape, clothed, body))
-    )
+    skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
     fill = fill + (skin.colour - fill) * skin_cover[..., None]
+    if other is not None:
+        # Skin goes on under the other garment: where both are half transparent no wall shows between them.
+        fill = fill * (1.0 - on_skin(other_cover, unit) * skin_cover)[..., None]
+        fill = fill + (other.colour - fill) * other_cover[..., None]
+        skin_cover = skin_cover * (1.0 - other_cover)
     uncovered = skin_cover + other_cover
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
     share = np.maximum(share, old.astype(np.float32))
@@ -206,12 +196,6 @@ def _overreach(photo: NDArray[np.float32]) -> int:
     return max(2, round(OVERREACH * len(photo)))
 
 
-def _leg_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
-    """The silhouette with room for the smooth outline of a bare leg where folds of the old trousers come in."""
-    wider = np.asarray(cv2.dilate(worn, disk(max(1, round(LEG_ROOM * body.shoulder_width)))), np.float32)
-    return np.where(body.heights > body.crotch_height, wider, worn)
-
-
 def _unlabelled_rim(
     from_old: NDArray[np.float32], stays: NDArray[np.bool_], person_map: PersonMap, unit: float
 ) -> NDArray[np.bool_]:
@@ -228,34 +212,6 @@ def _unlabelled_rim(
     from_others = cv2.distanceTransform((~stays[window]).astype(np.uint8), cv2.DIST_L2, 3)
     rim[window] = near & (from_old[window] < np.asarray(from_others))
     return np.asarray(rim)
-
-
-def _above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
-    """Where a garment with sleeves has its shoulders right below: no skin stands out over them.
-
-    Returns:
-        ``(height, width)`` float32, 0 to 1.
-    """
-    if not any(piece.name.endswith("sleeve") for piece in drape.pieces):
-        return np.zeros(body.shape, np.float32)
-    reach = max(3, round(SKIN_OVER_SHOULDER * body.shoulder_width))
-    covered = clothed > SEEN_AS_CLOTH
-    upwards = cv2.dilate(covered.astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0)
-    beyond = np.zeros(body.shape, bool)
-    for side in SIDES:
-        beyond |= side * body.laterals > _collar_foot(covered, side, body)
-    on_shoulder = beyond & (body.heights < SHOULDER_UNTIL)
-    return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
-
-
-def _collar_foot(covered: NDArray[np.bool_], side: int, body: BodyModel) -> float:
-    """How far beside the axis a garment stands highest, in shoulder widths: further out it lies on the shoulder."""
-    aside = side * body.laterals
-    beside = covered & (aside > COLLAR_FROM) & (aside < SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
-    if not beside.any():
-        return SHOULDER_FROM
-    highest = np.argmin(np.where(beside, body.heights, np.float32(np.inf)))
-    return float(aside.flat[highest])
 
 
 def _pinholes(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:

@@ -9,19 +9,19 @@ from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
-CAP, CAP_LIGHT = (0.030, 0.42), 0.060
+CAP, CAP_LIGHT = (0.030, 0.42), 0.085
 """Half height of the kneecap in lengths of the leg and half width in half widths of it, and how much lighter it is."""
 
-BESIDE_CAP, BESIDE_SHADE = (0.050, 0.26), 0.140
+BESIDE_CAP, BESIDE_SHADE = (0.050, 0.26), 0.175
 """Size of the hollows to both sides of it, and how dark they are."""
 
-BELOW_CAP, BELOW_SHADE = (0.016, 0.50), 0.110
+BELOW_CAP, BELOW_SHADE = (0.016, 0.50), 0.145
 """Size of the fold below it, which hangs down in the middle, and how dark it is."""
 
 THIGH_SHADE = 0.045
 """How dark the shallow dip above the kneecap is, between the muscles."""
 
-SHIN_LIGHT, SHIN_WIDTH = 0.055, 0.22
+SHIN_LIGHT, SHIN_WIDTH = 0.065, 0.20
 """How much lighter the edge of the shinbone is, and its half width in half widths of the leg."""
 
 CALF_SHADE = 0.105

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import eroded
+from engines.garment.regions import eroded, window_of
 from engines.warp.body.bare_parts import bare_torso_limit
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -53,6 +53,12 @@ WAISTBAND_EASE = 1.04
 
 EDGE_SHADE = 0.22
 """Depth of the dark line along the upper edge of a waistband."""
+
+ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
+"""Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
+
+LEAST_SNUG = 0.95
+"""Least width of a hidden waistband over that of the trousers seen below it: they slant no more towards the waist."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,23 @@ def continued_garment(
     return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
 
 
+def on_skin(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
+    """Depth of the garment's shadow on the skin beside it, ``(height, width)`` from 0 to 1.
+
+    Args:
+        cover: ``(height, width)`` of the garment, 0 to 1.
+        shoulder_width: Pixels.
+    """
+    shadow = np.zeros_like(cover)
+    if not (cover > 0).any():
+        return shadow
+    sigma = max(ON_SKIN_REACH * shoulder_width, 1.0)
+    window = window_of(cover > 0, round(3 * sigma))
+    near = cv2.GaussianBlur(cover[window], (0, 0), sigma)
+    shadow[window] = ON_SKIN * np.minimum(2.0 * near, 1.0)
+    return shadow
+
+
 def _over_cloth(clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
     """Where the new lower garment begins a little further down; beside it a top has no reason to go on."""
     rise = max(3, round(LOWEST_BAND * body.torso_length))
@@ -138,6 +161,7 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
             limit = np.minimum(limit, float(np.percentile(offset[on_side] * side, 98)))
         # Under a loose top the waistband comes in to the waist.
         snug = np.minimum(limit, WAISTBAND_EASE * bare_torso_limit(body.heights) * body.shoulder_width)
+        snug = np.maximum(snug, LEAST_SNUG * limit)
         limit = limit + (snug - limit) * ease(-from_waist / HIDDEN_RISE)
         inside |= (offset * side >= 0) & (offset * side < limit)
     return inside

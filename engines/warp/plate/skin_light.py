@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.regions import BoolMask, eroded
-from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
@@ -39,25 +38,8 @@ HEM_SHADE, HEM_REACH = 0.16, 0.10
 SHOE_SHADE, SHOE_SHADE_REACH = 0.26, 0.05
 """Depth of the shadow above the opening of a shoe, and its reach in shoulder widths."""
 
-COLLARBONE_RELIEF, PIT_RELIEF, BREASTBONE_RELIEF = 0.085, 0.100, 0.030
-"""How much lighter the collarbones and darker the hollows beside them, the pit of the neck and the middle of the chest
-are."""
-
-NECK_MUSCLE, PECTORAL_SHADE = 0.050, 0.060
-"""How much lighter the muscles that run down the neck to its pit are, and how dark the furrow between chest and
-shoulder is."""
-
-NAVEL, NAVEL_RELIEF, BELLY_RELIEF = 0.76, 0.34, 0.030
-"""Height of the navel in torso lengths, how dark it is, and how much darker than its sides the line above it."""
-
-FROM_ABOVE = 0.060
-"""How much lighter the shoulders and darker the belly are than the chest between them."""
-
 ARM_SHADE, ARM_SHADE_REACH = 0.28, 0.055
 """Depth of the shadow on the torso beside a hanging arm, and its reach in shoulder widths."""
-
-CHEST, SEEN_CHEST = (Label.NECK, Label.TORSO_SKIN), 0.14
-"""Labels among which the collarbones are, and their area in squared shoulder widths from which they are seen."""
 
 ARMPIT = (0.12, 0.30)
 """Between these heights, or shares of an arm, the edge between torso and arm comes into being."""
@@ -115,63 +97,6 @@ def hem_shade(part: BarePart, shoulder_width: float) -> NDArray[np.float32]:
         return np.ones(int(part.on.sum()), np.float32)
     below = np.maximum(part.share[part.on] - part.begin, 0.0) * part.length
     return np.asarray(1.0 - HEM_SHADE * np.exp(-below / (HEM_REACH * shoulder_width)), dtype=np.float32)
-
-
-def chest_relief(body: BodyModel) -> NDArray[np.float32]:
-    """Factors around 1 for collarbones and breastbone, ``(height, width)``; light falls on them from above.
-
-    Where the photo shows the chest it shows them too, and none are invented beside them.
-    """
-    relief = np.ones(body.shape, np.float32)
-    if labelled_as(body.labels, CHEST).sum() > SEEN_CHEST * body.shoulder_width**2:
-        return relief
-    along = body.heights * np.float32(body.torso_length / body.shoulder_width)
-    rows = np.flatnonzero(((along > -0.25) & (along < 1.6)).any(axis=1))
-    if not len(rows):
-        return relief
-    window = np.s_[int(rows[0]) : int(rows[-1]) + 1]
-    along, aside = along[window], np.abs(body.laterals[window])
-    # The collarbones rise from the pit of the neck to the shoulders, and are hidden in flesh further out.
-    below = along - (0.090 - 0.26 * np.clip(aside - 0.05, 0.0, 0.4))
-    reach = ease((aside - 0.03) / 0.05) * ease((0.38 - aside) / 0.26)
-    bone = np.exp(-((below / 0.020) ** 2)) - 0.9 * np.exp(-(((below - 0.045) / 0.026) ** 2))
-    bone = bone - 0.8 * np.exp(-(((below + 0.045) / 0.032) ** 2)) * ease((0.26 - aside) / 0.14)
-    pit = np.exp(-((aside / 0.040) ** 2) - ((along - 0.070) / 0.036) ** 2)
-    middle = np.exp(-((aside / 0.045) ** 2)) * ease((along - 0.14) / 0.10) * ease((0.75 - along) / 0.30)
-    from_above = (
-        FROM_ABOVE * (1.0 - 2.0 * ease((along - 0.02) / 0.9)) * ease((along + 0.2) / 0.2) * ease((1.6 - along) / 0.4)
-    )
-    beside = aside - (0.035 + 0.40 * np.clip(0.05 - along, 0.0, 0.4))
-    muscle = np.exp(-((beside / 0.028) ** 2)) - 0.8 * np.exp(-(((beside - 0.055) / 0.035) ** 2))
-    muscle = muscle * ease((along + 0.24) / 0.12) * ease((0.07 - along) / 0.05)
-    furrow = (
-        np.exp(-(((aside - 0.42 + 0.10 * along) / 0.045) ** 2))
-        * ease((along - 0.08) / 0.22)
-        * ease((0.62 - along) / 0.2)
-    )
-    relief[window] += COLLARBONE_RELIEF * bone * reach - PIT_RELIEF * pit - BREASTBONE_RELIEF * middle + from_above
-    relief[window] += NECK_MUSCLE * muscle - PECTORAL_SHADE * furrow
-    return relief
-
-
-def belly_relief(body: BodyModel) -> NDArray[np.float32]:
-    """Factors around 1 for the navel and the line above it, ``(height, width)``; none where the belly is seen."""
-    relief = np.ones(body.shape, np.float32)
-    rows = np.flatnonzero(((body.heights > 0.38) & (body.heights < 0.95)).any(axis=1))
-    x, y = np.rint(body.point(NAVEL)).astype(int)
-    framed = 0 <= x < body.shape[1] and 0 <= y < body.shape[0]
-    if not len(rows) or not framed or body.labels[y, x] == Label.TORSO_SKIN:
-        return relief
-    window = np.s_[int(rows[0]) : int(rows[-1]) + 1]
-    heights, laterals = body.heights[window], body.laterals[window]
-    along = (heights - NAVEL) / 0.016
-    navel = np.exp(-((laterals / 0.016) ** 2) - along**2)
-    rim = np.exp(-((laterals / 0.024) ** 2) - (along - 1.5) ** 2)
-    line = np.exp(-((laterals / 0.035) ** 2)) * ease((heights - 0.40) / 0.12) * ease((NAVEL - heights) / 0.05)
-    sides = np.exp(-(((np.abs(laterals) - 0.15) / 0.09) ** 2)) * ease((heights - 0.45) / 0.15)
-    added = NAVEL_RELIEF * (0.35 * rim - navel) + BELLY_RELIEF * (sides - line)
-    relief[window] += added * ease((0.92 - heights) / 0.06)
-    return relief
 
 
 def shade_of_arms(torso: BoolMask, arms: BoolMask, body: BodyModel) -> NDArray[np.float32]:

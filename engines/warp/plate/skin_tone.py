@@ -101,7 +101,12 @@ def sure_skin(body: BodyModel) -> BoolMask:
     return np.asarray(skin & (body.matte > 0.9))
 
 
-def skin_tone(photo: NDArray[np.float32], body: BodyModel, shade: NDArray[np.float32]) -> SkinTone:
+def skin_tone(
+    photo: NDArray[np.float32],
+    body: BodyModel,
+    shade: NDArray[np.float32],
+    own_labels: tuple[Label, ...] = BODY_LABELS,
+) -> SkinTone:
     """Learn a person's skin from what is seen of it.
 
     Args:
@@ -109,6 +114,8 @@ def skin_tone(photo: NDArray[np.float32], body: BodyModel, shade: NDArray[np.flo
         body: The body in the photo.
         shade: ``(height, width)`` brightness factors of the form of the body; they are taken off what is seen, so
             that nothing is shaded twice.
+        own_labels: Skin of the parts that are bared and of those beside them; where enough of it is seen, that of
+            the rest of the body does not count.
     """
     sure = sure_skin(body)
     least = LEAST_SKIN * body.shoulder_width**2
@@ -121,18 +128,24 @@ def skin_tone(photo: NDArray[np.float32], body: BodyModel, shade: NDArray[np.flo
     even = colour / np.asarray(cv2.resize(shade, size, interpolation=cv2.INTER_AREA))[..., None]
     whole = weight > 0.5
     whole[whole] = _like_skin(even[whole])
-    lab = np.asarray(cv2.cvtColor(even, cv2.COLOR_RGB2LAB), np.float32)
+    lab, seen = (np.asarray(cv2.cvtColor(picture, cv2.COLOR_RGB2LAB), np.float32) for picture in (even, colour))
     labels = np.asarray(cv2.resize(body.labels, size, interpolation=cv2.INTER_NEAREST), np.uint8)
-    own = whole & labelled_as(labels, BODY_LABELS)
-    believed = own if own.sum() * REDUCED**2 > LEAST_BODY * body.shoulder_width**2 else whole
-    ratios = lab[..., 1:] / (lab[..., :1] + FOOT)
-    beyond = ratios - _shades(lab[..., 0][whole], ratios[whole])[_steps(lab[..., 0])]
+    own = whole & labelled_as(labels, own_labels)
+    if own.sum() * REDUCED**2 > LEAST_BODY * body.shoulder_width**2:
+        # Legs lie in another light than the belly above them.
+        believed, whole = own, whole & (own | ~labelled_as(labels, BODY_LABELS))
+    else:
+        believed = whole
+    ratios = seen[..., 1:] / (seen[..., :1] + FOOT)
+    beyond = ratios - _shades(seen[..., 0][whole], ratios[whole])[_steps(seen[..., 0])]
     usual = np.median(beyond[believed], axis=0)
     # Hands are redder than the limb they end, and faces than the neck.
     for redder in (whole & (labels == Label.HANDS), whole & (labels == Label.FACE)):
         if redder.any():
             ratios[redder] += usual - np.median(beyond[redder], axis=0)
-    shades = _shades(lab[..., 0][whole], ratios[whole])
+    shades = _shades(seen[..., 0][whole], ratios[whole])
+    # What is shaded in the photo has the colour of a shadow there, and would have another in full light.
+    ratios += shades[_steps(lab[..., 0])] - shades[_steps(seen[..., 0])]
     lab[..., 1:] = ratios * (lab[..., :1] + FOOT)
     light = float(np.percentile(lab[..., 0][whole], USUAL_LIGHT))
     usual = np.array([light, *(shades[round(2.55 * light)] * (light + FOOT))], np.float32)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from engines.base import Category, Garment, Picture
+from engines.base import Category, EngineError, Garment, Label, Picture
 from engines.finish.checks import Bounds, broken, measure, pose_drift
 from engines.finish.swatches import swatch
 from engines.finish.views import seen_at, view_of
+from engines.finish.zone import check_shown
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import TROUSERS, draw_mannequin
 from tests.engines.painted import NEW_TOP, OLD_TOP, painted, person_at_a_wall, shifted, tinted
@@ -103,3 +105,21 @@ def test_flat_wall_has_no_shift_whatever_the_garment_does() -> None:
     dressed = draw_mannequin(640, 480, top=NEW_TOP, sleeves="none").photo
     figures = measure(view, seen_at(painted(dressed), view.size), [TOP], [pixels_of(NEW_TOP)])
     assert figures["shift"] < 0.005
+
+
+def test_echo_is_caught_where_no_old_clothes_are_labelled() -> None:
+    labels = np.where(PERSON.person_map.labels == Label.LOWER, Label.OTHER, PERSON.person_map.labels)
+    view = view_of(PERSON.photo, replace(PERSON.person_map, labels=labels.astype(np.uint8)))
+    trousers = Garment(TOP.picture, Category.LOWER_BODY)
+    figures = measure(view, view.photo, [trousers], [pixels_of((220, 200, 40))])
+    assert "changed" in broken(figures, Bounds())
+    assert "changed" in broken(measure(view, view.photo, [trousers], [np.zeros((0, 3), np.uint8)]), Bounds())
+
+
+def test_photo_that_does_not_show_where_the_garment_is_worn_is_refused() -> None:
+    labels = np.where(PERSON.person_map.labels == Label.LOWER, Label.BACKGROUND, PERSON.person_map.labels)
+    view = view_of(PERSON.photo, replace(PERSON.person_map, labels=labels.astype(np.uint8)))
+    check_shown(view, [Category.UPPER_BODY])
+    with pytest.raises(EngineError, match="down to the knees") as caught:
+        check_shown(view, [Category.UPPER_BODY, Category.LOWER_BODY])
+    assert caught.value.code == "pose_not_usable"

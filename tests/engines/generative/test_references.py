@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engines.base import Category, EngineError, Garment, Hints
+from engines.garment.lifting import Lifter
 from engines.generative.painter import Reference
 from engines.generative.references import reference_of
 from tests.engines.drawings import draw_garment
@@ -19,7 +20,7 @@ TOP = (40, 60, 150)
 
 
 def reference(garment: Garment, segmenter: DrawnSegmenter = NOBODY) -> Reference:
-    return reference_of(garment, segmenter, lambda _step: None, lambda: False)
+    return reference_of(garment, Lifter(segmenter), lambda _step: None, lambda: False)
 
 
 def test_picture_is_trimmed_to_the_garment_and_keeps_its_ground() -> None:

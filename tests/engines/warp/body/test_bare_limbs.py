@@ -1,12 +1,14 @@
 """Invented limbs go on from what is seen of them."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
 
 from engines.base import Label, Landmark
 from engines.warp.body.bare_limbs import bare_edges
-from engines.warp.body.bare_parts import bare_leg, clothed_until
+from engines.warp.body.bare_parts import bare_arm, bare_leg, clothed_until
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.behind_arms import passes_in_front
@@ -140,3 +142,16 @@ def test_folds_of_trousers_do_not_show_in_the_outline_of_a_hidden_leg() -> None:
     outer, inner = bare_edges(wavy, (Label.LEGS,), leg, usual, (Label.LOWER,))
     for edge in (outer, inner):
         assert np.abs(np.diff((edge / usual)[4:56], n=2)).max() < 0.01
+
+
+def test_an_arm_half_behind_the_body_ends_where_it_is_seen_to() -> None:
+    mannequin = draw_mannequin(sleeves="short", arms="out")
+    body = measure_body(mannequin.person_map)
+    arm, limb = bare_arm(body, RIGHT, 0.0), body.arms[RIGHT]
+    seen = body.labels == Label.ARMS
+    body.labels[seen & (arm.across < 0.0)] = Label.UPPER
+    aside = 0.12 * body.shoulder_width
+    beside = replace(body, arms={**body.arms, RIGHT: replace(limb, line=limb.line + aside * limb.outward)})
+    forearm = bare_arm(beside, RIGHT, 0.0)
+    outer = forearm.on & (forearm.share > 0.5) & (forearm.share < 0.9) & (forearm.across > 0.0)
+    assert (outer & ~seen).sum() < 0.1 * outer.sum()

@@ -6,6 +6,7 @@ import numpy as np
 
 from engines.base import Label
 from engines.warp.body.into_shoe import into_shoe
+from engines.warp.body.leg_form import formed
 from engines.warp.body.limbs import Limb, usual_leg
 from engines.warp.body.model import RIGHT, BodyModel, measure_body
 from tests.engines.mannequin import draw_mannequin
@@ -60,7 +61,7 @@ def test_without_a_shoe_a_leg_stays_as_it_is() -> None:
     usual = usual_leg(leg, body.shoulder_width)
     led, edges, _ = into_shoe(labels, replace(leg), (usual, usual), body.shoulder_width)
     np.testing.assert_array_equal(led.line, leg.line)
-    np.testing.assert_array_equal(edges[0], usual)
+    np.testing.assert_allclose(edges[0], formed(labels, leg, (usual, usual), body.shoulder_width)[0])
 
 
 def test_the_share_at_which_the_shoe_begins_is_told() -> None:
@@ -70,3 +71,36 @@ def test_the_share_at_which_the_shoe_begins_is_told() -> None:
     assert abs(shoe - (1.0 + 4.0 / leg.length)) < 0.03
     labels[labels == Label.FEET] = Label.BACKGROUND
     assert into_shoe(labels, leg, (usual, usual), body.shoulder_width)[2] == np.inf
+
+
+def test_an_ankle_fills_the_opening_it_goes_into_beside_a_tongue() -> None:
+    body, leg, labels, middle = leg_over_shoe(aside=0, half=14)
+    row = int(leg.points(1.0).round()[1]) + 4
+    labels[row - 60 : row, middle - 14 : middle + 14] = Label.LOWER
+    # A narrow tongue stands up at the left end of the opening.
+    labels[row - 8 : row, middle - 14 : middle - 2] = Label.FEET
+    thin = np.full(len(leg.shares), 11.0, np.float32)
+    led, edges, _ = into_shoe(labels, leg, (thin, thin), body.shoulder_width)
+    left, right = ends(led, edges, row)
+    assert abs(left - (middle - 14)) < 3
+    assert abs(right - (middle + 14)) < 3
+
+
+def test_a_wide_hem_over_the_shoe_does_not_widen_the_ankle_to_it() -> None:
+    body, leg, labels, middle = leg_over_shoe(aside=0, half=30)
+    row = int(leg.points(1.0).round()[1]) + 4
+    labels[row - 60 : row, middle - 30 : middle + 30] = Label.LOWER
+    usual = usual_leg(leg, body.shoulder_width)
+    led, edges, _ = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
+    left, right = ends(led, edges, row)
+    assert right - left < 0.22 * body.shoulder_width
+
+
+def test_a_heel_that_stands_up_behind_the_ankle_is_beside_it() -> None:
+    body, leg, labels, middle = leg_over_shoe(aside=0, half=18)
+    row = int(leg.points(1.0).round()[1]) + 4
+    labels[row - 60 : row, middle - 18 : middle + 18] = Label.LOWER
+    labels[row - 12 : row, middle + 12 : middle + 18] = Label.FEET
+    usual = usual_leg(leg, body.shoulder_width)
+    led, edges, _ = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
+    assert ends(led, edges, row)[1] < middle + 12 + 2

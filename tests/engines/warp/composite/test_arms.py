@@ -8,7 +8,7 @@ import pytest
 from engines.base import Label
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.body.seen_arms import seen_arms
-from engines.warp.composite.arms import arm_places, arms_in_front, arms_left_alone, hidden_by_body
+from engines.warp.composite.arms import arm_places, arms_in_front, arms_left_alone, hidden_by_body, under_cuffs
 from engines.warp.composite.front import hands_in_front
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
@@ -149,3 +149,15 @@ def test_below_a_narrow_cuff_the_torsos_edge_leads_over_to_the_arms() -> None:
     below = {wide: ((share > wide) & (share < wide + 0.02)) for wide in (0.41, 0.6)}
     assert cover[below[0.41]].sum() < 0.85 * whole[below[0.41]].sum()
     np.testing.assert_allclose(cover[below[0.6]].sum(), whole[below[0.6]].sum(), rtol=0.02)
+
+
+def test_the_shadow_of_a_garment_ends_softly_on_the_arms_before_it() -> None:
+    body = measure_body(draw_mannequin(*SHAPE, arms="out", sleeves="none").person_map)
+    places = arm_places(body)
+    left = under_cuffs(body, places, dict.fromkeys(SIDES, 0.4))
+    for side in SIDES:
+        x, y = np.rint(body.arms[side].points(np.linspace(0.2, 0.9, 300))).astype(int).T
+        along = left[y, x]
+        assert along[:70].min() > 0.99
+        assert along[-100:].max() < 0.01
+        assert np.abs(np.diff(along)).max() < 0.2

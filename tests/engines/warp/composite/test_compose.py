@@ -4,13 +4,25 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+import pytest
 
 from engines.base import Label, Landmark
-from engines.warp.body.model import measure_body
-from engines.warp.composite.compose import Scene, compose
+from engines.warp.body.model import RIGHT, measure_body
+from engines.warp.composite.arms import arm_places
+from engines.warp.composite.compose import (
+    GARMENT_REACH,
+    GARMENT_SHADOW,
+    SLEEVE_REACH,
+    SLEEVE_SHADOW,
+    Scene,
+    compose,
+)
+from engines.warp.composite.shadows import contact_shadow
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import left_as_it_is
 from tests.engines.mannequin import Mannequin, draw_mannequin
+
+SHAPE = (960, 760)
 
 
 def scene_of(mannequin: Mannequin, colour: tuple[float, float, float], cover: np.ndarray) -> Scene:
@@ -92,3 +104,59 @@ def test_arms_beside_the_garment_keep_their_edges_before_the_wall() -> None:
     )
     assert beside.sum() > 100
     assert np.abs(picture - scene.photo)[beside].max() < 0.05
+
+
+def test_old_clothes_in_front_of_an_arm_do_not_open_its_new_sleeve() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    arm, place = body.arms[RIGHT], arm_places(body)[RIGHT]
+    inwards = np.arange(760)[None] < np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    upper_arm = (place.share > 0.45) & (place.share < 0.8) & (place.near < 1.2)
+    labels = mannequin.person_map.labels.copy()
+    hidden = upper_arm & inwards & (labels == Label.ARMS)
+    openings = {}
+    for before in (Label.UPPER, Label.LOWER):
+        labels[hidden] = before
+        person_map = replace(mannequin.person_map, labels=labels.copy())
+        scene = scene_of(replace(mannequin, person_map=person_map), (0.1, 0.6, 0.2), np.zeros(SHAPE, bool))
+        sleeve = ((place.near < 1.2) & (place.share < 0.95)).astype(np.float32)
+        piece = Piece("right_sleeve", np.float32([0.1, 0.6, 0.2]) * sleeve[..., None], sleeve, np.zeros_like(sleeve))
+        picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
+        green = picture[..., 1] > 1.5 * picture[..., 0]
+        openings[before] = 1 - green[hidden & (place.near < 1.0)].mean()
+    assert openings[Label.UPPER] < 0.01
+    assert openings[Label.LOWER] > 0.5
+
+
+@pytest.mark.parametrize(("tucked", "shaded"), [(False, False), (True, True)])
+def test_trousers_throw_no_shadow_on_the_top_that_hangs_over_them(*, tucked: bool, shaded: bool) -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    scene = scene_of(mannequin, (0.8, 0.8, 0.8), labels == Label.LOWER)
+    piece = replace(scene.drape.pieces[0], name="skirt")
+    waist = replace(scene.body.waist, tucked=tucked)
+    worn = Drape((piece,), {})
+    picture = compose(
+        replace(scene, body=replace(scene.body, waist=waist), old=labels == Label.LOWER, drape=worn), seed=0
+    )
+    hem = (labels == Label.UPPER) & (cv2.dilate((labels == Label.LOWER).astype(np.uint8), np.ones((9, 1))) > 0)
+    hem &= cv2.dilate((labels == Label.LOWER).astype(np.uint8), np.ones((3, 3))) == 0
+    assert (picture[hem].mean() < 0.97 * scene.photo[hem].mean()) == shaded
+
+
+def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    share = arm_places(body)[RIGHT].share
+    arms = mannequin.person_map.labels == Label.ARMS
+    cuff = (arms & (share > 0) & (share < 0.6)).astype(np.float32)
+    piece = Piece("right_sleeve", np.float32([0.2, 0.2, 0.2]) * cuff[..., None], cuff, np.zeros_like(cuff))
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), np.zeros(SHAPE, bool))
+    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.6})), seed=0)
+    below = arms & (share > 0.62) & (share < 0.66)
+    factor = picture[below].mean(axis=1) / scene.photo[below].mean(axis=1)
+    unit = body.shoulder_width
+    garment = contact_shadow(cuff, GARMENT_REACH * unit, GARMENT_SHADOW)[below]
+    sleeve = contact_shadow(cuff, SLEEVE_REACH * unit, SLEEVE_SHADOW)[below]
+    assert np.median(factor) < 0.95
+    assert np.median(factor / np.minimum(garment, sleeve)) > 0.96

@@ -22,3 +22,18 @@ def test_the_rim_takes_the_colour_of_the_inside_and_the_inside_stays() -> None:
 def test_nothing_in_front_changes_nothing() -> None:
     photo = np.full((8, 8, 3), 0.4, np.float32)
     np.testing.assert_array_equal(without_rim(photo, np.zeros((8, 8), np.float32), 2), photo)
+
+
+def test_no_line_is_drawn_where_the_rim_of_a_round_arm_begins() -> None:
+    aside = np.abs(np.arange(80, dtype=np.float32) - 40) / 20
+    # As dark at its edge as the round of an arm, and the last pixels mixed with blue.
+    shade = 1 - 0.45 * np.clip(aside, 0, 1) ** 6
+    row = SKIN * shade[:, None]
+    row[aside > 0.9] = 0.3 * row[aside > 0.9] + 0.7 * np.array([0.1, 0.2, 0.6], np.float32)
+    photo = np.repeat(row[None].astype(np.float32), 60, axis=0)
+    cover = np.repeat((aside <= 1).astype(np.float32)[None], 60, axis=0)
+    clean = without_rim(photo, cover, 3)[30, 40:61]
+    assert clean[:, 2].max() <= photo[30, 40, 2] + 1e-3
+    assert (np.diff(clean[:, 0]) < 0.004).all()
+    assert np.abs(np.diff(clean[:, 0])).max() < 0.05
+    assert clean[-1, 0] < 0.95 * SKIN[0]

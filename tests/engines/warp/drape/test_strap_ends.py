@@ -1,17 +1,30 @@
 """Straps lie on the shoulders and end there."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from engines.base import Label
+from engines.garment.regions import dilated
 from engines.warp.body.model import RIGHT, BodyModel, measure_body
 from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
 
-def strapped() -> tuple[BodyModel, int, np.ndarray]:
-    """A body, the column of a strap that runs over the whole height of the picture, and the strap's cover."""
-    body = measure_body(draw_mannequin(960, 760, sleeves="none").person_map)
-    column = round(float(body.point(0.0, RIGHT * 0.36 * body.shoulder_width)[0]))
+def strapped(aside: float = 0.36, *, padded: int = 0) -> tuple[BodyModel, int, np.ndarray]:
+    """A body, the column of a strap that runs over the whole height of the picture, and the strap's cover.
+
+    Args:
+        aside: Where the strap lies, in shoulder widths beside the axis.
+        padded: By how many pixels the top that is worn now stands higher than usual.
+    """
+    person = draw_mannequin(960, 760, sleeves="none").person_map
+    body = measure_body(person)
+    if padded:
+        higher = dilated(person.labels == Label.UPPER, padded) & (person.labels == Label.BACKGROUND)
+        body = replace(body, matte=np.maximum(body.matte, higher), labels=np.where(higher, Label.UPPER, body.labels))
+    column = round(float(body.point(0.0, RIGHT * aside * body.shoulder_width)[0]))
     strap = np.zeros(body.shape, np.float32)
     strap[:, column - 4 : column + 5] = 1.0
     piece = Piece("torso", np.repeat(strap[..., None], 3, axis=2), strap, np.zeros(body.shape, np.float32))
@@ -28,3 +41,10 @@ def test_strap_reaches_the_shoulder() -> None:
     body, column, cover = strapped()
     silhouette = int(np.argmax(body.matte[:, column] > 0.5))
     assert cover[silhouette + round(0.06 * body.shoulder_width) :].min() > 0.95
+
+
+def test_strap_reaches_a_shoulder_that_is_higher_than_usual() -> None:
+    body, column, cover = strapped(0.42, padded=14)
+    silhouette = int(np.argmax(body.matte[:, column] > 0.5))
+    assert cover[silhouette + round(0.025 * body.shoulder_width) :].min() > 0.95
+    assert cover[: silhouette - round(0.02 * body.shoulder_width)].max() < 0.05

@@ -92,6 +92,32 @@ def test_a_top_on_straps_ends_where_a_bare_arm_hangs_before_it() -> None:
         assert (offsets[beside] - reached).max() < 0.03 * body.shoulder_width
 
 
+def strapped() -> UpperLandmarks:
+    marks = marks_of("tank top")
+    return replace(marks, shoulders=replace(marks.shoulders, neck_foot=marks.shoulders.tip - (4.0, 0.0)))
+
+
+def test_a_strap_does_not_kink_where_an_arm_lies_before_the_chest(monkeypatch: pytest.MonkeyPatch) -> None:
+    body, marks = body_with(), strapped()
+    held = 0.22 * body.shoulder_width
+    monkeypatch.setattr(TorsoLoft, "_beside_arm", lambda _, heights, side: np.where(heights > 0.1, held, np.inf))
+    loft = loft_of(marks, body)
+    rows = np.arange(marks.shoulders.tip[1], marks.armpits.row, 2.0)
+    for side, half in zip(SIDES, marks.half_widths, strict=True):
+        edge = loft.place(np.stack([marks.axis + side * half[rows.astype(int)], rows], axis=1))
+        across, down = ((edge - body.skeleton.shoulders) @ way for way in (body.skeleton.right, body.skeleton.down))
+        assert (np.diff(across) * side / np.diff(down)).min() > -0.75
+
+
+def test_straps_keep_to_the_shoulder() -> None:
+    body, marks = body_with(), strapped()
+    tip = marks.shoulders.tip * (1.6, 1.0)
+    wide = replace(marks, shoulders=replace(marks.shoulders, tip=tip, neck_foot=tip - (4.0, 0.0)))
+    fit = fit_garment(wide, body)
+    for side in SIDES:
+        assert fit.tip[side] < 0.9 * body.tip_offset(side)
+
+
 def _offset(point: np.ndarray, body: BodyModel, side: int) -> float:
     return float((point - body.skeleton.shoulders) @ body.skeleton.right) * side
 

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from engines.base import Category, Label, Landmark
+from engines.garment.regions import dilated, eroded
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
+from engines.warp.plate.faded_skin import faded_into_seen
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.plate.plate import left_as_it_is
 from tests.engines.mannequin import TROUSERS, Mannequin, draw_mannequin
@@ -284,3 +286,28 @@ def test_over_everything_the_person_is_whole() -> None:
     plate = left_as_it_is(photo, mannequin.person_map)
     assert plate.picture is photo
     assert np.array_equal(plate.person > 0.5, mannequin.person_map.matte > 127)
+
+
+def test_no_wall_shows_between_a_bare_belly_and_the_waistband() -> None:
+    mannequin = draw_mannequin(ground=(20, 255, 20))
+    labels = mannequin.person_map.labels
+    plate = plate_of(mannequin, drape_over(labels.shape), Category.UPPER_BODY) * 255.0
+    body = measure_body(mannequin.person_map, mannequin.photo.astype(np.float32) / 255.0)
+    middle = (np.abs(body.laterals) < 0.2) & (body.heights > 0.4) & (body.heights < 1.0)
+    green = plate[..., 1] - np.maximum(plate[..., 0], plate[..., 2])
+    assert green[middle].max() < 6
+
+
+def test_the_shadow_below_a_cuff_goes_and_the_skin_beside_the_torso_stays() -> None:
+    mannequin = draw_mannequin(arms="down", sleeves="short", top=LOUD)
+    labels, photo = mannequin.person_map.labels, mannequin.photo.astype(np.float32) / 255.0
+    body = measure_body(mannequin.person_map, photo)
+    from_old = cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5)
+    brighter = np.full_like(photo, 0.02) + photo
+    share = faded_into_seen(photo, brighter, from_old, labels, body.shoulder_width)
+    near = from_old / body.shoulder_width
+    arm = eroded(labels == Label.ARMS, 2)
+    strip = arm & (near > 0.052) & (near < 0.07)
+    above = np.roll(labels == Label.UPPER, round(0.08 * body.shoulder_width), axis=0)
+    assert share[strip & above].min() > 0.1
+    assert share[strip & ~dilated(above, 6)].max(initial=0.0) < 0.05

@@ -4,7 +4,7 @@ import numpy as np
 
 from engines.base import Category, Label
 from engines.warp.body.model import measure_body
-from engines.warp.plate.other_garment import continued_garment
+from engines.warp.plate.other_garment import continued_garment, on_skin
 from tests.engines.mannequin import SKIN, TROUSERS, draw_mannequin
 
 
@@ -88,3 +88,27 @@ def test_a_top_goes_on_above_the_new_trousers_alone() -> None:
     hem = (body.heights > body.waist.line(body.laterals)) & (other.cover > 0.5)
     assert (body.laterals[hem] > -0.05).all()
     assert hem.sum() > 50
+
+
+def test_a_hidden_waistband_hardly_slants_towards_the_waist() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    labels = mannequin.person_map.labels
+    hips = (body.heights > body.waist.height) & (body.heights < 1.1) & (np.abs(body.laterals) < 0.6)
+    labels[hips & (labels == Label.BACKGROUND)] = Label.LOWER
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    assert other is not None
+    widths = (other.cover > 0.5).sum(axis=1)
+    rows = np.flatnonzero(widths)
+    assert widths[rows[0] + 3] > 0.95 * widths.max()
+
+
+def test_the_shadow_of_a_waistband_is_deepest_at_it_and_ends_near_it() -> None:
+    cover = np.zeros((200, 100), np.float32)
+    cover[100:] = 1.0
+    shadow = on_skin(cover, 200.0)[:, 50]
+    assert shadow[99] > 0.2
+    assert 0.02 < shadow[94] < 0.8 * shadow[99]
+    assert shadow[70] < 0.01

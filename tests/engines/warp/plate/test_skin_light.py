@@ -10,8 +10,6 @@ from engines.warp.plate.skin_light import (
     DARKEST,
     USUAL_DEPTH,
     SkinLight,
-    belly_relief,
-    chest_relief,
     hem_shade,
     limb_lights,
     limb_shade,
@@ -75,20 +73,6 @@ def test_a_hem_throws_a_shadow_on_the_skin_below_it() -> None:
     shade, share = hem_shade(leg, body.shoulder_width), leg.share[leg.on]
     assert shade[share < 0.42].mean() < 0.9
     assert shade[share > 0.7].min() > 0.99
-
-
-def test_collarbones_are_not_invented_where_the_chest_is_seen() -> None:
-    body = measure_body(draw_mannequin().person_map)
-    assert chest_relief(body).max() > 1.01
-    body.labels[(np.abs(body.laterals) < 0.3) & (np.abs(body.heights) < 0.3)] = Label.TORSO_SKIN
-    np.testing.assert_array_equal(chest_relief(body), 1.0)
-
-
-def test_a_navel_is_invented_on_a_hidden_belly_alone() -> None:
-    body = measure_body(draw_mannequin().person_map)
-    assert belly_relief(body).min() < 0.8
-    body.labels[(np.abs(body.laterals) < 0.3) & (body.heights > 0.6) & (body.heights < 0.9)] = Label.TORSO_SKIN
-    np.testing.assert_array_equal(belly_relief(body), 1.0)
 
 
 def test_an_arm_darkens_the_torso_beside_it_and_a_shoe_the_ankle_above_it() -> None:

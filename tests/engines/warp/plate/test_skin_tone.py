@@ -49,6 +49,30 @@ def test_red_hands_do_not_redden_the_limbs() -> None:
     assert hue_of(colour[body.labels == Label.LOWER]) == pytest.approx(hue_of(np.array(BROWN)), abs=3.0)
 
 
+def test_red_legs_do_not_redden_a_belly() -> None:
+    photo, body = painted()
+    photo[body.labels == Label.LOWER] = (0.42, 0.20, 0.15)
+    body.labels[body.labels == Label.LOWER] = Label.LEGS
+    ones = np.ones(body.shape, np.float32)
+    belly = (body.heights > 0.6) & (body.heights < 0.9) & (np.abs(body.laterals) < 0.2)
+    own = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
+    colour = skin_tone(photo, body, ones, own).under(ones, whole(body))
+    np.testing.assert_allclose(np.median(colour[belly], axis=0), BROWN, atol=0.02)
+
+
+def test_a_belly_in_the_shade_has_the_colour_of_arms_in_the_same_shade() -> None:
+    photo, body = painted()
+    arms = np.isin(body.labels, (Label.ARMS, Label.HANDS))
+    shade = np.where(np.abs(body.heights - 0.6) < 0.5, np.float32(0.7), np.float32(1.0))
+    # What is dark is redder.
+    photo[arms] = np.array(BROWN) * np.where(shade[arms] < 1.0, 0.7, 1.0)[:, None]
+    photo[arms & (shade < 1.0), 1:] *= 0.88
+    belly = (body.heights > 0.5) & (body.heights < 0.8) & (np.abs(body.laterals) < 0.2)
+    colour = skin_tone(photo, body, shade).under(shade, whole(body))
+    dark = photo[arms & (shade < 1.0)]
+    assert hue_of(np.median(colour[belly], axis=0)) == pytest.approx(hue_of(np.median(dark, axis=0)), abs=0.4)
+
+
 def test_highlights_are_as_pale_as_those_that_are_seen() -> None:
     shape = draw_mannequin().person_map.labels.shape
     light = (1.0 + 0.3 * np.sin(np.indices(shape)[0] / 12.0)).astype(np.float32)

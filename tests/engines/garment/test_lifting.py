@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.base import Category, EngineError, Garment, PersonMap, Picture
-from engines.warp.lifting import Lifter
+from engines.garment.lifting import Lifter
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin
 
@@ -30,7 +30,7 @@ class Watcher:
 
 
 def lifted(lifter: Lifter, garment: Garment) -> tuple[float, float, float]:
-    cloth = lifter.lift(garment, lambda _step: None, lambda: False)
+    cloth = lifter.lift(garment.picture, garment.category, lambda _step: None, lambda: False).cloth
     red, green, blue = (float(value) for value in np.median(cloth.colour[cloth.alpha > 0.9], axis=0) * 255)
     return red, green, blue
 

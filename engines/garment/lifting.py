@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from engines.base import Category, EngineError, Garment, OnStep, PersonSegmenter, ShouldStop
+from dataclasses import dataclass
+
+from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cutout import cut_out
 from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
-from engines.warp.hints import photo_to_lay
 from engines.warp.pieces import Cloth
 
 ASK_FOR_ANOTHER = (
     "Send a picture of the garment alone, or of one person who wears it, facing the camera, arms beside the body."
 )
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A garment off its picture.
+
+    Attributes:
+        cloth: On a canvas of its own.
+        was_worn: Whether somebody wore it; then the canvas is not that of `engines.garment.canvas.lay_on_canvas`.
+    """
+
+    cloth: Cloth
+    was_worn: bool
 
 
 class Lifter:
@@ -24,21 +38,20 @@ class Lifter:
     def __init__(self, segmenter: PersonSegmenter | None) -> None:
         self._segmenter = segmenter
 
-    def lift(self, garment: Garment, on_step: OnStep, should_stop: ShouldStop) -> Cloth:
-        """The garment as cloth on the canvas.
+    def lift(self, picture: Picture, category: Category, on_step: OnStep, should_stop: ShouldStop) -> Lifted:
+        """Cut the garment out.
 
         Raises:
             EngineError: ``garment_not_recognised``.
             RenderStopped: ``should_stop`` said so.
         """
-        picture = photo_to_lay(garment)
         if self._segmenter is not None and self._segmenter.shows_person(picture):
             try:
                 wearer = self._segmenter.segment(picture, on_step, should_stop)
-                return lifted_off_wearer(picture, wearer, garment.category)
+                return Lifted(lifted_off_wearer(picture, wearer, category), was_worn=True)
             except EngineError as error:
                 raise EngineError("garment_not_recognised", f"{error} {ASK_FOR_ANOTHER}") from None
         cloth = cut_out(picture)
-        if shows_legs(cloth) if garment.category is Category.LOWER_BODY else is_worn(cloth):
+        if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
             raise EngineError("garment_not_recognised", f"Somebody wears the garment. {ASK_FOR_ANOTHER}")
-        return cloth
+        return Lifted(cloth, was_worn=False)

@@ -1,0 +1,100 @@
+"""Where bare skin may be seen: within the outline of the person, without frills of old clothes, below new shoulders."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.garment.regions import disk, window_of
+from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
+from engines.warp.pieces import Drape
+from engines.warp.plate.bare_skin import antialiased
+
+SKIN_OVER_SHOULDER = 0.18
+"""How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
+
+COLLAR_FROM, SHOULDER_FROM, SHOULDER_UNTIL = 0.08, 0.40, 0.12
+"""Where those shoulders begin: where the garment stands highest between these two, in shoulder widths beside the axis,
+above the third, in torso lengths below the shoulders."""
+
+LEG_ROOM = 0.015
+"""How far the outline of a bare leg may lie outside the old trousers, in shoulder widths."""
+
+ARM_FROM, FRILL = 0.40, 0.022
+"""How far beside the axis arms are, and the standard deviation with which the outline of a sleeve, its folds and its
+frills is made that of an arm, in shoulder widths."""
+
+NECK_DENT = 0.04
+"""Radius of the dent between a collar and the neck it stood off, in shoulder widths: a bare neck has none."""
+
+SEEN_AS_CLOTH = 0.5
+"""Cover from which a pixel shows the new garment more than what is behind it."""
+
+
+def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """The silhouette with room for the smooth outline of bare skin.
+
+    A leg may lie a little outside where folds of the old trousers come in, a neck where a collar stood off it, and an
+    arm has not the frills and folds of its sleeve.
+
+    Args:
+        worn: ``(height, width)`` cover of the person with the old clothes, 0 to 1.
+        body: The body in the photo.
+    """
+    unit = body.shoulder_width
+    wider = np.asarray(cv2.dilate(worn, disk(max(1, round(LEG_ROOM * unit)))), np.float32)
+    room = np.where(body.heights > body.crotch_height, wider, worn)
+    arms = (np.abs(body.laterals) > ARM_FROM) & (body.heights < body.crotch_height) & (worn > 0)
+    if arms.any():
+        window = window_of(arms, round(3 * FRILL * unit))
+        soft = np.asarray(cv2.GaussianBlur(worn[window], (0, 0), max(FRILL * unit, 1.0)), np.float32)
+        smooth = antialiased(soft > 0.5)
+        beside = np.abs(body.laterals[window]) > ARM_FROM
+        beside &= body.heights[window] < body.crotch_height
+        room[window] = np.where(beside, smooth, room[window])
+    collar = (body.heights < 0.0) & (body.heights > -NECK_RISE * 1.5 * body.shoulder_width / body.torso_length)
+    collar &= np.abs(body.laterals) < SHOULDER_FROM
+    if not collar.any():
+        return room
+    radius = max(2, round(NECK_DENT * body.shoulder_width))
+    window = window_of(collar, radius + 1)
+    whole = np.asarray(cv2.morphologyEx(worn[window], cv2.MORPH_CLOSE, disk(radius)), np.float32)
+    room[window] = np.where(collar[window], whole, room[window])
+    return room
+
+
+def above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """Where a garment with sleeves has its shoulders right below: no skin stands out over them.
+
+    Args:
+        drape: The new garment.
+        clothed: ``(height, width)`` its cover, 0 to 1.
+        body: The body in the photo.
+
+    Returns:
+        ``(height, width)`` float32, 0 to 1.
+    """
+    if not any(piece.name.endswith("sleeve") for piece in drape.pieces):
+        return np.zeros(body.shape, np.float32)
+    reach = max(3, round(SKIN_OVER_SHOULDER * body.shoulder_width))
+    covered = clothed > SEEN_AS_CLOTH
+    upwards = cv2.dilate(covered.astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0)
+    beyond = np.zeros(body.shape, bool)
+    for side in SIDES:
+        beyond |= side * body.laterals > _collar_foot(covered, side, body)
+    # Within a hood there is cloth above the neck as well.
+    column = np.ones((2 * reach, 1), np.uint8)
+    hooded = cv2.dilate(covered.astype(np.uint8), column, anchor=(0, 2 * reach - 1), borderValue=0) > 0
+    on_shoulder = beyond & (body.heights < SHOULDER_UNTIL) & ~hooded
+    return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
+
+
+def _collar_foot(covered: NDArray[np.bool_], side: int, body: BodyModel) -> float:
+    """How far beside the axis a garment stands highest, in shoulder widths: further out it lies on the shoulder."""
+    aside = side * body.laterals
+    beside = covered & (aside > COLLAR_FROM) & (aside < SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
+    if not beside.any():
+        return SHOULDER_FROM
+    highest = np.argmin(np.where(beside, body.heights, np.float32(np.inf)))
+    return float(aside.flat[highest])

@@ -1,0 +1,79 @@
+"""A sheet of cloth before a drawn person, a part of which is the inside of a collar's back."""
+
+import numpy as np
+
+from engines.base import Label
+from engines.garment.neckline import without_inner_back
+from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.drape.collar_back import WIDEST, with_collar_back
+from engines.warp.pieces import Cloth, Piece
+from engines.warp.ribbon import Ribbon, draw
+from tests.engines.mannequin import draw_mannequin
+
+GAP = 12
+"""Pixels between the neck and either end of the collar."""
+
+
+class Collared:
+    """A collar somewhat wider than the neck; its back sinks between its ends as on a table."""
+
+    def __init__(self, sunk: int = 10) -> None:
+        mannequin = draw_mannequin(960, 760)
+        self.body: BodyModel = measure_body(mannequin.person_map)
+        neck = mannequin.person_map.labels == Label.NECK
+        row, columns = int(np.flatnonzero(neck.any(axis=1))[0]) - 15, np.flatnonzero(neck.any(axis=0))
+        self.left, self.right, self.top = int(columns[0]) - GAP, int(columns[-1]) + GAP, row
+        height, width = self.body.shape
+        tops = np.full(width, row)
+        share = np.linspace(-1, 1, self.right - self.left + 1)
+        tops[self.left : self.right + 1] += np.rint(sunk * np.minimum(1.0, 4 * (1 - np.abs(share)))).astype(int)
+        rows = np.arange(height)[:, None]
+        alpha = (rows >= tops).astype(np.float32)
+        self.back = (rows >= tops) & (rows < row + 60)
+        self.back[:, : self.left] = self.back[:, self.right + 1 :] = False
+        self.cloth = Cloth(np.full((height, width, 3), 0.5, np.float32), alpha)
+        even = [np.linspace(0, size - 1, 96) for size in (width, height)]
+        grid = np.stack(np.meshgrid(*even), axis=-1).astype(np.float32)
+        self.ribbon = Ribbon(grid, grid, np.linspace(-1, 1, 96, dtype=np.float32))
+        self.front: Piece = draw(self.ribbon, without_inner_back(self.cloth, self.back), self.body.shape, "torso")
+
+    def worn(self, half_width: float = 0.0) -> Piece:
+        """The front with its back."""
+        return with_collar_back(
+            self.front, self.ribbon, self.cloth, self.back, self.body, half_width=half_width * self.body.shoulder_width
+        )
+
+
+def test_the_inside_of_the_back_is_seen_beside_the_neck_and_not_before_it() -> None:
+    collared = Collared()
+    piece = collared.worn()
+    rows = slice(collared.top + 14, collared.top + 24)
+    middle = (collared.left + collared.right) // 2
+    for beside in (slice(collared.left + 1, collared.left + 6), slice(collared.right - 5, collared.right)):
+        assert collared.front.alpha[rows, beside].max() < 0.1
+        assert piece.alpha[rows, beside].min() > 0.9
+        # Head and neck keep the light from it.
+        assert piece.colour[rows, beside].max() < 0.45
+    assert piece.alpha[rows, middle - 10 : middle + 11].max() < 0.1
+    assert np.array_equal(piece.alpha[collared.top + 80 :], collared.front.alpha[collared.top + 80 :])
+
+
+def test_round_a_neck_the_back_stands_about_as_high_as_its_ends() -> None:
+    sunk = 16
+    collared = Collared(sunk)
+    column = collared.left + GAP - 4
+    lying = int((collared.cloth.alpha[:, column] > 0.5).argmax())
+    standing = int((collared.worn().alpha[:, column] > 0.5).argmax())
+    assert lying - collared.top > 0.7 * sunk
+    assert collared.top - 2 <= standing < lying - 0.2 * sunk
+
+
+def test_shoulders_hide_the_back_of_a_wide_collar() -> None:
+    collared = Collared()
+    assert collared.worn(WIDEST + 0.01) is collared.front
+
+
+def test_a_garment_whose_back_is_not_seen_has_none() -> None:
+    collared = Collared()
+    collared.back[:] = False
+    assert collared.worn() is collared.front

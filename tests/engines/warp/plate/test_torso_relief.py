@@ -1,0 +1,44 @@
+"""A bare torso has a form where the photo shows none."""
+
+import numpy as np
+
+from engines.base import Label
+from engines.warp.body.model import measure_body
+from engines.warp.plate.torso_relief import belly_relief, chest_relief
+from tests.engines.mannequin import draw_mannequin
+
+
+def test_no_form_is_invented_where_the_chest_is_seen() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    hidden = chest_relief(body)
+    assert hidden.max() > 1.01
+    chest = (np.abs(body.laterals) < 0.3) & (np.abs(body.heights) < 0.3)
+    body.labels[chest] = Label.TORSO_SKIN
+    np.testing.assert_allclose(chest_relief(body)[chest], 1.0, atol=6e-3)
+
+
+def test_below_a_seen_chest_the_hidden_one_has_its_form() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    body.labels[(np.abs(body.laterals) < 0.35) & (body.heights > -0.3) & (body.heights < 0.1)] = Label.TORSO_SKIN
+    below = (np.abs(body.laterals) < 0.3) & (body.heights > 0.25) & (body.heights < 0.4)
+    relief = chest_relief(body)[below]
+    assert relief.max() - relief.min() > 0.03
+
+
+def test_a_navel_is_invented_on_a_hidden_belly_alone() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    assert belly_relief(body).min() < 0.8
+    body.labels[(np.abs(body.laterals) < 0.3) & (body.heights > 0.6) & (body.heights < 0.9)] = Label.TORSO_SKIN
+    np.testing.assert_array_equal(belly_relief(body), 1.0)
+
+
+def test_the_middle_of_a_belly_is_darker_than_its_sides_and_lighter_than_the_furrows_beside_them() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    relief = belly_relief(body)
+    row = int(body.point(0.66)[1])
+
+    def at(aside: float) -> float:
+        return float(relief[row, int(body.point(0.66, aside * body.shoulder_width)[0])])
+
+    assert at(0.12) > at(0.0) + 0.03
+    assert at(0.12) > at(0.25) + 0.03

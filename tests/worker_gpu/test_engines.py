@@ -1,0 +1,73 @@
+"""Which engines a worker takes, by its settings and by what is on the machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from engines.base import EngineUnavailable
+from engines.klein.about import KLEIN
+from engines.weights.fetch import MANIFEST
+from runtime.settings import Settings
+from tests.engines.painted import DrawnSegmenter
+from worker_gpu.engine import choose_engines
+from worker_gpu.painters import is_ready, weights_present
+
+MANIFEST_TEXT = json.dumps(
+    {"licence": KLEIN.weights_licence, "sources": [{"repository": KLEIN.source, "revision": KLEIN.revision}]}
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("TRYON_WEIGHTS_DIR", str(tmp_path))
+    return Settings()
+
+
+def names_of(settings: Settings) -> list[str]:
+    return [engine.info.name for engine in choose_engines(settings, DrawnSegmenter()).all]
+
+
+def test_auto_is_warp_where_nothing_was_fetched(settings: Settings) -> None:
+    assert names_of(settings) == ["warp"]
+
+
+def test_auto_is_warp_while_weights_are_being_fetched(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    (tmp_path / "klein").mkdir()
+    assert names_of(settings) == ["warp"]
+
+
+def test_auto_is_klein_where_weights_and_a_gpu_are(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "klein").mkdir()
+    (tmp_path / "klein" / MANIFEST).write_text(MANIFEST_TEXT)
+    assert names_of(settings) == ["warp"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert is_ready("klein", settings)
+    assert names_of(settings) == ["klein"]
+
+
+def test_folder_of_the_operators_own_counts_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRYON_FASHN_WEIGHTS", str(tmp_path / "mine"))
+    assert not weights_present("fashn", Settings())
+    (tmp_path / "mine").mkdir()
+    assert weights_present("fashn", Settings())
+
+
+def test_hub_id_that_is_not_in_the_cache_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("TRYON_KLEIN_MODEL", "somebody/else")
+    assert not weights_present("klein", Settings())
+
+
+def test_route_that_is_none_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRYON_ENGINE", "flux")
+    with pytest.raises(EngineUnavailable, match="TRYON_ENGINE: 'flux' is no route"):
+        choose_engines(Settings(), DrawnSegmenter())
