@@ -10,15 +10,17 @@ def check_licence(info: EngineInfo, acknowledged: str | None) -> None:
 
     Args:
         info: The engine.
-        acknowledged: Name of the engine whose licence the operator has taken on, if any: by an agreement with the
-            owner of the weights, or because nothing is earned with them.
+        acknowledged: Names, with commas between them, of the engines whose licences the operator has taken on, if any:
+            by an agreement with the owner of the weights, or because nothing is earned with them.
 
     Raises:
         EngineUnavailable: Its weights forbid commercial use, or nothing is known of their licence.
     """
-    if info.commercial_use or acknowledged == info.name:
+    names = [name.strip() for name in (acknowledged or "").split(",") if name.strip()]
+    if info.commercial_use or info.name in names:
         return
+    every = ",".join([*names, info.name])
     raise EngineUnavailable(
         f"The weights of {info.name} ({info.source}: {info.weights_licence}) are not known to allow commercial use. "
-        f"Set TRYON_LICENCE_ACKNOWLEDGED={info.name} if you have the right to use them."
+        f"Set TRYON_LICENCE_ACKNOWLEDGED={every} if you have the right to use them."
     )

@@ -21,10 +21,10 @@ def build_painter(name: str, settings: Settings) -> Painter:
         EngineUnavailable: A library that it needs is not installed, or its weights were never fetched.
     """
     check_libraries(name)
-    folder = weights_of(name, settings)
-    if folder == settings.engine.weights_dir / name and not weights_present(name, settings):
+    if not weights_present(name, settings):
+        folder = weights_of(name, settings)
         raise EngineUnavailable(
-            f"The weights of {name} are not in {folder}: fetch them with `tryon engines fetch {name}`."
+            f"The weights of {name} are not in {folder}, or not whole: fetch them with `tryon engines fetch {name}`."
         )
     return _klein(settings) if name == "klein" else _fashn(settings)
 
@@ -120,5 +120,6 @@ def _fashn(settings: Settings) -> Painter:
         guidance=settings.fashn.guidance,
         batch_size=settings.fashn.batch_size,
         batch_wait_s=settings.fashn.batch_wait_ms / 1000,
+        threads=settings.engine.engine_threads,
         compile=settings.engine.compile,
     )

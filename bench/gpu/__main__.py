@@ -21,8 +21,8 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--out", type=Path, default=OUT)
     arguments = parser.parse_args()
-    if not torch.cuda.is_available():
-        raise SystemExit("There is no CUDA GPU here; networks of this size are not measured on a CPU.")
+    if torch.device(arguments.device).type != "cuda" or not torch.cuda.is_available():
+        raise SystemExit("Networks of this size are measured on a CUDA GPU alone, not on a CPU.")
     from engines.fashn.checkpoint import full_size as full_fashn
     from engines.klein.full_size import full_size as full_klein
 

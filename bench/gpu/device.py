@@ -14,8 +14,8 @@ def name_of(device: str) -> str:
 
 def settled(device: str) -> None:
     """Free what earlier measurements left, and begin to watch the memory anew."""
-    gc.collect()
     if device.startswith("cuda"):
+        gc.collect()
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)
 

@@ -50,18 +50,30 @@ def measure(
     figures: list[Figure] = []
     for name, arguments in settings.items():
         settled(device)
-        painter = KleinPainter(device=device, dtype=dtype, networks=networks(), **arguments)
         try:
-            painter.setup()
+            # Nothing here holds the painter, so that its networks are gone before the next ones are made.
+            painted = _measured(
+                KleinPainter(device=device, dtype=dtype, networks=networks(), **arguments), request, device, times
+            )
         except EngineUnavailable as error:
             print(f"klein, {name}: {error}")
             continue
         for garments, goal in GOALS.items():
-            spent = [_milliseconds(painter, request(garments), device) for _ in range(times + 1)][1:]
-            figures.append(Figure.of(f"klein, {garments} garments, {name}", "ms", spent, goal))
-        figures.append(Figure.of(f"klein, largest memory, {name}", "MB", [peak_megabytes(device)]))
-        del painter
+            figures.append(Figure.of(f"klein, {garments} garments, {name}", "ms", painted[garments], goal))
+        memory = [peak_megabytes(device)]
+        figures.append(Figure.of(f"klein, largest memory without text encoder, {name}", "MB", memory))
     return figures
+
+
+def _measured(
+    painter: KleinPainter, request: Callable[[int], PaintRequest], device: str, times: int
+) -> dict[int, list[float]]:
+    """Milliseconds of each picture by the number of garments."""
+    painter.setup()
+    return {
+        garments: [_milliseconds(painter, request(garments), device) for _ in range(times + 1)][1:]
+        for garments in GOALS
+    }
 
 
 def _milliseconds(painter: KleinPainter, request: PaintRequest, device: str) -> float:

@@ -9,6 +9,9 @@ from engines.weights.fetch import Repository
 MODEL = "fashn-ai/fashn-vton-1.5"
 POSES = "fashn-ai/DWPose"
 
+LICENCES = {MODEL: "Apache-2.0", POSES: "Apache-2.0"}
+"""Repositories whose licence is known to allow commercial use."""
+
 REVISION = "main"
 """No commit of the weights could be looked up when this was written; what is fetched is in the folder's manifest."""
 
@@ -21,7 +24,7 @@ MAX_GARMENTS = 4
 FASHN = EngineInfo(
     name="fashn",
     code_licence="Apache-2.0",
-    weights_licence="Apache-2.0",
+    weights_licence=LICENCES[MODEL],
     commercial_use=True,
     source=MODEL,
     revision=REVISION,

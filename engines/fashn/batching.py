@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections import deque
@@ -23,6 +24,10 @@ WAIT = "wait"
 
 BREATH_S = 0.5
 """A waiting caller says so, and asks whether it should stop, at least that often."""
+
+STILL_S = 60.0
+"""Once the batch in work has not moved for so long, callers fall silent: what they wait for may never come, and only
+whoever hears nothing from them can tell."""
 
 
 @dataclass(eq=False)
@@ -58,27 +63,32 @@ class MicroBatcher(Generic[Job, Result]):
         run: Draws a batch.
         most: Jobs in a batch at most.
         wait_s: How long the first job of a batch waits for others.
+        still_s: How long callers go on saying that they wait while the batch in work does not move.
     """
 
-    def __init__(self, run: Run[Job, Result], *, most: int, wait_s: float) -> None:
+    def __init__(self, run: Run[Job, Result], *, most: int, wait_s: float, still_s: float = STILL_S) -> None:
         self._run = run
         self._most = most
         self._wait_s = wait_s
+        self._still_s = still_s
         self._changed = threading.Condition()
         self._waiting: deque[_Call[Job, Result]] = deque()
         self._working = False
+        self._batch_moved_at: float | None = None
+        """By the monotonic clock; None while no batch is in work."""
 
     def submit(self, job: Job, on_step: OnStep, should_stop: ShouldStop) -> Result:
         """Have one job drawn, together with whatever else is there.
 
         Args:
             job: What to draw.
-            on_step: Called with the stages of the batch, and with `WAIT` at least every `BREATH_S` seconds.
-            should_stop: Asked as often.
+            on_step: Called with the stages of the batch, and with `WAIT` at least every `BREATH_S` seconds as long as
+                the batch in work moves.
+            should_stop: Asked as often, even if it does not move.
 
         Raises:
             RenderStopped: ``should_stop`` said so; the others of the batch go on.
-            Exception: Whatever became of the batch, or of this job in it.
+            Exception: Whatever became of the batch, or of this job in it; no other caller raises the same object.
         """
         call: _Call[Job, Result] = _Call(job, time.monotonic())
         self._enter(call)
@@ -116,7 +126,11 @@ class MicroBatcher(Generic[Job, Result]):
             self._changed.wait_for(lambda: call.has_news, timeout=BREATH_S)
             steps = list(call.steps)
             call.steps.clear()
-            return steps or ([] if call.outcome is not None else [WAIT])
+            return steps or ([] if call.outcome is not None or self._is_still() else [WAIT])
+
+    def _is_still(self) -> bool:
+        moved_at = self._batch_moved_at
+        return moved_at is not None and time.monotonic() - moved_at >= self._still_s
 
     def _work(self) -> None:
         while batch := self._next_batch():
@@ -131,11 +145,13 @@ class MicroBatcher(Generic[Job, Result]):
                     break
             batch = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
             self._working = bool(batch)
+            self._batch_moved_at = time.monotonic() if batch else None
             return batch
 
     def _run_batch(self, batch: list[_Call[Job, Result]]) -> None:
         def on_step(name: str) -> None:
             with self._changed:
+                self._batch_moved_at = time.monotonic()
                 for call in batch:
                     call.steps.append(name)
                 self._changed.notify_all()
@@ -149,8 +165,16 @@ class MicroBatcher(Generic[Job, Result]):
             if len(outcomes) != len(batch):
                 raise ValueError(f"{len(outcomes)} results for {len(batch)} jobs")
         except BaseException as error:  # noqa: BLE001 - every caller raises it; nobody must be left waiting
-            outcomes = [error] * len(batch)
+            outcomes = [_own(error) for _ in batch]
         with self._changed:
+            self._batch_moved_at = None
             for call, outcome in zip(batch, outcomes, strict=True):
                 call.outcome = outcome
             self._changed.notify_all()
+
+
+def _own(error: BaseException) -> BaseException:
+    """A copy for one caller: raised in several threads, one object would gather the tracebacks of all of them."""
+    own = copy.copy(error).with_traceback(error.__traceback__)
+    own.__cause__ = error.__cause__
+    return own

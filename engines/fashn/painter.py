@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from engines.accelerator import device_failure, found_device, free_cached_memory, memory_readings
 from engines.base import (
+    DeviceBroken,
     DeviceOutOfMemory,
+    EngineError,
     EngineInfo,
     EngineUnavailable,
     Garment,
@@ -19,8 +23,8 @@ from engines.base import (
     ShouldStop,
 )
 from engines.fashn import hints
-from engines.fashn.about import FASHN
-from engines.fashn.batching import MicroBatcher
+from engines.fashn.about import FASHN, LICENCES, REVISION
+from engines.fashn.batching import STILL_S, MicroBatcher
 from engines.fashn.checkpoint import WEIGHTS_FILE, load_network
 from engines.fashn.network import Conditions, FashnNetwork
 from engines.fashn.poses.finder import PoseFinder
@@ -29,13 +33,15 @@ from engines.fashn.sampler import Sampler, start_noise
 from engines.fashn.shape import COLOURS, POSE_CHANNELS
 from engines.fashn.showing import Shown, shown
 from engines.generative.painter import PaintRequest
+from engines.weights.origin import info_of
+from engines.weights.sentences import first_line
 
 STEPS = 30
 GUIDANCE = 1.5
 """The publishers' defaults."""
 
-BATCH_SIZE = 8
-BATCH_WAIT_S = 0.01
+BATCH_SIZE = 4
+BATCH_WAIT_S = 0.02
 """Long against the time between jobs that arrive together, short against the seconds of a batch."""
 
 _WARM_UP_STEPS = 2
@@ -58,6 +64,7 @@ class FashnPainter:
         batch_size: Pictures drawn at a time at most.
         batch_wait_s: How long the first of them waits for others.
         compile: Whether the blocks of the network are compiled, which makes `setup` take minutes.
+        threads: Of the CPU, for finding a pose; 0 leaves the choice to ONNX Runtime.
     """
 
     def __init__(
@@ -71,6 +78,7 @@ class FashnPainter:
         batch_size: int = BATCH_SIZE,
         batch_wait_s: float = BATCH_WAIT_S,
         compile: bool = False,  # noqa: A002 - torch's own word for it
+        threads: int = 0,
     ) -> None:
         self._weights = weights
         self._device_name = device
@@ -79,15 +87,22 @@ class FashnPainter:
         self._guidance = guidance
         self._batch_size = batch_size
         self._compile = compile
-        self._batcher: MicroBatcher[Shown, Tensor] = MicroBatcher(self._draw, most=batch_size, wait_s=batch_wait_s)
+        self._threads = threads
+        info = info_of(FASHN, LICENCES, str(weights), revision=REVISION, device=device)
+        self._info = replace(info, parallel=batch_size)
+        # A step at full size may take minutes on a CPU, which does not hang either.
+        still_s = math.inf if device == "cpu" else STILL_S
+        self._batcher: MicroBatcher[Shown, Tensor] = MicroBatcher(
+            self._draw, most=batch_size, wait_s=batch_wait_s, still_s=still_s
+        )
         self._batches = 0
         self._pictures = 0
         self._parts: tuple[FashnNetwork, PoseFinder, torch.device] | None = None
 
     @property
     def info(self) -> EngineInfo:
-        """What this engine is."""
-        return replace(FASHN, device=self._device_name, parallel=self._batch_size)
+        """What this engine is; its licence is that of the weights in use."""
+        return self._info
 
     @property
     def garments_per_pass(self) -> int:
@@ -98,24 +113,27 @@ class FashnPainter:
         """Load the weights and draw nothing once, so that the first customer does not wait for it.
 
         Raises:
-            EngineUnavailable: The device is missing or too small, or the weights are missing, corrupt or not the right
-                ones.
+            EngineUnavailable: The device is missing, too small or cannot draw, or the weights are missing, corrupt or
+                not the right ones.
         """
-        device = _device(self._device_name)
+        device = found_device(self._device_name, FASHN.name)
         dtype = self._dtype or (torch.bfloat16 if device.type == "cuda" else torch.float32)
         try:
             network = load_network(self._weights, device=device, dtype=dtype)
             if self._compile:
                 network.compile_repeated_blocks()  # type: ignore[no-untyped-call]
-            poses = PoseFinder(self._weights, cuda_device=device.index or 0 if device.type == "cuda" else None)
+            cuda_device = (device.index or 0) if device.type == "cuda" else None
+            poses = PoseFinder(self._weights, cuda_device=cuda_device, threads=self._threads)
             # On a CPU, whose memory is not counted here, one picture takes long enough.
             for count in sorted({1, self._batch_size} if device.type == "cuda" else {1}):
                 _warm_up(network, count, device)
-        except torch.OutOfMemoryError:
-            raise EngineUnavailable(
-                f"{self._weights / WEIGHTS_FILE} and a batch of {self._batch_size} do not fit into the memory of "
-                f"{self._device_name}; choose a smaller batch."
-            ) from None
+        except (RuntimeError, ValueError, ImportError, EngineError) as error:
+            if isinstance(device_failure(error, self._device_name), DeviceOutOfMemory):
+                raise EngineUnavailable(
+                    f"{self._weights / WEIGHTS_FILE} and a batch of {self._batch_size} do not fit into the memory of "
+                    f"{self._device_name}; choose a smaller batch."
+                ) from None
+            raise EngineUnavailable(f"The engine fashn cannot draw on {device}: {first_line(error)}") from error
         self._parts = network, poses, device
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
@@ -130,21 +148,13 @@ class FashnPainter:
             ``(h, w, 3)``, the frame of the person's photo as large as the network's frame has room for it.
 
         Raises:
-            EngineError: ``person_not_found``.
+            EngineError: ``person_not_found``, or ``result_not_usable`` where the network made numbers that are no
+                colours.
             RenderStopped: ``should_stop`` said so.
-            DeviceOutOfMemory: The batch did not fit into the device's memory.
+            DeviceOutOfMemory: The picture did not fit into the device's memory, not even alone.
+            DeviceBroken: The device failed; it may be that nothing can be drawn with it in this process.
         """
-        network, poses, _ = self._loaded()
-        (reference,) = request.references
-        job = shown(
-            request.person,
-            reference,
-            request.seed,
-            frame=network.shape.input_shape,
-            poses=poses,
-            on_step=on_step,
-            should_stop=should_stop,
-        )
+        job = self._shown(request, on_step, should_stop)
         return as_picture(self._batcher.submit(job, on_step, should_stop), job.place)
 
     def refusal(self, garment: Garment, name: str) -> str | None:
@@ -153,15 +163,14 @@ class FashnPainter:
 
     def free_memory(self) -> None:
         """Give cached memory of the GPU back, after a `DeviceOutOfMemory`."""
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free_cached_memory(self._device_name)
 
     def readings(self) -> Mapping[str, float]:
-        """Batches drawn so far and the pictures in them, and bytes of the GPU."""
-        figures = {"batches": self._batches, "batch_pictures": self._pictures}
-        if self._parts is not None and self._parts[2].type == "cuda":
-            figures["memory_bytes"] = torch.cuda.memory_allocated(self._parts[2])
-            figures["memory_peak_bytes"] = torch.cuda.max_memory_allocated(self._parts[2])
+        """Batches drawn so far and the pictures in them, whether poses are found on the GPU, and the GPU's bytes."""
+        figures: dict[str, float] = {"batches": self._batches, "batch_pictures": self._pictures}
+        if self._parts is not None:
+            figures["poses_on_gpu"] = int(self._parts[1].on_gpu)
+            figures |= memory_readings(self._parts[2])
         return figures
 
     def _loaded(self) -> tuple[FashnNetwork, PoseFinder, torch.device]:
@@ -169,18 +178,53 @@ class FashnPainter:
             raise RuntimeError("setup() has to come first")
         return self._parts
 
+    def _shown(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Shown:
+        """What the network will be shown; the pose may be found on the GPU, which may fail."""
+        network, poses, _ = self._loaded()
+        (reference,) = request.references
+        frame = network.shape.input_shape
+        try:
+            return shown(
+                request.person,
+                reference,
+                request.seed,
+                frame=frame,
+                poses=poses,
+                on_step=on_step,
+                should_stop=should_stop,
+            )
+        except Exception as error:  # ONNX Runtime's errors have no common type
+            failure = device_failure(error, self._device_name)
+            if failure is None:
+                raise
+        raise failure
+
     def _draw(self, jobs: Sequence[Shown], on_step: OnStep, should_stop: ShouldStop) -> Sequence[Tensor | Exception]:
-        """Draw a batch; pictures come back on the CPU, ``(3, height, width)`` each."""
+        """Draw a batch; pictures come back on the CPU, ``(3, height, width)`` each.
+
+        What does not fit into the device's memory is drawn in halves, down to one picture.
+        """
         try:
             drawn = self._sample(jobs, on_step, should_stop)
-        except torch.OutOfMemoryError as error:
-            reason = str(error)
+        except RuntimeError as error:
+            failure = device_failure(error, self._device_name)
+            if failure is None:
+                raise
         else:
             self._batches += 1  # one batch at a time
             self._pictures += len(jobs)
-            return [each if each.isfinite().all() else ArithmeticError(_NOT_FINITE) for each in drawn]
-        # Raised here, where the first error is forgotten: its traceback keeps the tensors on the device alive.
-        raise DeviceOutOfMemory(reason)
+            return [each if each.isfinite().all() else EngineError("result_not_usable", _NOT_FINITE) for each in drawn]
+        # From here on the first error is forgotten: its traceback keeps the tensors on the device alive.
+        if isinstance(failure, DeviceBroken):
+            raise failure
+        self.free_memory()
+        if len(jobs) == 1:
+            return [failure]
+        half = len(jobs) // 2
+        return [
+            *self._draw(jobs[:half], on_step, should_stop),
+            *self._draw(jobs[half:], on_step, should_stop),
+        ]
 
     def _sample(self, jobs: Sequence[Shown], on_step: OnStep, should_stop: ShouldStop) -> Tensor:
         network, _, device = self._loaded()
@@ -191,27 +235,12 @@ class FashnPainter:
         return sampler.sample(on_device, noise.to(device), on_step, should_stop).cpu()
 
 
-def _device(name: str) -> torch.device:
-    """The device of that name, if it is there.
+def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
+    """Draw ``count`` pictures of nothing in the fewest steps.
 
     Raises:
-        EngineUnavailable: It is not.
+        EngineError: The network makes numbers that are no colours, which no picture will change.
     """
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise EngineUnavailable(f"There is no device called {name}; it is cpu, cuda or cuda:1 and so on.") from None
-    if device.type not in {"cpu", "cuda"}:
-        raise EngineUnavailable(f"The fashn engine runs on cpu and cuda, not on {name}.")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise EngineUnavailable("The fashn engine needs a CUDA device and none was found here.")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise EngineUnavailable(f"There is no device {name}: {torch.cuda.device_count()} CUDA devices were found here.")
-    return device
-
-
-def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
-    """Draw ``count`` pictures of nothing in the fewest steps."""
     frame = network.shape.input_shape
     conditions = Conditions(
         person=torch.zeros(count, COLOURS, *frame, device=device),
@@ -222,4 +251,5 @@ def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
     )
     noise = start_noise(range(count), frame).to(device)
     sampler = Sampler(network, steps=_WARM_UP_STEPS, guidance=GUIDANCE)
-    sampler.sample(conditions, noise, lambda _: None, lambda: False)
+    if not sampler.sample(conditions, noise, lambda _: None, lambda: False).isfinite().all():
+        raise EngineError("result_not_usable", _NOT_FINITE)

@@ -15,8 +15,9 @@ COLOURS = 3
 POSE_CHANNELS = 1
 """Channels of a pose map."""
 
-_LARGEST = 100_000
-"""No count or length in a configuration is larger; a bound against files made to exhaust the memory."""
+_LARGEST, _DEEPEST, _LONGEST_SIDE = 100_000, 1_000, 4_096
+"""No length in a configuration is larger, no number of blocks, and no side of a picture in pixels: bounds against files
+made to exhaust the memory, since blocks are built and pictures are drawn before anything else is wrong."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class NetworkShape:
         numbers = (*single, self.patch_mixer_depth, self.patch_size, *self.input_shape, *self.axes_dim)
         if not all(type(number) is int and 0 < number <= _LARGEST for number in numbers):
             raise ValueError("every size must be a whole number of at least 1")
+        if max(self.double_blocks_depth, self.single_blocks_depth, self.patch_mixer_depth) > _DEEPEST:
+            raise ValueError(f"there can be at most {_DEEPEST} blocks of a kind")
+        if max(self.input_shape) > _LONGEST_SIDE:
+            raise ValueError(f"input_shape can have at most {_LONGEST_SIDE} pixels along a side")
         if self.mlp_ratio != MLP_RATIO:
             raise ValueError(f"mlp_ratio must be {MLP_RATIO}")
         if self.hidden_size != self.n_heads * self.head_size:

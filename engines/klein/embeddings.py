@@ -1,15 +1,16 @@
-"""Prompt embeddings, kept in memory and read from files, so that the text encoder is needed once per prompt.
+"""Prompt embeddings, kept in memory and in files, so that the text encoder is needed once per prompt.
 
 The prompts come from a closed vocabulary (`engines.klein.prompt`), so the same ones come again and again. An embedding
-of the full-size encoder takes 7.5 MiB: 512 tokens of 7680 values of two bytes.
+of the full-size encoder takes 7.5 MiB: 512 tokens of 7680 values of two bytes. Files may be deleted at any time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
+import uuid
 from collections import OrderedDict
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -30,7 +31,7 @@ def embedding_file(folder: Path, prompt: str, revision: str) -> Path:
 
 
 def store_embedding(folder: Path, prompt: str, revision: str, embedding: torch.Tensor) -> Path:
-    """Write an embedding for `EmbeddingCache` to find.
+    """Write an embedding for `EmbeddingCache` to find, in this process or another; whoever reads finds it whole.
 
     Args:
         folder: Made where it is missing.
@@ -40,9 +41,13 @@ def store_embedding(folder: Path, prompt: str, revision: str, embedding: torch.T
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = embedding_file(folder, prompt, revision)
-    unfinished = path.with_suffix(".part")
-    save_file({TENSOR: embedding.detach().cpu().contiguous()}, unfinished, {"prompt": prompt, "revision": revision})
-    unfinished.replace(path)
+    # Processes may share the folder and write the same embedding at once.
+    unfinished = path.with_suffix(f".{uuid.uuid4().hex}.part")
+    try:
+        save_file({TENSOR: embedding.detach().cpu().contiguous()}, unfinished, {"prompt": prompt, "revision": revision})
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return path
 
 
@@ -53,7 +58,7 @@ class EmbeddingCache:
         max_entries: How many are kept in memory; with 0 none.
         revision: Of the weights, part of the names of the files.
         dtype: What an embedding in a file has to be; another one would draw another picture.
-        folder: Files written by `store_embedding`; looked at before anything is encoded.
+        folder: Files of `store_embedding`; looked at before anything is encoded, and what was encoded goes there.
         pinned: Whether they are kept in memory from which a GPU copies without waiting.
 
     Attributes:
@@ -71,13 +76,8 @@ class EmbeddingCache:
         self._lock = threading.Lock()
         self.hits = self.reads = self.misses = 0
 
-    def get(self, prompt: str, encode: Callable[[str], torch.Tensor]) -> torch.Tensor:
-        """The embedding of a prompt, on the CPU.
-
-        Args:
-            prompt: The words.
-            encode: Called when it is nowhere; not under the cache's lock, for it takes a while.
-        """
+    def find(self, prompt: str) -> torch.Tensor | None:
+        """The embedding of a prompt, on the CPU, where it is in memory or in the folder."""
         with self._lock:
             found = self._embeddings.get(prompt)
             if found is not None:
@@ -85,31 +85,48 @@ class EmbeddingCache:
                 self.hits += 1
                 return found
         stored = self._read(prompt)
-        embedding = encode(prompt).cpu() if stored is None else stored
-        if self._pinned:
-            embedding = embedding.pin_memory()
+        if stored is None:
+            return None
         with self._lock:
-            self.misses += stored is None
-            self.reads += stored is not None
-            if self._max_entries > 0:
-                self._embeddings[prompt] = embedding
-            while len(self._embeddings) > self._max_entries:
-                self._embeddings.popitem(last=False)
-        return embedding
+            self.reads += 1
+            return self._remember(prompt, stored)
+
+    def keep(self, prompt: str, embedding: torch.Tensor) -> torch.Tensor:
+        """Keep what a prompt was encoded to, in memory and in the folder.
+
+        Args:
+            prompt: The words.
+            embedding: ``(1, tokens, values)``.
+
+        Returns:
+            The same on the CPU, as `find` gives it.
+        """
+        embedding = embedding.cpu()
+        if self._folder is not None:
+            # A full disk costs time at the next start, and nobody their picture.
+            with suppress(OSError, SafetensorError):
+                store_embedding(self._folder, prompt, self._revision, embedding)
+        with self._lock:
+            self.misses += 1
+            return self._remember(prompt, embedding)
 
     def check_folder(self, width: int) -> None:
-        """See that the files of the folder are embeddings of this network.
+        """See that the folder is there, or make it, and that its files are embeddings of this network.
 
         Args:
             width: Values per token.
 
         Raises:
-            EngineUnavailable: The folder is missing, or a file is not a readable embedding of this width.
+            EngineUnavailable: The folder cannot be made, or a file is not a readable embedding of this width.
         """
         if self._folder is None:
             return
-        if not self._folder.is_dir():
-            raise EngineUnavailable(f"The folder of prompt embeddings {self._folder} is missing.")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EngineUnavailable(
+                f"The folder of prompt embeddings {self._folder} cannot be made: {error}."
+            ) from None
         for path in sorted(self._folder.glob("*.safetensors")):
             entry = read_header(path).get(TENSOR)
             if entry is None:
@@ -118,6 +135,15 @@ class EmbeddingCache:
                 raise EngineUnavailable(
                     f"{path}: {TENSOR} has the shape {entry.shape} instead of (1, tokens, {width})."
                 )
+
+    def _remember(self, prompt: str, embedding: torch.Tensor) -> torch.Tensor:
+        if self._pinned:
+            embedding = embedding.pin_memory()
+        if self._max_entries > 0:
+            self._embeddings[prompt] = embedding
+        while len(self._embeddings) > self._max_entries:
+            self._embeddings.popitem(last=False)
+        return embedding
 
     def _read(self, prompt: str) -> torch.Tensor | None:
         """From the folder; None where it is not there or was made for numbers of another kind."""

@@ -20,6 +20,7 @@ from engines.klein.networks import Networks
 from engines.klein.repository import model_folder, read_index, read_json
 from engines.klein.text_encoding import DEEPEST_LAYER, LAYERS_READ, QwenEncoder
 from engines.klein.weight_files import check_component
+from engines.weights.sentences import first_line
 
 DIFFUSERS_STEM, TRANSFORMERS_STEM = "diffusion_pytorch_model", "model"
 """Names that the two libraries give to weight files."""
@@ -121,8 +122,3 @@ def _from_files(folder: Path, load: Callable[[Path], Loaded]) -> Loaded:
         raise
     except (OSError, ValueError, TypeError, KeyError, RuntimeError, SafetensorError) as error:
         raise EngineUnavailable(f"{folder} cannot be loaded: {first_line(error)}") from error
-
-
-def first_line(error: Exception) -> str:
-    """What an exception says, in one line."""
-    return next(iter(str(error).splitlines()), type(error).__name__)

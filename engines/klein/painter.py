@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -10,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from engines.accelerator import device_failure, found_device, free_cached_memory, memory_readings
 from engines.base import (
     DeviceOutOfMemory,
+    EngineError,
     EngineInfo,
     EngineUnavailable,
     Garment,
@@ -21,19 +22,20 @@ from engines.base import (
     ShouldStop,
 )
 from engines.generative.painter import PaintRequest
-from engines.klein.about import MODEL, REVISION
-from engines.klein.devices import DTYPES, found_device
+from engines.klein.about import KLEIN, LICENCES, MODEL, REVISION
+from engines.klein.dtypes import DTYPES
 from engines.klein.embeddings import EmbeddingCache
 from engines.klein.latents import LatentCache
-from engines.klein.loading import first_line, load_networks
+from engines.klein.loading import load_networks
 from engines.klein.networks import Networks
-from engines.klein.origin import info_of
 from engines.klein.pipeline import pipeline_for
 from engines.klein.prompt import MAX_GARMENTS, prompt_for, refusal
 from engines.klein.references import prepared_garment, prepared_person
 from engines.klein.speed import Fp8, Speed, apply_speed
 from engines.klein.turn import Turn
 from engines.klein.warm_up import warm_up_request
+from engines.weights.origin import info_of
+from engines.weights.sentences import first_line
 
 MIB = 1 << 20
 
@@ -53,7 +55,8 @@ class KleinPainter:
             shown.
         latent_cache_mb: MiB of the device for the latents of garments.
         embedding_cache_entries: Prompts whose embeddings are kept in the main memory, 7.5 MiB each.
-        embeddings_folder: Files of `engines.klein.embeddings.store_embedding`.
+        embeddings_folder: What the text encoder made is written there and read again after a restart; made where it is
+            missing. None: it is not kept.
         compile: See `engines.klein.speed.Speed`, like the next two.
         attention_backend: See there.
         fp8: See there.
@@ -72,9 +75,9 @@ class KleinPainter:
         steps: int = 4,
         guidance: float = 1.0,
         person_megapixels: float = 1.0,
-        garment_megapixels: float = 0.5,
+        garment_megapixels: float = 0.35,
         latent_cache_mb: int = 256,
-        embedding_cache_entries: int = 64,
+        embedding_cache_entries: int = 256,
         embeddings_folder: Path | None = None,
         compile: bool = False,  # noqa: A002 - the setting's name
         attention_backend: str | None = None,
@@ -83,7 +86,7 @@ class KleinPainter:
         networks: Networks | None = None,
     ) -> None:
         self._model, self._revision, self._device_name = model, revision, device
-        self._info = info_of(model, revision, device)
+        self._info = info_of(KLEIN, LICENCES, model, revision=revision, device=device)
         self._dtype = DTYPES[dtype]
         self._steps, self._guidance = steps, guidance
         self._person_megapixels, self._garment_megapixels = person_megapixels, garment_megapixels
@@ -117,41 +120,53 @@ class KleinPainter:
         Raises:
             EngineUnavailable: The device, the weights or a speed setting cannot be used.
         """
-        device = found_device(self._device_name)
-        text_device = None if self._text_encoder_device is None else found_device(self._text_encoder_device)
+        device = found_device(self._device_name, KLEIN.name)
+        text_device = None if self._text_encoder_device is None else found_device(self._text_encoder_device, KLEIN.name)
         try:
             networks = self._networks or load_networks(
                 self._model, self._revision, device=device, dtype=self._dtype, text_encoder_device=text_device
             )
             apply_speed(networks.transformer, self._speed, self._dtype)
             self.embeddings.check_folder(networks.transformer.config["joint_attention_dim"])
-            self._painted(networks, warm_up_request(device, MAX_GARMENTS), lambda _stage: None, lambda: False)
-        except torch.OutOfMemoryError:
-            raise EngineUnavailable(
-                f"The engine klein does not fit into the memory of {device}: free some, choose smaller megapixels, "
-                "fp8 or another text_encoder_device, or use a larger GPU."
-            ) from None
-        except (RuntimeError, ValueError, ImportError) as error:
+            warm_up = warm_up_request(device, MAX_GARMENTS, self._person_megapixels)
+            self._painted(networks, warm_up, lambda _stage: None, lambda: False)
+        except (RuntimeError, ValueError, ImportError, EngineError) as error:
+            if isinstance(device_failure(error, self._device_name), DeviceOutOfMemory):
+                raise EngineUnavailable(
+                    f"The engine klein does not fit into the memory of {device}: free some, choose smaller megapixels, "
+                    "fp8 or another text_encoder_device, or use a larger GPU."
+                ) from None
             raise EngineUnavailable(f"The engine klein cannot draw on {device}: {first_line(error)}") from error
         self._networks, self._ready = networks, True
         self.free_memory()
 
     def paint(self, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
-        """Draw the whole photo anew, see `engines.generative.painter.Painter.paint`."""
+        """Draw the whole photo anew, see `engines.generative.painter.Painter.paint`.
+
+        Raises:
+            EngineError: ``result_not_usable`` where the network made numbers that are no colours.
+            RenderStopped: ``should_stop`` said so.
+            DeviceOutOfMemory: The device's memory did not suffice; nothing is left allocated by this call.
+            DeviceBroken: The device failed; it may be that nothing can be drawn with it in this process.
+        """
         if self._networks is None or not self._ready:
             raise RuntimeError("The engine klein was not set up.")
-        # Nothing is raised before the first exception is gone, for its frames hold tensors.
-        stopped = False
+        # Nothing is raised before the first exception's frames are gone, for they hold tensors.
+        failure: Exception | None
         try:
             return self._painted(self._networks, request, on_step, should_stop)
-        except RenderStopped:
-            stopped = True
-        except torch.OutOfMemoryError:
-            pass
-        if stopped:
-            raise RenderStopped
-        self.free_memory()
-        raise DeviceOutOfMemory(f"The memory of {self._device_name} did not suffice for this picture.")
+        except (RenderStopped, EngineError) as error:
+            failure = error.with_traceback(None)
+        except RuntimeError as error:
+            failure = device_failure(error, self._device_name)
+            if failure is None:
+                raise
+        if isinstance(failure, DeviceOutOfMemory):
+            self.free_memory()
+        try:
+            raise failure
+        finally:
+            del failure  # else it and this frame, with the customer's photo in it, would keep each other alive
 
     def refusal(self, garment: Garment, name: str) -> str | None:
         """Why a hint is not said to the network; None where it is."""
@@ -160,24 +175,19 @@ class KleinPainter:
     def free_memory(self) -> None:
         """Forget the latents of garments and give back what torch keeps for later."""
         self.latents.clear()
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free_cached_memory(self._device_name)
 
     def readings(self) -> Mapping[str, float]:
         """Hits and misses of both caches, and bytes of the device."""
-        figures = {
+        return {
             "latent_cache_hits": self.latents.hits,
             "latent_cache_misses": self.latents.misses,
             "latent_cache_bytes": self.latents.size_bytes,
             "embedding_cache_hits": self.embeddings.hits,
             "embedding_cache_reads": self.embeddings.reads,
             "embedding_cache_misses": self.embeddings.misses,
+            **memory_readings(None if self._networks is None else self._networks.device),
         }
-        if self._networks is not None and self._networks.device.type == "cuda":
-            figures["memory_bytes"] = torch.cuda.memory_allocated(self._networks.device)
-            figures["memory_peak_bytes"] = torch.cuda.max_memory_allocated(self._networks.device)
-        return figures
 
     def _painted(self, networks: Networks, request: PaintRequest, on_step: OnStep, should_stop: ShouldStop) -> Picture:
         watch = partial(_watch, on_step, should_stop)
@@ -200,7 +210,8 @@ class KleinPainter:
         for picture in shown:
             watch("encode pictures")
             references.append(self.latents.get(picture, encoder.encode_reference))
-        with self._drawing.taken("wait for the device", on_step, should_stop):
+        with self._drawing.taken("wait for the device", on_step, should_stop) as on_turn:
+            watch = partial(_watch, on_turn, should_stop)
             watch("denoise")
             drawn = pipeline_for(networks, references)(
                 image=[],
@@ -214,18 +225,24 @@ class KleinPainter:
                 negative_prompt_embeds=None if negative is None else negative.to(networks.device),
                 callback_on_step_end=lambda *_: watch("denoise"),
                 callback_on_step_end_tensor_inputs=[],
+                output_type="np",  # as numbers, since nobody can tell from pixels whether they were any
             ).images[0]
-        return frame.cut_out(np.array(drawn))
+        if not np.isfinite(drawn).all():
+            raise EngineError("result_not_usable", "The network made numbers that are no colours.")
+        return frame.cut_out((255 * drawn).round().astype(np.uint8))
 
     def _embedding(self, networks: Networks, on_step: OnStep, should_stop: ShouldStop, prompt: str) -> torch.Tensor:
         """From the cache, or from the text encoder, which takes its turn at the device where it needs the same one."""
+        found = self.embeddings.find(prompt)
+        if found is not None:
+            return found
         turn = self._drawing if networks.words.device == networks.device else self._reading
-
-        def encode(prompt: str) -> torch.Tensor:
-            with turn.taken("wait for the text encoder", on_step, should_stop):
-                return networks.words.encode(prompt, on_step, should_stop)
-
-        return self.embeddings.get(prompt, encode)
+        with turn.taken("wait for the text encoder", on_step, should_stop) as on_turn:
+            # Whoever had the turn before may have encoded the same words.
+            found = self.embeddings.find(prompt)
+            if found is not None:
+                return found
+            return self.embeddings.keep(prompt, networks.words.encode(prompt, on_turn, should_stop))
 
 
 def _watch(on_step: OnStep, should_stop: ShouldStop, stage: str) -> dict[str, torch.Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,32 +12,47 @@ from engines.base import OnStep, RenderStopped, ShouldStop
 PATIENCE_SECONDS = 0.5
 """How often a thread that waits says so and asks whether it should go on."""
 
+STILL_SECONDS = 60.0
+"""Once the holder has not moved for so long, those who wait fall silent too: what they wait for may never come, and
+only whoever hears nothing from them can tell."""
+
 
 class Turn:
-    """A lock whose waiters go on giving signs of life."""
+    """A lock whose waiters give signs of life as long as its holder does."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._moved_at = time.monotonic()
 
     @contextmanager
-    def taken(self, stage: str, on_step: OnStep, should_stop: ShouldStop) -> Iterator[None]:
+    def taken(self, stage: str, on_step: OnStep, should_stop: ShouldStop) -> Iterator[OnStep]:
         """Hold the turn.
 
         Args:
             stage: What the waiting is called.
-            on_step: Told the stage again and again while another thread holds the turn.
-            should_stop: Asked as often, and once when the turn has come.
+            on_step: Told the stage again and again while another thread holds the turn and moves.
+            should_stop: Asked as often, even if that thread does not move, and once when the turn has come.
+
+        Yields:
+            To be called at each step of whoever holds the turn: tells ``on_step``, and those who wait that it moves.
 
         Raises:
             RenderStopped: ``should_stop`` said so; the turn is not held then.
         """
+
+        def step(name: str) -> None:
+            self._moved_at = time.monotonic()
+            on_step(name)
+
         while not self._lock.acquire(timeout=PATIENCE_SECONDS):
-            on_step(stage)
+            if time.monotonic() - self._moved_at < STILL_SECONDS:
+                on_step(stage)
             if should_stop():
                 raise RenderStopped
         try:
+            self._moved_at = time.monotonic()
             if should_stop():
                 raise RenderStopped
-            yield
+            yield step
         finally:
             self._lock.release()

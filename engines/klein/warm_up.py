@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
-from engines.base import Category, Garment, PersonMap, Picture
+from engines.base import Category, Garment, Hints, PersonMap, Picture
 from engines.generative.painter import PaintRequest, Reference
+from engines.klein.references import MEGAPIXEL
 
-GPU_PHOTO, GPU_GARMENT = (1152, 864), (1024, 1024)
-"""Pixels, height first: as large as the default settings allow, to see whether the memory suffices."""
+GPU_GARMENT = (1024, 1024)
+"""Pixels, height first: as large as a garment is ever shown."""
+
+PROPORTIONS = 4 / 3
+"""Height to width of the photo."""
 
 CPU_PICTURE = (64, 64)
 """On a CPU a large picture takes minutes, and memory is found when it is asked for."""
 
 
-def warm_up_request(device: torch.device, garments: int) -> PaintRequest:
-    """One pass with as many garments as there can be, each without hints.
+def warm_up_request(device: torch.device, garments: int, person_megapixels: float) -> PaintRequest:
+    """On a GPU one pass as large as it can be, to see whether the memory suffices: every garment with its back.
 
     Args:
         device: Where it will be drawn.
-        garments: How many.
+        garments: How many there can be; on a CPU one is drawn, without a back.
+        person_megapixels: How large a photo is shown at most, in units of 2^20 pixels.
     """
     on_gpu = device.type == "cuda"
-    photo = _noise(*(GPU_PHOTO if on_gpu else CPU_PICTURE), seed=0)
+    photo = _noise(*(_photo_size(person_megapixels) if on_gpu else CPU_PICTURE), seed=0)
     person_map = PersonMap(
         labels=np.zeros(photo.shape[:2], np.uint8),
         matte=np.zeros(photo.shape[:2], np.uint8),
         landmarks=np.zeros((33, 4), np.float32),
         score=1.0,
     )
-    pictures = [_noise(*(GPU_GARMENT if on_gpu else CPU_PICTURE), seed=1 + number) for number in range(garments)]
-    references = [
-        Reference(Garment(picture, Category.UPPER_BODY), picture, np.full(picture.shape[:2], 255, np.uint8))
-        for picture in pictures
-    ]
+    references = [_garment(number, on_gpu=on_gpu) for number in range(garments if on_gpu else 1)]
     return PaintRequest(photo, person_map, references, seed=0)
+
+
+def _photo_size(megapixels: float) -> tuple[int, int]:
+    """Height and width of a photo that is not smaller than allowed, so that it is shown as large as allowed."""
+    width = math.ceil(math.sqrt(megapixels * MEGAPIXEL / PROPORTIONS))
+    return math.ceil(PROPORTIONS * width), width
+
+
+def _garment(number: int, *, on_gpu: bool) -> Reference:
+    size = GPU_GARMENT if on_gpu else CPU_PICTURE
+    picture = _noise(*size, seed=1 + 2 * number)
+    back = _noise(*size, seed=2 + 2 * number) if on_gpu else None
+    hints = Hints(view_angle="back") if on_gpu else Hints()
+    garment = Garment(picture, Category.UPPER_BODY, hints, back)
+    return Reference(garment, picture, np.full(size, 255, np.uint8), back)
 
 
 def _noise(height: int, width: int, seed: int) -> Picture:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from engines.base import EngineUnavailable
+from engines.weights.sentences import first_line
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
@@ -74,8 +76,10 @@ def fetch_weights(
         endpoint: The hub's address; None is the public one, or what ``HF_ENDPOINT`` says.
 
     Raises:
-        EngineUnavailable: The hub does not answer or refuses, the disk is too small, or a file is not the right one.
+        EngineUnavailable: The hub does not answer or refuses, names a file outside the folder, the disk is too small,
+            or a file is not the right one.
     """
+    # The client of the hub sends its requests with httpx2, which it depends on, and lets through what that raises.
     from httpx2 import HTTPError
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -83,7 +87,7 @@ def fetch_weights(
     try:
         sources = [_fetched(repository, folder, report, endpoint) for repository in repositories]
     except (HfHubHTTPError, HTTPError, OSError) as error:
-        raise EngineUnavailable(f"The hub does not give the weights: {_first_line(error)}") from error
+        raise EngineUnavailable(f"The hub does not give the weights: {first_line(error)}") from error
     manifest = {"licence": licence, "sources": sources}
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
@@ -110,6 +114,9 @@ def _fetched(
     _check_space(folder, sum(file.size for file in missing))
     total = sum(file.size for file in wanted) / 1e9
     report(f"{repository.name} at {info.sha}: {len(wanted)} files, {total:.2f} GB, {len(missing)} to fetch.")
+    if missing:
+        # From here on the folder is not what its manifest says.
+        (folder / MANIFEST).unlink(missing_ok=True)
     for file in missing:
         (place / file.path).unlink(missing_ok=True)
         hf_hub_download(repository.name, file.path, revision=info.sha, local_dir=place, endpoint=endpoint)
@@ -126,11 +133,20 @@ def _wanted(repository: Repository, siblings: Sequence[RepoSibling]) -> list[_Wa
     for pattern in repository.patterns:
         if not any(fnmatch(path, pattern) for path in paths):
             raise EngineUnavailable(f"{repository.name} at {repository.revision} holds no {pattern}.")
-    return [
+    wanted = [
         _Wanted(sibling.rfilename, sibling.size or 0, sibling.lfs.sha256 if sibling.lfs else None)
         for sibling in siblings
         if any(fnmatch(sibling.rfilename, pattern) for pattern in repository.patterns)
     ]
+    stray = next((file.path for file in wanted if _leads_out(file.path)), None)
+    if stray is not None:
+        raise EngineUnavailable(f"{repository.name} names {stray!r}, which would lie outside the folder of weights.")
+    return wanted
+
+
+def _leads_out(path: str) -> bool:
+    """Whether a path may end outside the folder that it is put into."""
+    return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute() or ".." in re.split(r"[/\\]", path)
 
 
 def _is_whole(path: Path, file: _Wanted) -> bool:
@@ -151,7 +167,3 @@ def _check_space(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise EngineUnavailable(f"{folder} needs {needed / 1e9:.1f} GB more, and {free / 1e9:.1f} GB are free.")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

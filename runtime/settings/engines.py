@@ -31,7 +31,8 @@ class EngineSettings(Concern):
     """CPU threads of one render."""
 
     licence_acknowledged: str | None = None
-    """Name of an engine whose weights are not known to allow commercial use, and which may start all the same."""
+    """Names, with commas, of engines whose weights are not known to allow commercial use and that may start all the
+    same."""
 
     device: str = "cuda"
     """Device of the generative engines; ``cpu`` is for trials, a picture takes minutes there. With several GPUs start

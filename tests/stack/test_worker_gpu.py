@@ -45,13 +45,11 @@ def test_without_weights(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA GPU")
 def test_without_a_gpu(tmp_path: Path) -> None:
-    (tmp_path / "klein").mkdir()
-    variables = {"TRYON_ENGINE": "klein", "TRYON_WEIGHTS_DIR": str(tmp_path), "TRYON_LICENCE_ACKNOWLEDGED": "klein"}
+    variables = {"TRYON_ENGINE": "klein", "TRYON_KLEIN_MODEL": str(tmp_path), "TRYON_LICENCE_ACKNOWLEDGED": "klein"}
     assert "needs a CUDA GPU" in refusal(tmp_path, **variables)
 
 
 def test_weights_of_which_nobody_knows_the_licence(tmp_path: Path) -> None:
-    (tmp_path / "klein").mkdir()
-    said = refusal(tmp_path, TRYON_ENGINE="klein", TRYON_WEIGHTS_DIR=str(tmp_path), TRYON_DEVICE="cpu")
+    said = refusal(tmp_path, TRYON_ENGINE="klein", TRYON_KLEIN_MODEL=str(tmp_path), TRYON_DEVICE="cpu")
     assert "not known to allow commercial use" in said
     assert "TRYON_LICENCE_ACKNOWLEDGED=klein" in said

@@ -42,15 +42,24 @@ class PoseFinder:
     Args:
         folder: Holds `DETECTOR_FILE` and `ESTIMATOR_FILE`.
         cuda_device: Number of the GPU to run on, where ONNX Runtime was built for one; None for the CPU.
+        threads: Of the CPU for one run of a network; 0 leaves the choice to ONNX Runtime.
 
     Raises:
         EngineUnavailable: A file is missing, corrupt, or another network.
     """
 
-    def __init__(self, folder: Path, *, cuda_device: int | None) -> None:
+    def __init__(self, folder: Path, *, cuda_device: int | None, threads: int = 0) -> None:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = _ERRORS_ONLY
+        options.intra_op_num_threads = threads
         providers = _providers(cuda_device)
-        self._detector = _session(folder / DETECTOR_FILE, providers, _DETECTOR_TAKES, _DETECTOR_GIVES)
-        self._estimator = _session(folder / ESTIMATOR_FILE, providers, _ESTIMATOR_TAKES, _ESTIMATOR_GIVES)
+        self._detector = _session(folder / DETECTOR_FILE, options, providers, _DETECTOR_TAKES, _DETECTOR_GIVES)
+        self._estimator = _session(folder / ESTIMATOR_FILE, options, providers, _ESTIMATOR_TAKES, _ESTIMATOR_GIVES)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether both networks really run on a GPU; ONNX Runtime takes the CPU where it cannot load its CUDA part."""
+        return all(_CUDA in session.get_providers() for session in (self._detector, self._estimator))
 
     def find(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> Pose:
         """Find the person; where the detector sees nobody, the whole picture is searched.
@@ -87,12 +96,10 @@ def _providers(cuda_device: int | None) -> list[Any]:
     return [(_CUDA, {"device_id": cuda_device}), _CPU]
 
 
-def _session(path: Path, providers: list[Any], takes: tuple[int, ...], gives: Shapes) -> Any:
+def _session(path: Path, options: Any, providers: list[Any], takes: tuple[int, ...], gives: Shapes) -> Any:
     """Load a network and run it once on nothing, to see that it makes what it should."""
     if not path.is_file():
         raise EngineUnavailable(f"The weights {path} are missing.")
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = _ERRORS_ONLY
     try:
         session = onnxruntime.InferenceSession(str(path), sess_options=options, providers=providers)
         made = tuple(output.shape for output in _run(session, np.zeros(takes, np.float32)))

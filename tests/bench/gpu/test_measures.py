@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 import torch
 
 from bench.gpu import fashn, klein
+from bench.gpu.__main__ import main
 from bench.gpu.scenes import paint_request
 from engines.fashn.network import FashnNetwork
 from engines.fashn.shape import NetworkShape
@@ -30,25 +33,44 @@ def one_thread() -> Iterator[None]:
 
 def test_klein_is_measured_by_garments_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_tiny_pipeline(tmp_path)
+    made: list[weakref.ref[torch.nn.Module]] = []
 
     def networks() -> Networks:
-        return load_networks(str(tmp_path), "", device=CPU, dtype=torch.float32, text_encoder_device=CPU)
+        gc.collect()
+        assert [transformer() for transformer in made] == [None] * len(made)
+        new = load_networks(str(tmp_path), "", device=CPU, dtype=torch.float32, text_encoder_device=CPU)
+        made.append(weakref.ref(new.transformer))
+        return new
 
     figures = klein.measure(
         networks,
         "cpu",
-        settings={"as it is": {}, "impossible": {"attention_backend": "none such"}},
-        times=2,
+        settings={
+            "impossible": {"attention_backend": "none such"},
+            "as it is": {},
+            "impossible too": {"attention_backend": "none such"},
+        },
+        times=1,
         request=lambda garments: paint_request(garments, photo=(64, 64), product=(64, 64)),
         dtype="float32",
     )
     assert [(figure.name, figure.samples) for figure in figures] == [
-        ("klein, 1 garments, as it is", 2),
-        ("klein, 4 garments, as it is", 2),
-        ("klein, largest memory, as it is", 1),
+        ("klein, 1 garments, as it is", 1),
+        ("klein, 4 garments, as it is", 1),
+        ("klein, largest memory without text encoder, as it is", 1),
     ]
     assert figures[0].p50 > 0
-    assert "klein, impossible: " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "klein, impossible: " in said
+    assert "klein, impossible too: " in said
+    assert len(made) == 3
+
+
+def test_a_cpu_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("sys.argv", ["bench.gpu", "--device", "cpu"])
+    with pytest.raises(SystemExit, match="on a CUDA GPU alone"):
+        main()
 
 
 def test_fashn_is_measured_alone_and_in_batches() -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from engines.base import DeviceOutOfMemory, OnStep, RenderStopped, ShouldStop
+from engines.base import DeviceOutOfMemory, EngineError, OnStep, RenderStopped, ShouldStop
 from engines.fashn import batching
 from engines.fashn.batching import WAIT, MicroBatcher
 
@@ -131,14 +131,19 @@ def test_failure_of_one_job_is_its_own(sampler: FakeSampler, pool: ThreadPoolExe
         bad.result(LONG_S)
 
 
-@pytest.mark.parametrize("failure", [DeviceOutOfMemory("too much"), KeyError("odd"), SystemExit()])
+@pytest.mark.parametrize(
+    "failure", [DeviceOutOfMemory("too much"), KeyError("odd"), SystemExit(), EngineError("pose_not_usable", "bent")]
+)
 def test_failure_of_a_batch_is_everybodys_and_the_next_goes_on(
     sampler: FakeSampler, pool: ThreadPoolExecutor, failure: BaseException
 ) -> None:
     batcher = together(sampler, 2)
     sampler.failure = failure
-    for result in [pool.submit(batcher.submit, number, SILENT, GO_ON) for number in range(2)]:
-        assert result.exception(LONG_S) is failure
+    calls = [pool.submit(batcher.submit, number, SILENT, GO_ON) for number in range(2)]
+    errors = [call.exception(LONG_S) for call in calls]
+    assert [(type(error), str(error)) for error in errors] == [(type(failure), str(failure))] * 2
+    assert errors[0] is not errors[1]
+    assert getattr(errors[0], "code", None) == getattr(failure, "code", None)
     sampler.failure = None
     again = [pool.submit(batcher.submit, number, SILENT, GO_ON) for number in range(2)]
     assert [result.result(LONG_S) for result in again] == [0, 1]
@@ -213,6 +218,63 @@ def test_waiting_caller_says_so(
     assert set(told) == {WAIT}
     second = pool.submit(batcher.submit, 2, SILENT, GO_ON)
     assert (first.result(LONG_S), second.result(LONG_S)) == (1, 4)
+
+
+@pytest.mark.parametrize("in_the_batch", [True, False], ids=["in the batch", "waiting for it"])
+def test_callers_fall_silent_with_a_batch_that_does_not_move(
+    sampler: FakeSampler, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, in_the_batch: bool
+) -> None:
+    monkeypatch.setattr(batching, "BREATH_S", 0.005)
+    sampler.may_go_on.clear()
+    told: list[float] = []
+    asked: list[float] = []
+
+    def should_stop() -> bool:
+        asked.append(time.monotonic())
+        return OVER.is_set()
+
+    def note(_name: str) -> None:
+        told.append(time.monotonic())
+
+    batcher = MicroBatcher(sampler, most=1, wait_s=0.0, still_s=0.1)
+    calls = [] if in_the_batch else [pool.submit(batcher.submit, 1, SILENT, GO_ON)]
+    if calls:
+        sampler.wait_until_it_runs()
+    calls.append(pool.submit(batcher.submit, 2, note, should_stop))
+    wait_for(lambda: len(told) > 2)
+    stood_at = told[0]
+    wait_for(lambda: asked[-1] > stood_at + 0.4)
+    assert told[-1] < stood_at + 0.3
+    silent = len(told)
+    sampler.may_go_on.set()
+    assert [call.result(LONG_S) for call in calls] == [number**2 for number in range(3 - len(calls), 3)]
+    assert len(told) > silent
+
+
+def test_waiting_caller_says_so_as_long_as_the_batch_before_moves(
+    pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "BREATH_S", 0.005)
+    begun, told = threading.Event(), list[float]()
+
+    def run(jobs: Sequence[int], on_step: OnStep, _should_stop: ShouldStop) -> Sequence[int]:
+        for _ in range(10):
+            on_step("moving")
+            begun.set()
+            time.sleep(0.05)
+        return jobs
+
+    batcher: MicroBatcher[int, int] = MicroBatcher(run, most=1, wait_s=0.0, still_s=0.2)
+    first = pool.submit(batcher.submit, 1, SILENT, GO_ON)
+    assert begun.wait(LONG_S)
+    second = pool.submit(
+        batcher.submit, 2, lambda name: told.append(time.monotonic()) if name == WAIT else None, first.done
+    )
+    assert first.result(LONG_S) == 1
+    over_at = time.monotonic()
+    assert isinstance(second.exception(LONG_S), RenderStopped) or second.result() == 2
+    assert told[-1] > over_at - 0.15
+    assert over_at - told[0] > 0.3
 
 
 def test_callback_that_fails_takes_its_caller_out(

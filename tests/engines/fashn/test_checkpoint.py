@@ -95,6 +95,8 @@ def test_pickle_is_never_opened(tmp_path: Path) -> None:
         '{"hidden_size": "32"}',
         '{"axes_dim": 4}',
         '{"axes_dim": [4, 6]}',
+        '{"single_blocks_depth": 1001}',
+        '{"input_shape": [864, 4104]}',
     ],
 )
 def test_configuration_that_makes_no_sense(tmp_path: Path, numbers: Numbers, configuration: str) -> None:

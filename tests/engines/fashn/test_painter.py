@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import inspect
+import json
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +13,7 @@ import torch
 
 from engines.base import (
     Category,
+    DeviceBroken,
     DeviceOutOfMemory,
     EngineError,
     EngineUnavailable,
@@ -19,6 +22,7 @@ from engines.base import (
     Picture,
     RenderStopped,
 )
+from engines.fashn.about import MODEL, POSES
 from engines.fashn.batching import WAIT
 from engines.fashn.checkpoint import WEIGHTS_FILE
 from engines.fashn.painter import FashnPainter
@@ -26,6 +30,8 @@ from engines.fashn.poses import finder
 from engines.fashn.poses.finder import DETECTOR_FILE
 from engines.fashn.sampler import STEP, Sampler
 from engines.generative.painter import Painter, PaintRequest, Reference
+from engines.weights.fetch import MANIFEST
+from runtime.settings.engines import FashnSettings
 from tests.engines.fashn.numbers import Numbers
 from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
 
@@ -136,7 +142,56 @@ def test_nobody_in_the_photo(own_weights: Path) -> None:
     assert refusal.value.code == "person_not_found"
 
 
-def test_memory_that_does_not_suffice_is_everybodys_error(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_that_does_not_fit_is_drawn_in_halves(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    painter = painter_of(weights, batch_size=3, wait_s=20.0)
+    painter.setup()
+    sizes: list[int] = []
+    sample = Sampler.sample
+
+    def run_out(self: Sampler, *given: object) -> torch.Tensor:
+        sizes.append(len(given[1]))  # type: ignore[arg-type]
+        if sizes[-1] > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return sample(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Sampler, "sample", run_out)
+    requests = [request_for(seed, colour=80 * seed) for seed in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda request: paint(painter, request), requests, timeout=60))
+    assert sorted(sizes) == [1, 1, 1, 2, 3]
+    monkeypatch.undo()
+    alone = painter_of(weights)
+    alone.setup()
+    for one, other in zip(requests, together, strict=True):
+        assert np.abs(paint(alone, one).astype(int) - other).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (torch.AcceleratorError("CUDA error: an illegal memory access was encountered"), DeviceBroken),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED"), DeviceBroken),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED"), DeviceOutOfMemory),
+        (RuntimeError("shapes cannot be multiplied"), RuntimeError),
+    ],
+)
+def test_failures_of_the_device_are_told_from_others(
+    painter: FashnPainter, monkeypatch: pytest.MonkeyPatch, error: Exception, expected: type[Exception]
+) -> None:
+    def fail(*_given: object) -> None:
+        raise error
+
+    for place in ("sampler.Sampler.sample", "poses.finder._run"):
+        with monkeypatch.context() as patched, pytest.raises(expected) as raised:
+            patched.setattr(f"engines.fashn.{place}", fail)
+            paint(painter, request_for())
+        assert type(raised.value) is expected
+        assert raised.value.__context__ is None
+
+
+def test_memory_that_does_not_suffice_for_one_is_everybodys_own_error(
+    weights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     painter = painter_of(weights, batch_size=2, wait_s=20.0)
     painter.setup()
 
@@ -150,6 +205,7 @@ def test_memory_that_does_not_suffice_is_everybodys_error(weights: Path, monkeyp
             error = call.exception(60)
             assert isinstance(error, DeviceOutOfMemory)
             assert error.__context__ is None  # it would keep the tensors on the device alive
+        assert calls[0].exception() is not calls[1].exception()
     painter.free_memory()
     monkeypatch.undo()
     with ThreadPoolExecutor(2) as pool:
@@ -170,27 +226,46 @@ def test_picture_without_numbers_is_the_error_of_its_own_job(weights: Path, monk
     monkeypatch.setattr(Sampler, "sample", spoil_darkest)
     with ThreadPoolExecutor(2) as pool:
         dark, bright = (pool.submit(paint, painter, request_for(colour=colour)) for colour in (0, 250))
-        assert isinstance(dark.exception(60), ArithmeticError)
+        error = dark.exception(60)
+        assert isinstance(error, EngineError)
+        assert error.code == "result_not_usable"
         assert bright.result(60).shape == (48, 30, 3)
 
 
 def test_what_an_operator_has_to_know(painter: FashnPainter) -> None:
     info = painter.info
     assert (info.name, info.device, info.trained, info.max_garments, info.parallel) == ("fashn", "cpu", True, 4, 4)
-    assert (info.code_licence, info.weights_licence, info.commercial_use) == ("Apache-2.0", "Apache-2.0", True)
+    assert (info.code_licence, info.weights_licence, info.commercial_use) == ("Apache-2.0", "unknown", False)
     assert info.hints == {"view_angle", "back_picture"}
     assert painter.garments_per_pass == 1
     protocol: Painter = painter
     assert protocol.refusal(Garment(np.zeros((1, 1, 3), np.uint8), Category.UPPER_BODY), "size") is not None
 
 
+def test_fetched_weights_say_what_they_are(own_weights: Path) -> None:
+    sources = [{"repository": name, "revision": f"c0ffee {name}"} for name in (MODEL, POSES)]
+    (own_weights / MANIFEST).write_text(json.dumps({"sources": sources}))
+    info = painter_of(own_weights).info
+    assert (info.source, info.revision) == (MODEL, f"c0ffee {MODEL}")
+    assert (info.weights_licence, info.commercial_use) == ("Apache-2.0", True)
+
+
+def test_defaults_are_those_of_the_settings() -> None:
+    settings = FashnSettings()
+    defaults = {name: one.default for name, one in inspect.signature(FashnPainter).parameters.items()}
+    assert defaults["steps"] == settings.steps
+    assert defaults["guidance"] == settings.guidance
+    assert defaults["batch_size"] == settings.batch_size
+    assert 1000 * defaults["batch_wait_s"] == settings.batch_wait_ms
+
+
 def test_figures_for_operators(weights: Path) -> None:
     painter = painter_of(weights, batch_size=2, wait_s=20.0)
     painter.setup()
-    assert painter.readings() == {"batches": 0, "batch_pictures": 0}
+    assert painter.readings() == {"batches": 0, "batch_pictures": 0, "poses_on_gpu": 0}
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda seed: paint(painter, request_for(seed)), range(2), timeout=60))
-    assert painter.readings() == {"batches": 1, "batch_pictures": 2}
+    assert painter.readings() == {"batches": 1, "batch_pictures": 2, "poses_on_gpu": 0}
 
 
 def test_it_draws_nothing_before_it_is_set_up(weights: Path) -> None:
@@ -201,20 +276,13 @@ def test_it_draws_nothing_before_it_is_set_up(weights: Path) -> None:
 @pytest.mark.parametrize(
     ("device", "sentence"),
     [
-        ("cuda", "The fashn engine needs a CUDA device and none was found here."),
-        ("gpu", "There is no device called gpu; it is cpu, cuda or cuda:1 and so on."),
-        ("meta", "The fashn engine runs on cpu and cuda, not on meta."),
+        ("cuda", "The engine fashn needs a CUDA GPU and torch finds none; use the engine warp"),
+        ("meta", "The engine fashn runs on cuda or cpu, not on meta."),
     ],
 )
 def test_device_that_is_not_there(weights: Path, monkeypatch: pytest.MonkeyPatch, device: str, sentence: str) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert refused(painter_of(weights, device=device)) == sentence
-
-
-def test_gpu_with_a_number_that_is_not_there(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    assert refused(painter_of(weights, device="cuda:3")) == "There is no device cuda:3: 1 CUDA devices were found here."
+    assert refused(painter_of(weights, device=device)).startswith(sentence)
 
 
 def remove_weights(folder: Path, _numbers: Numbers) -> None:
@@ -256,6 +324,30 @@ def test_weights_that_do_not_fit_into_the_device(weights: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Sampler, "sample", run_out)
     assert "do not fit into the memory of cpu; choose a smaller batch" in refused(painter_of(weights))
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("no kernel\nand more"), ValueError("no kernel"), ImportError("no kernel")]
+)
+def test_first_picture_that_fails_is_one_sentence(
+    weights: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Sampler, "sample", fail)
+    assert refused(painter_of(weights)) == "The engine fashn cannot draw on cpu: no kernel"
+
+
+def test_network_that_makes_no_colours_is_not_set_up(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sampler, "sample", lambda *_given: torch.full((1, 3, 4, 4), torch.nan))
+    assert refused(painter_of(weights)).endswith("The network made numbers that are no colours.")
+
+
+def test_poses_are_found_with_as_many_threads_as_asked(weights: Path) -> None:
+    painter = FashnPainter(weights, device="cpu", threads=2)
+    painter.setup()
+    assert painter._loaded()[1]._detector.get_session_options().intra_op_num_threads == 2
 
 
 def test_blocks_are_compiled_where_asked_for(weights: Path, monkeypatch: pytest.MonkeyPatch) -> None:

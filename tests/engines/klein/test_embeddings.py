@@ -14,8 +14,10 @@ def encode(prompt: str) -> torch.Tensor:
     return torch.full((1, 2, 3), float(len(prompt)))
 
 
-def never(_prompt: str) -> torch.Tensor:
-    raise AssertionError
+def get(embeddings: EmbeddingCache, prompt: str) -> torch.Tensor:
+    """As the painter does."""
+    found = embeddings.find(prompt)
+    return embeddings.keep(prompt, encode(prompt)) if found is None else found
 
 
 def cache(entries: int = 2, folder: Path | None = None, dtype: torch.dtype = torch.float32) -> EmbeddingCache:
@@ -24,25 +26,25 @@ def cache(entries: int = 2, folder: Path | None = None, dtype: torch.dtype = tor
 
 def test_the_same_words_give_the_same_tensor() -> None:
     embeddings = cache()
-    first = embeddings.get("a", encode)
-    assert embeddings.get("a", never) is first
+    first = get(embeddings, "a")
+    assert embeddings.find("a") is first
     assert (embeddings.hits, embeddings.reads, embeddings.misses) == (1, 0, 1)
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
     embeddings = cache()
     for prompt in ("a", "b", "a", "c"):
-        embeddings.get(prompt, encode)
-    embeddings.get("a", never)
-    embeddings.get("c", never)
-    embeddings.get("b", encode)
+        get(embeddings, prompt)
+    assert embeddings.find("a") is not None
+    assert embeddings.find("c") is not None
+    get(embeddings, "b")
     assert (embeddings.hits, embeddings.misses) == (3, 4)
 
 
 def test_nothing_is_kept_where_nothing_may_be() -> None:
     embeddings = cache(entries=0)
-    embeddings.get("a", encode)
-    embeddings.get("a", encode)
+    get(embeddings, "a")
+    get(embeddings, "a")
     assert embeddings.misses == 2
 
 
@@ -52,22 +54,24 @@ def test_files_are_read_once_and_hold_the_same_bits(tmp_path: Path) -> None:
     assert path == embedding_file(tmp_path / "new", "a", "r1")
     assert [file.name for file in (tmp_path / "new").iterdir()] == [path.name]
     embeddings = cache(folder=tmp_path / "new")
-    assert torch.equal(embeddings.get("a", never), embedding)
-    embeddings.get("a", never)
+    found = embeddings.find("a")
+    assert found is not None
+    assert torch.equal(found, embedding)
+    assert embeddings.find("a") is found
     assert (embeddings.hits, embeddings.reads, embeddings.misses) == (1, 1, 0)
 
 
 def test_another_revision_has_other_files(tmp_path: Path) -> None:
     store_embedding(tmp_path, "a", "r2", torch.randn(1, 4, 6))
     embeddings = cache(folder=tmp_path)
-    assert embeddings.get("a", encode).shape == (1, 2, 3)
+    assert get(embeddings, "a").shape == (1, 2, 3)
     assert embeddings.misses == 1
 
 
 def test_numbers_of_another_kind_are_not_used(tmp_path: Path) -> None:
     store_embedding(tmp_path, "a", "r1", torch.randn(1, 4, 6))
     embeddings = cache(folder=tmp_path, dtype=torch.bfloat16)
-    embeddings.get("a", encode)
+    get(embeddings, "a")
     assert embeddings.misses == 1
 
 
@@ -75,14 +79,39 @@ def test_a_file_that_was_cut_short_is_not_used(tmp_path: Path) -> None:
     path = store_embedding(tmp_path, "a", "r1", torch.randn(1, 4, 6))
     path.write_bytes(path.read_bytes()[:40])
     embeddings = cache(folder=tmp_path)
-    embeddings.get("a", encode)
+    get(embeddings, "a")
     assert embeddings.misses == 1
+
+
+def test_what_was_encoded_is_there_for_the_next_process(tmp_path: Path) -> None:
+    kept = get(cache(folder=tmp_path), "a")
+    assert [file.name for file in tmp_path.iterdir()] == [embedding_file(tmp_path, "a", "r1").name]
+    later = cache(folder=tmp_path)
+    found = later.find("a")
+    assert found is not None
+    assert torch.equal(found, kept)
+    assert (later.reads, later.misses) == (1, 0)
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_full(_tensors: object, path: Path, _metadata: object) -> None:
+        path.write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("engines.klein.embeddings.save_file", run_full)
+    embeddings = cache(folder=tmp_path)
+    kept = get(embeddings, "a")
+    assert list(tmp_path.iterdir()) == []
+    assert embeddings.find("a") is kept
 
 
 def test_folders_are_checked_at_the_start(tmp_path: Path) -> None:
     cache().check_folder(6)
-    with pytest.raises(EngineUnavailable, match="is missing"):
-        cache(folder=tmp_path / "none").check_folder(6)
+    cache(folder=tmp_path / "made" / "anew").check_folder(6)
+    assert (tmp_path / "made" / "anew").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(EngineUnavailable, match=r"embeddings .*file/none cannot be made"):
+        cache(folder=tmp_path / "file" / "none").check_folder(6)
     store_embedding(tmp_path, "a", "r1", torch.randn(1, 4, 6))
     cache(folder=tmp_path).check_folder(6)
     with pytest.raises(EngineUnavailable, match=r"prompt_embeds has the shape \(1, 4, 6\) instead of"):

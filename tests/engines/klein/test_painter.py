@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import threading
 import weakref
 from collections.abc import Iterator
@@ -9,11 +10,25 @@ import numpy as np
 import pytest
 import torch
 
-from engines.base import Category, DeviceOutOfMemory, EngineUnavailable, Garment, Hints, Picture, RenderStopped
+from engines.base import (
+    Category,
+    DeviceBroken,
+    DeviceOutOfMemory,
+    EngineError,
+    EngineUnavailable,
+    Garment,
+    Hints,
+    Picture,
+    RenderStopped,
+)
 from engines.garment_kinds import GarmentKind
 from engines.generative.painter import Reference
 from engines.klein.about import MODEL, REVISION
 from engines.klein.painter import KleinPainter
+from engines.klein.references import frame_for, prepared_person
+from engines.klein.text_encoding import QwenEncoder
+from engines.klein.warm_up import warm_up_request
+from runtime.settings.engines import KleinSettings
 from tests.engines.klein.tiny import go_on, ignore, networks_of, noise, reference, request
 
 
@@ -122,6 +137,99 @@ def test_too_little_memory_is_said_and_nothing_is_left(
     painter.paint(request(), ignore, go_on)
 
 
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (torch.AcceleratorError("CUDA error: an illegal memory access was encountered"), DeviceBroken),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED"), DeviceBroken),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED"), DeviceOutOfMemory),
+        (RuntimeError("shapes cannot be multiplied"), RuntimeError),
+    ],
+)
+def test_failures_of_the_device_are_told_from_others(
+    painter: KleinPainter, error: Exception, expected: type[Exception]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    hook = networks_of(painter).transformer.register_forward_pre_hook(fail)
+    try:
+        with pytest.raises(expected) as raised:
+            painter.paint(request(), ignore, go_on)
+    finally:
+        hook.remove()
+    assert type(raised.value) is expected
+    assert raised.value.__context__ is None
+
+
+def test_numbers_that_are_no_colours_are_no_picture(painter: KleinPainter) -> None:
+    hook = networks_of(painter).transformer.proj_out.register_forward_hook(
+        lambda _module, _arguments, made: made.fill_(torch.nan)
+    )
+    try:
+        with pytest.raises(EngineError, match="no colours") as raised:
+            painter.paint(request(), ignore, go_on)
+    finally:
+        hook.remove()
+    assert raised.value.code == "result_not_usable"
+
+
+def test_two_threads_with_the_same_words_encode_them_once(
+    painter: KleinPainter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode, encoded, waiting = QwenEncoder.encode, list[str](), threading.Event()
+
+    def slowly(self: QwenEncoder, prompt: str, *callbacks: object) -> torch.Tensor:
+        encoded.append(prompt)
+        assert waiting.wait(20)
+        return encode(self, prompt, *callbacks)  # type: ignore[arg-type]
+
+    def say(stage: str) -> None:
+        if stage == "wait for the text encoder":
+            waiting.set()
+
+    monkeypatch.setattr(QwenEncoder, "encode", slowly)
+    asked = request(reference(1, Hints(GarmentKind.CARDIGAN)), reference(2, Hints(GarmentKind.CAPE)))
+    pictures: list[Picture] = []
+    threads = [
+        threading.Thread(target=lambda: pictures.append(painter.paint(asked, say, go_on)), daemon=True)
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(encoded) == 1
+    np.testing.assert_array_equal(pictures[0], pictures[1])
+
+
+def test_every_step_tells_those_who_wait_that_it_moves(painter: KleinPainter) -> None:
+    painter.embeddings._embeddings.clear()
+    moved: list[tuple[str, float]] = []
+    painter.paint(request(), lambda stage: moved.append((stage, painter._drawing._moved_at)), go_on)
+    for stage, steps in (("encode words", 28), ("denoise", 5)):
+        assert len({moved_at for name, moved_at in moved if name == stage}) == steps
+
+
+def test_the_first_picture_on_a_gpu_is_as_large_as_any() -> None:
+    for megapixels in (0.5, 1.0, 2.0):
+        asked = warm_up_request(torch.device("cuda"), 4, megapixels)
+        shown, _ = prepared_person(asked.person, megapixels)
+        assert 0.9 * megapixels * 2**20 <= shown.shape[0] * shown.shape[1] <= megapixels * 2**20
+    pictures = [picture for one in asked.references for picture in (one.picture, one.back) if picture is not None]
+    assert len({picture.tobytes() for picture in pictures}) == 8
+    largest = frame_for(*pictures[0].shape[:2], 0.35)
+    assert largest.canvas_height * largest.canvas_width > 0.9 * 0.35 * 2**20
+
+
+def test_defaults_are_those_of_the_settings() -> None:
+    settings = {name: field.default for name, field in KleinSettings.model_fields.items()}
+    defaults = {name: one.default for name, one in inspect.signature(KleinPainter).parameters.items()}
+    common = (settings.keys() & defaults.keys()) - {"model", "revision"}
+    assert {"garment_megapixels", "person_megapixels", "steps", "fp8"} <= common
+    assert {name: defaults[name] for name in common} == {name: settings[name] for name in common}
+
+
 def test_the_next_picture_is_made_ready_while_one_is_drawn(painter: KleinPainter) -> None:
     one, two = request(reference(31), seed=1), request(reference(32), seed=2)
     alone = painter.paint(one, ignore, go_on), painter.paint(two, ignore, go_on)
@@ -184,7 +292,7 @@ def test_it_is_set_up_first(weights: Path) -> None:
 def test_the_first_job_starts_with_an_empty_cache(painter: KleinPainter) -> None:
     fresh = KleinPainter(device="cpu", dtype="float32", networks=networks_of(painter))
     fresh.setup()
-    assert fresh.latents.misses == 4
+    assert fresh.latents.misses == 1
     assert fresh.latents.size_bytes == 0
 
 
@@ -194,14 +302,17 @@ def test_setup_says_what_is_wrong_in_one_sentence(painter: KleinPainter, tmp_pat
         KleinPainter(str(tmp_path / "none"), device="cpu").setup()
     with pytest.raises(EngineUnavailable, match="there are"):
         KleinPainter(device="cpu", attention_backend="quick", networks=networks).setup()
+    (tmp_path / "file").touch()
     with pytest.raises(EngineUnavailable, match="folder of prompt embeddings"):
-        KleinPainter(device="cpu", embeddings_folder=tmp_path / "none", networks=networks).setup()
+        KleinPainter(device="cpu", embeddings_folder=tmp_path / "file", networks=networks).setup()
 
 
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
         (torch.OutOfMemoryError("CUDA out of memory"), "does not fit into the memory of cpu"),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED"), "does not fit into the memory of cpu"),
+        (EngineError("result_not_usable", "no colours"), "cannot draw on cpu: no colours$"),
         (RuntimeError("no kernel\nTraceback and more"), "cannot draw on cpu: no kernel$"),
     ],
 )

@@ -79,7 +79,9 @@ def test_stored_embeddings_take_the_place_of_the_text_encoder(
     asked = request(reference(1, Hints(GarmentKind.SHIRT)))
     prompt = prompt_for(asked.references)
     expected = painter.paint(asked, ignore, go_on)
-    store_embedding(tmp_path, prompt, REVISION, painter.embeddings.get(prompt, lambda _: torch.empty(0)))
+    embedding = painter.embeddings.find(prompt)
+    assert embedding is not None
+    store_embedding(tmp_path, prompt, REVISION, embedding)
     assert embedding_file(tmp_path, prompt, REVISION).is_file()
     reader = KleinPainter(device="cpu", dtype="float32", embeddings_folder=tmp_path, networks=networks_of(painter))
     reader.setup()

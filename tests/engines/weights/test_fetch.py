@@ -80,6 +80,35 @@ def test_content_that_is_not_what_the_hub_describes_is_refused_and_leaves_no_man
     assert not (tmp_path / MANIFEST).exists()
 
 
+def test_fetching_again_begins_without_the_old_manifest(hub: FakeHub, tmp_path: Path) -> None:
+    fetched(hub, tmp_path, "config.json")
+    hub.lie.add("model.safetensors")
+    with pytest.raises(EngineUnavailable, match="is not the file"):
+        fetched(hub, tmp_path)
+    assert not (tmp_path / MANIFEST).exists()
+
+
+def test_hub_that_is_away_takes_nothing_from_a_whole_folder(hub: FakeHub, tmp_path: Path) -> None:
+    fetched(hub, tmp_path, "config.json")
+    with pytest.raises(EngineUnavailable):
+        fetched(FakeHub({}, address="http://127.0.0.1:9"), tmp_path, "config.json")
+    assert read_manifest(tmp_path)["sources"]
+
+
+@pytest.mark.parametrize("path", ["../outside.json", "a/../../outside.json", "{outside}", "a\\..\\outside.json"])
+def test_path_that_leads_out_is_refused_before_anything_is_touched(hub: FakeHub, tmp_path: Path, path: str) -> None:
+    outside, folder = tmp_path / "outside.json", tmp_path / "weights"
+    outside.write_text("mine")
+    fetched(hub, folder, "config.json")
+    hub.downloads.clear()
+    hub.files[path.format(outside=outside)] = b"theirs"
+    with pytest.raises(EngineUnavailable, match="would lie outside the folder"):
+        fetched(hub, folder, "*.json")
+    assert outside.read_text() == "mine"
+    assert hub.downloads == []
+    assert (folder / MANIFEST).exists()
+
+
 def test_pattern_that_matches_nothing_is_named(hub: FakeHub, tmp_path: Path) -> None:
     with pytest.raises(EngineUnavailable, match=r"holds no vae/\*"):
         fetched(hub, tmp_path, "vae/*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -93,6 +94,64 @@ def test_anything_else_is_no_safetensors_file(tmp_path: Path, content: bytes) ->
     path.write_bytes(content)
     with pytest.raises(EngineUnavailable, match="not a safetensors file"):
         read_header(path)
+
+
+def file_of(path: Path, header: str, data: bytes = bytes(16)) -> Path:
+    path.write_bytes(len(header).to_bytes(8, "little") + header.encode() + data)
+    return path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data_offsets": ["0", "16"]},
+        {"data_offsets": [16]},
+        {"data_offsets": [0, 8, 16]},
+        {"data_offsets": [0.0, 16.0]},
+        {"data_offsets": [-4, 12]},
+        {"data_offsets": 16},
+        {"shape": "22"},
+        {"shape": [2, "2"]},
+        {"shape": [-2, -2]},
+        {"shape": [True, 4]},
+    ],
+    ids=str,
+)
+def test_entries_that_are_none(tmp_path: Path, change: dict[str, object]) -> None:
+    entry = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
+    assert read_header(file_of(tmp_path / "right", json.dumps({"a": entry}))) == {"a": TensorEntry("F32", (2, 2))}
+    with pytest.raises(EngineUnavailable, match="its header cannot be read"):
+        read_header(file_of(tmp_path / "wrong", json.dumps({"a": entry | change})))
+
+
+def test_header_without_an_end_to_its_depth(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnavailable, match="its header cannot be read"):
+        read_header(file_of(tmp_path / "deep", '{"a":' * 100_000))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"shape": [2, 3]}, "is corrupt: a is not as long as its shape says"),
+        ({"dtype": "BF16"}, "is corrupt: a is not as long as its shape says"),
+        ({"data_offsets": [4, 16]}, "is corrupt: a is not as long as its shape says"),
+        ({"dtype": "F9"}, "a is of the type F9, which safetensors does not know"),
+    ],
+    ids=str,
+)
+def test_shape_type_and_place_belong_together(tmp_path: Path, change: dict[str, object], sentence: str) -> None:
+    entry = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]} | change
+    with pytest.raises(EngineUnavailable, match=sentence):
+        read_header(file_of(tmp_path / "file", json.dumps({"a": entry})))
+
+
+@pytest.mark.parametrize(
+    "kind", [torch.bool, torch.float8_e4m3fn, torch.bfloat16, torch.int32, torch.float64, torch.complex64]
+)
+def test_every_type_has_its_length(tmp_path: Path, kind: torch.dtype) -> None:
+    path = tmp_path / "model.safetensors"
+    save_file({"a": torch.zeros(3, 5).to(kind), "nothing": torch.zeros(0, 5).to(kind)}, path)
+    assert {name: entry.shape for name, entry in read_header(path).items()} == {"a": (3, 5), "nothing": (0, 5)}
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

@@ -117,13 +117,19 @@ def test_gpu_is_used_where_onnx_runtime_has_one(
     weights: Path, monkeypatch: pytest.MonkeyPatch, available: list[str], device: int | None, expected: list[object]
 ) -> None:
     asked: list[object] = []
+    threads: list[int] = []
     session = onnxruntime.InferenceSession
 
-    def record(path: str, *, sess_options: object, providers: list[object]) -> object:
+    def record(path: str, *, sess_options: onnxruntime.SessionOptions, providers: list[object]) -> object:
         asked.append(providers)
+        threads.append(sess_options.intra_op_num_threads)
         return session(path, sess_options=sess_options, providers=["CPUExecutionProvider"])
 
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: available)
     monkeypatch.setattr(onnxruntime, "InferenceSession", record)
-    PoseFinder(weights, cuda_device=device)
+    found = PoseFinder(weights, cuda_device=device, threads=3)
     assert asked == [expected, expected]
+    assert threads == [3, 3]
+    assert not found.on_gpu  # whatever was asked for, these sessions run on the CPU
+    monkeypatch.setattr(session, "get_providers", lambda _session: ["CUDAExecutionProvider", "CPUExecutionProvider"])
+    assert found.on_gpu
