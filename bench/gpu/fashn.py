@@ -11,7 +11,6 @@ from bench.figures import Figure
 from bench.gpu.device import peak_megabytes, settled
 from engines.fashn.network import Conditions, FashnNetwork
 from engines.fashn.sampler import Sampler, start_noise
-from engines.fashn.shape import COLOURS, POSE_CHANNELS
 
 STEPS, GUIDANCE = 20, 1.5
 BATCHES = (1, 2, 4, 8)
@@ -59,13 +58,7 @@ def measure(
 
 def _milliseconds(network: FashnNetwork, count: int, steps: int, times: int, device: torch.device) -> list[float]:
     frame = network.shape.input_shape
-    conditions = Conditions(
-        person=torch.zeros(count, COLOURS, *frame, device=device),
-        person_pose=torch.zeros(count, POSE_CHANNELS, *frame, device=device),
-        garment=torch.zeros(count, COLOURS, *frame, device=device),
-        garment_pose=torch.zeros(count, POSE_CHANNELS, *frame, device=device),
-        category=torch.ones(count, dtype=torch.long, device=device),
-    )
+    conditions = Conditions.of_nothing(count, frame, device)
     sampler = Sampler(network, steps=steps, guidance=GUIDANCE)
     spent = []
     for _ in range(times + 1):

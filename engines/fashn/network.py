@@ -62,6 +62,16 @@ class Conditions:
         return Conditions(*(change(getattr(self, field.name)) for field in fields(self)))
 
     @staticmethod
+    def of_nothing(count: int, frame: tuple[int, int], device: torch.device) -> Conditions:
+        """Grey people in grey tops, for trying a network out: ``count`` pictures of ``frame``, height and width."""
+
+        def grey(channels: int) -> Tensor:
+            return torch.zeros(count, channels, *frame, device=device)
+
+        category = torch.ones(count, dtype=torch.long, device=device)
+        return Conditions(grey(COLOURS), grey(POSE_CHANNELS), grey(COLOURS), grey(POSE_CHANNELS), category)
+
+    @staticmethod
     def joined(parts: Sequence[Conditions]) -> Conditions:
         """One batch made of several."""
         named = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Conditions)}

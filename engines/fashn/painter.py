@@ -30,7 +30,6 @@ from engines.fashn.network import Conditions, FashnNetwork
 from engines.fashn.poses.finder import PoseFinder
 from engines.fashn.preprocess import as_picture
 from engines.fashn.sampler import Sampler, start_noise
-from engines.fashn.shape import COLOURS, POSE_CHANNELS
 from engines.fashn.showing import Shown, shown
 from engines.generative.painter import PaintRequest
 from engines.weights.origin import info_of
@@ -46,8 +45,6 @@ BATCH_WAIT_S = 0.02
 
 _WARM_UP_STEPS = 2
 """One with guidance and one without, as every picture has them."""
-
-_CATEGORY = 1
 
 _NOT_FINITE = "The network made numbers that are no colours."
 
@@ -242,13 +239,7 @@ def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
         EngineError: The network makes numbers that are no colours, which no picture will change.
     """
     frame = network.shape.input_shape
-    conditions = Conditions(
-        person=torch.zeros(count, COLOURS, *frame, device=device),
-        person_pose=torch.zeros(count, POSE_CHANNELS, *frame, device=device),
-        garment=torch.zeros(count, COLOURS, *frame, device=device),
-        garment_pose=torch.zeros(count, POSE_CHANNELS, *frame, device=device),
-        category=torch.full((count,), _CATEGORY, device=device),
-    )
+    conditions = Conditions.of_nothing(count, frame, device)
     noise = start_noise(range(count), frame).to(device)
     sampler = Sampler(network, steps=_WARM_UP_STEPS, guidance=GUIDANCE)
     if not sampler.sample(conditions, noise, lambda _: None, lambda: False).isfinite().all():

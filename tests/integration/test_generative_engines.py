@@ -10,14 +10,13 @@ import base64
 import io
 import json
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from cli.samples import draw_sample, sample_person
@@ -31,6 +30,7 @@ from tests.engines.fashn.numbers import Numbers
 from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
 from tests.engines.klein.tiny import save_tiny_pipeline
 from tests.integration.conftest import Servers, Service, running_service
+from tests.one_thread import one_thread  # noqa: F401  # a fixture
 from worker_gpu.engine import choose_engines, choose_segmenter
 
 MODELS = Path(__file__).parents[2] / ".models"
@@ -44,15 +44,6 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True, 
 """The database has no part in how pictures are drawn."""
 
 Started = Callable[..., AbstractAsyncContextManager[Service]]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower with more."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

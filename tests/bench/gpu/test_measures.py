@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,17 +17,9 @@ from engines.fashn.shape import NetworkShape
 from engines.klein.loading import load_networks
 from engines.klein.networks import Networks
 from tests.engines.klein.tiny import save_tiny_pipeline
+from tests.one_thread import one_thread  # noqa: F401  # a fixture
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower with more."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_klein_is_measured_by_garments_and_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

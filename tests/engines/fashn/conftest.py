@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,7 @@ from engines.fashn.checkpoint import load_network
 from engines.fashn.network import FashnNetwork
 from tests.engines.fashn.numbers import Numbers
 from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
-
-
-@pytest.fixture(scope="package", autouse=True)
-def one_thread() -> Iterator[None]:
-    """The networks are so small that threads would only wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from tests.one_thread import one_thread  # noqa: F401  # a fixture
 
 
 @pytest.fixture(scope="session")

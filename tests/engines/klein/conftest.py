@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,7 @@ from diffusers import Flux2KleinPipeline
 
 from engines.klein.painter import KleinPainter
 from tests.engines.klein.tiny import save_tiny_pipeline
-
-
-@pytest.fixture(autouse=True, scope="package")
-def one_thread() -> Iterator[None]:
-    """Networks this small are slower with more."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from tests.one_thread import one_thread  # noqa: F401  # a fixture
 
 
 @pytest.fixture(scope="session")
