@@ -15,6 +15,13 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+# Part of this protocol, and imported from here.
+from engines.errors import DeviceBroken as DeviceBroken  # noqa: PLC0414
+from engines.errors import DeviceOutOfMemory as DeviceOutOfMemory  # noqa: PLC0414
+from engines.errors import EngineError as EngineError  # noqa: PLC0414
+from engines.errors import EngineUnavailable as EngineUnavailable  # noqa: PLC0414
+from engines.errors import RenderStopped as RenderStopped  # noqa: PLC0414
+
 # Defined beside the kinds, which know theirs; part of this protocol all the same.
 from engines.garment_kinds import Category as Category  # noqa: PLC0414 - says that it is exported from here
 from engines.garment_kinds import GarmentKind
@@ -31,34 +38,6 @@ OnStep: TypeAlias = Callable[[str], None]
 
 ShouldStop: TypeAlias = Callable[[], bool]
 """Asked between stages; true once the job was cancelled or the worker is going down."""
-
-
-class EngineError(Exception):
-    """The picture cannot be made from these inputs.
-
-    Attributes:
-        code: An entry of the error catalogue, e.g. ``person_not_found``.
-    """
-
-    def __init__(self, code: str, detail: str = "") -> None:
-        super().__init__(detail or code)
-        self.code = code
-
-
-class EngineUnavailable(Exception):
-    """An engine cannot be set up here; the message is one sentence that tells the operator why and what to do."""
-
-
-class DeviceOutOfMemory(Exception):
-    """A render did not fit into the device's memory."""
-
-
-class DeviceBroken(Exception):
-    """The device answers with errors alone, or not at all; the process has to be started anew."""
-
-
-class RenderStopped(Exception):
-    """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
 
 
 class Label(IntEnum):

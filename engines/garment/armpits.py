@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.regions import BoolMask
 from engines.garment.symmetry import half_planes, outermost
-from engines.warp.pieces import Cloth
 
 LOWEST_SHARE = 0.50
 """A real armpit lies above this share of the garment's height; a gap that starts lower begins at a resting sleeve."""

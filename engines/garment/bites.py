@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import ndimage
 
+from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, hem_corner, row_edges
 from engines.garment.regions import BoolMask, closed, largest
-from engines.warp.pieces import Cloth
 
 TALLEST_BITE = 0.09
 """Bites are shorter than this share of the edge's rows; longer ones are the garment's own shape."""

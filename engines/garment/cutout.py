@@ -6,12 +6,12 @@ import numpy as np
 
 from engines.base import EngineError, Picture
 from engines.garment.canvas import MARGIN, clear_margin, lay_on_canvas
+from engines.garment.cloth import Cloth
 from engines.garment.clutter import mask_on_clutter
 from engines.garment.ground import fit_ground, to_lab
 from engines.garment.matting import pull_matte
 from engines.garment.plain import mask_on_plain_ground
 from engines.garment.regions import BoolMask
-from engines.warp.pieces import Cloth
 
 LEAST_AREA = 0.03
 """A garment covers at least this share of its photo."""

@@ -16,6 +16,7 @@ from scipy import ndimage
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves
 from engines.garment.bites import without_bites
+from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.lower_landmarks import find_notch
 from engines.garment.neckline import inner_back
@@ -25,7 +26,6 @@ from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
 from engines.garment.upper_landmarks import LEAST_SYMMETRY, SHORTEST_SLEEVE, UpperLandmarks
 from engines.garment_kinds import GarmentKind
-from engines.warp.pieces import Cloth
 
 SIDES = (-1, 1)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from engines.channels import brightness, distance
+from engines.garment.cloth import Cloth
 from engines.garment.edges import row_edges
 from engines.garment.lower_landmarks import LowerLandmarks, find_notch
 from engines.garment.regions import BoolMask, dilated, largest, opened, reaching
-from engines.warp.channels import brightness, distance
-from engines.warp.pieces import Cloth
 
 SEARCHED_ABOVE, SEARCHED_BESIDE = 0.25, 0.06
 """The forgotten ground lies within this share of the height above the notch, and of the width beside it."""

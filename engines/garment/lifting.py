@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
+from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
-from engines.warp.pieces import Cloth
 
 ASK_FOR_ANOTHER = (
     "Send a picture of the garment alone, or of one person who wears it, facing the camera, arms beside the body."

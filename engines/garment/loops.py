@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import distance
 from engines.garment.ground import Ground
 from engines.garment.regions import BoolMask, dilated, window_of
-from engines.warp.channels import distance
 
 DARKER, HUED = 3.0, 12.0
 """By how much a place may be darker than the ground, and differ in a and b, CIE Lab: cloth on both sides of a narrow

@@ -8,10 +8,10 @@ from enum import StrEnum
 import numpy as np
 
 from engines.base import EngineError
+from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.regions import BoolMask, largest
 from engines.garment_kinds import GarmentKind
-from engines.warp.pieces import Cloth
 
 LEFT, RIGHT = -1, 1
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+from engines.channels import distance
+from engines.garment.cloth import Cloth
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
-from engines.warp.channels import distance
-from engines.warp.pieces import Cloth
 
 RING = 5
 """Half width of the ring around the outline in which pixels may mix cloth and ground, canvas pixels."""

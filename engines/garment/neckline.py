@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neck_arcs import Arcs, hung_between, joined
 from engines.garment.regions import BoolMask, eroded, opened
-from engines.warp.pieces import Cloth
 
 LEAST_DROP, MOST_DROP = 0.135, 0.46
 """Depth of a front neckline below the neck's highest points, in torso widths. The band of the back, with its seam and

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.channels import distance as colour_distance
 from engines.garment.ground import Ground
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
-from engines.warp.channels import distance as colour_distance
 
 REACH = 18
 """How far the outline may be wrong, canvas pixels."""

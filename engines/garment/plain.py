@@ -11,12 +11,12 @@ from scipy import ndimage
 from skimage.segmentation import watershed
 
 from engines.base import Picture
+from engines.channels import distance as colour_distance
 from engines.garment.ground import Ground, to_lab
 from engines.garment.loops import seen_through
 from engines.garment.pale_print import settled_by_print
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching_border
 from engines.garment.soft_shadow import outline_settled
-from engines.warp.channels import distance as colour_distance
 
 LEAST_CONTRAST = 1.6
 """Smallest Lab distance from the ground that counts as cloth; half of what the eye notices side by side."""

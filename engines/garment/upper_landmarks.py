@@ -10,12 +10,12 @@ from scipy import ndimage
 
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves, find_armpits
+from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back
 from engines.garment.regions import BoolMask, largest
 from engines.garment.shoulders import Shoulders, find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
-from engines.warp.pieces import Cloth
 
 LEAST_SYMMETRY = 0.62
 """Below this overlap of the two halves the cut-out is not a garment seen from the front."""

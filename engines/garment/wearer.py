@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, EngineError, Label, PersonMap, Picture
+from engines.filling import fill_from
 from engines.garment.canvas import MARGIN, lay_on_canvas
+from engines.garment.cloth import Cloth
 from engines.garment.matting import pull_matte
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
 from engines.labels import labelled_as
-from engines.warp.pieces import Cloth
-from engines.warp.plate.fill import fill_from
 
 WORN_AS = {
     Category.UPPER_BODY: ((Label.UPPER,), (Label.FULL,)),

@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.regions import BoolMask, window_of
-from engines.warp.pieces import Cloth
 
 SKIN_HUE = (28.0, 78.0)
 """Hue of human skin of any tone, degrees in the a-b plane of CIE Lab."""

@@ -7,11 +7,11 @@ import numpy as np
 
 from engines.base import Garment, Mask, OnStep, Picture, ShouldStop
 from engines.garment.canvas import MARGIN
+from engines.garment.cloth import Cloth
 from engines.garment.lifting import Lifter
 from engines.garment.regions import window_of
 from engines.generative.painter import Reference
 from engines.hint_sense import sensible_hints
-from engines.warp.pieces import Cloth
 
 ROOM = 0.04
 """Ground left around a garment, as a share of its longer side."""

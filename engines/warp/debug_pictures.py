@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap, Picture
+from engines.garment.cloth import Cloth
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.pieces import Cloth, Drape
+from engines.warp.pieces import Drape
 
 Observe: TypeAlias = Callable[[str, Callable[[], Picture]], None]
 """Told the name of a picture and how to draw it; draws it or not."""

@@ -1,4 +1,4 @@
-"""The parts that the drapers hand to the compositor, and the cloth they are cut from."""
+"""The parts that the drapers hand to the compositor."""
 
 from __future__ import annotations
 
@@ -10,19 +10,6 @@ from numpy.typing import NDArray
 
 Reals: TypeAlias = NDArray[np.floating[Any]]
 """What callers may pass where a float array is read: either precision."""
-
-
-@dataclass(frozen=True)
-class Cloth:
-    """A garment lifted off its ground.
-
-    Attributes:
-        colour: ``(h, w, 3)`` float32 sRGB, 0 to 1, free of the ground's colour up to the edge and beyond it.
-        alpha: ``(h, w)`` float32, 0 to 1.
-    """
-
-    colour: NDArray[np.float32]
-    alpha: NDArray[np.float32]
 
 
 @dataclass(frozen=True)

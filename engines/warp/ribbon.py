@@ -13,7 +13,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.pieces import Cloth, Piece, Reals
+from engines.garment.cloth import Cloth
+from engines.warp.pieces import Piece, Reals
 
 LEAST_ADVANCE = 0.15
 """Share of the centre line's own step by which every point of a row has to be ahead of the row before it."""

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label, Landmark, PersonMap
+from engines.channels import all_channels, brightness
+from engines.filling import fill_from
 from engines.garment.regions import BoolMask, dilated, eroded, opened, reaching, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.channels import all_channels, brightness
-from engines.warp.plate.fill import fill_from
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap, Picture
+from engines.channels import largest_channel
 from engines.enlarging import enlarged_sharply, laid_over
-from engines.warp.channels import largest_channel
 
 WORKING_SIDE = 1024
 """Largest side at which the engine works, pixels; the time of a render grows with the area."""

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from engines.base import Picture
-from engines.warp.pieces import Cloth
+from engines.garment.cloth import Cloth
 
 HEIGHT, WIDTH = 900, 700
 AXIS = WIDTH / 2

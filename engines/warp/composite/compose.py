@@ -27,8 +27,8 @@ from engines.warp.composite.shading import exposure
 from engines.warp.composite.shadows import contact_shadow
 from engines.warp.composite.sharpness import crisper, edge_blur, softened
 from engines.warp.composite.zone import kept_outside
+from engines.warp.grain import grain_of
 from engines.warp.pieces import Drape, Piece
-from engines.warp.plate.fill import grain_of
 from engines.warp.plate.plate import Plate
 
 GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.68, 0.28

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.channels import brightness
 from engines.garment.regions import BoolMask, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.channels import brightness
 from engines.warp.pieces import Piece
 
 EDGE_FALLOFF, WHITE_LOSES_LESS = 0.20, 0.06

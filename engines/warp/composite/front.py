@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label, PersonMap
+from engines.channels import brightness
 from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.channels import brightness
 from engines.warp.composite.arms import ArmPlace
 
 CUFF = (0.75, 1.10)

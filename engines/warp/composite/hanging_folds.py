@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import brightness
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.channels import brightness
 from engines.warp.pieces import Piece
 
 FROM, FULLY = 0.85, 1.5

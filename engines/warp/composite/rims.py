@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.filling import carried_out
 from engines.garment.regions import BoolMask, eroded, window_of
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.fill import carried_out
 
 REACH = 2.0
 """How far colours are carried outwards, in widths of the rim."""

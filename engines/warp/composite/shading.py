@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap
+from engines.channels import largest_channel
 from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.silhouette import ease
-from engines.warp.channels import largest_channel
 
 DARKEST, BRIGHTEST = 0.74, 1.10
 """Bounds of the whole shading factor."""

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import brightness
 from engines.garment.regions import window_of
-from engines.warp.channels import brightness
 from engines.warp.pieces import Piece
 
 PROBE_SIGMA = 1.0

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back_alone
 from engines.garment.regions import BoolMask, eroded
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
-from engines.warp.pieces import Cloth, Piece
+from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 
 IN_SHADE = np.float32(0.80)

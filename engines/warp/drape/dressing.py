@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engines.base import Category, Garment
+from engines.garment.cloth import Cloth
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.hint_sense import sensible_hints
 from engines.warp.body.model import BodyModel
@@ -10,7 +11,7 @@ from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
 from engines.warp.hints import is_open, is_tucked
-from engines.warp.pieces import Cloth, Drape
+from engines.warp.pieces import Drape
 from engines.warp.sizing import sizing_below_waist, sizing_of_top
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.bites import filled_to, whole_sleeve
+from engines.garment.cloth import Cloth
 from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
 from engines.garment.edges import row_edges
 from engines.garment.lower_landmarks import find_lower_landmarks
@@ -33,7 +34,7 @@ from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft
-from engines.warp.pieces import Cloth, Drape, Piece, Reals
+from engines.warp.pieces import Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.sizing import FITTING, Sizing, sized
 

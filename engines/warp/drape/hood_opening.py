@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from engines.garment.cloth import Cloth
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
 from engines.warp.drape.collar_back import before_collar
-from engines.warp.pieces import Cloth, Piece
+from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 
 RIM = 0.012

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.bites import with_whole_sides
+from engines.garment.cloth import Cloth
 from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
 from engines.garment_kinds import GarmentKind
@@ -22,7 +23,7 @@ from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.under_top import skirt_under_top
 from engines.warp.drape.waist_curve import round_the_waist
-from engines.warp.pieces import Cloth, Drape, Piece
+from engines.warp.pieces import Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized
 

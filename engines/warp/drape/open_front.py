@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.cloth import Cloth
 from engines.garment.upper_landmarks import UpperLandmarks
-from engines.warp.pieces import Cloth, Piece
+from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 
 GAP_AT_NECK, GAP_AT_HEM = 0.16, 0.40

@@ -7,6 +7,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
 from engines.garment.upper_landmarks import UpperLandmarks
@@ -18,7 +19,7 @@ from engines.warp.drape.open_front import drawn_open
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft
-from engines.warp.pieces import Cloth, Drape, Piece
+from engines.warp.pieces import Drape, Piece
 from engines.warp.ribbon import draw
 from engines.warp.sizing import FITTING, Sizing
 

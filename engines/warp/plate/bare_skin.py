@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.filling import carried_out
 from engines.garment.regions import closed, dilated, eroded, reaching, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
@@ -23,7 +24,6 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.fill import carried_out
 from engines.warp.plate.limb_profile import along_limb
 from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
 from engines.warp.plate.skin_joint import led_to_seen

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.filling import carried_out
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
-from engines.warp.plate.fill import carried_out
 
 DEPTH = 3
 """Pixels of the rim that are mixed with what was below, or lie on the wrong side of a hem that the labels follow badly.

@@ -17,10 +17,10 @@ from engines.base import Category, Label, PersonMap
 from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
+from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
 from engines.warp.plate.faded_skin import faded_into_seen
-from engines.warp.plate.fill import grain, grain_of
 from engines.warp.plate.hem_rim import own_rim
 from engines.warp.plate.other_garment import continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill

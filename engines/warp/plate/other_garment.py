@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.filling import fill_from
 from engines.garment.regions import eroded, window_of
 from engines.warp.body.bare_parts import bare_torso_limit
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.fill import fill_from
 
 NATURAL_TROUSER_TOP = 0.72
 """Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""

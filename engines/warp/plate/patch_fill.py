@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.channels import brightness, largest_channel
+from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded
-from engines.warp.channels import brightness, largest_channel
-from engines.warp.plate.fill import fill_from
 
 SIDES = (64, 112)
 """Longer sides of the pictures that are worked on one after the other, pixels."""

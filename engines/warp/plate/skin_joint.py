@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.filling import carried_out, reduced
 from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
-from engines.warp.plate.fill import carried_out, reduced
 from engines.warp.plate.skin_tone import REDUCED
 
 JOINT_REACH = (0.22, 0.70, 0.50)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.channels import brightness
 from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.channels import brightness
 from engines.warp.plate.leg_relief import leg_relief
 
 USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)

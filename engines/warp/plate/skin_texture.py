@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import brightness
 from engines.garment.regions import BoolMask, window_of
-from engines.warp.channels import brightness
 
 BANDS = 4
 """Octaves of detail that are looked at: of 1, 2, 4 and 8 pixels."""

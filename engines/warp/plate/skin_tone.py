@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.channels import brightness, largest_channel
+from engines.filling import reduced
 from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.channels import brightness, largest_channel
-from engines.warp.plate.fill import reduced
 
 SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.channels import brightness, largest_channel
+from engines.filling import fill_from
 from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching
 from engines.labels import labelled_as
-from engines.warp.channels import brightness, largest_channel
-from engines.warp.plate.fill import fill_from
 
 BAND = 0.09
 """How far from the old garment slivers are looked for, in shoulder widths."""

@@ -6,9 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import largest_channel
+from engines.filling import push_pull, relaxed
 from engines.garment.regions import BoolMask, dilated, window_of
-from engines.warp.channels import largest_channel
-from engines.warp.plate.fill import push_pull, relaxed
 
 REDUCED = 2
 """Factor by which the difference is worked out smaller."""

@@ -7,9 +7,9 @@ import pytest
 
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Sleeves
+from engines.garment.cloth import Cloth
 from engines.garment.dress_landmarks import _sleeve_part, _SleeveColumns, find_dress_landmarks
 from engines.garment_kinds import GarmentKind
-from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, cloth_of, dress
 
 

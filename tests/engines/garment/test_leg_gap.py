@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from engines.garment.cloth import Cloth
 from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import find_lower_landmarks
-from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, skirt, trousers
 
 CROTCH = 330

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from engines.base import EngineError
+from engines.garment.cloth import Cloth
 from engines.garment.lower_landmarks import LEFT, RIGHT, SHAPES, LowerShape, find_lower_landmarks
 from engines.garment_kinds import GarmentKind
 from engines.kind_folding import fold_kind
-from engines.warp.pieces import Cloth
 from tests.engines.hanging_drawings import AXIS, cloth_of, shorts, skirt, trousers
 
 

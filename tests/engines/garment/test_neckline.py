@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from cli.samples import draw_sample
+from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.neckline import inner_back, without_inner_back
 from engines.garment.upper_landmarks import find_upper_landmarks
-from engines.warp.pieces import Cloth
 
 SIDE, AXIS, TOP = 700, 350.0, 120.0
 WIDTH, TORSO = 160.0, 420.0

@@ -4,9 +4,9 @@ import pytest
 from engines.base import EngineError
 from engines.garment.armpits import Frame, Sleeves, _gap_corner
 from engines.garment.canvas import LONG_SIDE, MARGIN
+from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
-from engines.warp.pieces import Cloth
 from tests.engines.drawings import DrawnGarment, draw_garment
 from tests.engines.hanging_drawings import cloth_of
 

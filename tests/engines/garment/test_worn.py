@@ -1,8 +1,8 @@
 import numpy as np
 
+from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.worn import is_worn, shows_legs
-from engines.warp.pieces import Cloth
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import SKIN, draw_mannequin
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines.warp.pieces import Cloth
+from engines.garment.cloth import Cloth
 from engines.warp.ribbon import OUTSIDE, Ribbon, draw, forced_monotone, rasterise, string_ribbon
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 
 from engines.base import Label
+from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.collar_back import WIDEST, with_collar_back
-from engines.warp.pieces import Cloth, Piece
+from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 from tests.engines.mannequin import draw_mannequin
 

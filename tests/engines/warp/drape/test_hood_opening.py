@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from engines.base import Label
+from engines.garment.cloth import Cloth
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.hood_opening import opened_for_neck
-from engines.warp.pieces import Cloth, Piece
+from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 from tests.engines.mannequin import draw_mannequin
 

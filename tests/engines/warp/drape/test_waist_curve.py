@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engines.garment.cloth import Cloth
 from engines.warp.body.model import measure_body
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.waist_curve import round_the_waist
-from engines.warp.pieces import Cloth
 from engines.warp.ribbon import Ribbon
 from tests.engines.hanging_drawings import skirt, trousers
 from tests.engines.mannequin import draw_mannequin

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engines.warp.plate.fill import fill_from
+from engines.filling import fill_from
 from engines.warp.plate.patch_fill import structured_fill
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from engines.warp.plate.fill import GRAIN_LIMIT, fill_from, grain, grain_of, push_pull
+from engines.filling import fill_from, push_pull
+from engines.warp.grain import GRAIN_LIMIT, grain, grain_of
 
 
 def test_constant_surroundings_fill_a_hole_exactly() -> None:

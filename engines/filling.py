@@ -6,9 +6,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.channels import brightness
-from engines.warp.pieces import Reals
-
 LEAST_WEIGHT = 1e-3
 """Bounds what sums of colours are divided by."""
 
@@ -17,9 +14,6 @@ KNOWN_ENOUGH = 0.02
 
 COARSENESSES, RELAXATIONS = (8, 4, 2, 1), 40
 """Factors by which holes are made smaller while they are relaxed, and how often each of these is smoothed."""
-
-GRAIN_LIMIT = 0.010
-"""Largest standard deviation of the grain that is added, in units of full white."""
 
 
 def reduced(
@@ -60,7 +54,7 @@ def carried_out(
     return np.asarray(sums / np.maximum(weight, LEAST_WEIGHT)[..., None], np.float32), weight
 
 
-def push_pull(colour: Reals, weight: Reals) -> NDArray[np.float32]:
+def push_pull(colour: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
     """Smooth interpolation of scattered colours over an image pyramid.
 
     Known colours are averaged down level by level, holes are then filled from the next coarser level on the way
@@ -132,22 +126,3 @@ def fill_from(photo: NDArray[np.float32], known: NDArray[np.bool_], reduce: int 
     if sure.any():
         filled = relaxed(np.where(sure[..., None], colour, filled).astype(np.float32), sure)
     return np.clip(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), 0.0, 1.0).astype(np.float32)
-
-
-def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
-    """Standard deviation of the finest detail in an area of a photo, bounded by `GRAIN_LIMIT`."""
-    if area.sum() < 100:
-        return 0.0
-    grey = brightness(photo)
-    fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
-    # The median absolute deviation does not see edges; 1.48 makes it a standard deviation.
-    return float(min(1.48 * np.median(np.abs(fine[area])), GRAIN_LIMIT))
-
-
-def grain(shape: tuple[int, int], strength: float, size: float = 0.0) -> NDArray[np.float32]:
-    """``(height, width, 1)`` of reproducible noise with the given standard deviation, blurred to a size in pixels."""
-    noise = np.random.default_rng(0).standard_normal((*shape, 1), np.float32) * np.float32(max(strength, 0.0))
-    if size <= 0.0:
-        return noise
-    soft = np.asarray(cv2.GaussianBlur(noise, (0, 0), size), np.float32)[..., None]
-    return np.asarray(soft * np.float32(max(strength, 0.0) / max(float(soft.std()), 1e-9)), np.float32)
