@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_FOR_TESTS := $(VENV)/.ready-for-tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-PICTURES := tests/engines tests/imaging tests/bench
+PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
+  tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 .DEFAULT_GOAL := help
 .PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench gallery bench-engine clean
 
