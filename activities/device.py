@@ -10,8 +10,8 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from temporalio import activity
 
@@ -61,7 +61,7 @@ class Device:
     def __init__(self, parallel: int = 1, on_stall: Callable[[], None] = lambda: None) -> None:
         self._threads = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="device")
         self._on_stall = on_stall
-        self._running = 0
+        self._unfinished: set[Future[Any]] = set()
 
     async def run(self, work: Callable[[OnStep, ShouldStop], Result]) -> Result:
         """Run ``work`` in a thread of the device from inside an activity.
@@ -71,16 +71,11 @@ class Device:
         """
         progress = _Progress()
         beating = asyncio.create_task(self._beat(progress))
-
-        def counted() -> Result:
-            self._running += 1
-            try:
-                return work(progress.on_step, progress.should_stop)
-            finally:
-                self._running -= 1
-
+        future = self._threads.submit(work, progress.on_step, progress.should_stop)
+        self._unfinished.add(future)
+        future.add_done_callback(self._unfinished.discard)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, counted)
+            return await asyncio.wrap_future(future)
         finally:
             progress.request_stop()
             beating.cancel()
@@ -101,7 +96,4 @@ class Device:
             Whether all of it has ended.
         """
         self._threads.shutdown(wait=False, cancel_futures=True)
-        until = time.monotonic() + patience_seconds
-        while self._running and time.monotonic() < until:
-            time.sleep(0.02)
-        return not self._running
+        return not wait(set(self._unfinished), timeout=patience_seconds).not_done
