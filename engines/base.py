@@ -15,12 +15,12 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-# Part of this protocol, and imported from here.
-from engines.errors import DeviceBroken as DeviceBroken  # noqa: PLC0414
-from engines.errors import DeviceOutOfMemory as DeviceOutOfMemory  # noqa: PLC0414
-from engines.errors import EngineError as EngineError  # noqa: PLC0414
-from engines.errors import EngineUnavailable as EngineUnavailable  # noqa: PLC0414
-from engines.errors import RenderStopped as RenderStopped  # noqa: PLC0414
+# Part of this protocol, and imported from here, which the spelling says.
+from engines.errors import DeviceBroken as DeviceBroken  # noqa: PLC0414 - likewise
+from engines.errors import DeviceOutOfMemory as DeviceOutOfMemory  # noqa: PLC0414 - likewise
+from engines.errors import EngineError as EngineError  # noqa: PLC0414 - likewise
+from engines.errors import EngineUnavailable as EngineUnavailable  # noqa: PLC0414 - likewise
+from engines.errors import RenderStopped as RenderStopped  # noqa: PLC0414 - likewise
 
 # Defined beside the kinds, which know theirs; part of this protocol all the same.
 from engines.garment_kinds import Category as Category  # noqa: PLC0414 - says that it is exported from here

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engines.base import EngineUnavailable
 from engines.generative.painter import Painter
+from engines.klein.about import REVISION
 from engines.weights.fetch import read_manifest
 from runtime.settings import Settings
 
@@ -75,7 +76,6 @@ def weights_present(name: str, settings: Settings) -> bool:
         return bool(read_manifest(folder))
     if folder.is_dir() or name != "klein":
         return folder.is_dir()
-    from engines.klein.about import REVISION
     from engines.klein.repository import model_folder
 
     try:
@@ -92,7 +92,6 @@ def weights_of(name: str, settings: Settings) -> Path:
 
 def _klein(settings: Settings) -> Painter:
     from engines.klein.painter import KleinPainter
-    from engines.klein.repository import REVISION
 
     return KleinPainter(
         str(weights_of("klein", settings)),

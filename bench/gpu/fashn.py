@@ -40,7 +40,7 @@ def measure(
         settled(device)
         made = network()
         if compile_blocks:
-            made.compile_repeated_blocks()  # type: ignore[no-untyped-call]
+            made.compile_repeated_blocks()  # type: ignore[no-untyped-call]  # diffusers is untyped
         name = "compiled" if compile_blocks else "as it is"
         spent = {count: _milliseconds(made, count, steps, times, torch.device(device)) for count in batches}
         alone = Figure.of("", "ms", spent[batches[0]]).p50 / batches[0]

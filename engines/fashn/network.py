@@ -92,7 +92,7 @@ class FashnNetwork(ModelMixin):
     _repeated_blocks = ["FluxTransformerBlock", "FluxSingleTransformerBlock"]  # noqa: RUF012 - so diffusers has it
 
     def __init__(self, shape: NetworkShape = FULL_SIZE) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # diffusers is untyped
         self.shape = shape
         size, heads, head_size, patch = shape.hidden_size, shape.n_heads, shape.head_size, shape.patch_size
         person_channels = 2 * COLOURS + POSE_CHANNELS

@@ -16,7 +16,6 @@ LEAST_SEEN = 0.03
 ROUNDS = 2
 """The shift is measured again after the first one was taken out, since the zone's own change disturbs it."""
 
-
 MOST_SHIFT, MOST_CAST = 0.04, 16.0
 """Share of the longer side, and Lab, beyond which a painting is another picture, not one that is shifted or tinted."""
 
@@ -103,7 +102,7 @@ def _difference(first: Floats, second: Floats, outside: BoolMask) -> float:
 
 
 def aligned(painting: Floats, alignment: Alignment) -> Floats:
-    """A painting in Lab, at the size of the view or enlarged from it, without its shift and tint."""
+    """A painting in Lab without its shift and tint, at the size that these were measured or scaled for."""
     return moved_back(painting, alignment.right, alignment.down) - alignment.tint
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.finish.views import Floats
+from engines.garment.regions import BoolMask
+
+Value = TypeVar("Value", np.uint8, np.float32)
 
 SWATCH_PIXELS = 2000
 """Pixels that stand for a garment; more do not change its palette."""
@@ -24,10 +29,16 @@ SEEN_ENOUGH = 0.2
 """Share of its own weight at which a colour counts as fully there; folds, hair and other garments hide the rest."""
 
 
-def swatch(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Evenly spread pixels, at most `SWATCH_PIXELS`, of a garment's ``(n, 3)``."""
-    step = max(1, len(pixels) // SWATCH_PIXELS)
-    return np.ascontiguousarray(pixels[::step][:SWATCH_PIXELS])
+def swatch(picture: NDArray[Value], sure: BoolMask) -> NDArray[Value]:
+    """Evenly spread pixels of a garment, ``(n, 3)``, at most `SWATCH_PIXELS`.
+
+    Args:
+        picture: ``(h, w, 3)``.
+        sure: ``(h, w)`` bool, where the garment alone is seen.
+    """
+    places = np.flatnonzero(sure)
+    step = max(1, len(places) // SWATCH_PIXELS)
+    return picture.reshape(-1, 3)[places[::step][:SWATCH_PIXELS]]
 
 
 def colours_seen(swatch_pixels: NDArray[np.uint8], region: Floats) -> float:

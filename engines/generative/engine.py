@@ -89,7 +89,7 @@ class GenerativeEngine:
             not_applied,
             stages.timings_ms(),
             painting=painting,
-            swatches=[swatch(reference.picture[reference.cover > SURELY_CLOTH]) for reference in references],
+            swatches=[swatch(reference.picture, reference.cover > SURELY_CLOTH) for reference in references],
         )
 
     def _map_of(self, dressed: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:

@@ -11,7 +11,6 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
 from engines.base import EngineUnavailable
-from engines.klein.about import REVISION as REVISION  # noqa: PLC0414 - those who look for the weights look here
 
 FETCH = "tryon engines fetch klein"
 """The command that puts the weights where they are looked for."""

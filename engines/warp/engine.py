@@ -187,5 +187,5 @@ class WarpEngine:
         stages.begin("composite")
         picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))
-        pixels = np.rint(cloth.colour[cloth.alpha > SURELY_CLOTH] * 255).clip(0, 255).astype(np.uint8)
-        return _Worn(picture, drape, old, checks, swatch(pixels))
+        pixels = np.rint(swatch(cloth.colour, cloth.alpha > SURELY_CLOTH) * 255).clip(0, 255).astype(np.uint8)
+        return _Worn(picture, drape, old, checks, pixels)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped,unused-ignore]
+import onnxruntime  # type: ignore[import-untyped,unused-ignore]  # typed in some of its builds
 from numpy.typing import NDArray
 
 from engines.base import EngineUnavailable, OnStep, Picture, RenderStopped, ShouldStop

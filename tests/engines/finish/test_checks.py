@@ -25,7 +25,7 @@ TOP = Garment(draw_garment(colour=NEW_TOP).picture, Category.UPPER_BODY)
 
 def pixels_of(colour: tuple[int, int, int]) -> np.ndarray:
     drawn = draw_garment(colour=colour)
-    return swatch(drawn.picture[drawn.mask > 200])
+    return swatch(drawn.picture, drawn.mask > 200)
 
 
 def faults_of(drawn: Picture, colour: tuple[int, int, int] = NEW_TOP) -> list[str]:

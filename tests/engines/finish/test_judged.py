@@ -49,7 +49,7 @@ class Scripted:
 
     def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         self.seeds.append(request.seed)
-        pixels = swatch(DRAWN.picture[DRAWN.mask > 200])
+        pixels = swatch(DRAWN.picture, DRAWN.mask > 200)
         painting = next(self._pictures)
         pasted = np.asarray(cv2.resize(painting, (480, 640)), np.uint8) if self.pastes else PERSON.photo
         return RenderResult(pasted, checks={"own": 0.5}, painting=painting, swatches=[pixels])
