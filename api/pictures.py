@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from api.inline_pictures import NO_PICTURES, InlinePictures
-from domain.errors import TryOnError
 from imaging.data_uri import decode_data_uri, is_data_uri
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import ImageFacts, inspect_image
 from imaging.limits import ImageLimits
 from imaging.remote_url import check_remote_url
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An inline picture.
-
-    Attributes:
-        field: What the request calls it, for error messages.
-        data: Its bytes, or ``None`` where they are more than a picture may have.
-    """
-
-    field: str
-    data: bytes | None
+from intake.pictures import Picture, naming
 
 
 class PictureReader:
@@ -70,28 +53,3 @@ class PictureReader:
             if error.code == ImageErrorCode.TOO_LARGE:
                 return Picture(field, None)  # refused further on, after what is cheaper to refuse
             raise naming(field, error) from None
-
-
-def inspect_pictures(pictures: Sequence[Picture], limits: ImageLimits) -> dict[str, ImageFacts]:
-    """Look into inline pictures.
-
-    Returns:
-        What each picture is, by the name of its field.
-
-    Raises:
-        TryOnError: One of the ``image_…`` codes, for the first picture that has to be refused.
-    """
-    facts = {}
-    for picture in pictures:
-        try:
-            if picture.data is None:
-                raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
-            facts[picture.field] = inspect_image(picture.data, limits)
-        except ImageError as error:
-            raise naming(picture.field, error) from None
-    return facts
-
-
-def naming(field: str, error: ImageError) -> TryOnError:
-    """The refusal of a picture, with the field that held it."""
-    return TryOnError(error.code, f"{field}: {TryOnError(error.code).sentence}")

@@ -10,11 +10,11 @@ from typing import Any
 
 from temporalio.client import Client, WorkflowFailureError
 
-from api.pictures import Picture
 from api.products.reading import BACK, FRONT
 from api.products.service import refusal_of
 from cli.product_file import BadRow, GoodRow
 from domain.registrations import new_registration_id
+from intake.pictures import Picture
 from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct
 from workflows.products import start_registration
 from workflows.queues import BULK_PRIORITY

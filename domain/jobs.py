@@ -38,21 +38,25 @@ class NewJob:
         products: Registered garments it uses: index, id and revision of each.
         deadline: How long it may take.
         claim: Under which `Idempotency-Key` it is accepted, if under any.
+        relayed: Whether the relay starts its workflow if nobody else has; otherwise whoever accepts it will.
     """
 
     job_id: uuid.UUID
     account_id: uuid.UUID
-    api_key_id: uuid.UUID
+    api_key_id: uuid.UUID | None
     kind: str
     workflow_input: dict[str, Any]
     deadline: timedelta
     test: bool = False
     products: list[dict[str, Any]] = field(default_factory=list)
     claim: Claim | None = None
+    relayed: bool = True
 
 
 async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now: datetime) -> Job:
-    """Add the job and its reservation. An empty ``started_at`` makes the row its own outbox entry.
+    """Add the job and its reservation.
+
+    An empty ``started_at`` makes the row its own outbox entry; one that is not relayed has it from the beginning.
 
     Raises:
         TryOnError: ``account_blocked``, what `quota.reserve` raises, ``idempotency_in_progress``. Nothing of the
@@ -78,6 +82,7 @@ async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now
         products=new.products or None,
         created_at=now,
         deadline_at=now + new.deadline,
+        started_at=None if new.relayed else now,
     )
     session.add(job)
     await session.flush()

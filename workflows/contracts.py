@@ -15,6 +15,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from workflows.queues import INTERACTIVE_PRIORITY
+
 Identifier = Annotated[str, Field(min_length=1, max_length=64)]
 Url = Annotated[str, Field(max_length=2048)]
 Hint = Annotated[str, Field(max_length=64)]
@@ -99,6 +101,7 @@ class TryOnInput(Contract):
     """One job, single or combo.
 
     Attributes:
+        priority: Temporal's priority key, 1 (first) to 5.
         rehearsal: Only for a test key's job.
     """
 
@@ -109,6 +112,7 @@ class TryOnInput(Contract):
     garments: Annotated[list[GarmentSource], Field(min_length=1, max_length=MAX_GARMENTS)]
     seed: int = 0
     deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
+    priority: Annotated[int, Field(ge=1, le=5)] = INTERACTIVE_PRIORITY
     rehearsal: RehearsalScript | None = None
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from api.json_body import ignored_fields, parse_body
-from api.pictures import Picture, PictureReader
+from api.pictures import PictureReader
 from api.products.schemas import CreateProduct, OptionalFields, UpdateProduct
 from domain.errors import TryOnError
 from imaging.limits import ImageLimits
+from intake.pictures import Picture
 from workflows.product_contracts import Clearable, ProductFields
 
 FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"

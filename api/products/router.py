@@ -16,7 +16,6 @@ from api.openapi import examples
 from api.openapi.answers import GATE, JSON_BODY, PICTURES, SENDING, refusals, success
 from api.openapi.requests import read_by_hand
 from api.parts import ApiParts
-from api.pictures import inspect_pictures
 from api.products.reading import ReadProduct, read_change, read_creation
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService
@@ -24,6 +23,7 @@ from domain.products import public_id
 from domain.tables import Product
 from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
+from intake.pictures import inspect_pictures
 
 PRODUCTS_PATH = "/api/v1/products"
 PRODUCT_PATH = PRODUCTS_PATH + "/{productId}"

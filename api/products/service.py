@@ -12,7 +12,6 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from api.pictures import Picture
 from api.products.cursor import cursor_after, read_cursor
 from api.products.reading import BACK, FRONT, ReadProduct
 from domain import products
@@ -21,6 +20,7 @@ from domain.object_keys import product_upload_key, registration_prefix
 from domain.registrations import new_registration_id
 from domain.tables import Product
 from imaging.inspect import ImageFacts
+from intake.pictures import Picture
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.cancel import cancel_run
 from workflows.contracts import ObjectRef

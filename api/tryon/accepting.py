@@ -6,15 +6,13 @@ import asyncio
 import hashlib
 import uuid
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from api.pictures import Picture
-from api.tryon.products import ResolvedGarment, products_used, resolve_products
 from api.tryon.reading import ReadRequest, inspect_pictures
 from api.tryon.rehearsals import rehearsal_of, rehearsal_product_ids
 from domain import idempotency, jobs, quota
@@ -23,8 +21,11 @@ from domain.idempotency import Claim
 from domain.keys import TEST, KeyOwner
 from domain.object_keys import input_key, job_prefix
 from imaging.inspect import ImageFacts
+from intake.garments import ResolvedGarment, resolve_products
+from intake.job import JobDraft, request_deadline
+from intake.pictures import Picture
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
+from workflows.contracts import ObjectRef, TryOnInput
 from workflows.start import start_tryon
 
 log = structlog.get_logger(__name__)
@@ -92,21 +93,18 @@ class JobAcceptor:
         job_id = uuid.uuid4()
         try:
             uploads = await self._store_inputs(job_id, request.pictures, facts)
-            script = rehearsal.script if rehearsal else None
-            job_input = self._workflow_input(
-                owner=owner, job_id=job_id, request=request, garments=garments, uploads=uploads, rehearsal=script
-            )
-            new = jobs.NewJob(
+            draft = JobDraft(
                 job_id=job_id,
                 account_id=owner.account_id,
                 api_key_id=owner.key_id,
-                kind=job_input.kind,
-                test=rehearsal is not None,
-                workflow_input=job_input.model_dump(mode="json"),
-                products=products_used(garments),
-                deadline=timedelta(seconds=job_input.deadline_seconds),
-                claim=claim,
+                person=uploads[request.person.field],
+                garments=garments,
+                uploads=uploads,
+                deadline=request_deadline(garments, self._parts.settings.jobs),
+                rehearsal=rehearsal.script if rehearsal else None,
             )
+            job_input = draft.workflow_input()
+            new = draft.row(job_input, claim=claim)
             async with self._parts.database.transaction() as session:
                 await jobs.accept_job(session, self._parts.plans, new, now=datetime.now(UTC))
         except BaseException:
@@ -117,30 +115,8 @@ class JobAcceptor:
     async def _resolve(self, owner: KeyOwner, request: ReadRequest) -> list[ResolvedGarment]:
         stand_ins = rehearsal_product_ids() if owner.mode == TEST else ()
         async with self._parts.database.reading() as session:
-            return await resolve_products(session, owner.account_id, request, stand_ins=stand_ins)
-
-    def _workflow_input(
-        self,
-        *,
-        owner: KeyOwner,
-        job_id: uuid.UUID,
-        request: ReadRequest,
-        garments: list[ResolvedGarment],
-        uploads: dict[str, ObjectRef],
-        rehearsal: RehearsalScript | None,
-    ) -> TryOnInput:
-        settings = self._parts.settings.jobs
-        single = len(garments) == 1
-        return TryOnInput(
-            job_id=str(job_id),
-            account_id=str(owner.account_id),
-            kind="single" if single else "combo",
-            person=uploads[request.person.field],
-            garments=[garment.source(index, uploads) for index, garment in enumerate(garments)],
-            seed=job_id.int % 2**31,
-            deadline_seconds=settings.single_deadline_seconds if single else settings.combo_deadline_seconds,
-            rehearsal=rehearsal,
-        )
+            sent = [garment.sent for garment in request.garments]
+            return await resolve_products(session, owner.account_id, sent, stand_ins=stand_ins)
 
     async def _look_at_quota(self, owner: KeyOwner) -> None:
         """Refuse what could not be paid for before pictures are uploaded; the transaction decides."""

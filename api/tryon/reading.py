@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from api import pictures
 from api.json_body import ignored_fields, parse_body
-from api.pictures import Picture, PictureReader
+from api.pictures import PictureReader
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
 from domain.errors import TryOnError
 from imaging.data_uri import is_data_uri
 from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
+from intake import pictures
+from intake.garments import SentGarment
+from intake.pictures import Picture
+from workflows.contracts import GarmentHints
 
 __all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "inspect_pictures", "read_request"]
 
@@ -31,6 +34,20 @@ class GarmentPictures:
     front: Picture | str | None
     back: Picture | str | None
     prefix: str = ""
+
+    @property
+    def sent(self) -> SentGarment:
+        """What is known of it before its product is looked up."""
+        fields = self.fields
+        hints = GarmentHints(
+            garment_category=fields.garment_category,
+            size=fields.size,
+            customer_size=fields.customer_size,
+            garment_state=fields.garment_state,
+            tuck_state=fields.tuck_state,
+            view_angle=fields.view_angle,
+        )
+        return SentGarment(fields.product_id, fields.category, hints, self.front, self.back, self.prefix)
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,7 @@ def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) ->
 
 
 def inspect_pictures(request: ReadRequest, limits: ImageLimits) -> dict[str, ImageFacts]:
-    """Look into every inline picture; see `api.pictures.inspect_pictures`."""
+    """Look into every inline picture; see `intake.pictures.inspect_pictures`."""
     return pictures.inspect_pictures(request.pictures, limits)
 
 

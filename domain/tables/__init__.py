@@ -1,6 +1,7 @@
 """The tables, all imported here so that migrations see them. Queries live in the module of their subject."""
 
 from domain.tables.accounts import Account, ApiKey, Watermark
+from domain.tables.backfills import BackfillItem
 from domain.tables.base import Table, UtcDateTime
 from domain.tables.jobs import IdempotencyKey, Job
 from domain.tables.money import Allowance, DailyUsage, LedgerEntry
@@ -11,6 +12,7 @@ __all__ = [
     "Account",
     "Allowance",
     "ApiKey",
+    "BackfillItem",
     "DailyUsage",
     "IdempotencyKey",
     "Job",

@@ -33,7 +33,8 @@ class Job(Table):
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
-    api_key_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("api_key.id"))
+    api_key_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("api_key.id"))
+    """Which key asked for it; none for an item of a backfill."""
     allowance_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("allowance.id"))
     """What the job's generation is taken from; none for a job of a test key, which costs nothing."""
     counted_on: Mapped[date | None]

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_snake
 
-from api.pictures import Picture
-from api.tryon.products import ResolvedGarment, resolve_products
 from api.tryon.reading import read_request
 from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.errors import TryOnError
@@ -18,6 +16,8 @@ from domain.keys import KeyDigester
 from domain.products import archive_product, change_product, public_id, register_product
 from domain.tables import Product
 from imaging.limits import ImageLimits
+from intake.garments import ResolvedGarment, resolve_products
+from intake.pictures import Picture
 from runtime.database import Database
 from tests.api.conftest import combo, single
 from tests.factories import Caller, create_caller
@@ -61,7 +61,8 @@ async def resolve(database: Database, caller: Caller, body: dict[str, Any], **op
     model = ComboRequest if "garments" in body else SingleRequest
     read = read_request(json.dumps(body).encode(), model, ImageLimits())
     async with database.reading() as session:
-        return await resolve_products(session, caller.account_id, read, **options)
+        sent = [garment.sent for garment in read.garments]
+        return await resolve_products(session, caller.account_id, sent, **options)
 
 
 async def resolved(database: Database, caller: Caller, **fields: Any) -> ResolvedGarment:

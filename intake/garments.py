@@ -1,7 +1,7 @@
-"""Registered garments in a try-on: what the product says, and what the request says instead.
+"""Registered garments in a try-on: what the product says, and what the caller says instead.
 
-A value of the request replaces that one field of the product for this request only; null, like a field that is not
-sent, replaces nothing.
+A value of the caller replaces that one field of the product for this job only; null, like a field that is not sent,
+replaces nothing.
 """
 
 from __future__ import annotations
@@ -13,18 +13,34 @@ from typing import Any, TypeAlias, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from api.pictures import Picture
-from api.tryon.reading import GarmentPictures, ReadRequest
 from domain.errors import CATALOGUE, TryOnError
 from domain.products import find_for_tryon, public_id
 from domain.tables import Product
+from intake.pictures import Picture
 from workflows.contracts import Category, GarmentHints, GarmentSource, ObjectRef, ProductRef
 
 Side: TypeAlias = Picture | str | ObjectRef
-"""A picture that came with the request, the address of one, or a product's."""
+"""A picture that came along and is not stored yet, the address of one, or one that is stored."""
 
 STAND_IN_CATEGORY: Category = "upper_body"
 """For a product id that stands for an outcome: no garment is drawn."""
+
+
+@dataclass(frozen=True)
+class SentGarment:
+    """A garment as the caller describes it.
+
+    Attributes:
+        product_id: A registered garment that fills every gap, by its id or by the caller's own name.
+        prefix: What stands before the names of its fields in error messages.
+    """
+
+    product_id: str | None
+    category: Category | None
+    hints: GarmentHints
+    front: Side | None
+    back: Side | None
+    prefix: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,8 +62,8 @@ class ResolvedGarment:
         """What the workflow is started with.
 
         Args:
-            index: The garment's place in the request.
-            uploads: Where the request's inline pictures were stored, by the names of their fields.
+            index: The garment's place among those of the job.
+            uploads: Where pictures that came along were stored, by the names of their fields.
         """
         return GarmentSource(
             index=index,
@@ -62,61 +78,51 @@ class ResolvedGarment:
 
 
 async def resolve_products(
-    session: AsyncSession, account_id: uuid.UUID, request: ReadRequest, *, stand_ins: Collection[str] = ()
+    session: AsyncSession,
+    account_id: uuid.UUID,
+    garments: Sequence[SentGarment],
+    *,
+    stand_ins: Collection[str] = (),
 ) -> list[ResolvedGarment]:
-    """Look up the products that a request names, and put its own values in their place.
+    """Look up the products that are named, and put the caller's own values in their place.
 
     Args:
         session: The transaction; it only reads.
         account_id: Whose products.
-        request: Its pictures need not have been looked at.
+        garments: Their pictures need not have been looked at.
         stand_ins: Product ids that stand for an outcome and not for a garment; they are not looked up.
 
     Returns:
-        Every garment of the request, in its order.
+        Every garment, in order.
 
     Raises:
         TryOnError: ``product_not_found``, for one that is unknown, archived or another account's.
     """
-    return [await _resolve(session, account_id, garment, stand_ins) for garment in request.garments]
+    return [await _resolve(session, account_id, garment, stand_ins) for garment in garments]
 
 
 async def _resolve(
-    session: AsyncSession, account_id: uuid.UUID, garment: GarmentPictures, stand_ins: Collection[str]
+    session: AsyncSession, account_id: uuid.UUID, garment: SentGarment, stand_ins: Collection[str]
 ) -> ResolvedGarment:
-    name = garment.fields.product_id
+    name = garment.product_id
     if name is None or name in stand_ins:
-        return _as_sent(garment)
+        return ResolvedGarment(garment.category or STAND_IN_CATEGORY, garment.hints, garment.front, garment.back)
     product = await find_for_tryon(session, account_id=account_id, product_id_text=name)
     if product is None:
         raise TryOnError("product_not_found", f"{garment.prefix}productId: {CATALOGUE['product_not_found'].sentence}")
     return _merged(garment, product)
 
 
-def _as_sent(garment: GarmentPictures) -> ResolvedGarment:
-    fields = garment.fields
-    hints = GarmentHints(
-        garment_category=fields.garment_category,
-        size=fields.size,
-        customer_size=fields.customer_size,
-        garment_state=fields.garment_state,
-        tuck_state=fields.tuck_state,
-        view_angle=fields.view_angle,
-    )
-    return ResolvedGarment(fields.category or STAND_IN_CATEGORY, hints, garment.front, garment.back)
-
-
-def _merged(garment: GarmentPictures, product: Product) -> ResolvedGarment:
-    sent = _as_sent(garment)
+def _merged(garment: SentGarment, product: Product) -> ResolvedGarment:
     registered = {name: getattr(product, name) for name in ("garment_category", "size", "garment_state", "tuck_state")}
-    gaps = {name: value for name, value in registered.items() if getattr(sent.hints, name) is None}
+    gaps = {name: value for name, value in registered.items() if getattr(garment.hints, name) is None}
     front = ObjectRef.model_validate(product.front)
     back = None if product.back is None else ObjectRef.model_validate(product.back)
     return ResolvedGarment(
-        category=garment.fields.category or cast("Category", product.category),
-        hints=sent.hints.model_copy(update=gaps),
-        front=sent.front or front,
-        back=sent.back or back,
+        category=garment.category or cast("Category", product.category),
+        hints=garment.hints.model_copy(update=gaps),
+        front=garment.front or front,
+        back=garment.back or back,
         product=ProductRef(id=public_id(product.id), revision=product.revision),
     )
 
