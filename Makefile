@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench gallery bench-engine clean
+.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with pers
 bench-engine: test-env ## How true and how fast the CPU engine is: FOLDER=pictures [ONLY=text] [SAMPLE=every n-th pair] [OUT=out/bench-engine]
 	$(BIN)/python -m bench.engine $(FOLDER) $(if $(ONLY),--only "$(ONLY)") $(if $(SAMPLE),--sample $(SAMPLE)) \
 	  $(if $(OUT),--out $(OUT))
+
+secrets: ## .env with its secrets, for docker-compose.temporal.yml
+	$(PYTHON) deployment/make_secrets.py
 
 clean: ## Remove everything that make made, the service's data included
 	rm -rf $(VENV) .models .tryon out

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from temporalio import activity
 
+from activities.turns import Turns
 from engines.base import OnStep, ShouldStop
 
 HEARTBEAT_SECONDS = 2.0
@@ -60,25 +61,37 @@ class Device:
 
     def __init__(self, parallel: int = 1, on_stall: Callable[[], None] = lambda: None) -> None:
         self._threads = ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="device")
+        self._turns = Turns(parallel)
         self._on_stall = on_stall
         self._unfinished: set[Future[Any]] = set()
 
-    async def run(self, work: Callable[[OnStep, ShouldStop], Result]) -> Result:
+    async def run(
+        self, work: Callable[[OnStep, ShouldStop], Result], *, urgent: bool = True, hold_seconds: float = 0.0
+    ) -> Result:
         """Run ``work`` in a thread of the device from inside an activity.
 
         Args:
             work: Takes the two callbacks of `engines.base` and blocks for as long as it needs.
+            urgent: Whether it goes before work that is not.
+            hold_seconds: How long work that is not urgent stands back afterwards, for the next step of the same job.
         """
         progress = _Progress()
         beating = asyncio.create_task(self._beat(progress))
-        future = self._threads.submit(work, progress.on_step, progress.should_stop)
-        self._unfinished.add(future)
-        future.add_done_callback(self._unfinished.discard)
         try:
-            return await asyncio.wrap_future(future)
+            await self._turns.take(urgent=urgent)
+            try:
+                return await self._in_thread(work, progress)
+            finally:
+                self._turns.give_back(hold_seconds=hold_seconds)
         finally:
             progress.request_stop()
             beating.cancel()
+
+    async def _in_thread(self, work: Callable[[OnStep, ShouldStop], Result], progress: _Progress) -> Result:
+        future = self._threads.submit(work, progress.on_step, progress.should_stop)
+        self._unfinished.add(future)
+        future.add_done_callback(self._unfinished.discard)
+        return await asyncio.wrap_future(future)
 
     async def _beat(self, progress: _Progress) -> None:
         while progress.alive:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from temporalio import activity
 
 from engines.base import Engine, RenderResult
-
-RENDER_SECONDS = "tryon_render_seconds"
-PAINT_SECONDS = "tryon_paint_seconds"
-SECOND_TRIES = "tryon_render_second_tries"
-QUEUE_SECONDS = "tryon_render_queue_seconds"
-READING = "tryon_engine_"
-"""Begins the names of an engine's own readings."""
+from runtime.metric_catalogue import (
+    ENGINE_READING,
+    PAINT_SECONDS,
+    QUEUE_SECONDS,
+    RENDER_SECONDS,
+    SECOND_TRIES,
+)
+from runtime.metrics import activity_meter
 
 
 def record_render(engine: Engine, seconds: float, result: RenderResult | None) -> None:
@@ -22,15 +23,17 @@ def record_render(engine: Engine, seconds: float, result: RenderResult | None) -
         seconds: From its beginning to its end or failure, waiting for the device included.
         result: None where there is no picture.
     """
-    meter = activity.metric_meter().with_additional_attributes({"engine": engine.info.name})
-    meter.create_histogram_float(RENDER_SECONDS, "Seconds of one render on the device").record(seconds)
+    meter, name = activity_meter(), engine.info.name
+    meter.record(RENDER_SECONDS, seconds, engine=name)
     if result is not None and "paint" in result.timings_ms:
-        painted = result.timings_ms["paint"] / 1000
-        meter.create_histogram_float(PAINT_SECONDS, "Seconds of a picture in the network itself").record(painted)
+        meter.record(PAINT_SECONDS, result.timings_ms["paint"] / 1000, engine=name)
     if result is not None and result.checks.get("tries", 1) > 1:
-        meter.create_counter(SECOND_TRIES, "Pictures that passed their checks only with another seed").add(1)
+        meter.add(SECOND_TRIES, engine=name)
     info = activity.info()
     waited = (info.started_time - info.current_attempt_scheduled_time).total_seconds()
-    meter.create_histogram_float(QUEUE_SECONDS, "Seconds that a render waited for a worker").record(max(waited, 0.0))
-    for name, value in engine.readings().items():
-        meter.create_gauge_float(READING + name, f"The engine's own reading {name}").set(float(value))
+    meter.record(QUEUE_SECONDS, max(waited, 0.0), engine=name)
+    for reading, value in engine.readings().items():
+        gauge = activity.metric_meter().create_gauge_float(
+            ENGINE_READING + reading, f"The engine's own reading {reading}"
+        )
+        gauge.set(float(value), {"engine": name})

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.picture_metrics import count_refused_picture
 from engines.base import EngineError
 from imaging.errors import ImageError
-from runtime.object_store import ObjectMissingError
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 
 LONGEST_MESSAGE = 500
 """Characters of an exception's text that go into a history."""
+
+STORE_AWAY = timedelta(seconds=6)
+"""Until a step that could not reach the object store is tried again. A store that was killed is back within seconds,
+but not within the second and a half that the three attempts of a download would take by themselves."""
 
 
 def failure(code: str, detail: str, *, retryable: bool = False, field: str | None = None) -> ApplicationError:
@@ -36,7 +42,13 @@ def expected_failures() -> Iterator[None]:
         yield
     except (ImageError, EngineError) as error:
         retryable = isinstance(error, ImageError) and error.retryable
+        if isinstance(error, ImageError):
+            count_refused_picture(error)
         raise failure(error.code, str(error), retryable=retryable) from error
     except ObjectMissingError as error:
         # The inputs of a job that ended meanwhile are deleted; trying again cannot bring them back.
         raise failure("generation_failed", f"missing object: {error}") from error
+    except ObjectStoreUnavailableError as error:
+        raise ApplicationError(
+            str(error)[:LONGEST_MESSAGE], type=type(error).__name__, next_retry_delay=STORE_AWAY
+        ) from error

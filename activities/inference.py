@@ -6,9 +6,11 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from opentelemetry.trace import NoOpTracer, Tracer
 from temporalio import activity
 
 from activities.device import Device
+from activities.device_watch import device_span
 from activities.engine_metrics import record_render
 from activities.failures import expected_failures, failure
 from activities.objects import get_object, put_object
@@ -45,6 +47,17 @@ from workflows.contracts import (
     SegmentedPerson,
     SegmentPersonInput,
 )
+from workflows.queues import INTERACTIVE_PRIORITY, is_urgent
+
+RENDER_FOLLOWS_SECONDS = 1.0
+"""Within which the render of a person who was just segmented asks for the device, the garments being there already."""
+
+SEGMENTER = "person"
+"""What stands for an engine where the person is found."""
+
+
+def _is_urgent() -> bool:
+    return is_urgent(activity.info().priority.priority_key or INTERACTIVE_PRIORITY)
 
 
 def engine_hints(hints: GarmentHints) -> Hints:
@@ -83,6 +96,7 @@ class InferenceActivities:
         device: The threads that segmenter and engines run in.
         give_up: Called when the device is broken, or when a render did not fit into its memory a second time: a
             process whose memory is that fragmented, or whose neighbour took it, is better started anew.
+        tracer: Makes the spans of what runs on the device.
     """
 
     def __init__(
@@ -92,12 +106,15 @@ class InferenceActivities:
         engines: RoutedEngines,
         device: Device,
         give_up: Callable[[], None],
+        *,
+        tracer: Tracer | None = None,
     ) -> None:
         self._store = store
         self._segmenter = segmenter
         self._engines = engines
         self._device = device
         self._give_up = give_up
+        self._tracer = tracer or NoOpTracer()
 
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
@@ -105,9 +122,12 @@ class InferenceActivities:
         with expected_failures():
             photo = await self._photo(request.person)
             began = time.monotonic()
-            person_map = await self._device.run(
-                lambda on_step, should_stop: self._segmenter.segment(photo, on_step, should_stop)
-            )
+            with device_span(self._tracer, "segment", SEGMENTER) as watch:
+                person_map = await self._device.run(
+                    watch.over(lambda on_step, should_stop: self._segmenter.segment(photo, on_step, should_stop)),
+                    urgent=_is_urgent(),
+                    hold_seconds=RENDER_FOLLOWS_SECONDS if _is_urgent() else 0.0,
+                )
             spent = round(1000 * (time.monotonic() - began))
             data = await asyncio.to_thread(pack_person_map, person_map)
             key = work_key(request.job_id, "person-map.npz")
@@ -149,9 +169,12 @@ class InferenceActivities:
         """One render. After a device is broken every further one would fail in milliseconds, job after job."""
         began, result = time.monotonic(), None
         try:
-            result = await self._device.run(
-                lambda on_step, should_stop: engine.render(request, on_step, should_stop),
-            )
+            with device_span(self._tracer, "render", engine.info.name) as watch:
+                result = await self._device.run(
+                    watch.over(lambda on_step, should_stop: engine.render(request, on_step, should_stop)),
+                    urgent=_is_urgent(),
+                )
+                watch.describe(result)
             return result
         except DeviceBroken:
             self._give_up()

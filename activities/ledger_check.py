@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import structlog
 from temporalio import activity
 
 from domain.ledger_check import check_ledger
 from runtime.database import Database
+from runtime.metric_catalogue import LEDGER, LEDGER_CHECKED
+from runtime.metrics import activity_meter
 from workflows import steps
 from workflows.contracts import LedgerCheckInput, LedgerCheckReport
-
-METRIC = "tryon_ledger_disagreements"
 
 log = structlog.get_logger(__name__)
 
@@ -34,6 +36,8 @@ class LedgerCheckActivities:
                 counted=each.counted,
                 recomputed=each.recomputed,
             )
-        description = "Counters, ledger and jobs that do not say the same; anything but 0 needs a person."
-        activity.metric_meter().create_gauge(METRIC, description).set(len(found))
+        meter = activity_meter()
+        meter.set(LEDGER, len(found))
+        # The schedule goes to any worker; what another one has found earlier does not hold any more.
+        meter.set(LEDGER_CHECKED, time.time())
         return LedgerCheckReport(disagreements=len(found))

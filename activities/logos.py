@@ -14,6 +14,7 @@ from temporalio import activity
 from activities.failures import failure
 from activities.heartbeat import heartbeats
 from activities.objects import put_object
+from activities.picture_metrics import count_refused_picture
 from domain import watermarks
 from domain.object_keys import logo_key, logo_prefix
 from imaging.errors import ImageError, ImageErrorCode
@@ -97,5 +98,6 @@ def _logo_failures() -> Iterator[None]:
     try:
         yield
     except ImageError as error:
+        count_refused_picture(error)
         code = LOGO_CODES.get(error.code, "logo_not_usable")
         raise failure(code, str(error), retryable=error.retryable) from error

@@ -14,6 +14,7 @@ from activities.failures import expected_failures, failure
 from activities.garments import garment_png
 from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
+from activities.picture_metrics import count_refused_picture
 from domain import jobs, products
 from domain.errors import TryOnError
 from domain.object_keys import PRODUCTS, product_picture_key, registration_of_key, registration_prefix
@@ -145,6 +146,7 @@ class ProductActivities:
                 raise ValueError("a picture needs to be stored, or to have an address")
             return await asyncio.to_thread(garment_png, data, self._limits, remote=source.stored is None)
         except ImageError as error:
+            count_refused_picture(error)
             raise failure(error.code, str(error), retryable=error.retryable, field=source.field) from error
 
     async def _stored(self, request: CopyPicturesInput, side: str, png: bytes | None) -> ObjectRef | None:

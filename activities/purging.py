@@ -9,11 +9,23 @@ from time import monotonic
 
 from temporalio import activity
 
-from domain import idempotency, jobs
-from domain.object_keys import JOBS, RESULTS, job_of_key, job_of_result, job_prefix, result_key
+from domain import backfills, idempotency, jobs
+from domain.object_keys import (
+    BACKFILLS,
+    JOBS,
+    RESULTS,
+    backfill_of_key,
+    backfill_prefix,
+    job_of_key,
+    job_of_result,
+    job_prefix,
+    result_key,
+)
 from runtime.database import Database
+from runtime.metric_catalogue import EXPIRED
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
-from runtime.settings import JobSettings
+from runtime.settings import BackfillSettings, JobSettings
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
 
@@ -30,10 +42,13 @@ ASKED_AT_ONCE = 500
 class PurgingActivities:
     """The scheduled step that deletes. Each round does a bounded amount; the next goes on."""
 
-    def __init__(self, database: Database, store: ObjectStore, settings: JobSettings) -> None:
+    def __init__(
+        self, database: Database, store: ObjectStore, settings: JobSettings, backfill_settings: BackfillSettings
+    ) -> None:
         self._database = database
         self._store = store
         self._settings = settings
+        self._backfill_settings = backfill_settings
 
     @activity.defn(name=steps.PURGE.name)
     async def purge(self, request: SweepInput) -> SweepReport:
@@ -41,12 +56,13 @@ class PurgingActivities:
         deleted = await self._delete_expired(request.limit)
         deleted += await self._delete_inputs(request.limit)
         deleted += await self._delete_results(request.limit)
+        deleted += await self._delete_backfills()
         now = datetime.now(UTC)
         async with self._database.transaction() as session:
             forgotten = await idempotency.forget_old_keys(session, now=now)
-            forgotten += await jobs.delete_old(
-                session, finished_before=now - timedelta(days=self._settings.record_days), limit=request.limit
-            )
+            recorded_since = now - timedelta(days=self._settings.record_days)
+            forgotten += await jobs.delete_old(session, finished_before=recorded_since, limit=request.limit)
+            forgotten += await backfills.delete_old_items(session, touched_before=recorded_since, limit=request.limit)
         return SweepReport(deleted=deleted, forgotten=forgotten)
 
     async def _delete_expired(self, limit: int) -> int:
@@ -60,6 +76,7 @@ class PurgingActivities:
                     deleted += await self._store.delete_prefix(job.result_key)
                 async with self._database.transaction() as session:
                     await jobs.forget_result(session, job_id=job.id)
+            activity_meter().add(EXPIRED, len(expired))
             if len(expired) < limit:
                 break
         return deleted
@@ -78,6 +95,16 @@ class PurgingActivities:
         standings, gone = await self._standings(found), jobs.Standing(ended=True, has_result=False)
         unwanted = [each for each in found if standings.get(each, gone) == gone]
         return await self._delete([result_key(str(job_id)) for job_id in unwanted[:limit]])
+
+    async def _delete_backfills(self) -> int:
+        """What backfills keep, where nothing has changed for long."""
+        keep = timedelta(days=self._backfill_settings.keep_days)
+        old = set(await self._store.list_keys(BACKFILLS, older_than=keep))
+        if not old:
+            return 0
+        in_use = {backfill_of_key(key) for key in await self._store.list_keys(BACKFILLS) if key not in old}
+        unwanted = {backfill_of_key(key) for key in old} - in_use
+        return await self._delete([backfill_prefix(backfill_id) for backfill_id in sorted(unwanted)])
 
     async def _standings(self, job_ids: list[uuid.UUID]) -> dict[uuid.UUID, jobs.Standing]:
         found: dict[uuid.UUID, jobs.Standing] = {}

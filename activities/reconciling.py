@@ -10,6 +10,8 @@ from temporalio.client import Client
 from domain import jobs
 from domain.object_keys import job_prefix
 from runtime.database import Database
+from runtime.metric_catalogue import RECONCILED
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
@@ -42,8 +44,11 @@ class ReconcilingActivities:
             code = "timed_out" if overdue else await end_of_run(self._temporal, str(job.id))
             if code is not None:
                 async with self._database.transaction() as session:
-                    released += await jobs.fail_job(
+                    ended = await jobs.fail_job(
                         session, job_id=job.id, error_code=code, keep=self._result_ttl, now=datetime.now(UTC)
                     )
+                if ended:
+                    released += 1
+                    activity_meter().add(RECONCILED, action=code)
                 await self._store.delete_prefix(job_prefix(str(job.id)))
         return SweepReport(released=released)

@@ -12,22 +12,43 @@ from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 
 from api import health
+from api.body_budget import BodyBudget
 from api.body_limit import BodyLimit
 from api.errors import register_error_handlers
 from api.gate import Gate, account_of
+from api.metrics import ApiMetrics, HttpMetrics
 from api.openapi.document import DESCRIPTION, openapi_of
 from api.parts import ApiParts, open_parts
 from api.products import router as products
 from api.request_context import RequestContext
+from api.route_names import RouteNames
+from api.tracing import HttpTracing
 from api.tryon import router as tryon
 from api.usage import router as usage
 from runtime.settings import Settings
+from runtime.tracing import NO_TRACING, Tracing
+
+ROUTERS = (health.router, tryon.router, products.router, usage.router)
 
 PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
 
 
-def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
-    """Build the application; its clients are made, by ``parts``, when it starts."""
+def create_app(
+    settings: Settings,
+    parts: PartsFactory = open_parts,
+    *,
+    metrics: ApiMetrics | None = None,
+    tracing: Tracing = NO_TRACING,
+) -> FastAPI:
+    """Build the application.
+
+    Args:
+        settings: Of the process.
+        parts: Makes its clients when it starts.
+        metrics: Records what happens to requests; its own by default.
+        tracing: Makes their spans.
+    """
+    metrics = metrics or ApiMetrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -37,12 +58,16 @@ def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
 
     app = FastAPIOffline(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)
     register_error_handlers(app)
+    app.state.metrics = metrics
     app.state.own_addresses = {}
-    for router in (health.router, tryon.router, products.router, usage.router):
+    for router in ROUTERS:
         app.include_router(router)
         for route in router.routes:
             if isinstance(route, APIRoute) and "{" not in route.path:
                 app.state.own_addresses.setdefault(route.path, set()).update(route.methods)
+    budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
+    metrics.watch(budget)
+    routes = RouteNames([*app.routes, *(route for router in ROUTERS for route in router.routes)])
     # The last one added is the outermost.
     app.add_middleware(
         BodyLimit,
@@ -53,12 +78,15 @@ def create_app(settings: Settings, parts: PartsFactory = open_parts) -> FastAPI:
             products.PRODUCT_PATH: settings.api.max_body_product_bytes,
         },
         other_cap=settings.api.max_body_other_bytes,
-        budget=settings.api.body_budget_bytes,
+        budget=budget,
         timeout_seconds=settings.api.body_timeout_seconds,
         holder_of=account_of,
     )
     app.add_middleware(Gate)
     app.add_middleware(RequestContext)
+    if tracing.on:
+        app.add_middleware(HttpTracing, tracing=tracing, routes=routes)
+    app.add_middleware(HttpMetrics, metrics=metrics, routes=routes)
 
     def openapi() -> dict[str, Any]:
         return openapi_of(app)

@@ -41,7 +41,7 @@ class BodyLimit:
         *,
         caps: Mapping[str, int],
         other_cap: int,
-        budget: int,
+        budget: BodyBudget,
         timeout_seconds: float,
         holder_of: Callable[[Scope], Hashable],
     ) -> None:
@@ -50,15 +50,15 @@ class BodyLimit:
         Args:
             app: The application.
             caps: Path of a route, such as ``/things/{id}``, to the largest body in bytes.
-            other_cap: The same for every other route. A body that is no larger does not wait for the budget.
-            budget: Bytes of all bodies together that are being received or worked on.
+            other_cap: The same for every other route.
+            budget: Of all bodies together that are being received or worked on.
             timeout_seconds: Longest time for a body to arrive.
             holder_of: Whose request it is, so that nobody can use up the budget of all.
         """
         self._app = app
         self._caps = [(compile_path(path)[0], cap) for path, cap in caps.items()]
         self._other_cap = other_cap
-        self._budget = BodyBudget(budget, small=other_cap)
+        self._budget = budget
         self._timeout_seconds = timeout_seconds
         self._holder_of = holder_of
 

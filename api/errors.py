@@ -79,8 +79,9 @@ def answer_to(error: Exception, headers: Mapping[str, str] | None = None) -> JSO
     return error_response(answer, headers)
 
 
-async def handle_error(_request: Request, error: Exception) -> JSONResponse:
+async def handle_error(request: Request, error: Exception) -> JSONResponse:
     """FastAPI's side of `answer_to`."""
+    request.app.state.metrics.count_refused_address(error)
     # The router's own refusals carry `Allow`.
     return answer_to(error, error.headers if isinstance(error, HTTPException) else None)
 

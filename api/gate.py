@@ -21,6 +21,7 @@ from api.errors import EXPECTED, answer_to
 from api.parts import ApiParts
 from api.rate_limit.headers import rate_headers, whole_seconds
 from api.request_context import ANSWER_HEADERS
+from api.route_names import METHODS
 from domain import keys
 from domain.errors import TryOnError
 from domain.keys import KeyOwner
@@ -28,8 +29,6 @@ from domain.keys import KeyOwner
 API_PREFIX = "/api/"
 OWNER = "key_owner"
 """Where in the ASGI scope's state the caller is found further in."""
-
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 LAST_USE_GRAIN = timedelta(seconds=60)
 """A key's last use is told to the minute, so that a busy key is not written on every call."""
@@ -58,8 +57,10 @@ class Gate:
         check_route(app, scope)
         owner = await authenticate(parts, scope)
         scope["state"][OWNER] = owner
+        structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
         await count_call(parts, scope, owner)
         await note_use(parts, owner)
+        await renew_digest(parts, owner)
 
 
 def account_of(scope: Scope) -> uuid.UUID | None:
@@ -116,3 +117,14 @@ async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
         await parts.forgetful_database.write(lambda session: keys.note_use(session, key_id=owner.key_id, now=now))
     except (SQLAlchemyError, OSError):
         log.warning("the last use of a key could not be written", key_id=str(owner.key_id), exc_info=True)
+
+
+async def renew_digest(parts: ApiParts, owner: KeyOwner) -> None:
+    """Move a key that is under an older pepper to the current one; no call fails because that cannot be written."""
+    digest = owner.new_digest
+    if digest is None:
+        return
+    try:
+        await parts.database.write(lambda session: keys.renew_digest(session, key_id=owner.key_id, digest=digest))
+    except (SQLAlchemyError, OSError):
+        log.warning("a key could not be moved to the current pepper", key_id=str(owner.key_id), exc_info=True)

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import structlog
 import uvicorn
 
 from api.app import create_app
+from api.metrics import ApiMetrics
+from api.parts import open_parts
 from runtime.logs import configure_logs
-from runtime.settings import load_settings
+from runtime.settings import Settings, load_settings
+from runtime.telemetry import UNUSABLE
+from runtime.tracing import start_tracing
 
 DRAIN_SECONDS = 5
 """What a request takes that is not held, beyond the longest held poll."""
+
+log = structlog.get_logger(__name__)
 
 
 def main() -> None:
     """Serve until a signal comes."""
     settings = load_settings()
     configure_logs(settings.logs, "api")
+    try:
+        serve(settings)
+    except UNUSABLE as error:
+        log.error("API cannot be started", reason=str(error))  # noqa: TRY400  # the sentence says it all
+        raise SystemExit(1) from None
+
+
+def serve(settings: Settings) -> None:
+    """Serve until a signal comes.
+
+    Raises:
+        MetricsAddressError: Metrics cannot be served; nothing was started.
+        TracingUnavailable: Traces cannot be made.
+    """
+    metrics, tracing = ApiMetrics(), start_tracing(settings.tracing, "api")
+    stop_metrics = metrics.meter.serve(settings.metrics.api_address) if settings.metrics.api_address else None
+    parts = partial(open_parts, metrics=metrics, tracing=tracing)
     uvicorn.run(
-        create_app(settings),
+        create_app(settings, parts, metrics=metrics, tracing=tracing),
         host=settings.api.host,
         port=settings.api.port,
         log_config=None,
@@ -26,6 +52,9 @@ def main() -> None:
         timeout_graceful_shutdown=settings.jobs.longest_wait_seconds + DRAIN_SECONDS,
         timeout_keep_alive=settings.api.keep_alive_seconds,
     )
+    tracing.close()
+    if stop_metrics is not None:
+        stop_metrics()
 
 
 if __name__ == "__main__":

@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from api.metrics import ApiMetrics
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
+from domain.ended_jobs import ENDED
 from domain.keys import KeyDigester
 from domain.plans import PlanBook, load_plans
 from imaging.limits import ImageLimits
 from runtime.database import Database
+from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
 from runtime.settings import Settings
 from runtime.temporal import connect_temporal
+from runtime.tracing import NO_TRACING, Tracing
 
 
 @dataclass(frozen=True)
@@ -40,21 +44,27 @@ class ApiParts:
 
 
 @asynccontextmanager
-async def open_parts(settings: Settings) -> AsyncIterator[ApiParts]:
+async def open_parts(
+    settings: Settings, *, metrics: ApiMetrics | None = None, tracing: Tracing = NO_TRACING
+) -> AsyncIterator[ApiParts]:
     """Build the parts; none of them has to be reachable for the process to start."""
-    database = Database(settings.database)
+    meter = (metrics or ApiMetrics()).meter
+    database = Database(
+        settings.database,
+        on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=False),
+    )
     endings = JobEndings(database)
     forgetful_database = Database(settings.database, durable=False)
     rate_limiter = RateLimiter.of(settings.rate_limit, forgetful_database)
-    temporal = await connect_temporal(settings.temporal, lazy=True)
+    temporal = await connect_temporal(settings.temporal, lazy=True, interceptors=tracing.interceptors)
     connecting = asyncio.create_task(_connect_early(temporal))
     try:
         yield ApiParts(
             settings=settings,
             database=database,
-            store=S3ObjectStore(settings.object_store),
+            store=S3ObjectStore(settings.object_store, object_store_calls(meter)),
             temporal=temporal,
-            digester=KeyDigester(settings.security.key_pepper.get_secret_value()),
+            digester=KeyDigester(*settings.security.peppers()),
             limits=ImageLimits(**settings.images.limits()),
             plans=load_plans(settings.billing.plans_file),
             endings=endings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from collections.abc import Mapping
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,7 +19,13 @@ ANSWER_HEADERS = "answer_headers"
 """Where in the ASGI scope's state the headers lie that every answer to this request carries, whoever makes it."""
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_QUIET = ("/healthz", "/readyz")
+JOB_PARAMETER = "jobId"
+"""What routes call the job in their paths."""
+
+CALLER_IDS = ("account_id", "key_id")
+"""What is bound to a request's log lines further in, once the caller is known."""
+
+QUIET = ("/healthz", "/readyz")
 """Asked every few seconds by machines; not worth a line each."""
 
 log = structlog.get_logger(__name__)
@@ -37,13 +44,14 @@ class RequestContext:
         offered = Headers(scope=scope).get(REQUEST_ID, "")
         request_id = offered if _SANE_ID.fullmatch(offered) else uuid.uuid4().hex
         answer_headers: dict[str, str] = scope.setdefault("state", {}).setdefault(ANSWER_HEADERS, {})
-        began, status = time.monotonic(), 0
+        began, status, job_id = time.monotonic(), 0, None
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal status, job_id
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
+                job_id = job_of(scope, headers)
                 headers[REQUEST_ID] = request_id
                 headers.setdefault("Cache-Control", "no-store")
                 headers["X-Content-Type-Options"] = "nosniff"
@@ -58,11 +66,23 @@ class RequestContext:
                 if status:  # the answer is under way: all that is left is to break it off
                     raise
                 await error_response(TryOnError("internal"))(scope, receive, send_with_headers)
-            if scope["path"] not in _QUIET:
+            if scope["path"] not in QUIET:
                 log.info(
                     "request",
                     method=scope["method"],
                     path=scope["path"][:200],
                     status=status,
                     milliseconds=round(1000 * (time.monotonic() - began), 1),
+                    **({} if job_id is None else {"job_id": job_id}),
                 )
+        # Where one task serves several requests, as in tests, the next one is somebody else's.
+        structlog.contextvars.unbind_contextvars(*CALLER_IDS)
+
+
+def job_of(scope: Scope, answer: Mapping[str, str]) -> str | None:
+    """The job that a request is about: named by its path, or by the answer that accepts it."""
+    named = scope.get("path_params", {}).get(JOB_PARAMETER) or answer.get("Location", "").rpartition("/")[2]
+    try:
+        return str(uuid.UUID(named))
+    except ValueError:
+        return None

@@ -106,7 +106,7 @@ def _demo_key(settings: Settings) -> str:
                 plan="starter",
                 now=datetime.now(UTC),
             )
-        digester = keys.KeyDigester(settings.security.key_pepper.get_secret_value())
+        digester = keys.KeyDigester(*settings.security.peppers())
         _, key = await keys.create_key(session, digester, account_id=account.id)
         return key
 

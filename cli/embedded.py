@@ -9,11 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cli.checks import all_checks
+from cli.embedded_metrics import metrics_addresses, metrics_environment
 from domain import migrations
 from runtime.database import Database
-from runtime.embedded.child import Child, ChildSpec
+from runtime.embedded.child import Child, ChildSpec, marked_environment
+from runtime.embedded.leftovers import stop_leftovers
+from runtime.embedded.lock import sole_use
 from runtime.embedded.ports import choose_port
-from runtime.embedded.record import ProcessIdentity, StackRecord, stack_secrets, write_environment
+from runtime.embedded.record import Endings, ProcessIdentity, StackRecord, stack_secrets, write_environment
 from runtime.embedded.servers import WEED_OFFSETS, temporal_command, weed_command, write_weed_credentials
 from runtime.embedded.supervisor import Supervisor
 from runtime.process import stop_event
@@ -35,7 +38,6 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
     Raises:
         PortInUseError: A port that the operator named is taken.
     """
-    data_dir = wanted.stack.data_dir.resolve()
     named = wanted.stack.model_fields_set
     temporal_port = choose_port(wanted.stack.temporal_port, named="temporal_port" in named, what="Temporal")
     ui_port = choose_port(wanted.stack.temporal_ui_port, named="temporal_ui_port" in named, what="the Temporal UI")
@@ -43,16 +45,8 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
     api_port = choose_port(
         wanted.api.port, named="port" in wanted.api.model_fields_set, host=wanted.api.host, what="the API"
     )
-    kept = stack_secrets(data_dir)
-    variables = {
-        "TRYON_DATABASE_URL": f"sqlite+aiosqlite:///{data_dir / 'tryon.db'}",
-        "TRYON_S3_ACCESS_KEY": wanted.object_store.access_key,
-        "TRYON_S3_SECRET_KEY": kept["s3_secret_key"],
-        "TRYON_KEY_PEPPER": kept["key_pepper"],
-    }
-    variables |= {name: os.environ[name] for name in variables if name in os.environ}
     # Where the embedded servers listen is not a matter of taste, so nothing overrides these.
-    return variables | {
+    return kept_environment(wanted) | {
         "TRYON_S3_ENDPOINT": f"http://127.0.0.1:{s3_port}",
         "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{temporal_port}",
         "TRYON_TEMPORAL_UI_URL": f"http://127.0.0.1:{ui_port}",
@@ -61,10 +55,25 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
     }
 
 
+def kept_environment(wanted: Settings) -> dict[str, str]:
+    """The part of `choose_environment` that is the same from start to start: the database and the secrets."""
+    data_dir = wanted.stack.data_dir.resolve()
+    kept = stack_secrets(data_dir)
+    variables = {
+        "TRYON_DATABASE_URL": f"sqlite+aiosqlite:///{data_dir / 'tryon.db'}",
+        "TRYON_S3_ACCESS_KEY": wanted.object_store.access_key,
+        "TRYON_S3_SECRET_KEY": kept["s3_secret_key"],
+        "TRYON_KEY_PEPPER": kept["key_pepper"],
+        "TRYON_KEY_PEPPER_PREVIOUS": kept.get("key_pepper_previous", ""),
+    }
+    return variables | {name: os.environ[name] for name in variables if name in os.environ}
+
+
 def addresses_of(settings: Settings) -> dict[str, str]:
     """What a person wants to open, by name."""
     api = f"http://{settings.api.host}:{settings.api.port}"
-    return {"API": api, "API docs": f"{api}/docs", "Temporal UI": settings.temporal.ui_url}
+    pages = {"API": api, "API docs": f"{api}/docs", "Temporal UI": settings.temporal.ui_url}
+    return pages | metrics_addresses(settings.metrics)
 
 
 def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
@@ -96,6 +105,7 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
             name,
             command,
             checks[name],
+            environment=marked_environment(data_dir),
             stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else 40.0,
             stops_last=name not in OUR_PROCESSES,
         )
@@ -125,21 +135,26 @@ class EmbeddedStack:
         """Start everything, watch over it, and stop it all when a signal comes.
 
         Raises:
+            FolderInUseError: Another stack, or a restore, is at work in the data folder; nothing was started.
             PortInUseError: A named port is taken; nothing was started.
             ChildFailedError: A part did not come up; everything was stopped again.
         """
+        with sole_use(self._data_dir):
+            await self._run()
+
+    async def _run(self) -> None:
         stop = stop_event()
-        self._data_dir.mkdir(parents=True, exist_ok=True)
         self._clear_leftovers()
         embedded_file = self._data_dir / EMBEDDED_FILE
         variables = choose_environment(self._wanted)
         write_environment(embedded_file, variables)
         os.environ.update(variables, TRYON_DATA_DIR=str(self._data_dir))
+        os.environ.update(metrics_environment(self._wanted.metrics))
         settings = Settings(embedded_file)
         record = StackRecord(ProcessIdentity.of(os.getpid()), {}, addresses_of(settings))
 
-        def remember(children: dict[str, ProcessIdentity]) -> None:
-            StackRecord(record.supervisor, children, record.addresses).write(self._data_dir)
+        def remember(children: dict[str, ProcessIdentity], endings: dict[str, Endings]) -> None:
+            StackRecord(record.supervisor, children, record.addresses, endings).write(self._data_dir)
 
         supervisor = Supervisor(self._data_dir / "logs", remember)
         try:
@@ -176,8 +191,6 @@ class EmbeddedStack:
         self._say(f"  {child.spec.name} is up")
 
     def _clear_leftovers(self) -> None:
-        record = StackRecord.read(self._data_dir)
-        if record:
-            for name in record.stop_leftovers():
-                self._say(f"  stopped {name}, left over from a run that was killed")
-            StackRecord.remove(self._data_dir)
+        for name in stop_leftovers(self._data_dir, StackRecord.read(self._data_dir)):
+            self._say(f"  stopped {name}, left over from a run that was killed")
+        StackRecord.remove(self._data_dir)

@@ -11,7 +11,7 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
-from domain import keys
+from domain import keys, peppers
 from domain.tables import ApiKey
 from runtime.settings import Settings, load_settings
 
@@ -76,8 +76,33 @@ def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
     _show(*in_transaction(settings, work), as_json=as_json)
 
 
+@app.command("peppers")
+def count_by_pepper(as_json: AsJson = False) -> None:
+    """How many keys in use are under the current pepper, and which are not yet; they move when they are used."""
+    settings = load_settings()
+    digester = _digester(settings)
+
+    async def work(session: AsyncSession) -> peppers.PepperCount:
+        return await peppers.count_by_pepper(session, digester)
+
+    count = in_reading(settings, work)
+    if as_json:
+        waiting = [{"accountId": str(key.account_id), **_facts(key)} for key in count.waiting]
+        typer.echo(json.dumps({"pepperIds": digester.pepper_ids, "current": count.current, "waiting": waiting}))
+        return
+    current, *others = digester.pepper_ids
+    typer.echo(f"Current pepper {current}: {count.current} keys in use.")
+    if not others:
+        typer.echo("No other pepper is accepted.")
+        return
+    typer.echo(f"Also accepted: {', '.join(others)}. Keys that are not under the current one: {len(count.waiting)}.")
+    for key in count.waiting:
+        used = _minute(key.last_used_at) or "never"
+        typer.echo(f"{key.id}  {key.prefix}…{key.last_four}  account {key.account_id}  last used {used}")
+
+
 def _digester(settings: Settings) -> keys.KeyDigester:
-    return keys.KeyDigester(settings.security.key_pepper.get_secret_value())
+    return keys.KeyDigester(*settings.security.peppers())
 
 
 def _show(row: ApiKey, key: str, *, as_json: bool) -> None:

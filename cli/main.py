@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import typer
 
-from cli import accounts, database, demo, engines, keys, ledger, products, render, stack, watermark
+from cli import (
+    accounts,
+    backfills,
+    backup,
+    bucket,
+    database,
+    demo,
+    doctor,
+    engines,
+    keys,
+    ledger,
+    products,
+    render,
+    rotation,
+    stack,
+    watermark,
+)
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help="A self-hosted virtual try-on service.")
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)
+app.command()(doctor.doctor)
 app.command("demo")(demo.demo)
 app.command()(render.render)
 app.add_typer(accounts.app, name="account")
 app.add_typer(keys.app, name="key")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(products.app, name="products")
+app.add_typer(backfills.app, name="backfill")
 app.add_typer(watermark.app, name="watermark")
 app.add_typer(engines.app, name="engines")
 app.add_typer(database.app, name="db")
+app.add_typer(rotation.app, name="rotate")
+app.add_typer(backup.app, name="backup")
+app.add_typer(bucket.app, name="bucket")
 
 if __name__ == "__main__":
     app()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 import time
@@ -14,13 +15,18 @@ from cli.checks import all_checks
 from cli.embedded import READY_SECONDS, EmbeddedStack
 from engines.models import models_present
 from runtime.embedded.child import ChildFailedError
+from runtime.embedded.lock import FolderInUseError
 from runtime.embedded.ports import PortInUseError
-from runtime.embedded.record import StackRecord
+from runtime.embedded.record import Endings, StackRecord
+from runtime.embedded.supervisor import UP_LOG
 from runtime.logs import configure_logs
+from runtime.metrics import MetricsAddressError
 from runtime.settings import LogSettings, Settings, StackSettings, load_settings
 
 STOP_SECONDS = 120.0
 """Longer than the slowest part may take to drain."""
+
+HEALTHY = "healthy"
 
 
 def running_stack() -> StackRecord | None:
@@ -52,7 +58,7 @@ def up(
     typer.echo("Starting …")
     try:
         asyncio.run(EmbeddedStack(settings, typer.echo).run())
-    except (PortInUseError, ChildFailedError, FileNotFoundError) as error:
+    except (FolderInUseError, PortInUseError, MetricsAddressError, ChildFailedError, OSError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
 
@@ -65,8 +71,10 @@ def start_detached() -> StackRecord:
     """
     data_dir = StackSettings.load(None).data_dir
     (data_dir / "logs").mkdir(parents=True, exist_ok=True)
-    log_file = data_dir / "logs" / "up.log"
-    with log_file.open("wb") as log:
+    log_file = data_dir / "logs" / UP_LOG
+    log_file.unlink(missing_ok=True)
+    # Appended to, so that it can be emptied under way; read by a handle of its own, should another `up` make a new one.
+    with log_file.open("ab") as log, log_file.open() as words:
         process = subprocess.Popen(
             [sys.executable, "-m", "cli.main", "up"],
             stdin=subprocess.DEVNULL,
@@ -74,15 +82,16 @@ def start_detached() -> StackRecord:
             stderr=log,
             start_new_session=True,
         )
-    deadline = time.monotonic() + 2 * READY_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
-        if "Ready." in log_file.read_text():
-            typer.echo(log_file.read_text(), nl=False)
-            record = running_stack()
+        said = ""
+        deadline = time.monotonic() + 2 * READY_SECONDS
+        while process.poll() is None and time.monotonic() < deadline:
+            said += words.read()
+            record = running_stack() if "Ready." in said else None
             if record:
+                typer.echo(said, nl=False)
                 return record
-        time.sleep(0.1)
-    typer.echo(log_file.read_text(), err=True, nl=False)
+            time.sleep(0.1)
+        typer.echo(said + words.read(), err=True, nl=False)
     if process.poll() is None:
         process.terminate()
     raise typer.Exit(1)
@@ -113,11 +122,20 @@ def status() -> None:
         raise typer.Exit(1)
     states = asyncio.run(_states(record))
     for name, state in states.items():
-        typer.echo(f"  {name:<13} {state}")
+        endings = record.endings.get(name)
+        typer.echo(f"  {name:<13} {state}{_told(endings) if endings else ''}")
     for name, address in record.addresses.items():
         typer.echo(f"  {name:<13} {address}")
-    if any(state != "healthy" for state in states.values()):
+    if any(state != HEALTHY for state in states.values()):
         raise typer.Exit(1)
+
+
+def _told(endings: Endings) -> str:
+    """How often a part has ended by itself, for people."""
+    times = "once" if endings.count == 1 else f"{endings.count} times"
+    code = endings.exit_code
+    how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+    return f"; ended {times} since the stack came up, last {how}"
 
 
 async def _states(record: StackRecord) -> dict[str, str]:
@@ -129,7 +147,7 @@ async def _states(record: StackRecord) -> dict[str, str]:
             await asyncio.wait_for(checks[name](identity.pid), 5.0)
         except Exception as error:  # noqa: BLE001  # whatever it is, the part is not healthy
             return f"not healthy: {type(error).__name__} {error}"[:200]
-        return "healthy"
+        return HEALTHY
 
     checks = all_checks(load_settings())
     return dict(zip(checks, await asyncio.gather(*(state_of(name) for name in checks)), strict=True))

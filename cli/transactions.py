@@ -75,10 +75,7 @@ async def account_named(session: AsyncSession, name: str) -> uuid.UUID:
     Raises:
         ValueError: There is none.
     """
-    try:
-        account = await accounts.find_account(session, account_id=uuid.UUID(name))
-    except ValueError:
-        account = await accounts.find_account_by_email(session, email=name)
+    account = await accounts.find_account_named(session, name=name)
     if account is None:
         raise ValueError(f"there is no account {name}")
     return account.id

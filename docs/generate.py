@@ -15,6 +15,8 @@ from api.tryon.rehearsals import rehearsal_product_ids
 from domain.errors import CATALOGUE
 from engines.garment_kinds import GarmentKind
 from engines.kind_folding import names_of
+from runtime.metric_catalogue import CATALOGUE as METRICS
+from runtime.metric_catalogue import ENGINE_READING
 from runtime.settings import Settings
 
 FOLDER = Path(__file__).parent
@@ -263,6 +265,22 @@ def test_keys() -> str:
     return "\n".join(lines) + "\n"
 
 
+def observability() -> str:
+    """The page as it is, with the table of metrics from their catalogue."""
+    begin, end = "<!-- metrics -->\n", "<!-- end of metrics -->"
+    page = (FOLDER / "observability.md").read_text()
+    before, after = page.partition(begin)[0], page.partition(end)[2]
+    lines = ["| Metric | Kind | Labels | Served by | Meaning |", "|---|---|---|---|---|"]
+    for metric in METRICS.values():
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        served_by = ", ".join(metric.processes)
+        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {served_by} | {one_line(metric.meaning)} |")
+    lines.append(
+        f"| `{ENGINE_READING}…` | gauge | `engine` | GPU worker | More readings of an engine, by their names |"
+    )
+    return f"{before}{begin}" + "\n".join(lines) + f"\n{end}{after}"
+
+
 def pages() -> dict[str, str]:
     """File names and texts of every generated page."""
     return {
@@ -271,6 +289,7 @@ def pages() -> dict[str, str]:
         "test-keys.md": test_keys(),
         "garments.md": garments(),
         "api.md": ApiReference(create_app(Settings()).openapi()).page(),
+        "observability.md": observability(),
     }
 
 

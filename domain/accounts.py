@@ -108,6 +108,14 @@ async def find_account_by_email(session: AsyncSession, *, email: str) -> Account
     return await session.scalar(select(Account).where(Account.email == normalise_email(email)))
 
 
+async def find_account_named(session: AsyncSession, *, name: str) -> Account | None:
+    """The account of this id or e-mail address, whichever the text is."""
+    try:
+        return await find_account(session, account_id=uuid.UUID(name))
+    except ValueError:
+        return await find_account_by_email(session, email=name)
+
+
 async def block_account(session: AsyncSession, *, account_id: uuid.UUID, reason: str, now: datetime) -> None:
     """Refuse every call of this account from now on; a job that is being accepted at this moment comes before."""
     account = await lock_account(session, account_id=account_id)

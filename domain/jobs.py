@@ -16,6 +16,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
+from domain.ended_jobs import note_ended
 from domain.errors import TryOnError
 from domain.idempotency import Claim, complete_claim
 from domain.plans import PlanBook
@@ -250,4 +251,5 @@ async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at:
     if ended.scalar_one_or_none() is None:
         return False
     await (settle if status == COMPLETED else release)(session, job, now=finished_at)
+    note_ended(session, job, outcome=status, values=values)
     return True

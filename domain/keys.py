@@ -8,7 +8,7 @@ import re
 import secrets
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -27,21 +27,69 @@ SHOWN_PREFIX = 13
 _KEY = re.compile(r"vto_(live|test)_[A-Za-z0-9_-]{43}")
 _SHORTEST_PEPPER = 32
 
+MARK = ":"
+"""Between the id of a pepper and the digits of a digest under it; no hexadecimal digit."""
+
+_ID_DIGITS = 8
+_PEPPER_ID_OF = "the id of this pepper"
+"""No API key, so that the id tells nothing of one."""
+
 
 class KeyDigester:
     """HMAC-SHA-256 under a server-side pepper: a stolen table is of no use without it.
 
     A plain lookup by such a digest tells nothing by its timing, since nobody can choose the digest's bytes.
+
+    While older peppers are accepted as well, digests are made with a mark that names their pepper, so that it can be
+    told which keys are not under the current one yet. At all other times they are made without; both are found always.
     """
 
-    def __init__(self, pepper: str) -> None:
+    def __init__(self, pepper: str, previous: Sequence[str] = ()) -> None:
+        """Take the peppers.
+
+        Args:
+            pepper: What new digests are made with.
+            previous: Others whose digests are still found.
+
+        Raises:
+            ValueError: One of them is too short to be a secret.
+        """
         if len(pepper) < _SHORTEST_PEPPER:
             raise ValueError(f"TRYON_KEY_PEPPER must be set to a secret of at least {_SHORTEST_PEPPER} characters")
-        self._pepper = pepper.encode()
+        if any(len(each) < _SHORTEST_PEPPER for each in previous):
+            raise ValueError(
+                f"TRYON_KEY_PEPPER_PREVIOUS has a part of fewer than {_SHORTEST_PEPPER} characters; commas part peppers"
+            )
+        self._peppers = [each.encode() for each in (pepper, *previous)]
+        self.rotating = bool(previous)
+
+    @property
+    def pepper_ids(self) -> list[str]:
+        """8 hexadecimal digits for each pepper, the current one first; they tell nothing about it."""
+        return [_digits(pepper, _PEPPER_ID_OF)[:_ID_DIGITS] for pepper in self._peppers]
 
     def digest(self, key: str) -> str:
-        """64 hexadecimal digits."""
-        return hmac.new(self._pepper, key.encode(), hashlib.sha256).hexdigest()
+        """What is kept of the key: 64 characters."""
+        plain, marked = self._both(self._peppers[0], key)
+        return marked if self.rotating else plain
+
+    def accepted(self, key: str) -> list[str]:
+        """Every digest under which the key may be kept."""
+        return [digest for pepper in self._peppers for digest in self._both(pepper, key)]
+
+    def is_current(self, digest: str) -> bool:
+        """Whether the digest can stay as it is."""
+        return not self.rotating or digest.startswith(self.pepper_ids[0] + MARK)
+
+    @staticmethod
+    def _both(pepper: bytes, key: str) -> tuple[str, str]:
+        plain, mark = _digits(pepper, key), _digits(pepper, _PEPPER_ID_OF)[:_ID_DIGITS] + MARK
+        return plain, mark + plain[: len(plain) - len(mark)]
+
+
+def _digits(pepper: bytes, text: str) -> str:
+    """64 hexadecimal digits."""
+    return hmac.new(pepper, text.encode(), hashlib.sha256).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -52,6 +100,7 @@ class KeyOwner:
         mode: ``live``, or ``test`` for calls that cost nothing and draw nothing.
         last_used_at: When the key was last seen, to the minute.
         blocked: Whether the account is refused.
+        new_digest: What the key's digest has to be replaced by, if it is not under the current pepper.
     """
 
     key_id: uuid.UUID
@@ -59,6 +108,7 @@ class KeyOwner:
     mode: str
     last_used_at: datetime | None
     blocked: bool
+    new_digest: str | None = field(default=None, repr=False)
 
 
 def looks_like_key(text: str) -> bool:
@@ -94,21 +144,33 @@ def find_owner(session: Session, digester: KeyDigester, *, key: str) -> KeyOwner
     """The owner of a key in use; ``None`` for a key that is malformed, unknown or revoked."""
     if not looks_like_key(key):
         return None
-    digest = digester.digest(key)
+    accepted = digester.accepted(key)
     row = session.execute(
         select(ApiKey, Account.blocked_at)
         .join(Account, Account.id == ApiKey.account_id)
-        .where(ApiKey.digest == digest, ApiKey.revoked_at.is_(None))
+        .where(ApiKey.digest.in_(accepted), ApiKey.revoked_at.is_(None))
     ).one_or_none()
-    if row is None or not hmac.compare_digest(row.ApiKey.digest, digest):
+    if row is None or not any(hmac.compare_digest(row.ApiKey.digest, each) for each in accepted):
         return None
     found = row.ApiKey
-    return KeyOwner(found.id, found.account_id, found.mode, found.last_used_at, row.blocked_at is not None)
+    return KeyOwner(
+        found.id,
+        found.account_id,
+        found.mode,
+        found.last_used_at,
+        row.blocked_at is not None,
+        None if digester.is_current(found.digest) else digester.digest(key),
+    )
 
 
 def note_use(session: Session, *, key_id: uuid.UUID, now: datetime) -> None:
     """Remember that the key was used."""
     session.execute(update(ApiKey).where(ApiKey.id == key_id).values(last_used_at=now))
+
+
+def renew_digest(session: Session, *, key_id: uuid.UUID, digest: str) -> None:
+    """Keep the key under the current pepper from now on."""
+    session.execute(update(ApiKey).where(ApiKey.id == key_id).values(digest=digest))
 
 
 async def list_keys(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[ApiKey]:

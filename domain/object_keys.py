@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
-ACCOUNTS, PRODUCTS = "accounts/", "products/"
+ACCOUNTS, PRODUCTS, BACKFILLS = "accounts/", "products/", "backfills/"
 
 
 def job_prefix(job_id: str) -> str:
@@ -81,3 +81,38 @@ def is_product_picture(key: str) -> bool:
 def registration_of_key(key: str) -> str:
     """Which registration wrote this object, for keys that `registration_prefix` begins."""
     return key.removeprefix(PRODUCTS).partition("/")[2].partition("/")[0]
+
+
+def backfill_prefix(backfill_id: str) -> str:
+    """Everything that a backfill keeps."""
+    return f"{BACKFILLS}{backfill_id}/"
+
+
+def backfill_of_key(key: str) -> str:
+    """Whose object this is, for keys that `backfill_prefix` begins."""
+    return key.removeprefix(BACKFILLS).partition("/")[0]
+
+
+def backfill_page_key(backfill_id: str, kind: str, page: int) -> str:
+    """One page of a backfill's ``items`` or ``outcomes``."""
+    return f"{backfill_prefix(backfill_id)}{kind}/{page:06}.jsonl"
+
+
+def backfill_result_key(backfill_id: str, item_key: str) -> str:
+    """An item's picture."""
+    return f"{backfill_prefix(backfill_id)}results/{item_key}.jpg"
+
+
+def backfill_progress_key(backfill_id: str) -> str:
+    """How far the backfill is, written as it goes."""
+    return f"{backfill_prefix(backfill_id)}progress.json"
+
+
+def backfill_outcomes_key(backfill_id: str) -> str:
+    """How every item ended, written at the end."""
+    return f"{backfill_prefix(backfill_id)}outcomes.jsonl"
+
+
+def backfill_failures_key(backfill_id: str) -> str:
+    """A manifest of the items that failed, written at the end."""
+    return f"{backfill_prefix(backfill_id)}failed.jsonl"

@@ -85,6 +85,16 @@ async def used_today(session: AsyncSession, *, account_id: uuid.UUID, now: datet
     return usage.reserved + usage.settled if usage else 0
 
 
+async def generations_left(session: AsyncSession, plans: PlanBook, *, account: Account, now: datetime) -> int:
+    """How many jobs the account could still pay for at ``now``, whatever the day's cap says."""
+    terms = terms_of(account, plans)
+    allowances = await spendable(session, account_id=account.id, now=now)
+    left = sum(each.left for each in allowances)
+    if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
+        left += terms.included  # the period's volume is opened by the first job in it
+    return left
+
+
 async def check(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:
     """Look whether a job could be accepted, without changing anything; `reserve` has the last word.
 
@@ -93,11 +103,7 @@ async def check(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID
     """
     account = await session.get_one(Account, account_id)
     terms = terms_of(account, plans)
-    allowances = await spendable(session, account_id=account_id, now=now)
-    left = sum(each.left for each in allowances)
-    if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
-        left += terms.included  # the period's volume is opened by the first job in it
-    if left < 1:
+    if await generations_left(session, plans, account=account, now=now) < 1:
         raise _nothing_left(terms)
     if await used_today(session, account_id=account_id, now=now) >= terms.daily_cap:
         raise _cap_reached(now)

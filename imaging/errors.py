@@ -21,6 +21,19 @@ class ImageErrorCode(StrEnum):
     URL_NOT_AN_IMAGE = "garment_url_not_an_image"
 
 
+class Refusal(StrEnum):
+    """Why an address is refused."""
+
+    MALFORMED = "malformed"
+    SCHEME = "scheme"
+    CREDENTIALS = "credentials"
+    PORT = "port"
+    NAME = "name"
+    """A host name that is no public one."""
+    ADDRESS = "address"
+    """No public address, or a name that leads to such a one."""
+
+
 class ImageError(Exception):
     """A picture, or the address of one, cannot be used.
 
@@ -29,13 +42,17 @@ class ImageError(Exception):
         detail: The reason for a developer to read in a log. It may name addresses and ports that an end user
             must not see, wherever the code begins with ``garment_url``.
         retryable: Whether the same call may succeed later: a timeout yes, a missing page no.
+        refusal: Why an address is refused, where it is.
     """
 
-    def __init__(self, code: ImageErrorCode, detail: str, *, retryable: bool = False) -> None:
+    def __init__(
+        self, code: ImageErrorCode, detail: str, *, retryable: bool = False, refusal: Refusal | None = None
+    ) -> None:
         super().__init__(code, detail)
         self.code = code
         self.detail = detail
         self.retryable = retryable
+        self.refusal = refusal
 
     def __str__(self) -> str:
         return f"{self.code}: {self.detail}"

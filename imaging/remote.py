@@ -12,7 +12,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from imaging.errors import ImageError, ImageErrorCode
+from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.limits import PHOTO_LIMITS
 from imaging.remote_address import IPNetwork
 from imaging.remote_dialling import AddressRefused, JudgingResolver, JudgingSocketFactory
@@ -179,18 +179,18 @@ def _as_image_errors() -> Iterator[None]:
     except TimeoutError as error:
         raise _unreachable(error, retryable=True) from error
     except aiohttp.InvalidURL as error:
-        raise ImageError(ImageErrorCode.URL_REFUSED, f"not a URL: {error}") from error
+        raise ImageError(ImageErrorCode.URL_REFUSED, f"not a URL: {error}", refusal=Refusal.MALFORMED) from error
     except (aiohttp.ClientSSLError, aiohttp.ClientResponseError) as error:
         raise _unreachable(error, retryable=False) from error
     except aiohttp.ClientConnectorError as error:
         if isinstance(error.os_error, AddressRefused):
-            raise ImageError(ImageErrorCode.URL_REFUSED, str(error.os_error)) from error
+            raise ImageError(ImageErrorCode.URL_REFUSED, str(error.os_error), refusal=error.os_error.refusal) from error
         unknown = isinstance(error.os_error, socket.gaierror) and error.os_error.errno in NAME_UNKNOWN
         raise _unreachable(error, retryable=not unknown) from error
     except (aiohttp.ClientError, OSError) as error:
         raise _unreachable(error, retryable=True) from error
     except ValueError as error:  # a redirect to something that is no URL
-        raise ImageError(ImageErrorCode.URL_REFUSED, f"not a URL: {error}") from error
+        raise ImageError(ImageErrorCode.URL_REFUSED, f"not a URL: {error}", refusal=Refusal.MALFORMED) from error
 
 
 def _unreachable(error: Exception, *, retryable: bool) -> ImageError:

@@ -16,12 +16,16 @@ from ipaddress import ip_address
 from aiohttp import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from imaging.errors import ImageError, ImageErrorCode
+from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.remote_address import IPNetwork, is_refused
 
 
 class AddressRefused(PermissionError):
     """The address about to be dialled is not a public one. An `OSError`, as connectors expect of a socket."""
+
+    def __init__(self, refusal: Refusal, detail: str) -> None:
+        super().__init__(detail)
+        self.refusal = refusal
 
 
 class JudgingSocketFactory:
@@ -39,12 +43,12 @@ class JudgingSocketFactory:
         """
         family, kind, protocol, _, target = address_info
         if family not in {socket.AF_INET, socket.AF_INET6}:
-            raise AddressRefused(f"address family {family}")
+            raise AddressRefused(Refusal.ADDRESS, f"address family {family}")
         host, port = target[0], target[1]
         if port not in self._allow_ports:
-            raise AddressRefused(f"port {port}")
+            raise AddressRefused(Refusal.PORT, f"port {port}")
         if is_refused(ip_address(host), self._allow_networks):
-            raise AddressRefused(f"{host} is no public address")
+            raise AddressRefused(Refusal.ADDRESS, f"{host} is no public address")
         return socket.socket(family, kind, protocol)
 
 
@@ -75,7 +79,9 @@ class JudgingResolver(AbstractResolver):
         for answer in answers:
             if is_refused(ip_address(answer["host"]), self._allow_networks):
                 raise ImageError(
-                    ImageErrorCode.URL_REFUSED, f"{host} leads to {answer['host']}, which is no public address"
+                    ImageErrorCode.URL_REFUSED,
+                    f"{host} leads to {answer['host']}, which is no public address",
+                    refusal=Refusal.ADDRESS,
                 )
         return answers
 

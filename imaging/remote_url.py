@@ -8,7 +8,7 @@ from ipaddress import ip_address
 
 from yarl import URL
 
-from imaging.errors import ImageError, ImageErrorCode
+from imaging.errors import ImageError, ImageErrorCode, Refusal
 from imaging.remote_address import IPNetwork, is_refused
 
 MAX_URL_LENGTH = 2048
@@ -60,22 +60,22 @@ def check_remote_url(
         ImageError: ``garment_url_refused``.
     """
     if len(url) > MAX_URL_LENGTH:
-        raise _refusal(f"longer than {MAX_URL_LENGTH} characters")
+        raise _refusal(Refusal.MALFORMED, f"longer than {MAX_URL_LENGTH} characters")
     if FORBIDDEN_CHARACTERS.search(url):
-        raise _refusal("blank, control character or backslash in the URL")
+        raise _refusal(Refusal.MALFORMED, "blank, control character or backslash in the URL")
     try:
         parsed = URL(url)
         host, port = parsed.raw_host, parsed.port
     except ValueError as error:
-        raise _refusal(f"not a URL: {error}") from error
+        raise _refusal(Refusal.MALFORMED, f"not a URL: {error}") from error
     if parsed.scheme != "https":
-        raise _refusal("not an https:// URL")
+        raise _refusal(Refusal.SCHEME, "not an https:// URL")
     if parsed.raw_user is not None or parsed.raw_password is not None:
-        raise _refusal("credentials in the URL")
+        raise _refusal(Refusal.CREDENTIALS, "credentials in the URL")
     if port not in allow_ports:
-        raise _refusal(f"port {port}")
+        raise _refusal(Refusal.PORT, f"port {port}")
     if not host:
-        raise _refusal("no host")
+        raise _refusal(Refusal.MALFORMED, "no host")
     _check_host(host, allow_networks)
     return str(parsed.with_fragment(None))
 
@@ -88,18 +88,18 @@ def _check_host(host: str, allow_networks: Sequence[IPNetwork]) -> None:
         literal = None
     if literal is not None:
         if is_refused(literal, allow_networks):
-            raise _refusal(f"{literal} is no public address")
+            raise _refusal(Refusal.ADDRESS, f"{literal} is no public address")
         return
     if ":" in host or "%" in host or not host.isascii():
-        raise _refusal(f"{host!r} is no host name")
+        raise _refusal(Refusal.MALFORMED, f"{host!r} is no host name")
     if NUMERIC_END.search(host):
-        raise _refusal(f"{host!r} is an address in disguise")
+        raise _refusal(Refusal.ADDRESS, f"{host!r} is an address in disguise")
     name = host.removesuffix(".").lower()
     if len(name) > MAX_NAME_LENGTH or not all(0 < len(label) <= MAX_LABEL_LENGTH for label in name.split(".")):
-        raise _refusal(f"{host!r} is no host name")
+        raise _refusal(Refusal.MALFORMED, f"{host!r} is no host name")
     if "." not in name or name.endswith(PRIVATE_SUFFIXES):
-        raise _refusal(f"{host!r} is no public name")
+        raise _refusal(Refusal.NAME, f"{host!r} is no public name")
 
 
-def _refusal(detail: str) -> ImageError:
-    return ImageError(ImageErrorCode.URL_REFUSED, detail)
+def _refusal(refusal: Refusal, detail: str) -> ImageError:
+    return ImageError(ImageErrorCode.URL_REFUSED, detail, refusal=refusal)

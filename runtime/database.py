@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
@@ -14,6 +14,9 @@ from runtime.settings import DatabaseSettings
 from runtime.sqlite import READ_ONLY, SqliteThreads, async_sqlite_engine
 
 _POSTGRESQL_SNAPSHOT = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+OnCommit = Callable[[Mapping[Any, Any]], None]
+"""Told what a transaction has left in its session's ``info``, once it is committed."""
 
 Answer = TypeVar("Answer")
 
@@ -37,14 +40,18 @@ class Database:
     the work is one plain function, and cheaper on SQLite (see `runtime.sqlite.SqliteThreads`).
     """
 
-    def __init__(self, settings: DatabaseSettings, *, durable: bool = True) -> None:
+    def __init__(
+        self, settings: DatabaseSettings, *, durable: bool = True, on_commit: OnCommit = lambda _info: None
+    ) -> None:
         """Connect when first used.
 
         Args:
             settings: Where the database is.
             durable: Whether what is committed survives a power cut. Without, a commit does not wait for the disk:
                 for what may be forgotten then, such as request rates. No commit of others becomes less durable by it.
+            on_commit: Called after every commit of `transaction`; it must not raise, since what is done is done.
         """
+        self._on_commit = on_commit
         self._writing_threads: SqliteThreads | None = None
         self._reading_threads: SqliteThreads | None = None
         if settings.url.startswith("sqlite"):
@@ -68,8 +75,10 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """A session that may write; commits at the end of the block, rolls back when it raises."""
-        async with self._writers() as session, session.begin():
-            yield session
+        async with self._writers() as session:
+            async with session.begin():
+                yield session
+            self._on_commit(session.info)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncSession]:

@@ -1,26 +1,67 @@
-"""Structured logs: structlog on top of the standard library, one line per event."""
+"""Structured logs: structlog on top of the standard library, one line per event, with the ids that people search for.
+
+Lines of the API carry ``request_id``, ``account_id`` and ``job_id``; those of workers ``job_id``, ``account_id``,
+``workflow_id`` and the activity; all of them ``trace_id`` while tracing is on. Nothing is written that
+`runtime.redaction` hides.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import structlog
+from opentelemetry import trace
 from structlog.dev import plain_traceback
 
+from runtime.redaction import redact_mapping, redact_traceback
 from runtime.settings import LogSettings
 
-LONGEST_VALUE = 1024
-"""Characters; anything longer is a picture or a body that has no business in a log."""
+JOB_RUN = "tryon-"
+"""Begins the workflow id of a job, before the job's own id."""
+
+_JOB_ID_LENGTH = 36
+
+TRACEBACKS = ("exception", "stack")
+
+_FROM_TEMPORAL = {
+    "temporal_workflow": ("workflow_id", "run_id", "workflow_type", "attempt"),
+    "temporal_activity": ("workflow_id", "activity_type", "attempt"),
+}
+"""What Temporal's loggers put aside in one field each, and what of it is worth a field of its own."""
 
 
-def _shorten(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    for name, value in event.items():
-        if isinstance(value, str) and len(value) > LONGEST_VALUE and name != "exception":
-            event[name] = f"{value[:64]}… ({len(value)} characters)"
+def _spread_temporal(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for source, names in _FROM_TEMPORAL.items():
+        details = event.pop(source, None)
+        if isinstance(details, Mapping):
+            for name in names:
+                if details.get(name) is not None:
+                    event.setdefault(name, details[name])
+    job_id = job_of_run(str(event.get("workflow_id", "")))
+    if job_id is not None:
+        event.setdefault("job_id", job_id)
     return event
+
+
+def job_of_run(workflow_id: str) -> str | None:
+    """The job that a workflow of this id carries out, if it carries out one."""
+    job_id = workflow_id.removeprefix(JOB_RUN)
+    return job_id if job_id != workflow_id and len(job_id) == _JOB_ID_LENGTH and job_id.count("-") == 4 else None
+
+
+def _add_trace_id(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    context = trace.get_current_span().get_span_context()
+    if context.is_valid:
+        event["trace_id"] = trace.format_trace_id(context.trace_id)
+    return event
+
+
+def _redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    tracebacks = {name: redact_traceback(event.pop(name)) for name in TRACEBACKS if isinstance(event.get(name), str)}
+    return redact_mapping(event) | tracebacks
 
 
 def configure_logs(settings: LogSettings, process: str) -> None:
@@ -35,25 +76,31 @@ def configure_logs(settings: LogSettings, process: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.ExtraAdder(),
+        _spread_temporal,
+        _add_trace_id,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _shorten,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
-    renderer: list[structlog.typing.Processor] = (
-        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer()
         if settings.format == "json"
-        # The default traceback shows local variables, and with them keys and pictures.
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain_traceback)]
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain_traceback)
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.StackInfoRenderer(),
+                structlog.processors.format_exc_info,
+                _redact,
+                renderer,
+            ],
         )
     )
     logging.basicConfig(handlers=[handler], level=settings.level.upper(), force=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import io
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,9 @@ ONE_PART_BYTES = 128 * 1024 * 1024
 
 CONNECTIONS = 16
 """Requests under way at the same time in one process."""
+
+OnCall = Callable[[str, str, float], None]
+"""Told of every call: operation, outcome (``ok``, ``missing``, ``failed``), seconds."""
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
@@ -70,7 +74,10 @@ class ObjectStore(Protocol):
 class S3ObjectStore:
     """`ObjectStore` over the minio client, whose blocking calls run in threads."""
 
-    def __init__(self, settings: ObjectStoreSettings) -> None:
+    def __init__(
+        self, settings: ObjectStoreSettings, on_call: OnCall = lambda _operation, _outcome, _seconds: None
+    ) -> None:
+        self._on_call = on_call
         address = urlsplit(settings.endpoint)
         self.bucket = settings.bucket
         # Threads of its own: a store that stalls must not take those that decode pictures.
@@ -90,22 +97,22 @@ class S3ObjectStore:
         )
 
     async def put(self, key: str, data: bytes, content_type: str) -> None:
-        await self._call(self._put, key, data, content_type)
+        await self._call("put", self._put, key, data, content_type)
 
     async def get(self, key: str) -> bytes:
-        return await self._call(self._get, key)
+        return await self._call("get", self._get, key)
 
     async def delete_prefix(self, prefix: str) -> int:
-        return await self._call(self._delete_prefix, prefix)
+        return await self._call("delete", self._delete_prefix, prefix)
 
     async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
-        return await self._call(self._list_keys, prefix, older_than)
+        return await self._call("list", self._list_keys, prefix, older_than)
 
     async def ensure_bucket(self) -> None:
-        await self._call(self._ensure_bucket)
+        await self._call("ensure_bucket", self._ensure_bucket)
 
     async def ping(self) -> None:
-        await self._call(self._client.bucket_exists, bucket_name=self.bucket)
+        await self._call("ping", self._client.bucket_exists, bucket_name=self.bucket)
 
     def _put(self, key: str, data: bytes, content_type: str) -> None:
         self._client.put_object(
@@ -146,17 +153,27 @@ class S3ObjectStore:
             self._client.make_bucket(bucket_name=self.bucket)
 
     async def _call(
-        self, function: Callable[Parameters, Answer], *args: Parameters.args, **kwargs: Parameters.kwargs
+        self,
+        operation: str,
+        function: Callable[Parameters, Answer],
+        *args: Parameters.args,
+        **kwargs: Parameters.kwargs,
     ) -> Answer:
+        began, outcome = time.monotonic(), "failed"
         try:
             work = functools.partial(function, *args, **kwargs)
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            outcome = "ok"
+            return answer
         except S3Error as error:
             if error.code == "NoSuchKey":
+                outcome = "missing"
                 raise ObjectMissingError(str(error.resource)) from error
             raise ObjectStoreUnavailableError(f"{error.code}: {error.message}") from error
         except (urllib3.exceptions.HTTPError, ServerError, InvalidResponseError) as error:
             raise ObjectStoreUnavailableError(str(error)) from error
+        finally:
+            self._on_call(operation, outcome, time.monotonic() - began)
 
 
 def _is_older(written_at: datetime, age: timedelta | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from temporalio import activity, workflow
@@ -32,30 +32,30 @@ def stop_event() -> asyncio.Event:
     return event
 
 
-async def serve_worker(
-    worker: Worker, stop: asyncio.Event, *background: Callable[[], Awaitable[None]], name: str
+async def serve_workers(
+    workers: Sequence[Worker], stop: asyncio.Event, *background: Callable[[], Awaitable[None]], name: str
 ) -> None:
-    """Poll until ``stop`` is set, then let the work at hand finish within the worker's graceful timeout.
+    """Poll until ``stop`` is set, then let the work at hand finish within the workers' graceful timeout.
 
     Args:
-        worker: Not yet running.
+        workers: Not yet running.
         stop: Set by a signal.
-        background: Endless loops that run beside the worker.
+        background: Endless loops that run beside the workers.
         name: For the log.
 
     Raises:
-        Exception: Whatever ended the worker or a loop before ``stop`` was set.
+        Exception: Whatever ended a worker or a loop before ``stop`` was set.
     """
     tasks = [asyncio.ensure_future(loop()) for loop in background]
     stopping = asyncio.create_task(stop.wait())
-    running = asyncio.create_task(worker.run())
+    running = [asyncio.create_task(worker.run()) for worker in workers]
     log.info("polling", worker=name)
-    await asyncio.wait([running, stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([*running, stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
     log.info("draining", worker=name)
     for task in [*tasks, stopping]:
         task.cancel()
-    await worker.shutdown()
-    results = await asyncio.gather(running, *tasks, return_exceptions=True)
+    await asyncio.gather(*(worker.shutdown() for worker in workers))
+    results = await asyncio.gather(*running, *tasks, return_exceptions=True)
     for result in results:
         if isinstance(result, Exception):
             raise result

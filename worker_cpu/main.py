@@ -5,32 +5,62 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+import structlog
+
+from domain.ended_jobs import ENDED
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.logs import configure_logs
+from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import serve_worker, stop_event, yield_to_others
+from runtime.process import serve_workers, stop_event, yield_to_others
 from runtime.settings import Settings, load_settings
+from runtime.telemetry import UNUSABLE, start_worker_telemetry
 from runtime.temporal import connect_temporal
+from runtime.versions import version_of, watch_routing
 from worker_cpu.relay import relay_forever
+from worker_cpu.state_metrics import StateMetrics, sqlite_folder
 from worker_cpu.worker import build_worker
-from workflows.sweeps import ensure_schedules
+from workflows.queues import CPU_QUEUE
+from workflows.schedules import ensure_schedules
+
+log = structlog.get_logger(__name__)
 
 
 async def run(settings: Settings) -> None:
-    """Poll until a signal comes."""
+    """Poll until a signal comes.
+
+    Raises:
+        MetricsAddressError: Metrics cannot be served; nothing was polled.
+        TracingUnavailable: Traces cannot be made.
+    """
     stop = stop_event()
-    database = Database(settings.database)
+    telemetry = start_worker_telemetry(settings, "worker_cpu", settings.metrics.worker_cpu_address)
+    meter, tracing = telemetry.meter, telemetry.tracing
+    database = Database(
+        settings.database,
+        on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
+    )
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
-    client = await connect_temporal(settings.temporal, metrics_address=settings.metrics.worker_cpu_address)
+    client = await connect_temporal(settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors)
     await ensure_schedules(client)
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    worker = build_worker(client, database, S3ObjectStore(settings.object_store), fetcher, settings)
+    store = S3ObjectStore(settings.object_store, object_store_calls(meter))
+    worker = build_worker(client, database, store, fetcher, settings)
+    state = StateMetrics(database, client, meter, sqlite_folder(settings.database.url))
     try:
-        await serve_worker(worker, stop, lambda: relay_forever(database, client, result_ttl), name="cpu")
+        await serve_workers(
+            [worker],
+            stop,
+            lambda: relay_forever(database, client, result_ttl),
+            lambda: state.record_forever(settings.metrics.state_interval_seconds),
+            lambda: watch_routing(client, CPU_QUEUE, "cpu", version_of(settings.temporal, "cpu")),
+            name="cpu",
+        )
     finally:
         await fetcher.close()
         await database.close()
+        tracing.close()
 
 
 def main() -> None:
@@ -38,7 +68,11 @@ def main() -> None:
     settings = load_settings()
     configure_logs(settings.logs, "worker_cpu")
     yield_to_others(settings.workers.niceness)
-    asyncio.run(run(settings))
+    try:
+        asyncio.run(run(settings))
+    except UNUSABLE as error:
+        log.error("worker cannot be started", reason=str(error))  # noqa: TRY400  # the sentence says it all
+        raise SystemExit(1) from None
 
 
 if __name__ == "__main__":

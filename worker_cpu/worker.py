@@ -8,6 +8,8 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.worker import Worker
 
+from activities.backfill_items import BackfillItemActivities
+from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
 from activities.garments import GarmentActivities
 from activities.ledger_check import LedgerCheckActivities
@@ -17,11 +19,14 @@ from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
+from domain.plans import load_plans
 from imaging.limits import LOGO_LIMITS, ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStore
 from runtime.settings import Settings
+from runtime.versions import deployment_config, version_of
+from workflows.backfill import BackfillWorkflow
 from workflows.logos import SetWatermarkWorkflow
 from workflows.products import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
@@ -37,6 +42,18 @@ STICKY_TIMEOUT = timedelta(seconds=2)
 
 CONCURRENT_STEPS = 16
 
+WORKFLOWS: list[type] = [
+    TryOnWorkflow,
+    ReconcileWorkflow,
+    PurgeWorkflow,
+    SetWatermarkWorkflow,
+    RegisterProductWorkflow,
+    SweepProductPicturesWorkflow,
+    LedgerCheckWorkflow,
+    BackfillWorkflow,
+]
+"""All there are; a test asks for saved histories of each."""
+
 
 def build_worker(
     client: Client, database: Database, store: ObjectStore, fetcher: RemoteImageFetcher, settings: Settings
@@ -48,19 +65,14 @@ def build_worker(
     products = ProductActivities(database, store, fetcher, limits)
     watermark = WatermarkActivities(database, store, settings.images)
     logos = LogoActivities(database, store, fetcher, replace(LOGO_LIMITS, max_bytes=settings.images.logo_max_bytes))
+    plans = load_plans(settings.billing.plans_file)
+    backfills = BackfillActivities(database, store, plans)
+    items = BackfillItemActivities(database, store, plans, limits)
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
     return Worker(
         client,
         task_queue=CPU_QUEUE,
-        workflows=[
-            TryOnWorkflow,
-            ReconcileWorkflow,
-            PurgeWorkflow,
-            SetWatermarkWorkflow,
-            RegisterProductWorkflow,
-            SweepProductPicturesWorkflow,
-            LedgerCheckWorkflow,
-        ],
+        workflows=WORKFLOWS,
         activities=[
             garments.fetch_garment,
             RehearsalActivities(store).rehearse,
@@ -75,11 +87,18 @@ def build_worker(
             bookkeeping.release,
             bookkeeping.clean_up,
             ReconcilingActivities(database, store, client, result_ttl).reconcile,
-            PurgingActivities(database, store, settings.jobs).purge,
+            PurgingActivities(database, store, settings.jobs, settings.backfills).purge,
             LedgerCheckActivities(database).check_ledger,
+            backfills.plan_backfill,
+            backfills.record_outcomes,
+            backfills.finish_backfill,
+            items.accept_item,
+            items.await_job,
+            items.keep_result,
         ],
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
         max_heartbeat_throttle_interval=CANCELLATION_DELAY,
+        deployment_config=deployment_config(version_of(settings.temporal, "cpu")),
     )

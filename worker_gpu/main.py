@@ -12,12 +12,16 @@ from activities.inference import InferenceActivities
 from engines.base import EngineUnavailable
 from engines.models import ModelsMissing
 from runtime.logs import configure_logs
+from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import serve_worker, stop_event, yield_to_others
+from runtime.process import serve_workers, stop_event, yield_to_others
 from runtime.settings import Settings, load_settings
+from runtime.telemetry import UNUSABLE, start_worker_telemetry
 from runtime.temporal import connect_temporal
+from runtime.versions import version_of, watch_routing
 from worker_gpu.engine import choose_engines, choose_segmenter
-from worker_gpu.worker import build_worker
+from worker_gpu.worker import build_workers
+from workflows.queues import GPU_QUEUE
 
 log = structlog.get_logger(__name__)
 
@@ -31,8 +35,12 @@ async def run(settings: Settings) -> bool:
     Raises:
         EngineUnavailable: An engine cannot be set up; nothing was polled.
         ModelsMissing: The models that find people are not there.
+        MetricsAddressError: Metrics cannot be served.
+        TracingUnavailable: Traces cannot be made.
     """
     stop = stop_event()
+    telemetry = start_worker_telemetry(settings, "worker_gpu", settings.metrics.worker_gpu_address)
+    tracing = telemetry.tracing
     given_up = asyncio.Event()
 
     def give_up() -> None:
@@ -46,11 +54,15 @@ async def run(settings: Settings) -> bool:
         await asyncio.to_thread(engine.setup)
         log.info("engine ready", engine=engine.info.name, device=engine.info.device)
     device = Device(engines.parallel, on_stall=give_up)
-    inference = InferenceActivities(S3ObjectStore(settings.object_store), segmenter, engines, device, give_up)
+    store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
+    inference = InferenceActivities(store, segmenter, engines, device, give_up, tracer=tracing.tracer)
     try:
-        client = await connect_temporal(settings.temporal, metrics_address=settings.metrics.worker_gpu_address)
-        await serve_worker(build_worker(client, inference, engines.parallel), stop, name="gpu")
+        client = await connect_temporal(settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors)
+        version = version_of(settings.temporal, "gpu")
+        workers = build_workers(client, inference, engines.parallel, version)
+        await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "gpu", version), name="gpu")
     finally:
+        tracing.close()
         if not device.close():
             log.error("a render hangs in the device and cannot be waited for")
             os._exit(1)
@@ -66,6 +78,9 @@ def main() -> None:
         ended_by_signal = asyncio.run(run(settings))
     except (ModelsMissing, EngineUnavailable) as error:
         log.error("engine cannot be set up", reason=str(error))  # noqa: TRY400  # the sentence says it all
+        raise SystemExit(1) from None
+    except UNUSABLE as error:
+        log.error("worker cannot be started", reason=str(error))  # noqa: TRY400
         raise SystemExit(1) from None
     if not ended_by_signal:
         log.error("the device is broken, hangs, or lacks memory; this process has to be started anew")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from temporalio.client import Client
+from temporalio.common import WorkerDeploymentVersion
 from temporalio.worker import Worker
 
 from activities.inference import InferenceActivities
-from workflows.queues import GPU_QUEUE
+from runtime.versions import deployment_config
+from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
 
 GRACEFUL_SHUTDOWN = timedelta(seconds=60)
@@ -18,19 +20,26 @@ FETCHED_MEANWHILE = 1
 """Jobs whose pictures are fetched and decoded while others are on the device."""
 
 
-def build_worker(client: Client, inference: InferenceActivities, parallel: int) -> Worker:
-    """Put the worker together; it polls once it is run.
+def build_workers(
+    client: Client, inference: InferenceActivities, parallel: int, version: WorkerDeploymentVersion | None = None
+) -> list[Worker]:
+    """Put the workers of both queues together; they poll once they are run.
 
     Args:
         client: Of the namespace.
         inference: The steps.
         parallel: How many of them the device takes at a time.
+        version: Which build this is; see `runtime.versions`.
     """
-    return Worker(
-        client,
-        task_queue=GPU_QUEUE,
-        activities=[inference.segment_person, inference.render],
-        max_concurrent_activities=parallel + FETCHED_MEANWHILE,
-        graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
-        max_heartbeat_throttle_interval=CANCELLATION_DELAY,
-    )
+    return [
+        Worker(
+            client,
+            task_queue=queue,
+            activities=[inference.segment_person, inference.render],
+            max_concurrent_activities=parallel + FETCHED_MEANWHILE,
+            graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
+            max_heartbeat_throttle_interval=CANCELLATION_DELAY,
+            deployment_config=deployment_config(version),
+        )
+        for queue in (GPU_QUEUE, GPU_BULK_QUEUE)
+    ]

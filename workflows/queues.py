@@ -10,16 +10,31 @@ CPU_QUEUE = "tryon-cpu"
 GPU_QUEUE = "tryon-gpu"
 """Segmentation and rendering."""
 
+GPU_BULK_QUEUE = "tryon-gpu-bulk"
+"""The same for backfills. In one queue their tasks would hold every place of a worker while a customer's task waits to
+be handed out; the same workers poll both, and let what comes from this one wait."""
+
 ACCOUNT_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnAccount")
 STAGE_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnStage")
 ENGINE_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnEngine")
-SEARCH_ATTRIBUTES = (ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE, ENGINE_ATTRIBUTE)
+ERROR_ATTRIBUTE = SearchAttributeKey.for_keyword("TryOnError")
+SEARCH_ATTRIBUTES = (ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE, ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE)
 
 INTERACTIVE_PRIORITY = 2
 """Priority keys go from 1 (first) to 5; jobs that somebody waits for stand before backfills (4)."""
 
 BULK_PRIORITY = 4
 """Imports and backfills: many at once, and nobody waits for a single one."""
+
+
+def is_urgent(priority: int) -> bool:
+    """Whether somebody waits for a job of this priority."""
+    return priority < BULK_PRIORITY
+
+
+def gpu_queue(priority: int) -> str:
+    """Where a job of this priority is segmented and rendered."""
+    return GPU_QUEUE if is_urgent(priority) else GPU_BULK_QUEUE
 
 
 def tryon_workflow_id(job_id: str) -> str:

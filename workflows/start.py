@@ -1,8 +1,9 @@
-"""The one function that starts jobs, used by the API and by the relay."""
+"""How jobs are started: by the API and the relay through one function, by backfills as children with its options."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TypedDict
 
 from temporalio.client import Client
 from temporalio.common import (
@@ -15,17 +16,38 @@ from temporalio.common import (
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from workflows.contracts import TryOnInput
-from workflows.queues import (
-    ACCOUNT_ATTRIBUTE,
-    CPU_QUEUE,
-    INTERACTIVE_PRIORITY,
-    STAGE_ATTRIBUTE,
-    tryon_workflow_id,
-)
+from workflows.queues import ACCOUNT_ATTRIBUTE, CPU_QUEUE, STAGE_ATTRIBUTE, tryon_workflow_id
 from workflows.tryon import TryOnWorkflow
 
 GRACE_AFTER_DEADLINE = timedelta(minutes=5)
 """The run ends itself at its deadline; this much later Temporal ends it, should it not be able to."""
+
+
+class TryOnOptions(TypedDict):
+    """How a job's workflow is started, whoever starts it."""
+
+    id: str
+    task_queue: str
+    id_reuse_policy: WorkflowIDReusePolicy
+    execution_timeout: timedelta
+    priority: Priority
+    search_attributes: TypedSearchAttributes
+    static_summary: str
+
+
+def tryon_options(job: TryOnInput) -> TryOnOptions:
+    """Its one id, its place in the queues, and what people find it by."""
+    return TryOnOptions(
+        id=tryon_workflow_id(job.job_id),
+        task_queue=CPU_QUEUE,
+        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        execution_timeout=timedelta(seconds=job.deadline_seconds) + GRACE_AFTER_DEADLINE,
+        priority=Priority(priority_key=job.priority, fairness_key=job.account_id),
+        search_attributes=TypedSearchAttributes(
+            [SearchAttributePair(ACCOUNT_ATTRIBUTE, job.account_id), SearchAttributePair(STAGE_ATTRIBUTE, "accepted")]
+        ),
+        static_summary=f"{job.kind}: " + " + ".join(garment.category for garment in job.garments),
+    )
 
 
 async def start_tryon(client: Client, job: TryOnInput) -> None:
@@ -39,19 +61,8 @@ async def start_tryon(client: Client, job: TryOnInput) -> None:
         await client.start_workflow(
             TryOnWorkflow.run,
             job,
-            id=tryon_workflow_id(job.job_id),
-            task_queue=CPU_QUEUE,
-            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            execution_timeout=timedelta(seconds=job.deadline_seconds) + GRACE_AFTER_DEADLINE,
-            priority=Priority(priority_key=INTERACTIVE_PRIORITY, fairness_key=job.account_id),
-            search_attributes=TypedSearchAttributes(
-                [
-                    SearchAttributePair(ACCOUNT_ATTRIBUTE, job.account_id),
-                    SearchAttributePair(STAGE_ATTRIBUTE, "accepted"),
-                ]
-            ),
-            static_summary=f"{job.kind}: " + " + ".join(garment.category for garment in job.garments),
+            **tryon_options(job),
         )
     except WorkflowAlreadyStartedError:
         return

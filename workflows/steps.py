@@ -14,6 +14,19 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
+from workflows.backfill_contracts import BackfillPlan
+from workflows.backfill_step_contracts import (
+    AcceptedItem,
+    AcceptItemInput,
+    AwaitJobInput,
+    FinishInput,
+    FinishReport,
+    KeepResultInput,
+    KeptResult,
+    PlanInput,
+    RecordInput,
+    RecordReport,
+)
 from workflows.contracts import (
     CleanUpInput,
     Contract,
@@ -158,6 +171,40 @@ LONG_SWEEPING = ActivityConfig(
     retry_policy=RetryPolicy(maximum_attempts=1),
 )
 
+PLANNING = ActivityConfig(
+    # Tens of thousands of rows read and judged, and a few hundred pages written.
+    start_to_close_timeout=timedelta(minutes=15),
+    heartbeat_timeout=timedelta(seconds=30),
+    # A store or a database that is away delays a backfill, for as long as it takes.
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1),
+        maximum_interval=timedelta(minutes=1),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+ITEM_WORK = ActivityConfig(
+    # A few pictures read and looked into, one transaction; or a picture copied.
+    start_to_close_timeout=timedelta(seconds=60),
+    # A store or a database that is away delays items; one that no try helps must not hold up the others for ever.
+    schedule_to_close_timeout=timedelta(hours=2),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_interval=timedelta(seconds=30),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+RECORDING = ActivityConfig(
+    # A page or two read and written.
+    start_to_close_timeout=timedelta(seconds=60),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(milliseconds=500),
+        maximum_interval=timedelta(seconds=30),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
 CHECKING = ActivityConfig(
     # Sums over the whole ledger, which only grows.
     start_to_close_timeout=timedelta(minutes=30),
@@ -186,16 +233,17 @@ class Step(Generic[Input, Output]):
     task_queue: str
     options: ActivityConfig
 
-    async def run(self, argument: Input, summary: str | None = None) -> Output:
+    async def run(self, argument: Input, summary: str | None = None, *, task_queue: str | None = None) -> Output:
         """Run the step from inside a workflow.
 
         Args:
             argument: Its input.
             summary: One line for whoever reads the run in the Temporal UI.
+            task_queue: Another queue than its own.
         """
         options: dict[str, Any] = {**self.options, "summary": summary}
         result: Output = await workflow.execute_activity(
-            self.name, argument, task_queue=self.task_queue, result_type=self.output_type, **options
+            self.name, argument, task_queue=task_queue or self.task_queue, result_type=self.output_type, **options
         )
         return result
 
@@ -215,5 +263,11 @@ FETCH_LOGO = Step("fetch_logo", FetchLogoInput, FetchedLogo, CPU_QUEUE, DOWNLOAD
 SAVE_WATERMARK = Step("save_watermark", SaveWatermarkInput, WatermarkSetting, CPU_QUEUE, BOOKKEEPING)
 COPY_PRODUCT_PICTURES = Step("copy_product_pictures", CopyPicturesInput, CopiedPictures, CPU_QUEUE, COPYING)
 SAVE_PRODUCT = Step("save_product", SaveProductInput, SavedProduct, CPU_QUEUE, SAVING)
+PLAN_BACKFILL = Step("plan_backfill", PlanInput, BackfillPlan, CPU_QUEUE, PLANNING)
+ACCEPT_ITEM = Step("accept_item", AcceptItemInput, AcceptedItem, CPU_QUEUE, ITEM_WORK)
+AWAIT_JOB = Step("await_job", AwaitJobInput, TryOnOutcome, CPU_QUEUE, RECORDING)
+KEEP_RESULT = Step("keep_result", KeepResultInput, KeptResult, CPU_QUEUE, ITEM_WORK)
+RECORD_OUTCOMES = Step("record_outcomes", RecordInput, RecordReport, CPU_QUEUE, RECORDING)
+FINISH_BACKFILL = Step("finish_backfill", FinishInput, FinishReport, CPU_QUEUE, PLANNING)
 CLEAN_UP_REGISTRATION = Step("clean_up_registration", CleanUpRegistrationInput, SweepReport, CPU_QUEUE, TIDYING)
 SWEEP_PRODUCT_PICTURES = Step("sweep_product_pictures", SweepInput, SweepReport, CPU_QUEUE, LONG_SWEEPING)

@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 
@@ -31,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
         TryOnState,
         WatermarkInput,
     )
-    from workflows.queues import ENGINE_ATTRIBUTE, STAGE_ATTRIBUTE
+    from workflows.queues import ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE, gpu_queue
 
 
 def error_code_of(error: BaseException) -> str:
@@ -68,9 +69,9 @@ class TryOnWorkflow:
                 outcome = await self._generate(job)
         except (ActivityError, TimeoutError, asyncio.CancelledError) as error:
             # A deadline shows as the cancellation of whatever step was under way.
-            self._error_code = "timed_out" if deadline.expired() else error_code_of(error)
-            release = ReleaseInput(job_id=job.job_id, error_code=self._error_code)
-            outcome = await steps.RELEASE.run(release, self._error_code)
+            code = "timed_out" if deadline.expired() else error_code_of(error)
+            outcome = await steps.RELEASE.run(ReleaseInput(job_id=job.job_id, error_code=code), code)
+        self._error_code = outcome.error_code
         self._enter(outcome.status)
         await self._clean_up(job)
         return outcome
@@ -96,11 +97,13 @@ class TryOnWorkflow:
                 account_id=job.account_id,
                 picture=rendered.picture,
                 trained=rendered.report.trained,
-            )
+            ),
+            "the JPEG for the customer",
         )
         self._enter("settling")
         return await steps.SETTLE.run(
-            SettleInput(job_id=job.job_id, result=finished.result, report=self._full_report(rendered.report))
+            SettleInput(job_id=job.job_id, result=finished.result, report=self._full_report(rendered.report)),
+            "completed and billed",
         )
 
     async def _draw(self, job: TryOnInput) -> RenderedPicture:
@@ -116,6 +119,7 @@ class TryOnWorkflow:
                 seed=job.seed,
             ),
             " + ".join(garment.category for garment in garments),
+            task_queue=gpu_queue(job.priority),
         )
         timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms}
         return rendered.model_copy(update={"report": rendered.report.model_copy(update={"timings_ms": timings})})
@@ -133,7 +137,11 @@ class TryOnWorkflow:
         try:
             async with asyncio.TaskGroup() as together:
                 person = together.create_task(
-                    steps.SEGMENT_PERSON.run(SegmentPersonInput(job_id=job.job_id, person=job.person), "person")
+                    steps.SEGMENT_PERSON.run(
+                        SegmentPersonInput(job_id=job.job_id, person=job.person),
+                        "person",
+                        task_queue=gpu_queue(job.priority),
+                    )
                 )
                 garments = [
                     together.create_task(
@@ -155,7 +163,7 @@ class TryOnWorkflow:
             await steps.CLEAN_UP.run(CleanUpInput(job_id=job.job_id), "inputs and intermediate pictures")
         except ActivityError:
             # The job's outcome stands; the purge deletes what is left.
-            workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id})
+            workflow.logger.warning("clean-up failed", extra={"job_id": job.job_id, "account_id": job.account_id})
 
     def _full_report(self, report: RenderReport) -> RenderReport:
         """The engine's report with the times of everything around it."""
@@ -167,9 +175,11 @@ class TryOnWorkflow:
         now = workflow.now()
         self._stage_ms[self._stage] = round((now - self._stage_began) / timedelta(milliseconds=1))
         self._stage, self._stage_began = stage, now
-        attributes = [STAGE_ATTRIBUTE.value_set(stage)]
+        attributes: list[SearchAttributeUpdate[str]] = [STAGE_ATTRIBUTE.value_set(stage)]
         if self._engine is not None and stage == "watermarking":
             attributes.append(ENGINE_ATTRIBUTE.value_set(self._engine))
+        if self._error_code is not None and stage == "failed":
+            attributes.append(ERROR_ATTRIBUTE.value_set(self._error_code))
         workflow.upsert_search_attributes(attributes)
         workflow.set_current_details(self._details())
 

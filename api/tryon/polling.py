@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from domain import jobs
+from domain import backfills, jobs
 from domain.errors import TryOnError, sentence_of
 from domain.keys import KeyOwner
 from domain.object_keys import job_prefix, result_key
@@ -103,10 +103,12 @@ class JobReader:
                 session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=datetime.now(UTC)
             )
             await jobs.end_access(session, job_id=job.id, now=datetime.now(UTC))
+            kept = await backfills.forget_results_of(session, job_id=job.id)
         if cancelled:
             await self._cancel_run(job.id)
         await self._forget_inputs(job.id)
-        await self._parts.store.delete_prefix(result_key(str(job.id)))
+        for key in (result_key(str(job.id)), *kept):
+            await self._parts.store.delete_prefix(key)
         async with self._parts.database.transaction() as session:
             await jobs.forget_result(session, job_id=job.id)
 

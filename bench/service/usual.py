@@ -52,8 +52,13 @@ class Bench:
 
 
 @contextmanager
-def running(data_dir: Path) -> Iterator[Bench]:
-    """Bring a stack up, and down again at the end."""
+def running(data_dir: Path, generations: int | None = None) -> Iterator[Bench]:
+    """Bring a stack up, and down again at the end.
+
+    Args:
+        data_dir: Where it keeps everything.
+        generations: What its account may start; the plan's volume without.
+    """
     environment = {**without_tryon_variables(), "TRYON_DATA_DIR": str(data_dir), **NO_RATE_LIMIT}
 
     def tryon(*arguments: str) -> str:
@@ -67,7 +72,9 @@ def running(data_dir: Path) -> Iterator[Bench]:
         record = StackRecord.read(data_dir)
         if record is None:
             raise RuntimeError("the stack left no record")
-        account = json.loads(tryon("account", "create", "--email", "bench@example.com", "--plan", "scale", "--json"))
+        terms = () if generations is None else ("--included", str(generations), "--daily-cap", str(generations))
+        created = tryon("account", "create", "--email", "bench@example.com", "--plan", "scale", *terms, "--json")
+        account = json.loads(created)
         key = json.loads(tryon("key", "create", "--account", account["accountId"], "--json"))["apiKey"]
         headers = {"Authorization": f"Bearer {key}"}
         with httpx.Client(base_url=record.addresses["API"], headers=headers, timeout=60, trust_env=False) as client:

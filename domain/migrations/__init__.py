@@ -36,6 +36,16 @@ def _is_current(connection: Connection) -> bool:
     return MigrationContext.configure(connection).get_current_revision() == newest
 
 
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _is_known(connection: Connection) -> bool:
+    found = _revision(connection)
+    known = {script.revision for script in ScriptDirectory.from_config(_config(connection)).walk_revisions()}
+    return found is None or found in known
+
+
 def _differences(connection: Connection) -> list[object]:
     return list(compare_metadata(MigrationContext.configure(connection), Table.metadata))
 
@@ -50,6 +60,18 @@ async def is_current(engine: AsyncEngine) -> bool:
     """Whether the database has seen every migration."""
     async with engine.connect() as connection:
         return await connection.run_sync(_is_current)
+
+
+async def revision(engine: AsyncEngine) -> str | None:
+    """The newest migration that this database has seen."""
+    async with engine.connect() as connection:
+        return await connection.run_sync(_revision)
+
+
+async def is_known(engine: AsyncEngine) -> bool:
+    """Whether this code knows the database's newest migration; if not, a newer service has used the database."""
+    async with engine.connect() as connection:
+        return await connection.run_sync(_is_known)
 
 
 async def differences(engine: AsyncEngine) -> list[object]:

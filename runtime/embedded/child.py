@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 """Linux: the kernel sends a signal to the child when its parent dies, however it dies."""
+
+
+STACK_MARK = "TRYON_CHILD_OF_STACK"
+"""Environment variable of every process that a stack starts; its value is the stack's data folder."""
+
+
+def marked_environment(data_dir: Path) -> dict[str, str]:
+    """The environment of this process, with the mark of the stack in ``data_dir``."""
+    return {**os.environ, STACK_MARK: str(data_dir)}
 
 
 @dataclass(frozen=True)
@@ -37,9 +48,14 @@ class ChildSpec:
     stops_last: bool = False
 
 
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+def _dying_with(parent: int) -> Callable[[], None]:
+    def ask_the_kernel() -> None:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+            if os.getppid() != parent:  # it died before the kernel was asked
+                os._exit(1)
+
+    return ask_the_kernel
 
 
 class Child:
@@ -49,6 +65,16 @@ class Child:
         self.spec = spec
         self._log_file = log_file
         self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+
+    @property
+    def log_file(self) -> Path:
+        return self._log_file
+
+    @property
+    def age_seconds(self) -> float:
+        """How long ago it was started."""
+        return time.monotonic() - self._started
 
     @property
     def pid(self) -> int | None:
@@ -60,7 +86,13 @@ class Child:
         return self._process.poll() if self._process else None
 
     def start(self) -> None:
-        """Start it in a session of its own, so that Ctrl-C in the terminal reaches only the one who stops in order."""
+        """Start it in a session of its own, so that Ctrl-C in the terminal reaches only the one who stops in order.
+
+        Raises:
+            OSError: There is no such program, or no memory or process to spare.
+        """
+        self._end_offspring()
+        self._started = time.monotonic()
         self._log_file.parent.mkdir(parents=True, exist_ok=True)
         with self._log_file.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: S603  # our own command lines
@@ -70,7 +102,7 @@ class Child:
                 stderr=log,
                 env=dict(self.spec.environment),
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509  # a single-threaded parent
+                preexec_fn=_dying_with(os.getpid()),  # noqa: PLW1509  # it touches nothing that a thread may hold
             )
 
     async def wait_ready(self, seconds: float) -> None:
@@ -96,14 +128,22 @@ class Child:
     async def stop(self) -> None:
         """Ask it to end, wait, then kill."""
         process = self._process
-        if process is None or process.poll() is not None:
+        if process is None:
             return
-        process.terminate()
-        try:
-            await asyncio.to_thread(process.wait, self.spec.stop_seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            await asyncio.to_thread(process.wait)
+        if process.poll() is None:
+            process.terminate()
+            try:
+                await asyncio.to_thread(process.wait, self.spec.stop_seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                await asyncio.to_thread(process.wait)
+        self._end_offspring()
+
+    def _end_offspring(self) -> None:
+        """Kill what the process has started itself and, being dead, can no longer stop."""
+        if self._process is not None and self._process.poll() is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
 
 class ChildFailedError(Exception):

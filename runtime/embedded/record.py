@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,28 @@ class ProcessIdentity:
 
 
 @dataclass(frozen=True)
+class Endings:
+    """How often a process of the stack ended by itself since the stack came up, and how the last time."""
+
+    count: int
+    exit_code: int
+
+
+@dataclass(frozen=True)
 class StackRecord:
-    """A stack that is up, or was when its supervisor died."""
+    """A stack that is up, or was when its supervisor died.
+
+    Attributes:
+        supervisor: Who runs it.
+        children: Its processes that run, by name.
+        addresses: What a person wants to open, by name.
+        endings: Those of its processes that have ended by themselves.
+    """
 
     supervisor: ProcessIdentity
     children: dict[str, ProcessIdentity]
     addresses: dict[str, str]
+    endings: dict[str, Endings] = field(default_factory=dict)
 
     @classmethod
     def read(cls, data_dir: Path) -> StackRecord | None:
@@ -53,8 +69,9 @@ class StackRecord:
                 ProcessIdentity(**raw["supervisor"]),
                 {name: ProcessIdentity(**identity) for name, identity in raw["children"].items()},
                 raw["addresses"],
+                {name: Endings(**endings) for name, endings in raw.get("endings", {}).items()},
             )
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def write(self, data_dir: Path) -> None:
@@ -63,16 +80,6 @@ class StackRecord:
     @staticmethod
     def remove(data_dir: Path) -> None:
         (data_dir / RECORD_FILE).unlink(missing_ok=True)
-
-    def stop_leftovers(self) -> list[str]:
-        """End children whose supervisor died without them; returns their names."""
-        left = {name: process for name, identity in self.children.items() if (process := identity.find())}
-        for process in left.values():
-            process.terminate()
-        _, alive = psutil.wait_procs(list(left.values()), timeout=10)
-        for process in alive:
-            process.kill()
-        return list(left)
 
 
 def write_privately(path: Path, text: str) -> None:
@@ -90,9 +97,17 @@ def write_environment(path: Path, variables: Mapping[str, str]) -> None:
 
 def stack_secrets(data_dir: Path) -> dict[str, str]:
     """Secrets of this stack, made at its first start."""
-    path = data_dir / SECRETS_FILE
-    if not path.exists():
-        made = {"s3_secret_key": secrets.token_urlsafe(32), "key_pepper": secrets.token_urlsafe(48)}
-        write_privately(path, json.dumps(made, indent=2))
-    kept: dict[str, str] = json.loads(path.read_text())
+    if not has_secrets(data_dir):
+        keep_secrets(data_dir, {"s3_secret_key": secrets.token_urlsafe(32), "key_pepper": secrets.token_urlsafe(48)})
+    kept: dict[str, str] = json.loads((data_dir / SECRETS_FILE).read_text())
     return kept
+
+
+def has_secrets(data_dir: Path) -> bool:
+    """Whether a stack has run in this folder, or was restored there."""
+    return (data_dir / SECRETS_FILE).exists()
+
+
+def keep_secrets(data_dir: Path, kept: Mapping[str, str]) -> None:
+    """Replace the secrets of this stack: ``s3_secret_key``, ``key_pepper``, perhaps ``key_pepper_previous``."""
+    write_privately(data_dir / SECRETS_FILE, json.dumps(dict(kept), indent=2))

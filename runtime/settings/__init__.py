@@ -13,21 +13,28 @@ from typing import get_type_hints
 
 from runtime.settings.concern import Concern
 from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
+from runtime.settings.observability import LogSettings, MetricsSettings, TracingSettings
 from runtime.settings.pictures import ImageSettings
 from runtime.settings.platform import (
     DatabaseSettings,
-    LogSettings,
-    MetricsSettings,
     ObjectStoreSettings,
     StackSettings,
     TemporalSettings,
     WorkerSettings,
 )
-from runtime.settings.service import ApiSettings, BillingSettings, JobSettings, RateLimitSettings, SecuritySettings
+from runtime.settings.service import (
+    ApiSettings,
+    BackfillSettings,
+    BillingSettings,
+    JobSettings,
+    RateLimitSettings,
+    SecuritySettings,
+)
 
 __all__ = [
     "EMBEDDED_FILE",
     "ApiSettings",
+    "BackfillSettings",
     "BillingSettings",
     "CheckSettings",
     "DatabaseSettings",
@@ -44,6 +51,7 @@ __all__ = [
     "Settings",
     "StackSettings",
     "TemporalSettings",
+    "TracingSettings",
     "WorkerSettings",
     "load_settings",
     "without_tryon_variables",
@@ -59,6 +67,7 @@ class Settings:
     api: ApiSettings
     rate_limit: RateLimitSettings
     jobs: JobSettings
+    backfills: BackfillSettings
     billing: BillingSettings
     images: ImageSettings
     engine: EngineSettings
@@ -73,6 +82,7 @@ class Settings:
     stack: StackSettings
     logs: LogSettings
     metrics: MetricsSettings
+    tracing: TracingSettings
 
     def __init__(self, embedded_file: Path | None = None) -> None:
         for name, concern in self.concerns().items():

@@ -1,9 +1,8 @@
-"""What the service stands on: database, object store, Temporal, the embedded stack, logs, metrics."""
+"""What the service stands on: database, object store, Temporal, the embedded stack, workers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
@@ -45,7 +44,7 @@ class ObjectStoreSettings(Concern):
     """Secret access key. ``tryon up`` makes one of its own."""
 
     bucket: str = "tryon"
-    """One bucket for everything; made at start if it is not there."""
+    """One bucket for everything; ``tryon up`` and ``tryon bucket create`` make it if it is not there."""
 
     region: str = "us-east-1"
     """Region name used in signatures; MinIO and SeaweedFS take any."""
@@ -84,6 +83,13 @@ class TemporalSettings(Concern):
     describe_timeout_seconds: float = Field(default=0.5, gt=0)
     """How long a poll waits to learn whether a run is still alive before it answers ``processing``."""
 
+    deployment: str = Field(default="tryon", pattern=r"^[A-Za-z0-9_-]{1,100}$")
+    """What the deployments of versioned workers are called: this with ``-cpu`` and with ``-gpu`` behind it."""
+
+    build_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{0,100}$")
+    """Which build a worker is. Without it (or empty) workers are not versioned; with it a worker is given nothing
+    until its build is made the current one: docs/versions.md."""
+
 
 class StackSettings(Concern):
     """The embedded stack of ``tryon up``.
@@ -108,19 +114,6 @@ class StackSettings(Concern):
     """Embedded object store; its gRPC port lies 10000 above."""
 
 
-class LogSettings(Concern):
-    """Logs."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_LOG_")
-    title = "Logs"
-
-    level: Literal["debug", "info", "warning", "error"] = "info"
-    """Least severity that is written."""
-
-    format: Literal["json", "text"] = "json"
-    """One JSON object a line, or text for people."""
-
-
 class WorkerSettings(Concern):
     """The workers."""
 
@@ -130,16 +123,3 @@ class WorkerSettings(Concern):
     niceness: int = Field(default=5, ge=0, le=19)
     """How far workers stand back for other processes of their machine. Where everything runs on one, a render
     would otherwise be felt in every poll; on a machine of their own it changes nothing."""
-
-
-class MetricsSettings(Concern):
-    """Prometheus metrics of the workers: those of Temporal's SDK, and the service's own (``tryon_…``)."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_METRICS_")
-    title = "Metrics"
-
-    worker_cpu_address: str | None = None
-    """Host and port where the CPU worker serves ``/metrics``; None serves none."""
-
-    worker_gpu_address: str | None = None
-    """The same of the GPU worker."""

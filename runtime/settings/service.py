@@ -99,6 +99,17 @@ class JobSettings(Concern):
     """Longest time that a poll with ``Prefer: wait=N`` is held; proxies in front must allow for more."""
 
 
+class BackfillSettings(Concern):
+    """Backfills: many jobs started by an engineer at once."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_BACKFILL_")
+    title = "Backfills"
+
+    keep_days: int = Field(default=30, ge=1)
+    """How long what lies below ``backfills/<id>/`` is kept after the last change there: photos, items, pictures,
+    outcomes. A backfill that waits writes there every few hours."""
+
+
 class BillingSettings(Concern):
     """What accounts pay for."""
 
@@ -118,4 +129,14 @@ class SecuritySettings(Concern):
 
     key_pepper: SecretStr = SecretStr("")
     """Server-side secret of at least 32 characters that API-key digests are made with. Changing it makes every
-    key invalid. ``tryon up`` makes one of its own; any other deployment has to set it."""
+    key invalid, unless the old one is still accepted (next setting). ``tryon up`` makes one of its own; any other
+    deployment has to set it."""
+
+    key_pepper_previous: SecretStr = SecretStr("")
+    """Other peppers under which keys are still accepted, with commas between them; a key moves to the current one at
+    its first use. Set while peppers are changed, see docs/rotation.md."""
+
+    def peppers(self) -> tuple[str, list[str]]:
+        """The current pepper, and the others."""
+        others = self.key_pepper_previous.get_secret_value().split(",")
+        return self.key_pepper.get_secret_value(), [part for each in others if (part := each.strip())]

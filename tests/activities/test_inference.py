@@ -227,11 +227,17 @@ async def test_renders_are_metered_with_their_engine_and_its_readings(steps_of: 
     environment = ActivityEnvironment()
     environment.metric_meter = meter
     await environment.run(steps_of(store, FakeEngine()).render, await render_input(store, GarmentHints()))
-    meter.with_additional_attributes.assert_called_with({"engine": "fake"})
     histograms = [call.args[0] for call in meter.create_histogram_float.call_args_list]
-    assert histograms == ["tryon_render_seconds", "tryon_paint_seconds", "tryon_render_queue_seconds"]
+    assert histograms == [
+        "tryon_device_seconds",
+        "tryon_render_seconds",
+        "tryon_paint_seconds",
+        "tryon_render_queue_seconds",
+    ]
+    labels = [call.args[1] for call in meter.create_histogram_float.return_value.record.call_args_list]
+    assert labels == [{"step": "render", "engine": "fake"}, *3 * [{"engine": "fake"}]]
     assert meter.create_gauge_float.call_args.args[0] == "tryon_engine_memory_bytes"
-    meter.create_gauge_float.return_value.set.assert_called_once_with(5.0)
+    meter.create_gauge_float.return_value.set.assert_called_once_with(5.0, {"engine": "fake"})
 
 
 class BrokenEngine(FakeEngine):

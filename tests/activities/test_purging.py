@@ -11,7 +11,7 @@ from domain.keys import KeyDigester
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
-from runtime.settings import JobSettings
+from runtime.settings import BackfillSettings, JobSettings
 from tests.factories import create_caller, create_job
 from workflows.contracts import SweepInput, SweepReport
 
@@ -19,7 +19,7 @@ KEEP = timedelta(hours=1)
 
 
 async def purge(database: Database, store: MemoryObjectStore, limit: int = 10_000) -> SweepReport:
-    activities = PurgingActivities(database, store, JobSettings())
+    activities = PurgingActivities(database, store, JobSettings(), BackfillSettings())
     return await ActivityEnvironment().run(activities.purge, SweepInput(limit=limit))
 
 

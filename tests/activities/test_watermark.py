@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 from structlog.testing import capture_logs
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.objects import put_object
@@ -159,8 +160,9 @@ async def test_a_store_that_is_away_is_a_reason_to_try_again(account: Account, m
         return await read(key)
 
     monkeypatch.setattr(account.store, "get", without_logos)
-    with pytest.raises(ObjectStoreUnavailableError):
+    with pytest.raises(ApplicationError) as failed:
         await account.mark()
+    assert (failed.value.type, failed.value.non_retryable) == ("ObjectStoreUnavailableError", False)
 
 
 async def test_a_logo_replaced_while_it_is_read_is_replaced_on_the_picture_too(

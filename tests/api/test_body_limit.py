@@ -5,6 +5,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
+from api.body_budget import BodyBudget
 from api.body_limit import BODY, COPIED_AT_ONCE, BodyLimit
 
 CAP = 100
@@ -31,7 +32,7 @@ def limited(application: Application, budget: int = 1000, timeout_seconds: float
         application,
         caps=caps or {"/large": CAP},
         other_cap=10,
-        budget=budget,
+        budget=BodyBudget(budget, small=10),
         timeout_seconds=timeout_seconds,
         holder_of=lambda scope: scope["holder"],
     )

@@ -22,7 +22,9 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["configuration.md", "errors.md", "test-keys.md", "garments.md", "api.md"])
+@pytest.mark.parametrize(
+    "name", ["configuration.md", "errors.md", "test-keys.md", "garments.md", "api.md", "observability.md"]
+)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert (PROJECT / "docs" / name).read_text() == generator().pages()[name], "run `make docs`"
 

@@ -14,21 +14,25 @@ from runtime.settings import DatabaseSettings
 
 
 @pytest.fixture
-async def own_database_url(database_url: str, tmp_path: Path) -> str:
-    """Address of a migrated database that only this test uses; it goes with its server or its folder."""
+async def empty_database_url(database_url: str, tmp_path: Path) -> str:
+    """Address of a database without tables that only this test uses; it goes with its server or its folder."""
     if database_url.startswith("sqlite"):
-        url = f"sqlite+aiosqlite:///{tmp_path}/own.db"
-    else:
-        name = f"own_{uuid.uuid4().hex}"
-        server = create_async_engine(database_url, isolation_level="AUTOCOMMIT")
-        async with server.connect() as connection:
-            await connection.execute(text(f"CREATE DATABASE {name}"))
-        await server.dispose()
-        url = make_url(database_url).set(database=name).render_as_string(hide_password=False)
-    database = Database(DatabaseSettings(url=url))
+        return f"sqlite+aiosqlite:///{tmp_path}/own.db"
+    name = f"own_{uuid.uuid4().hex}"
+    server = create_async_engine(database_url, isolation_level="AUTOCOMMIT")
+    async with server.connect() as connection:
+        await connection.execute(text(f"CREATE DATABASE {name}"))
+    await server.dispose()
+    return make_url(database_url).set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture
+async def own_database_url(empty_database_url: str) -> str:
+    """Address of a migrated database that only this test uses."""
+    database = Database(DatabaseSettings(url=empty_database_url))
     await migrations.upgrade(database.engine)
     await database.close()
-    return url
+    return empty_database_url
 
 
 @pytest.fixture

@@ -197,7 +197,7 @@ class MoneyService:
         await sweeper.reconcile(SweepInput())
 
     async def purge(self) -> None:
-        await PurgingActivities(self._database, self.store, SETTINGS.jobs).purge(SweepInput())
+        await PurgingActivities(self._database, self.store, SETTINGS.jobs, SETTINGS.backfills).purge(SweepInput())
 
     async def relay(self) -> None:
         await relay_round(self._database, self.temporal.seen_by(Process()), RESULT_LASTS)

@@ -16,7 +16,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.purging import PurgingActivities
 from domain.tables import Job, Table
-from runtime.settings import JobSettings
+from runtime.settings import BackfillSettings, JobSettings
 from tests.api.conftest import single
 from tests.integration.conftest import Service
 from tests.pictures import data_uri
@@ -74,7 +74,7 @@ async def test_a_result_goes_when_its_time_is_over(service: Service) -> None:
             .values(expires_at=datetime.now(UTC) - timedelta(seconds=1))
         )
     assert (await service.client.get(f"/api/v1/tryon/{job_id}")).status_code == 404
-    activities = PurgingActivities(service.database, service.store, JobSettings())
+    activities = PurgingActivities(service.database, service.store, JobSettings(), BackfillSettings())
     await ActivityEnvironment().run(activities.purge, SweepInput(limit=10_000))
     assert await service.objects(job_id) == []
 

@@ -1,17 +1,26 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
+import subprocess
 import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
-from runtime.embedded.child import Child, ChildFailedError, ChildSpec
-from runtime.embedded.record import ProcessIdentity, StackRecord
-from runtime.embedded.supervisor import Supervisor
+from runtime.embedded.child import STACK_MARK, Child, ChildFailedError, ChildSpec, marked_environment
+from runtime.embedded.leftovers import stop_leftovers
+from runtime.embedded.lock import FolderInUseError, sole_use
+from runtime.embedded.log_files import bound_log
+from runtime.embedded.record import Endings, ProcessIdentity, StackRecord
+from runtime.embedded.supervisor import LOG_SECONDS, Supervisor
+
+PROJECT = Path(__file__).parents[2]
 
 WAIT = "import time; time.sleep(60)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
@@ -25,22 +34,167 @@ def spec(code: str = WAIT, name: str = "child", stop_seconds: float = 5) -> Chil
     return ChildSpec(name, [sys.executable, "-c", code], always_ready, stop_seconds=stop_seconds)
 
 
+class Watched:
+    """A supervisor that watches, and what it has told."""
+
+    def __init__(self, folder: Path, *, first_pause_seconds: float = 0.01, longest_log_bytes: int = 1_000_000) -> None:
+        self.running: dict[str, ProcessIdentity] = {}
+        self.endings: dict[str, Endings] = {}
+        self.stop = asyncio.Event()
+        self.supervisor = Supervisor(
+            folder, self._note, first_pause_seconds=first_pause_seconds, longest_log_bytes=longest_log_bytes
+        )
+
+    def _note(self, running: dict[str, ProcessIdentity], endings: dict[str, Endings]) -> None:
+        self.running, self.endings = running, endings
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        watch = asyncio.create_task(self.supervisor.watch(self.stop))
+        try:
+            async with asyncio.timeout(20):
+                yield
+        finally:
+            self.stop.set()
+            await watch
+            await self.supervisor.stop()
+
+
+async def until(probe: Callable[[], object]) -> None:
+    while not probe():
+        await asyncio.sleep(0.02)
+
+
+def killed(child: Child) -> int:
+    assert child.pid is not None
+    os.kill(child.pid, signal.SIGKILL)
+    return child.pid
+
+
 async def test_a_child_that_dies_is_started_again(tmp_path: Path) -> None:
-    seen: list[dict[str, ProcessIdentity]] = []
-    supervisor, stop = Supervisor(tmp_path, seen.append), asyncio.Event()
-    child = supervisor.start(spec())
-    watching = asyncio.create_task(supervisor.watch(stop))
-    first = child.pid
-    assert first is not None
-    os.kill(first, signal.SIGKILL)
-    async with asyncio.timeout(10):
-        while child.pid == first or child.exit_code is not None:
-            await asyncio.sleep(0.05)
-    assert seen[-1]["child"].pid == child.pid
-    stop.set()
-    await watching
-    await supervisor.stop()
+    scene = Watched(tmp_path)
+    child = scene.supervisor.start(spec())
+    async with scene.watching():
+        first = killed(child)
+        await until(lambda: child.exit_code is None and child.pid != first)
+        await until(lambda: scene.running["child"].pid == child.pid)
+        assert scene.endings == {"child": Endings(1, -signal.SIGKILL)}
     assert child.exit_code is not None
+
+
+async def test_a_child_that_gives_up_by_itself_is_started_again_and_its_last_exit_code_is_told(tmp_path: Path) -> None:
+    scene = Watched(tmp_path)
+    scene.supervisor.start(spec("raise SystemExit(1)"))
+    async with scene.watching():
+        await until(lambda: scene.endings.get("child", Endings(0, 0)).count >= 3)
+        assert scene.endings["child"].exit_code == 1
+
+
+async def test_a_child_that_never_comes_up_holds_up_no_other(tmp_path: Path) -> None:
+    async def never(_pid: int) -> None:
+        raise ConnectionError("no answer")
+
+    scene = Watched(tmp_path)
+    hanging = scene.supervisor.start(ChildSpec("hanging", [sys.executable, "-c", WAIT], never))
+    child = scene.supervisor.start(spec())
+    async with scene.watching():
+        first_hanging = killed(hanging)
+        await until(lambda: hanging.exit_code is None and hanging.pid != first_hanging)  # and is now being waited for
+        first = killed(child)
+        await until(lambda: child.exit_code is None and child.pid != first)
+
+
+async def test_the_pause_before_a_child_is_started_again_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noting(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0.001)
+
+    monkeypatch.setattr("runtime.embedded.supervisor.asyncio.sleep", noting)
+    monkeypatch.setattr("runtime.embedded.supervisor.WATCH_SECONDS", 0.0)
+    scene = Watched(tmp_path, first_pause_seconds=1.0)
+    scene.supervisor.start(spec("raise SystemExit(1)"))
+    async with scene.watching():
+        while scene.endings.get("child", Endings(0, 0)).count < 7:
+            await sleep(0.02)
+    grown = [pause for pause in pauses if pause not in (0.0, LOG_SECONDS)]
+    assert grown[:6] == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0]
+
+
+async def test_a_program_that_is_gone_ends_neither_the_watch_nor_the_others(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.symlink_to(sys.executable)
+    scene = Watched(tmp_path)
+    gone = scene.supervisor.start(ChildSpec("gone", [str(program), "-c", WAIT], always_ready))
+    child = scene.supervisor.start(spec())
+    async with scene.watching():
+        program.unlink()
+        killed(gone)
+        await until(lambda: scene.endings.get("gone", Endings(0, 0)).count >= 2)
+        first = killed(child)
+        await until(lambda: child.exit_code is None and child.pid != first)
+        program.symlink_to(sys.executable)
+        await until(lambda: gone.exit_code is None)
+
+
+async def test_a_record_that_cannot_be_written_does_not_end_the_watch(tmp_path: Path) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    scene = Watched(tmp_path)
+    supervisor = Supervisor(tmp_path, full, first_pause_seconds=0.01)
+    scene.supervisor = supervisor
+    child = supervisor.start(spec())
+    async with scene.watching():
+        first = killed(child)
+        await until(lambda: child.exit_code is None and child.pid != first)
+
+
+async def test_what_a_killed_child_has_started_goes_before_it_is_started_again(tmp_path: Path) -> None:
+    told = "import subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    scene = Watched(tmp_path)
+    child = scene.supervisor.start(spec(f"{told}; print(p.pid, flush=True); time.sleep(60)"))
+    async with scene.watching():
+        await until(lambda: (tmp_path / "child.log").read_text().endswith("\n"))
+        grandchild = psutil.Process(int((tmp_path / "child.log").read_text()))
+        first = killed(child)
+        await until(lambda: child.exit_code is None and child.pid != first)
+        await until(lambda: not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE)
+
+
+async def test_a_log_that_grows_too_long_is_put_aside_while_its_writer_goes_on(tmp_path: Path) -> None:
+    scene = Watched(tmp_path, longest_log_bytes=100)
+    talk = "import sys, time; print('a' * 200, flush=True); sys.stdin.read(); time.sleep(60)"
+    log_file = tmp_path / "child.log"
+    scene.supervisor.start(spec(talk))
+    await until(lambda: log_file.stat().st_size > 200)
+    async with scene.watching():
+        await until(lambda: log_file.stat().st_size == 0)
+    assert (tmp_path / "child.log.1").read_text() == "a" * 200 + "\n"
+
+
+def test_a_writer_goes_on_at_the_beginning_of_an_emptied_log(tmp_path: Path) -> None:
+    log_file = tmp_path / "child.log"
+    with log_file.open("ab", buffering=0) as writer:
+        writer.write(b"long" * 10)
+        assert bound_log(log_file, 10)
+        writer.write(b"short")
+        assert not bound_log(log_file, 10)
+    assert log_file.read_bytes() == b"short"
+
+
+def test_a_log_is_bounded_on_a_full_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    log_file = tmp_path / "child.log"
+    log_file.write_bytes(b"x" * 100)
+    monkeypatch.setattr("runtime.embedded.log_files.shutil.copyfile", full)
+    assert bound_log(log_file, 10)
+    assert log_file.read_bytes() == b""
+    assert list(tmp_path.iterdir()) == [log_file]
 
 
 async def test_a_child_that_does_not_listen_is_killed(tmp_path: Path) -> None:
@@ -70,16 +224,53 @@ async def test_leftovers_of_a_dead_supervisor_are_stopped_and_strangers_are_not(
     assert stranger.pid is not None
     # The stranger has the id that a child of ours once had.
     former = ProcessIdentity(stranger.pid, psutil.Process(stranger.pid).create_time() - 100)
-    record = StackRecord(ProcessIdentity(1, 0.0), {"ours": ProcessIdentity.of(ours.pid), "former": former}, {})
+    children = {"ours": ProcessIdentity.of(ours.pid), "former": former}
+    record = StackRecord(ProcessIdentity(1, 0.0), children, {}, {"ours": Endings(2, -9)})
     record.write(tmp_path)
     read = StackRecord.read(tmp_path)
     assert read == record
-    assert await asyncio.to_thread(read.stop_leftovers) == ["ours"]
+    assert await asyncio.to_thread(stop_leftovers, tmp_path, read) == ["ours"]
     assert ours.exit_code is not None
     assert stranger.exit_code is None
     await stranger.stop()
 
 
-def test_a_record_that_cannot_be_read_is_no_record(tmp_path: Path) -> None:
-    (tmp_path / "stack.json").write_text("{")
+async def test_leftovers_that_no_record_tells_of_are_found_by_their_mark(tmp_path: Path) -> None:
+    """One that is stopped and does not listen, and the child of one that is gone, in another session."""
+    marked = marked_environment(tmp_path)
+    start = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]], start_new_session=True)"
+    elsewhere = ChildSpec("other", [sys.executable, "-c", WAIT], always_ready, {**marked, STACK_MARK: "/elsewhere"})
+    stopped = Child(ChildSpec("stopped", [sys.executable, "-c", WAIT], always_ready, marked), tmp_path / "a.log")
+    parent = Child(ChildSpec("parent", [sys.executable, "-c", start, WAIT], always_ready, marked), tmp_path / "b.log")
+    other = Child(elsewhere, tmp_path / "c.log")
+    for child in (stopped, parent, other):
+        child.start()
+    assert stopped.pid is not None
+    os.kill(stopped.pid, signal.SIGSTOP)
+    async with asyncio.timeout(20):
+        await until(lambda: parent.exit_code is not None)
+        assert len(await asyncio.to_thread(stop_leftovers, tmp_path, None)) == 2
+    assert stopped.exit_code is not None
+    assert await asyncio.to_thread(stop_leftovers, tmp_path, None) == []
+    assert other.exit_code is None
+    await other.stop()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"supervisor": {"pid": 1', '{"supervisor": 1}'])
+def test_a_record_that_cannot_be_read_is_no_record(tmp_path: Path, text: str) -> None:
+    (tmp_path / "stack.json").write_text(text)
     assert StackRecord.read(tmp_path) is None
+
+
+def test_a_folder_has_one_supervisor_at_a_time(tmp_path: Path) -> None:
+    hold = "import sys; from pathlib import Path; from runtime.embedded.lock import sole_use\n"
+    hold += "with sole_use(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", hold, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PROJECT) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(FolderInUseError, match="is in use"), sole_use(tmp_path):
+            pass
+        holder.kill()
+    with sole_use(tmp_path):
+        pass

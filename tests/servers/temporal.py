@@ -15,14 +15,18 @@ from workflows.queues import SEARCH_ATTRIBUTES
 
 
 @asynccontextmanager
-async def running_temporal() -> AsyncIterator[Client]:
-    """Yields a client of a server whose queues are polled often, so that tests do not wait for it."""
+async def running_temporal(*dynamic: str) -> AsyncIterator[Client]:
+    """Yields a client of a server whose queues are polled often, so that tests do not wait for it.
+
+    Args:
+        dynamic: More values of the server's dynamic configuration.
+    """
     polls = [f"history.{queue}ProcessorMaxPollRPS=2000" for queue in ("transfer", "timer", "visibility")]
     async with await WorkflowEnvironment.start_local(
         dev_server_existing_path=find_program("temporal"),
         data_converter=pydantic_data_converter,
         search_attributes=SEARCH_ATTRIBUTES,
         port=free_port(),
-        dev_server_extra_args=[word for value in polls for word in ("--dynamic-config-value", value)],
+        dev_server_extra_args=[word for value in (*polls, *dynamic) for word in ("--dynamic-config-value", value)],
     ) as environment:
         yield environment.client

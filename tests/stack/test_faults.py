@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 
 import pytest
 from temporalio.client import WorkflowHandle
 
+from runtime.embedded.ports import is_free
+from runtime.embedded.record import Endings
 from runtime.temporal import connect_temporal
 from tests.stack.stack import Stack, until
 from tests.stack.test_jobs import books, picture_of, settings_of
@@ -90,3 +93,39 @@ def test_a_job_accepted_while_temporal_is_away_runs_once_it_is_back(stack: Stack
     picture_of(stack.finished(job_id, seconds=90))
     assert books(stack, job_id)[1] == ["reserve", "settle"]
     until(lambda: True if stack.tryon("status").returncode == 0 else None)
+
+
+def healthy(stack: Stack) -> str | None:
+    """What ``tryon status`` says once everything is healthy."""
+    status = stack.tryon("status")
+    return status.stdout if status.returncode == 0 else None
+
+
+def test_the_object_store_and_the_api_killed_at_once_cost_no_job(stack: Stack, portrait: str, sweater: str) -> None:
+    until(lambda: healthy(stack))
+    job_id = post(stack, portrait, sweater)
+    for name in ("object-store", "api"):
+        stack.signal(name, signal.SIGKILL)
+    said = until(lambda: healthy(stack), seconds=60)
+    picture_of(stack.finished(job_id, seconds=90))
+    assert books(stack, job_id)[1] == ["reserve", "settle"]
+    lines = {line.split()[0]: line for line in said.splitlines() if line.strip()}
+    for name in ("object-store", "api"):
+        assert "since the stack came up, last killed by SIGKILL" in lines[name]
+
+
+def test_a_process_that_cannot_start_is_told_of_and_holds_up_no_other(stack: Stack) -> None:
+    """Somebody has taken the API's port meanwhile."""
+    until(lambda: healthy(stack))
+    port = int(stack.record.addresses["API"].rpartition(":")[2])
+    stack.signal("api", signal.SIGKILL)
+    until(lambda: True if is_free(port) else None)
+    with socket.create_server(("127.0.0.1", port)):
+        before = stack.record.endings.get("api", Endings(0, 0)).count
+        until(lambda: True if stack.record.endings.get("api", Endings(0, 0)).count > before + 1 else None)
+        assert stack.record.endings["api"].exit_code > 0
+        worker = stack.pid("worker-cpu")
+        stack.signal("worker-cpu", signal.SIGKILL)
+        until(lambda: True if stack.record.children.get("worker-cpu", stack.record.supervisor).pid != worker else None)
+        until(lambda: True if " api           not running; ended" in stack.tryon("status").stdout else None)
+    until(lambda: healthy(stack), seconds=90)

@@ -11,6 +11,8 @@ import pytest
 from pydantic.fields import FieldInfo
 from temporalio import activity
 
+from activities.backfill_items import BackfillItemActivities
+from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
 from activities.garments import GarmentActivities
 from activities.inference import InferenceActivities
@@ -21,7 +23,15 @@ from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
-from workflows import contracts, logo_contracts, product_contracts, steps
+from workflows import (
+    backfill_contracts,
+    backfill_step_contracts,
+    contracts,
+    logo_contracts,
+    product_contracts,
+    steps,
+)
+from workflows.backfill_contracts import LargestJson
 from workflows.contracts import Contract
 from workflows.steps import Step
 
@@ -30,7 +40,13 @@ PATTERN_LENGTHS = {r"^[0-9a-f]{64}$": 64}
 
 CONTRACTS = [
     model
-    for model in (vars(contracts) | vars(logo_contracts) | vars(product_contracts)).values()
+    for model in (
+        vars(contracts)
+        | vars(logo_contracts)
+        | vars(product_contracts)
+        | vars(backfill_contracts)
+        | vars(backfill_step_contracts)
+    ).values()
     if isinstance(model, type) and issubclass(model, Contract) and model is not Contract
 ]
 ACTIVITY_CLASSES = (
@@ -44,6 +60,8 @@ ACTIVITY_CLASSES = (
     PurgingActivities,
     LedgerCheckActivities,
     WatermarkActivities,
+    BackfillActivities,
+    BackfillItemActivities,
 )
 
 
@@ -62,6 +80,9 @@ def largest(annotation: Any, metadata: list[Any]) -> int:
     if annotation is str:
         return bound(metadata, "text") + 2
     if origin is list:
+        as_json = [item.func.bytes for item in metadata if isinstance(getattr(item, "func", None), LargestJson)]
+        if as_json:
+            return min(as_json)
         return bound(metadata, "a list") * (largest(get_args(annotation)[0], []) + 1)
     if origin is dict:
         key, value = get_args(annotation)

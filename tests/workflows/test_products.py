@@ -1,76 +1,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
-from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from domain.registrations import new_registration_id
-from tests.workflows.fakes import ref
-from workflows import steps
-from workflows.contracts import SweepReport
+from tests.workflows.product_fakes import SAVED, FakeProductSteps, failing_in, registration
 from workflows.product_contracts import (
-    CleanUpRegistrationInput,
-    CopiedPictures,
-    CopyPicturesInput,
-    PictureSource,
-    ProductFields,
     RegisterProductInput,
     SavedProduct,
-    SaveProductInput,
 )
 from workflows.products import RegisterProductWorkflow, start_registration
 from workflows.queues import CPU_QUEUE
-
-Before = Callable[[str], Awaitable[None]]
-SAVED = SavedProduct(product_id="prod_1", revision=1, created=True, picture_keys=["front-copy"])
-
-
-class FakeProductSteps:
-    """The steps by their names; ``before`` runs first and may wait or raise."""
-
-    def __init__(self, before: Before | None = None) -> None:
-        self.calls: list[tuple[str, Any]] = []
-        self._before = before
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.calls]
-
-    async def _enter(self, name: str, argument: Any) -> None:
-        self.calls.append((name, argument))
-        if self._before is not None:
-            await self._before(name)
-
-    @activity.defn(name=steps.COPY_PRODUCT_PICTURES.name)
-    async def copy(self, request: CopyPicturesInput) -> CopiedPictures:
-        await self._enter("copy", request)
-        return CopiedPictures(front=ref("front-copy"))
-
-    @activity.defn(name=steps.SAVE_PRODUCT.name)
-    async def save(self, request: SaveProductInput) -> SavedProduct:
-        await self._enter("save", request)
-        return SAVED
-
-    @activity.defn(name=steps.CLEAN_UP_REGISTRATION.name)
-    async def clean_up(self, request: CleanUpRegistrationInput) -> SweepReport:
-        await self._enter("clean_up", request)
-        return SweepReport()
-
-
-def registration(**options: Any) -> RegisterProductInput:
-    values = {
-        "fields": ProductFields(name="Shirt", category="upper_body", external_id="SKU-1"),
-        "front": PictureSource(field="garmentImageUrl", url="https://shop.example/a.jpg"),
-        **options,
-    }
-    return RegisterProductInput(registration_id=new_registration_id(), account_id="an-account", **values)
 
 
 @asynccontextmanager
@@ -93,11 +39,7 @@ async def failure_of(temporal: Client, fakes: FakeProductSteps, request: Registe
 
 
 def failing(step: str, error: Exception) -> FakeProductSteps:
-    async def before(name: str) -> None:
-        if name == step:
-            raise error
-
-    return FakeProductSteps(before)
+    return FakeProductSteps(failing_in(step, error))
 
 
 async def test_pictures_are_copied_then_the_row_is_saved_then_the_rest_deleted(temporal: Client) -> None:

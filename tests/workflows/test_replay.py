@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from temporalio import workflow
@@ -11,30 +12,46 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from tests.workflows.record_histories import CASES, FOLDER
+from tests.workflows.recording.cases import CASES, UNRELEASED
+from tests.workflows.recording.fingerprints import released
+from tests.workflows.recording.saved import Saved, all_saved, newest, without_machine
+from worker_cpu.worker import WORKFLOWS
 from workflows import steps
-from workflows.contracts import SegmentPersonInput, TryOnInput, TryOnOutcome
+from workflows.contracts import SegmentPersonInput, SweepInput, TryOnInput, TryOnOutcome
 from workflows.tryon import TryOnWorkflow
 
-HISTORIES = sorted(FOLDER.glob("*.json"))
 
-
-def history(name: str) -> WorkflowHistory:
-    return WorkflowHistory.from_json(f"tryon-{name}", (FOLDER / name).read_text())
-
-
-async def replay(name: str, *workflows: type) -> None:
+async def replay(saved: Saved, *workflows: type) -> None:
     replayer = Replayer(workflows=list(workflows), data_converter=pydantic_data_converter)
-    await replayer.replay_workflow(history(name))
+    await replayer.replay_workflow(WorkflowHistory.from_json(saved.path.stem, saved.path.read_text()))
 
 
-@pytest.mark.parametrize("name", [path.name for path in HISTORIES])
-async def test_a_saved_history_replays(name: str) -> None:
-    await replay(name, TryOnWorkflow)
+@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.path.stem}")
+async def test_a_saved_history_replays(saved: Saved) -> None:
+    await replay(saved, *WORKFLOWS)
 
 
-def test_every_case_is_saved() -> None:
-    assert {path.stem.partition("-")[2] for path in HISTORIES} >= CASES.keys()
+@pytest.mark.parametrize("name", released())
+def test_every_released_workflow_has_cases(name: str) -> None:
+    assert name in {case.workflow for case in CASES}, (
+        f"add a module with cases of {name} beside tests/workflows/recording/sweep_cases.py and its CASES to "
+        "cases.py, then record them: python -m tests.workflows.recording VERSION"
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.workflow}/{case.name}")
+def test_every_case_is_saved(case: object) -> None:
+    assert newest(case.workflow, case.name), "python -m tests.workflows.recording VERSION"
+
+
+def test_what_was_never_released_has_no_histories() -> None:
+    assert not UNRELEASED & {saved.workflow for saved in all_saved()}
+
+
+@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.path.stem}")
+def test_a_saved_history_does_not_say_where_it_was_recorded(saved: Saved) -> None:
+    assert without_machine(saved.read()) == saved.read()
+    assert "/site-packages/" not in json.dumps(saved.read())
 
 
 @workflow.defn(name="TryOnWorkflow", sandboxed=False)
@@ -50,4 +67,46 @@ class WorkflowInAnotherOrder:
 
 async def test_a_workflow_whose_commands_changed_does_not_replay() -> None:
     with pytest.raises(NondeterminismError):
-        await replay("0.1-single-completed.json", WorkflowInAnotherOrder)
+        await replay(newest("TryOnWorkflow", "single-completed")[0], WorkflowInAnotherOrder)
+
+
+class OneStepMore(TryOnWorkflow):
+    """What a change adds at the end, for runs that begin after it; or for all, where somebody forgot."""
+
+    forgotten = False
+
+    async def _clean_up(self, job: TryOnInput) -> None:
+        await super()._clean_up(job)
+        if self.forgotten or workflow.patched("purge-at-once"):
+            await steps.PURGE.run(SweepInput())
+
+
+@workflow.defn(name="TryOnWorkflow", sandboxed=False)
+class PatchedWorkflow(OneStepMore):
+    @workflow.init
+    def __init__(self, job: TryOnInput) -> None:
+        super().__init__(job)
+
+    @workflow.run
+    async def run(self, job: TryOnInput) -> TryOnOutcome:
+        return await super().run(job)
+
+
+@workflow.defn(name="TryOnWorkflow", sandboxed=False)
+class UnpatchedWorkflow(PatchedWorkflow):
+    forgotten = True
+
+    @workflow.init
+    def __init__(self, job: TryOnInput) -> None:
+        super().__init__(job)
+
+    @workflow.run
+    async def run(self, job: TryOnInput) -> TryOnOutcome:
+        return await super().run(job)
+
+
+async def test_a_step_more_behind_a_patch_leaves_open_runs_alone() -> None:
+    saved = newest("TryOnWorkflow", "single-completed")[0]
+    await replay(saved, PatchedWorkflow)
+    with pytest.raises(NondeterminismError):
+        await replay(saved, UnpatchedWorkflow)

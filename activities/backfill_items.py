@@ -1,0 +1,174 @@
+"""Steps that deal with one item of a backfill: ``accept_item``, ``await_job`` and ``keep_result``."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+
+from activities.bookkeeping import outcome_of
+from domain import backfills, jobs
+from domain.backfills import ItemStanding
+from domain.errors import TryOnError
+from domain.object_keys import backfill_page_key, backfill_result_key, result_key
+from domain.plans import PlanBook
+from domain.quota import lock_account
+from imaging.limits import ImageLimits
+from intake.backfill_items import sent_garment, stored_pictures
+from intake.backfill_pages import PAGE_ITEMS, read_page
+from intake.garments import resolve_products
+from intake.job import JobDraft
+from intake.pictures import Picture, inspect_pictures
+from runtime.database import Database
+from runtime.object_store import ObjectMissingError, ObjectStore
+from workflows import steps
+from workflows.backfill_contracts import BackfillItem
+from workflows.backfill_step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
+from workflows.contracts import ObjectRef, TryOnInput, TryOnOutcome
+
+WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})
+"""Refusals that say nothing about the item: it waits until they are over."""
+
+ASK_AGAIN = timedelta(seconds=5)
+
+
+class BackfillItemActivities:
+    """Items become ordinary jobs: the same checks, limits and billing as a request."""
+
+    def __init__(self, database: Database, store: ObjectStore, plans: PlanBook, limits: ImageLimits) -> None:
+        self._database = database
+        self._store = store
+        self._plans = plans
+        self._limits = limits
+
+    @activity.defn(name=steps.ACCEPT_ITEM.name)
+    async def accept_item(self, request: AcceptItemInput) -> AcceptedItem:
+        """Have the item accepted as a job, unless it was done before or a job of it is in progress."""
+        item = await self._item(request)
+        key = item.key or ""
+        async with self._database.reading() as session:
+            standing = await backfills.find_item(session, account_id=uuid.UUID(request.account_id), key=key)
+        known = _taken_up_before(request, key, standing)
+        if known is not None:
+            gone = known.result is not None and not await self._store.list_keys(known.result)
+            return known.model_copy(update={"result": None}) if gone else known
+        try:
+            draft = await self._draft(request, item)
+            return await self._accepted(request, key, draft)
+        except TryOnError as error:
+            state = "waiting" if error.code in WAITED_FOR else "refused"
+            return AcceptedItem(key=key, state=state, error_code=error.code, retry_after_seconds=error.retry_after)
+
+    @activity.defn(name=steps.AWAIT_JOB.name)
+    async def await_job(self, request: AwaitJobInput) -> TryOnOutcome:
+        """How the job ended; fails, to be tried again, while it has not."""
+        async with self._database.reading() as session:
+            job = await jobs.get_job(session, job_id=uuid.UUID(request.job_id))
+        if job.status == jobs.PROCESSING:
+            raise ApplicationError(
+                "in progress",
+                type="in_progress",
+                next_retry_delay=ASK_AGAIN,
+                category=ApplicationErrorCategory.BENIGN,
+            )
+        return outcome_of(job)
+
+    @activity.defn(name=steps.KEEP_RESULT.name)
+    async def keep_result(self, request: KeepResultInput) -> KeptResult:
+        """Copy the picture to where the backfill keeps it, before polls lose it."""
+        kept = backfill_result_key(request.backfill_id, request.key)
+        try:
+            picture = await self._store.get(result_key(request.job_id))
+        except ObjectMissingError:
+            return KeptResult()
+        await self._store.put(kept, picture, "image/jpeg")
+        async with self._database.transaction() as session:
+            noted = await backfills.note_result(
+                session,
+                account_id=uuid.UUID(request.account_id),
+                key=request.key,
+                job_id=uuid.UUID(request.job_id),
+                result_key=kept,
+                now=datetime.now(UTC),
+            )
+        if not noted:  # erased in this very moment
+            await self._store.delete_prefix(kept)
+        return KeptResult(result=kept if noted else None)
+
+    async def _item(self, request: AcceptItemInput) -> BackfillItem:
+        page, place = divmod(request.number, PAGE_ITEMS)
+        return read_page(await self._store.get(backfill_page_key(request.backfill_id, "items", page)))[place]
+
+    async def _draft(self, request: AcceptItemInput, item: BackfillItem) -> JobDraft:
+        """The job that the item asks for, with every picture of it looked into."""
+        stored = await self._stored(item)
+        several = len(item.garments) > 1
+        sent = [
+            sent_garment(garment, f"garments[{index}]." if several else "", stored)
+            for index, garment in enumerate(item.garments)
+        ]
+        account_id = uuid.UUID(request.account_id)
+        async with self._database.reading() as session:
+            garments = await resolve_products(session, account_id, sent)
+        return JobDraft(
+            job_id=uuid.uuid4(),
+            account_id=account_id,
+            api_key_id=None,
+            person=stored[item.person or ""],
+            garments=garments,
+            uploads={},
+            deadline=timedelta(seconds=request.deadline_seconds),
+            priority=request.priority,
+        )
+
+    async def _stored(self, item: BackfillItem) -> dict[str, ObjectRef]:
+        found = {}
+        for key, name in stored_pictures([item]).items():
+            try:
+                data = await self._store.get(key)
+            except ObjectMissingError:
+                raise TryOnError("image_not_readable", f"{name}: there is no object {key}.") from None
+            picture = Picture(name, data)
+            facts = await asyncio.to_thread(inspect_pictures, [picture], self._limits)
+            content_type = facts[name].content_type
+            found[key] = await asyncio.to_thread(ObjectRef.of, self._store.bucket, key, data, content_type)
+        return found
+
+    async def _accepted(self, request: AcceptItemInput, key: str, draft: JobDraft) -> AcceptedItem:
+        job_input = draft.workflow_input()
+        new = draft.row(job_input, relayed=False)
+        now = datetime.now(UTC)
+        async with self._database.transaction() as session:
+            # With the account locked, another backfill with the same key has been here or comes later.
+            await lock_account(session, account_id=draft.account_id)
+            standing = await backfills.find_item(session, account_id=draft.account_id, key=key)
+            known = _taken_up_before(request, key, standing)
+            if known is not None:
+                return known
+            await jobs.accept_job(session, self._plans, new, now=now)
+            await backfills.note_job(
+                session,
+                account_id=draft.account_id,
+                key=key,
+                job_id=draft.job_id,
+                backfill_id=request.backfill_id,
+                now=now,
+            )
+        return AcceptedItem(key=key, state="accepted", job_id=str(draft.job_id), job=job_input)
+
+
+def _taken_up_before(request: AcceptItemInput, key: str, standing: ItemStanding | None) -> AcceptedItem | None:
+    """What is to be done about an item that a backfill has taken up; nothing if it has to be done anew."""
+    if standing is None or standing.job is None or standing.job.status == jobs.FAILED:
+        return None
+    job = standing.job
+    if job.status == jobs.COMPLETED:
+        return AcceptedItem(key=key, state="done", job_id=str(job.id), result=standing.item.result_key)
+    if standing.item.backfill_id != request.backfill_id:
+        return AcceptedItem(key=key, state="running", job_id=str(job.id))
+    # Of this very step, which was cut off before it could say so: whether its run has begun, starting it will tell.
+    job_input = TryOnInput.model_validate(job.workflow_input)
+    return AcceptedItem(key=key, state="accepted", job_id=str(job.id), job=job_input)

@@ -1,0 +1,1 @@
+"""A long backfill through the whole service, while its parts are killed."""

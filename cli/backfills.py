@@ -1,0 +1,270 @@
+"""``tryon backfill``: many try-ons at once, started, watched and steered from the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import ValidationError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError
+
+from cli.backfill_file import PictureFolder, read_backfill_file, upload
+from cli.transactions import AccountName, AsJson
+from domain.errors import sentence_of
+from domain.object_keys import backfill_failures_key, backfill_prefix, backfill_progress_key
+from imaging.limits import ImageLimits
+from intake.backfill_pages import read_outcomes
+from intake.backfill_rows import sentences_of
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
+from runtime.settings import Settings, load_settings
+from runtime.temporal import connect_temporal
+from workflows.backfill import BackfillWorkflow
+from workflows.backfill_contracts import LARGEST_WINDOW, BackfillInput, BackfillReport, BackfillState, ItemDefaults
+from workflows.backfill_start import start_backfill
+from workflows.backfill_step_contracts import ItemOutcome
+
+app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Temporal and the CPU worker have to run.")
+
+BackfillName = Annotated[str, typer.Argument(help="The backfill's id, which is its workflow id.")]
+WATCH_SECONDS = 2.0
+Answer = TypeVar("Answer")
+
+
+@app.command("start")
+def start(
+    *,
+    file: Annotated[Path, typer.Argument(help="CSV or JSONL; pictures by paths, keys or addresses.", exists=True)],
+    account: AccountName,
+    backfill_id: Annotated[str | None, typer.Option("--id", help="Its id; one is made up without.")] = None,
+    default: Annotated[list[str] | None, typer.Option(help="name=value for rows that say nothing.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW, help="Items in flight at a time.")] = 4,
+    priority: Annotated[int, typer.Option(min=1, max=5, help="1 goes first; what people wait for has 2.")] = 4,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check, and say what it would take.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a backfill from a file. Rows that were done before under the same key are skipped."""
+    settings = load_settings()
+    name = backfill_id or made_up_id()
+    defaults = _defaults(default or [])
+    pictures = PictureFolder(file.parent, name, ImageLimits(**settings.images.limits()))
+    found = read_backfill_file(file.read_bytes(), defaults, pictures)
+    if found.problems or not found.items:
+        for problem in found.problems:
+            typer.echo(str(problem), err=True)
+        typer.echo(f"{len(found.items)} rows are good, {len(found.problems)} problems; nothing was started.", err=True)
+        raise typer.Exit(1)
+
+    async def work(client: Client, store: S3ObjectStore) -> WorkflowHandle[Any, BackfillReport]:
+        manifest = await upload(store, name, found.items, pictures)
+        backfill = BackfillInput(
+            account=account, manifest=manifest, concurrency=concurrency, priority=priority, dry_run=dry_run
+        )
+        return await _started(client, name, backfill, wait=wait or dry_run, as_json=as_json)
+
+    _run(settings, work)
+
+
+@app.command("retry")
+def retry(
+    name: BackfillName,
+    backfill_id: Annotated[str | None, typer.Option("--id", help="Id of the new one.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW)] = 4,
+    wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start a backfill of the items that failed in another one."""
+
+    async def work(client: Client, store: S3ObjectStore) -> WorkflowHandle[Any, BackfillReport]:
+        manifest = backfill_failures_key(name)
+        if not await store.get(manifest):
+            raise ValueError(f"nothing failed in {name}")
+        progress = json.loads(await store.get(backfill_progress_key(name)))["progress"]
+        backfill = BackfillInput(account=progress["accountId"], manifest=manifest, concurrency=concurrency)
+        return await _started(client, backfill_id or made_up_id(), backfill, wait=wait, as_json=as_json)
+
+    _run(load_settings(), work)
+
+
+@app.command("list")
+def list_backfills(as_json: AsJson = False) -> None:
+    """Every backfill that Temporal still knows, newest first."""
+
+    async def work(client: Client, _store: S3ObjectStore) -> None:
+        async for run in client.list_workflows(
+            "WorkflowType = 'BackfillWorkflow' AND ExecutionStatus != 'ContinuedAsNew'"
+        ):
+            stage = next((pair.value for pair in run.typed_search_attributes if pair.key.name == "TryOnStage"), "")
+            facts = {"id": run.id, "status": run.status.name.lower() if run.status else "", "stage": str(stage)}
+            typer.echo(json.dumps(facts) if as_json else f"{facts['id']:<40} {facts['status']:<12} {stage}")
+
+    _run(load_settings(), work)
+
+
+@app.command("show")
+def show(
+    name: BackfillName,
+    watch: Annotated[bool, typer.Option("--watch", help="Again and again until it has ended.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """How far a backfill is."""
+
+    async def work(client: Client, _store: S3ObjectStore) -> None:
+        handle = client.get_workflow_handle_for(BackfillWorkflow.run, name)
+        while True:
+            state = await handle.query(BackfillWorkflow.progress)
+            typer.echo(state.model_dump_json(by_alias=True) if as_json else line_of(state))
+            if not watch or state.state in ("completed", "cancelled", "checked"):
+                return
+            await asyncio.sleep(WATCH_SECONDS)
+
+    _run(load_settings(), work)
+
+
+@app.command("pause")
+def pause(name: BackfillName) -> None:
+    """Take up no more items; those in flight go on."""
+    _signal(name, "pause")
+
+
+@app.command("resume")
+def resume(name: BackfillName) -> None:
+    """Go on after a pause, or try at once whether there are generations again."""
+    _signal(name, "resume")
+
+
+@app.command("cancel")
+def cancel(name: BackfillName) -> None:
+    """End it; items in flight are cancelled and not billed."""
+    _signal(name, "cancel")
+
+
+@app.command("concurrency")
+def set_concurrency(name: BackfillName, concurrency: Annotated[int, typer.Argument(min=1, max=LARGEST_WINDOW)]) -> None:
+    """Change how many items may be in flight."""
+
+    async def work(client: Client, _store: S3ObjectStore) -> None:
+        handle = client.get_workflow_handle_for(BackfillWorkflow.run, name)
+        typer.echo(line_of(await handle.execute_update(BackfillWorkflow.set_concurrency, concurrency)))
+
+    _run(load_settings(), work)
+
+
+@app.command("failures")
+def failures(name: BackfillName, as_json: AsJson = False) -> None:
+    """Items that have failed so far, and why."""
+
+    async def work(_client: Client, store: S3ObjectStore) -> list[ItemOutcome]:
+        return [outcome for outcome in await _outcomes(store, name) if outcome.status == "failed"]
+
+    failed = _run(load_settings(), work)
+    for outcome in failed:
+        code = outcome.error_code or ""
+        text = f"{outcome.key or outcome.number}  {code}  {sentence_of(code)}"
+        typer.echo(outcome.model_dump_json(by_alias=True) if as_json else text)
+    if not as_json:
+        counted = Counter(outcome.error_code for outcome in failed)
+        typer.echo(", ".join(f"{count} {code}" for code, count in counted.most_common()) or "None failed.")
+
+
+@app.command("fetch")
+def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Made if it is not there.")]) -> None:
+    """Download the pictures and outcomes of a backfill; what is there already is left alone."""
+
+    async def work(_client: Client, store: S3ObjectStore) -> int:
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        outcomes = await _outcomes(store, name)
+        lines = "".join(outcome.model_dump_json(exclude_defaults=True) + "\n" for outcome in outcomes)
+        await asyncio.to_thread((folder / "outcomes.jsonl").write_text, lines)
+        fetched = 0
+        for outcome in outcomes:
+            path = folder / f"{outcome.key}.jpg"
+            if outcome.result is not None and not await asyncio.to_thread(path.exists):
+                await asyncio.to_thread(path.write_bytes, await store.get(outcome.result))
+                fetched += 1
+        return fetched
+
+    typer.echo(f"{_run(load_settings(), work)} pictures fetched into {folder}")
+
+
+def made_up_id() -> str:
+    """An id that sorts by time and that no other backfill has."""
+    return f"backfill-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def line_of(state: BackfillState) -> str:
+    """One line for a person."""
+    ended = state.completed + state.skipped + state.failed
+    line = f"{state.state}: {ended} of {state.total}, {state.completed} completed, {state.skipped} done before, "
+    line += f"{state.failed} failed, {state.in_flight} of {state.concurrency} in flight"
+    if state.reason:
+        line += f"; waiting: {sentence_of(state.reason)}"
+    if state.remaining_seconds:
+        line += f"; {state.per_minute:g} a minute, about {round(state.remaining_seconds / 60)} minutes left"
+    return line
+
+
+async def _started(
+    client: Client, name: str, backfill: BackfillInput, *, wait: bool, as_json: bool
+) -> WorkflowHandle[Any, BackfillReport]:
+    try:
+        handle = await start_backfill(client, name, backfill)
+    except WorkflowAlreadyStartedError:
+        raise ValueError(f"a backfill {name} is running") from None
+    if not wait:
+        typer.echo(json.dumps({"id": name}) if as_json else f"{name} was started; watch it: tryon backfill show {name}")
+        return handle
+    report = await handle.result()
+    text = "\n".join(f"  {field}: {value}" for field, value in report.model_dump(exclude_none=True).items())
+    typer.echo(report.model_dump_json(by_alias=True) if as_json else f"{name}\n{text}")
+    return handle
+
+
+async def _outcomes(store: S3ObjectStore, name: str) -> list[ItemOutcome]:
+    keys = await store.list_keys(f"{backfill_prefix(name)}outcomes/")
+    pages = [read_outcomes(await store.get(key)) for key in keys]
+    return [page[number] for page in pages for number in sorted(page)]
+
+
+def _signal(name: str, signal: str) -> None:
+    async def work(client: Client, _store: S3ObjectStore) -> None:
+        await client.get_workflow_handle(name).signal(signal)
+        typer.echo(f"{signal}: {name} was told.")
+
+    _run(load_settings(), work)
+
+
+def _defaults(given: list[str]) -> ItemDefaults:
+    pairs = [text.partition("=") for text in given]
+    try:
+        return ItemDefaults.model_validate({name: value for name, _, value in pairs})
+    except ValidationError as error:
+        raise typer.BadParameter("; ".join(sentences_of(error)), param_hint="--default") from None
+
+
+def _run(settings: Settings, work: Callable[[Client, S3ObjectStore], Awaitable[Answer]]) -> Answer:
+    """Run ``work`` with the parts that it needs; what an operator can mend is one sentence and exit code 1."""
+
+    async def run() -> Answer:
+        client = await connect_temporal(settings.temporal)
+        return await work(client, S3ObjectStore(settings.object_store))
+
+    try:
+        return asyncio.run(run())
+    except WorkflowFailureError as error:
+        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
+        typer.echo(cause.message if isinstance(cause, ApplicationError) else str(cause), err=True)
+    except ObjectMissingError as error:
+        typer.echo(f"there is no object {error}", err=True)
+    except (ValueError, RPCError, RuntimeError, ObjectStoreUnavailableError) as error:
+        typer.echo(str(error), err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,187 @@
+"""The file of a backup: a tar whose last member, the manifest, names every other one with its SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+FORMAT: Final = 1
+"""Counts up when an older service could not read what a newer one writes."""
+
+MANIFEST, DATABASE, SECRETS, OBJECTS = "manifest.json", "tryon.db", "secrets.json", "objects/"
+
+_CHUNK = 1024 * 1024
+
+
+class BackupError(Exception):
+    """The backup cannot be made or used; the message says why."""
+
+
+class Part(BaseModel):
+    """One member of the archive."""
+
+    model_config = ConfigDict(frozen=True)
+
+    size: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What a backup holds.
+
+    Attributes:
+        format: How it is laid out.
+        service_version: Which service made it.
+        made_at: When the database was copied, ISO 8601.
+        schema_revision: Newest migration that the database has seen.
+        counts: Rows and objects, for people.
+        missing: Objects that rows speak of and the store had not.
+        parts: Every other member by name.
+    """
+
+    format: int
+    service_version: str
+    made_at: str
+    schema_revision: str | None
+    counts: dict[str, int]
+    missing: list[str]
+    parts: dict[str, Part]
+
+
+class ArchiveWriter:
+    """Adds parts and remembers their digests."""
+
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self._tar = tar
+        self.parts: dict[str, Part] = {}
+
+    def add_bytes(self, name: str, data: bytes) -> None:
+        """Add a part that fits into memory."""
+        self._add(name, io.BytesIO(data), len(data))
+        self.parts[name] = Part(size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+    def add_file(self, name: str, path: Path) -> None:
+        """Add a part of any size."""
+        with path.open("rb") as file:
+            digest, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
+            file.seek(0)
+            self._add(name, file, size)
+        self.parts[name] = Part(size=size, sha256=digest)
+
+    def close(self, facts: Mapping[str, Any]) -> Manifest:
+        """Write the manifest: ``facts``, the format and the parts."""
+        manifest = Manifest(format=FORMAT, parts=self.parts, **facts)
+        data = json.dumps(manifest.model_dump(), indent=1).encode()
+        self._add(MANIFEST, io.BytesIO(data), len(data))
+        return manifest
+
+    def _add(self, name: str, file: IO[bytes], size: int) -> None:
+        member = tarfile.TarInfo(name)
+        member.size, member.mode, member.mtime = size, 0o600, int(time.time())
+        self._tar.addfile(member, file)
+
+
+@contextmanager
+def new_archive(path: Path) -> Iterator[ArchiveWriter]:
+    """A file that only its owner may read and that is there once it is whole.
+
+    Raises:
+        BackupError: There is such a file already.
+    """
+    if path.exists():
+        raise BackupError(f"{path} is there already")
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+                yield ArchiveWriter(tar)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+class ArchiveReader:
+    """A backup of which every part has been compared with its digest."""
+
+    def __init__(self, tar: tarfile.TarFile) -> None:
+        self._tar = tar
+        self._members = {member.name: member for member in tar.getmembers()}
+        self.manifest = self._read_manifest()
+        self._verify()
+
+    @property
+    def object_keys(self) -> list[str]:
+        """Keys of the objects, in order."""
+        return sorted(name.removeprefix(OBJECTS) for name in self.manifest.parts if name.startswith(OBJECTS))
+
+    def object(self, key: str) -> bytes:
+        """The content of an object."""
+        return self.read(OBJECTS + key)
+
+    def read(self, name: str) -> bytes:
+        """The content of a part."""
+        with self._open(name) as file:
+            return file.read()
+
+    def extract(self, name: str, target: Path) -> None:
+        """Write a part to a file that only its owner may read."""
+        with self._open(name) as file, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
+            while chunk := file.read(_CHUNK):
+                copy.write(chunk)
+
+    def _open(self, name: str) -> IO[bytes]:
+        member = self._members.get(name)
+        file = self._tar.extractfile(member) if member else None
+        if file is None:
+            raise BackupError(f"the backup has no {name}")
+        return file
+
+    def _read_manifest(self) -> Manifest:
+        raw = self.read(MANIFEST)
+        try:
+            found = json.loads(raw)
+            if isinstance(found, dict) and found.get("format", FORMAT) > FORMAT:
+                raise BackupError(f"the backup has format {found['format']}; this service reads up to {FORMAT}")
+            return Manifest.model_validate(found)
+        except (ValueError, TypeError, ValidationError) as error:
+            raise BackupError(f"the backup's manifest cannot be read: {str(error)[:200]}") from error
+
+    def _verify(self) -> None:
+        listed, held = set(self.manifest.parts), set(self._members) - {MANIFEST}
+        if listed != held or not {DATABASE, SECRETS} <= listed or len(self._members) != len(self._tar.getmembers()):
+            odd = sorted(listed ^ held)[:3] or "twice the same, or no database"
+            raise BackupError(f"the backup does not hold what its manifest lists: {odd}")
+        for name, part in self.manifest.parts.items():
+            with self._open(name) as file:
+                digest, size = hashlib.sha256(), 0
+                while chunk := file.read(_CHUNK):
+                    digest.update(chunk)
+                    size += len(chunk)
+            if (size, digest.hexdigest()) != (part.size, part.sha256):
+                raise BackupError(f"{name} in the backup is not what was written: its SHA-256 differs")
+
+
+@contextmanager
+def read_archive(path: Path) -> Iterator[ArchiveReader]:
+    """Open a backup and compare every part with its digest.
+
+    Raises:
+        BackupError: It is no backup, or not whole.
+    """
+    try:
+        with tarfile.open(path, "r:") as tar:
+            yield ArchiveReader(tar)
+    except tarfile.TarError as error:
+        raise BackupError(f"{path} is no backup, or not whole: {error}") from error

@@ -1,0 +1,29 @@
+"""``tryon bucket``."""
+
+from __future__ import annotations
+
+import asyncio
+
+import typer
+
+from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
+from runtime.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True, help="The bucket that pictures are kept in.")
+
+
+@app.callback()
+def callback() -> None:
+    """Keep ``create`` a command of its own."""
+
+
+@app.command("create")
+def create_bucket() -> None:
+    """Make the bucket that the settings name, if it is not there; safe at any time."""
+    settings = load_settings().object_store
+    try:
+        asyncio.run(S3ObjectStore(settings).ensure_bucket())
+    except ObjectStoreUnavailableError as error:
+        typer.echo(f"{settings.endpoint}: {error}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"The bucket {settings.bucket} is there.")

@@ -1,0 +1,157 @@
+"""The database: reachable, writable, of a sound version, migrated; and whether jobs in it stand still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import URL, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from cli.diagnosis.clocks import judged
+from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from domain import jobs, migrations
+from runtime.database import Database
+
+DATABASE = Subject("database")
+MIGRATIONS = Subject("migrations")
+CLOCK = Subject("clock of the database")
+OUTBOX = Subject("outbox")
+DEADLINES = Subject("deadlines")
+NEEDING_TABLES = (OUTBOX, DEADLINES)
+
+FIRST_WAL_RESET, LAST_WAL_RESET = (3, 7, 0), (3, 51, 2)
+"""Versions of SQLite whose write-ahead log can be corrupted when two processes checkpoint at once."""
+
+STUCK_AFTER = timedelta(seconds=30)
+"""The relay hands a job over within seconds."""
+
+OVERDUE_AFTER = timedelta(minutes=2)
+"""The reconciler releases a job half a minute after its deadline, and comes every minute."""
+
+MOST_JOBS = 10_000
+"""So many are counted; there is no need to know how many more there are."""
+
+
+async def look(case: Case) -> AsyncGenerator[Finding, None]:
+    """Ask the database of the settings; nothing is written."""
+    url = make_url(case.settings.database.url)
+    kind = "SQLite" if url.get_backend_name() == "sqlite" else "PostgreSQL"
+    place = url.render_as_string(hide_password=True)
+    absent = missing_file(url)
+    if absent:
+        yield DATABASE.error(f"there is no file {absent}", _away(kind))
+        for subject in (MIGRATIONS, CLOCK, *NEEDING_TABLES):
+            yield subject.skipped("there is no database")
+        return
+    database = Database(case.settings.database)
+    try:
+        try:
+            yield judged_version(kind, await _version(database, kind), place)
+        except (SQLAlchemyError, OSError) as error:
+            yield DATABASE.error(f"{place} does not answer: {in_one_line(error)}", _away(kind))
+            for subject in (MIGRATIONS, CLOCK, *NEEDING_TABLES):
+                yield subject.skipped("the database does not answer")
+            return
+        yield await _writable(database)
+        yield await _clock(database, kind)
+        migrated = await _migrated(database)
+        yield migrated
+        for subject, finding in ((OUTBOX, _outbox), (DEADLINES, _deadlines)):
+            well = migrated.level == "ok"
+            yield await finding(database) if well else subject.skipped("the tables are of another version")
+    finally:
+        await database.close()
+
+
+def missing_file(url: URL) -> str | None:
+    """The file of a SQLite database that is not there; connecting would make an empty one."""
+    if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
+        return url.database
+    return None
+
+
+def judged_version(kind: str, version: str, place: str) -> Finding:
+    """Whether this version of the database may be used."""
+    numbers = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
+    if kind == "SQLite" and FIRST_WAL_RESET <= numbers <= LAST_WAL_RESET:
+        return DATABASE.error(
+            f"SQLite {version} at {place} can corrupt its write-ahead log when two processes write",
+            "Install a fixed one into this environment: pip install --upgrade 'pysqlite3>=0.6.1'",
+        )
+    return DATABASE.ok(f"{kind} {version} at {place}")
+
+
+def _away(kind: str) -> str:
+    if kind == "SQLite":
+        return "Look at TRYON_DATABASE_URL; a new database is made by: tryon db upgrade"
+    return "Look at TRYON_DATABASE_URL and whether the server runs: pg_isready -h HOST -p PORT"
+
+
+async def _version(database: Database, kind: str) -> str:
+    question = "SELECT sqlite_version()" if kind == "SQLite" else "SHOW server_version"
+    async with database.reading() as session:
+        return str(await session.scalar(text(question)))
+
+
+async def _writable(database: Database) -> Finding:
+    """Whether a transaction that may write can begin; on SQLite that takes its one write lock."""
+    try:
+        async with database.transaction() as session:
+            connection = await session.connection()
+            if connection.dialect.name == "postgresql":
+                refused = await session.scalar(text("SHOW transaction_read_only")) == "on"
+            else:
+                refused = False
+    except (SQLAlchemyError, OSError) as error:
+        return DATABASE.error(
+            f"it cannot be written: {in_one_line(error)}",
+            "See who holds it (a stopped process, a backup), whether the disk is full, and whose the file is.",
+        )
+    if refused:
+        return DATABASE.error(
+            "it takes no writes: it is a standby, or set to be read only", "Point TRYON_DATABASE_URL at the primary."
+        )
+    return DATABASE.ok("it can be written")
+
+
+async def _migrated(database: Database) -> Finding:
+    async with database.reading() as session:
+        reading_engine = (await session.connection()).engine
+    if await migrations.is_current(reading_engine):
+        return MIGRATIONS.ok("the tables are those of this version")
+    return MIGRATIONS.error("the tables are not those of this version", "tryon db upgrade")
+
+
+async def _clock(database: Database, kind: str) -> Finding:
+    if kind == "SQLite":
+        return CLOCK.skipped("SQLite has no clock of its own")
+    before = datetime.now(UTC)
+    async with database.reading() as session:
+        theirs = await session.scalar(text("SELECT clock_timestamp()"))
+    return judged(CLOCK, theirs, before, datetime.now(UTC))
+
+
+async def _outbox(database: Database) -> Finding:
+    async with database.reading() as session:
+        waiting = await jobs.list_unstarted(session, older_than=STUCK_AFTER, limit=MOST_JOBS)
+    if not waiting:
+        return OUTBOX.ok("no job waits to be handed to Temporal")
+    age = datetime.now(UTC) - waiting[0].created_at
+    return OUTBOX.error(
+        f"{counted(len(waiting), 'accepted job')} not handed to Temporal, the oldest for {age.total_seconds():.0f} s",
+        "Start a CPU worker that reaches Temporal (python -m worker_cpu.main); its log says `relay waits` and why.",
+    )
+
+
+async def _deadlines(database: Database) -> Finding:
+    async with database.reading() as session:
+        open_jobs = await jobs.list_open(session, older_than=timedelta(0), limit=MOST_JOBS)
+    overdue = [job for job in open_jobs if job.deadline_at + OVERDUE_AFTER <= datetime.now(UTC)]
+    if not overdue:
+        return DEADLINES.ok(f"{counted(len(open_jobs), 'job')} in progress, none past its deadline")
+    return DEADLINES.error(
+        f"{counted(len(overdue), 'job')} past the deadline and not released, such as {overdue[0].id}",
+        "See that a CPU worker polls and the schedule runs: temporal schedule trigger --schedule-id tryon-reconcile",
+    )

@@ -1,0 +1,107 @@
+"""The engine that a GPU worker with these settings would draw with: named rightly, allowed, and able to start here.
+
+No network is loaded in this process. Whether torch finds a GPU is asked of a process of its own, and only where an
+engine that needs one may be chosen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Mapping
+
+from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
+from engines.base import EngineUnavailable
+from engines.catalogue import ENGINES, WEIGHTS
+from engines.fashn.about import LICENCES as FASHN_LICENCES
+from engines.fashn.about import REVISION as FASHN_REVISION
+from engines.klein.about import LICENCES as KLEIN_LICENCES
+from engines.klein.about import REVISION as KLEIN_REVISION
+from engines.licences import check_licence
+from engines.routes import AUTO, Route, parse_route
+from engines.weights.origin import info_of
+from runtime.settings import Settings
+from worker_gpu.painters import check_libraries, weights_of, weights_present
+
+ENGINE = Subject("engine")
+LICENCE = Subject("licence")
+
+ORIGINS: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "klein": (KLEIN_LICENCES, KLEIN_REVISION),
+    "fashn": (FASHN_LICENCES, FASHN_REVISION),
+}
+"""Licences known to allow commercial use, and the commit, of the engines with weights of their own."""
+
+_ASK_FOR_THE_DEVICE = "import sys; from engines.accelerator import found_device; found_device(*sys.argv[1:])"
+
+
+async def look(case: Case) -> AsyncGenerator[Finding, None]:
+    """Choose as the GPU worker does."""
+    settings = case.settings
+    try:
+        route = parse_route(settings.engine.engine, ENGINES)
+    except ValueError as error:
+        yield ENGINE.error(f"TRYON_ENGINE: {error}", f"Name one of {', '.join(ENGINES)}, or auto.")
+        yield LICENCE.skipped("no engine is chosen")
+        return
+    chosen = await resolved(route, settings)
+    for name in chosen.names:
+        yield await _standing(name, settings)
+    for name in chosen.names:
+        yield _licence(name, settings)
+
+
+async def resolved(route: Route, settings: Settings) -> Route:
+    """The route with ``auto`` replaced as a GPU worker on this machine would."""
+    best = "klein" if AUTO in route.names and await _failure("klein", settings) is None else "warp"
+    return route.with_auto(lambda: best)
+
+
+async def _standing(name: str, settings: Settings) -> Finding:
+    """Whether an engine could be set up here, as far as can be told without loading it."""
+    failure = await _failure(name, settings) if name in WEIGHTS else None
+    if failure is None:
+        return ENGINE.ok(f"{name} ({settings.engine.engine})")
+    return ENGINE.error(
+        failure, "Where the GPU worker runs elsewhere, ask there; to leave it out here: tryon doctor --skip engine"
+    )
+
+
+async def _failure(name: str, settings: Settings) -> str | None:
+    """Why a generative engine cannot be set up here; cheap questions first."""
+    try:
+        check_libraries(name)
+    except EngineUnavailable as error:
+        return str(error)
+    if not weights_present(name, settings):
+        return f"The weights of {name} are not in {weights_of(name, settings)}: tryon engines fetch {name}"
+    asked = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", _ASK_FOR_THE_DEVICE, settings.engine.device, name),
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        _, said = await asked.communicate()
+    except BaseException:
+        asked.kill()
+        await asked.wait()
+        raise
+    if asked.returncode == 0:
+        return None
+    last = said.decode(errors="replace").strip().splitlines()[-1:]
+    return in_one_line(RuntimeError(last[0].partition(": ")[2] or last[0] if last else f"torch fails for {name}"))
+
+
+def _licence(name: str, settings: Settings) -> Finding:
+    info = ENGINES[name]
+    if name in WEIGHTS:
+        licences, revision = ORIGINS[name]
+        folder = str(weights_of(name, settings))
+        info = info_of(info, licences, folder, revision=revision, device=settings.engine.device)
+    try:
+        check_licence(info, settings.engine.licence_acknowledged)
+    except EngineUnavailable as error:
+        return LICENCE.error(
+            f"the weights of {name} ({info.weights_licence}) are not known to allow commercial use", str(error)
+        )
+    return LICENCE.ok(f"{name}: code {info.code_licence}, weights {info.weights_licence}")

@@ -1,0 +1,34 @@
+"""Whether the money adds up, if somebody asked for that."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from sqlalchemy import make_url
+
+from cli.diagnosis.database import missing_file
+from cli.diagnosis.findings import Case, Finding, Subject, counted
+from domain.ledger_check import check_ledger
+from runtime.database import Database
+
+LEDGER = Subject("ledger")
+
+
+async def look(case: Case) -> AsyncGenerator[Finding, None]:
+    """Recompute every balance, in one reading transaction."""
+    if not case.ledger:
+        yield LEDGER.skipped("it is recomputed hourly; --ledger does it now")
+        return
+    if missing_file(make_url(case.settings.database.url)):
+        yield LEDGER.skipped("there is no database")
+        return
+    database = Database(case.settings.database)
+    try:
+        async with database.reading() as session:
+            disagreements = await check_ledger(session)
+    finally:
+        await database.close()
+    if disagreements:
+        yield LEDGER.error(f"{counted(len(disagreements), 'disagreement')}", "See them all: tryon ledger check")
+    else:
+        yield LEDGER.ok("counters, ledger and jobs agree")

@@ -1,0 +1,245 @@
+"""Items that become jobs: under the same checks, limits and billing as a request."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.backfill_items import BackfillItemActivities
+from domain import accounts, backfills, jobs, ledger
+from domain.accounts import OwnTerms
+from domain.keys import KeyDigester
+from domain.object_keys import result_key
+from domain.tables import Job
+from imaging.limits import ImageLimits
+from intake.backfill_pages import pages_of
+from runtime.database import Database
+from runtime.object_store import MemoryObjectStore
+from tests.factories import PLANS, Caller, create_caller
+from tests.pictures import encoded
+from workflows.backfill_contracts import BackfillItem, ItemGarment
+from workflows.backfill_step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
+from workflows.contracts import ObjectRef
+
+PERSON, SHIRT = "backfills/photos/anna.jpg", "backfills/photos/shirt.png"
+
+
+def item(key: str = "one", **fields: Any) -> BackfillItem:
+    garment = {"garment_image_url": SHIRT, "category": "upper_body", **fields.pop("garment", {})}
+    return BackfillItem(key=key, garments=[ItemGarment.model_validate(garment)], **{"person": PERSON, **fields})
+
+
+class Scene:
+    """An account's backfill in a store."""
+
+    def __init__(self, database: Database, caller: Caller) -> None:
+        self.database, self.caller = database, caller
+        self.store = MemoryObjectStore()
+        self._steps = BackfillItemActivities(database, self.store, PLANS, ImageLimits())
+
+    async def lay_out(self, *items: BackfillItem, backfill_id: str = "b") -> None:
+        for number, page in enumerate(pages_of(items)):
+            await self.store.put(f"backfills/{backfill_id}/items/{number:06}.jsonl", page, "application/jsonl")
+
+    async def accept(self, number: int = 0, backfill_id: str = "b") -> AcceptedItem:
+        request = AcceptItemInput(
+            backfill_id=backfill_id,
+            account_id=str(self.caller.account_id),
+            number=number,
+            priority=4,
+            deadline_seconds=900,
+        )
+        return await ActivityEnvironment().run(self._steps.accept_item, request)
+
+    async def keep(self, accepted: AcceptedItem, backfill_id: str = "b") -> KeptResult:
+        request = KeepResultInput(
+            backfill_id=backfill_id,
+            account_id=str(self.caller.account_id),
+            key=accepted.key,
+            job_id=accepted.job_id or "",
+        )
+        return await ActivityEnvironment().run(self._steps.keep_result, request)
+
+    async def await_job(self, accepted: AcceptedItem) -> Any:
+        return await ActivityEnvironment().run(self._steps.await_job, AwaitJobInput(job_id=accepted.job_id or ""))
+
+    async def complete(self, accepted: AcceptedItem) -> None:
+        key = result_key(accepted.job_id or "")
+        await self.store.put(key, b"a picture", "image/jpeg")
+        async with self.database.transaction() as session:
+            await jobs.complete_job(
+                session,
+                job_id=uuid.UUID(accepted.job_id),
+                result_key=key,
+                engine="warp",
+                report={},
+                keep=timedelta(hours=1),
+                now=datetime.now(UTC),
+            )
+
+    async def fail(self, accepted: AcceptedItem) -> None:
+        async with self.database.transaction() as session:
+            await jobs.fail_job(
+                session,
+                job_id=uuid.UUID(accepted.job_id),
+                error_code="timed_out",
+                keep=timedelta(hours=1),
+                now=datetime.now(UTC),
+            )
+
+    async def job(self, accepted: AcceptedItem) -> Job:
+        async with self.database.reading() as session:
+            return await jobs.get_job(session, job_id=uuid.UUID(accepted.job_id))
+
+    async def kinds(self, accepted: AcceptedItem) -> list[str]:
+        async with self.database.reading() as session:
+            return list(await ledger.entries_of_job(session, job_id=uuid.UUID(accepted.job_id)))
+
+
+@pytest.fixture
+async def scene(database: Database, digester: KeyDigester) -> Scene:
+    scene = Scene(database, await create_caller(database, digester))
+    await scene.store.put(PERSON, encoded(), "image/jpeg")
+    await scene.store.put(SHIRT, encoded(format="PNG"), "image/png")
+    return scene
+
+
+async def test_an_item_becomes_a_job_that_the_relay_leaves_alone(scene: Scene) -> None:
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    assert (accepted.state, accepted.key) == ("accepted", "one")
+    assert accepted.job is not None
+    assert (accepted.job.priority, accepted.job.deadline_seconds, accepted.job.kind) == (4, 900, "single")
+    photo = await scene.store.get(PERSON)
+    assert accepted.job.person == ObjectRef.of("tryon", PERSON, photo, "image/jpeg")
+    assert accepted.job.garments[0].picture is not None
+    job = await scene.job(accepted)
+    assert (job.status, job.api_key_id, job.workflow_input) == (
+        "processing",
+        None,
+        accepted.job.model_dump(mode="json"),
+    )
+    assert job.started_at is not None
+    assert await scene.kinds(accepted) == ["reserve"]
+
+
+async def test_a_step_that_is_repeated_accepts_the_item_once(scene: Scene) -> None:
+    await scene.lay_out(item())
+    first, again = await scene.accept(), await scene.accept()
+    assert again == first
+
+
+async def test_two_backfills_at_once_accept_the_item_once(scene: Scene) -> None:
+    await scene.lay_out(item())
+    await scene.lay_out(item(), backfill_id="c")
+    both = await asyncio.gather(scene.accept(), scene.accept(backfill_id="c"))
+    assert sorted(accepted.state for accepted in both) == ["accepted", "running"]
+    assert both[0].job_id == both[1].job_id
+
+
+async def test_an_item_that_is_done_is_skipped_wherever_its_picture_is(scene: Scene) -> None:
+    await scene.lay_out(item())
+    await scene.lay_out(item(), backfill_id="c")
+    first = await scene.accept()
+    await scene.complete(first)
+    done = await scene.accept(backfill_id="c")
+    assert (done.state, done.job_id, done.result) == ("done", first.job_id, None)
+    kept = await scene.keep(done, "c")
+    assert kept.result == "backfills/c/results/one.jpg"
+    assert await scene.store.get(kept.result) == b"a picture"
+    assert (await scene.accept()).result == kept.result
+    await scene.store.delete_prefix(kept.result)
+    assert (await scene.accept()).result is None
+    assert await scene.kinds(first) == ["reserve", "settle"]
+
+
+async def test_an_item_that_failed_is_done_anew(scene: Scene) -> None:
+    await scene.lay_out(item())
+    first = await scene.accept()
+    await scene.fail(first)
+    second = await scene.accept()
+    assert (second.state, second.job_id != first.job_id) == ("accepted", True)
+    assert (await scene.kinds(first), await scene.kinds(second)) == (["reserve", "release"], ["reserve"])
+
+
+async def test_another_account_has_items_of_its_own(scene: Scene, digester: KeyDigester) -> None:
+    await scene.lay_out(item())
+    await scene.accept()
+    scene.caller = await create_caller(scene.database, digester)
+    assert (await scene.accept()).state == "accepted"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"garment": {"garment_image_url": None, "product_id": "no-such-product"}}, "product_not_found"),
+        ({"person": "backfills/photos/gone.jpg"}, "image_not_readable"),
+        ({"garment": {"garment_image_url": "backfills/photos/text"}}, "image_not_readable"),
+    ],
+)
+async def test_an_item_that_cannot_be_done_is_refused_and_costs_nothing(
+    scene: Scene, wrong: dict[str, Any], code: str
+) -> None:
+    await scene.store.put("backfills/photos/text", b"no picture", "text/plain")
+    await scene.lay_out(item(**wrong))
+    refused = await scene.accept()
+    assert (refused.state, refused.error_code, refused.job_id) == ("refused", code, None)
+    async with scene.database.reading() as session:
+        assert await jobs.list_open_of_account(session, account_id=scene.caller.account_id) == []
+
+
+async def test_without_generations_an_item_waits(scene: Scene, digester: KeyDigester) -> None:
+    terms = OwnTerms(included=1, daily_cap=1)
+    scene.caller = await create_caller(scene.database, digester, own_terms=terms)
+    await scene.lay_out(item("one"), item("two"))
+    await scene.complete(await scene.accept(0))
+    waiting = await scene.accept(1)
+    assert (waiting.state, waiting.error_code, waiting.retry_after_seconds) == ("waiting", "volume_exhausted", None)
+
+
+async def test_a_daily_cap_says_when_to_go_on(scene: Scene, digester: KeyDigester) -> None:
+    terms = OwnTerms(included=10, daily_cap=1)
+    scene.caller = await create_caller(scene.database, digester, own_terms=terms)
+    await scene.lay_out(item("one"), item("two"))
+    await scene.accept(0)
+    waiting = await scene.accept(1)
+    assert (waiting.state, waiting.error_code) == ("waiting", "daily_cap_reached")
+    assert waiting.retry_after_seconds is not None
+    assert 0 < waiting.retry_after_seconds <= 86_400
+
+
+async def test_items_of_a_blocked_account_wait(scene: Scene) -> None:
+    await scene.lay_out(item())
+    async with scene.database.transaction() as session:
+        await accounts.block_account(
+            session, account_id=scene.caller.account_id, reason="unpaid", now=datetime.now(UTC)
+        )
+    assert (await scene.accept()).error_code == "account_blocked"
+
+
+async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) -> None:
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    await scene.complete(accepted)
+    async with scene.database.transaction() as session:
+        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        await backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
+    assert await scene.keep(accepted) == KeptResult()
+    assert await scene.store.list_keys("backfills/b/results/") == []
+
+
+async def test_a_job_in_progress_is_asked_about_again_and_one_that_ended_tells_how(scene: Scene) -> None:
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    with pytest.raises(ApplicationError) as asked:
+        await scene.await_job(accepted)
+    assert not asked.value.non_retryable
+    await scene.fail(accepted)
+    ended = await scene.await_job(accepted)
+    assert (ended.status, ended.error_code) == ("failed", "timed_out")

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.backups.archive import DATABASE, MANIFEST, OBJECTS, SECRETS, BackupError, new_archive, read_archive
+
+FACTS = {"service_version": "1", "made_at": "now", "schema_revision": None, "counts": {}, "missing": []}
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path, database = tmp_path / "backup.tar", tmp_path / "copy.db"
+    database.write_bytes(b"rows" * 1000)
+    with new_archive(path) as writer:
+        writer.add_file(DATABASE, database)
+        writer.add_bytes(SECRETS, b"{}")
+        writer.add_bytes(OBJECTS + "products/ä/front.png", b"picture")
+        writer.close(FACTS)
+    return path
+
+
+def rewritten(archive: Path, change: dict[str, bytes | None]) -> Path:
+    """The archive with other members; ``None`` takes one out."""
+    with tarfile.open(archive) as tar:
+        members = {name: tar.extractfile(name).read() for name in tar.getnames()}  # type: ignore[union-attr]  # files
+    kept = {name: data for name, data in {**members, **change}.items() if data is not None}
+    with tarfile.open(archive, "w") as tar:
+        for name, data in kept.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return archive
+
+
+def manifest_of(archive: Path) -> dict[str, Any]:
+    with tarfile.open(archive) as tar:
+        file = tar.extractfile(MANIFEST)
+        assert file is not None
+        found: dict[str, Any] = json.load(file)
+        return found
+
+
+def refusal(archive: Path) -> str:
+    with pytest.raises(BackupError) as refused, read_archive(archive):
+        pass
+    return str(refused.value)
+
+
+def test_what_was_written_is_read(archive: Path, tmp_path: Path) -> None:
+    with read_archive(archive) as backup:
+        assert backup.object_keys == ["products/ä/front.png"]
+        assert backup.object("products/ä/front.png") == b"picture"
+        backup.extract(DATABASE, tmp_path / "out.db")
+    assert (tmp_path / "out.db").read_bytes() == b"rows" * 1000
+    for path in (archive, tmp_path / "out.db"):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_single_changed_byte_is_refused(archive: Path) -> None:
+    data = archive.read_bytes()
+    assert data.count(b"picture") == 1
+    archive.write_bytes(data.replace(b"picture", b"pictura"))
+    assert "SHA-256 differs" in refusal(archive)
+
+
+@pytest.mark.parametrize("kept", [0, 100, 2000, 5000])
+def test_a_part_of_a_backup_is_refused(archive: Path, kept: int) -> None:
+    archive.write_bytes(archive.read_bytes()[:kept])
+    assert refusal(archive)
+
+
+def test_a_part_too_many_or_too_few_is_refused(archive: Path) -> None:
+    assert "products/ä/front.png" in refusal(rewritten(archive, {OBJECTS + "products/ä/front.png": None}))
+    assert "tryon.db" in refusal(rewritten(archive, {DATABASE: None}))
+
+
+def test_a_stranger_among_the_parts_is_refused(archive: Path) -> None:
+    assert "../evil" in refusal(rewritten(archive, {"../evil": b"x"}))
+
+
+def test_a_newer_format_is_refused_and_named(archive: Path) -> None:
+    newer = json.dumps(manifest_of(archive) | {"format": 2, "parts": "laid out otherwise"}).encode()
+    assert "has format 2" in refusal(rewritten(archive, {MANIFEST: newer}))
+
+
+@pytest.mark.parametrize("manifest", [b"", b"[]", b"{}", b'{"format": "x"}'])
+def test_a_manifest_that_cannot_be_read_is_refused(archive: Path, manifest: bytes) -> None:
+    assert "manifest" in refusal(rewritten(archive, {MANIFEST: manifest}))
+
+
+def test_a_backup_that_fails_leaves_no_file_and_spoils_none(archive: Path, tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="there already"), new_archive(archive):
+        pass
+    with pytest.raises(OSError, match="full"), new_archive(tmp_path / "new.tar") as writer:
+        writer.add_bytes(SECRETS, b"{}")
+        raise OSError("the disk is full")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.tar", "copy.db"]

@@ -1,0 +1,147 @@
+"""The images: what goes in, who runs in them, and that what they start is there."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.util import find_spec
+
+import pytest
+
+from runtime.settings import Settings
+from tests.deployment.compose import OURS, PROJECT, Compose
+from tests.deployment.dockerfile import FILE, Dockerfile, read
+
+BENCHES = "bench"
+"""The one package that no process of a deployment needs."""
+
+TARGETS = ("tools", "api", "worker-cpu", "worker-warp", "worker-gpu")
+
+
+@pytest.fixture(scope="module")
+def dockerfile() -> Dockerfile:
+    return read(FILE.read_text())
+
+
+def sent_to_the_builder() -> set[str]:
+    lines = (PROJECT / ".dockerignore").read_text().splitlines()
+    assert next(line for line in lines if not line.startswith("#")) == "*", "everything else has to stay out"
+    return {line[1:] for line in lines if line.startswith("!")}
+
+
+def test_the_builder_is_sent_every_package_and_little_else() -> None:
+    found = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]["include"]
+    packages = {name.removesuffix("*") for name in found} - {BENCHES}
+    assert {name for name in sent_to_the_builder() if (PROJECT / name).is_dir()} == packages
+    assert all((PROJECT / name).exists() for name in sent_to_the_builder())
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_a_service_is_built_from_a_target_of_its_name(service: str, compose: Compose, dockerfile: Dockerfile) -> None:
+    image = compose.services[service]["image"].rpartition(":")[0]
+    builders = [
+        other for other in compose.services.values() if other["image"].startswith(f"{image}:") and "build" in other
+    ]
+    assert [other["build"] for other in builders] == [{"context": ".", "target": image.removeprefix("tryon/")}]
+    assert image.removeprefix("tryon/") in dockerfile.stages
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_image_runs_as_a_fixed_user_without_rights(target: str, dockerfile: Dockerfile) -> None:
+    assert dockerfile.every(target, "USER") == ["10001:10001"]
+    assert "--uid 10001" in " ".join(dockerfile.every(target, "RUN"))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_image_installs_nothing_in_its_final_stages(target: str, dockerfile: Dockerfile) -> None:
+    commands = " ".join(dockerfile.every(target, "RUN"))
+    assert not re.search(r"\bpip\b|apt-get|curl|gcc|build-essential", commands)
+
+
+def test_every_installation_takes_tested_wheels_alone(dockerfile: Dockerfile) -> None:
+    installations = [
+        value
+        for stage in dockerfile.stages.values()
+        for name, value in stage.instructions
+        if name == "RUN" and "-r requirements.txt" in value
+    ]
+    assert len(installations) == 3
+    assert all("-c constraints.txt" in value and "--only-binary=:all:" in value for value in installations)
+
+
+def test_the_base_has_an_exact_tag(dockerfile: Dockerfile) -> None:
+    assert re.search(r":3\.11\.\d+-slim-[a-z]+$", dockerfile.arguments["PYTHON"])
+    bases = {stage.base for stage in dockerfile.stages.values()} - set(dockerfile.stages)
+    assert bases == {"${PYTHON}"}
+
+
+def test_what_is_copied_exists(dockerfile: Dockerfile) -> None:
+    for stage in dockerfile.stages.values():
+        for name, value in stage.instructions:
+            if name != "COPY":
+                continue
+            *options, rest = re.split(r"(?<=\S) (?!--)", value, maxsplit=1) if value.startswith("--") else [value]
+            if options:
+                assert options[0].removeprefix("--from=") in dockerfile.stages, value
+                continue
+            for source in rest.split()[:-1]:
+                assert (PROJECT / source).exists(), value
+                top = source.split("/")[0]
+                assert source == "." or {source, top} & sent_to_the_builder(), f"{source} is kept from the builder"
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target != "tools"])
+def test_a_process_and_its_health_check_are_there(target: str, dockerfile: Dockerfile) -> None:
+    python, option, module = dockerfile.command(target)
+    assert (python, option) == ("python", "-m")
+    assert find_spec(module) is not None
+    script = dockerfile.health_command(target)[2]
+    assert script in sent_to_the_builder()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_image_sets_settings_that_exist(
+    target: str, dockerfile: Dockerfile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {
+        (concern.model_config.get("env_prefix", "") + name).upper()
+        for concern in Settings.concerns().values()
+        for name in concern.model_fields
+    }
+    given = {name: value for name, value in dockerfile.environment(target).items() if name.startswith("TRYON_")}
+    assert set(given) <= known
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    Settings()
+
+
+def test_ports_are_those_of_the_settings(dockerfile: Dockerfile) -> None:
+    ports = {
+        "api": ["TRYON_API_PORT", "TRYON_METRICS_API_ADDRESS"],
+        "worker-cpu": ["TRYON_METRICS_WORKER_CPU_ADDRESS"],
+        "worker-warp": ["TRYON_METRICS_WORKER_GPU_ADDRESS"],
+        "worker-gpu": ["TRYON_METRICS_WORKER_GPU_ADDRESS"],
+    }
+    for target, names in ports.items():
+        environment = dockerfile.environment(target)
+        own = [environment[name].rpartition(":")[2] for name in names]
+        exposed = dockerfile.every(target, "EXPOSE")[-1].split()
+        assert set(own) <= set(exposed), target
+        assert f"127.0.0.1:{own[0]}/" in dockerfile.health_command(target)[3]
+
+
+def test_the_image_without_a_gpu_draws_with_warp_and_has_its_models(dockerfile: Dockerfile) -> None:
+    environment = dockerfile.environment("worker-warp")
+    assert environment["TRYON_ENGINE"] == "warp"
+    for target in ("worker-warp", "worker-gpu"):
+        copied = [value.split()[-1] for value in dockerfile.every(target, "COPY")]
+        assert dockerfile.environment(target)["TRYON_MODELS_DIR"] in copied
+
+
+def test_what_is_written_lies_where_a_volume_is(dockerfile: Dockerfile, compose: Compose) -> None:
+    mounted = compose.services["worker-gpu"]["volumes"][0].split(":")[1]
+    environment = dockerfile.environment("worker-gpu")
+    assert environment["TRYON_WEIGHTS_DIR"] == mounted
+    assert environment["HF_HOME"].startswith(mounted), "the hub's cache is larger than /tmp"
+    made = " ".join(dockerfile.every("worker-gpu", "RUN"))
+    assert f"install -d -o tryon -g tryon /var/lib/tryon {mounted}" in made, "else the volume would belong to root"

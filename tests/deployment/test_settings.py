@@ -1,0 +1,180 @@
+"""Each of our services gets the settings it needs, and no others; names and ports agree with the code's."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+import pytest
+import typer
+import yaml
+from pydantic import SecretStr
+from typer.main import get_command
+
+from cli.main import app
+from runtime.embedded.servers import temporal_command
+from runtime.settings import Settings
+from tests.deployment import dockerfile
+from tests.deployment.compose import OURS, PROJECT, Compose, environment_of
+from workflows.queues import SEARCH_ATTRIBUTES
+
+ALL = frozenset(Settings.concerns())
+DRAWING = frozenset({"object_store", "temporal"})
+NEEDS = dict.fromkeys(OURS, ALL) | {"worker-warp": DRAWING, "worker-gpu": DRAWING}
+NOT_FOR_DRAWING = {"TRYON_DATABASE_URL", "TRYON_KEY_PEPPER", "TRYON_RATE_LIMIT_URL"}
+FOR_LINKS_ALONE = "TRYON_TEMPORAL_UI_URL"
+
+
+def variable(concern: str, field: str) -> str:
+    return (Settings.concerns()[concern].model_config.get("env_prefix", "") + field).upper()
+
+
+def known_variables() -> set[str]:
+    return {variable(name, field) for name, concern in Settings.concerns().items() for field in concern.model_fields}
+
+
+def meant_for_one_machine(default: object) -> bool:
+    """Whether a default makes sense in `tryon up` alone."""
+    if isinstance(default, SecretStr):
+        return not default.get_secret_value()
+    return isinstance(default, str) and ("127.0.0.1" in default or default.startswith("sqlite"))
+
+
+def has_to_be_set(service: str) -> set[str]:
+    found = {
+        variable(name, field)
+        for name in NEEDS[service] - {"api", "stack"}
+        for field, about in Settings.concerns()[name].model_fields.items()
+        if meant_for_one_machine(about.default)
+    }
+    return found - ({FOR_LINKS_ALONE} if NEEDS[service] == DRAWING else set())
+
+
+def load(service: str, compose: Compose, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The settings as the process in the container reads them."""
+    image = compose.services[service]["image"].removeprefix("tryon/").rpartition(":")[0]
+    variables = dockerfile.read(dockerfile.FILE.read_text()).environment(image)
+    for name, value in (variables | environment_of(compose.services[service])).items():
+        if name.startswith("TRYON_"):
+            monkeypatch.setenv(name, value)
+    return Settings()
+
+
+def test_some_settings_have_to_be_set() -> None:
+    assert has_to_be_set("api") == {
+        "TRYON_DATABASE_URL",
+        "TRYON_S3_ENDPOINT",
+        "TRYON_S3_SECRET_KEY",
+        "TRYON_TEMPORAL_ADDRESS",
+        "TRYON_TEMPORAL_UI_URL",
+        "TRYON_KEY_PEPPER",
+        "TRYON_KEY_PEPPER_PREVIOUS",
+    }
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_what_has_to_be_set_is_set_and_exists(service: str, compose: Compose) -> None:
+    given = set(environment_of(compose.services[service]))
+    assert given <= known_variables()
+    assert has_to_be_set(service) <= given
+
+
+@pytest.mark.parametrize("service", ["worker-warp", "worker-gpu"])
+def test_who_draws_is_given_no_key_to_accounts_and_money(service: str, compose: Compose) -> None:
+    assert not NOT_FOR_DRAWING & set(environment_of(compose.services[service]))
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_the_settings_load_and_lead_to_other_services(
+    service: str, compose: Compose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load(service, compose, monkeypatch)
+    store_service, temporal = compose.services["object-store"], compose.services["temporal"]
+    store = urlsplit(settings.object_store.endpoint)
+    assert (store.hostname, store.port) == ("object-store", 9000)
+    assert settings.object_store.access_key == store_service["environment"]["MINIO_ROOT_USER"]
+    assert settings.object_store.secret_key.get_secret_value() == store_service["environment"]["MINIO_ROOT_PASSWORD"]
+    assert settings.temporal.address == "temporal:7233" == f"temporal:{temporal['healthcheck']['test'][-1]}"
+    if NEEDS[service] == DRAWING:
+        return
+    database = urlsplit(settings.database.url)
+    postgres = compose.services["postgres"]["environment"]
+    assert (database.scheme, database.hostname, database.port) == ("postgresql+asyncpg", "postgres", 5432)
+    assert (database.username, database.password) == (postgres["POSTGRES_USER"], postgres["POSTGRES_PASSWORD"])
+    assert database.path == f"/{postgres['POSTGRES_DB']}"
+    assert settings.rate_limit.url is not None
+    rates = urlsplit(settings.rate_limit.url.get_secret_value())
+    assert (rates.scheme, rates.hostname, rates.port) == ("valkey", "valkey", 6379)
+    assert rates.password == compose.services["valkey"]["command"][-1]
+    assert len(settings.security.key_pepper.get_secret_value()) >= 32
+
+
+def test_the_published_port_is_the_one_that_the_api_listens_on(
+    compose: Compose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load("api", compose, monkeypatch)
+    assert settings.api.host == "0.0.0.0"
+    assert compose.services["api"]["ports"] == [f"127.0.0.1:8000:{settings.api.port}"]
+    assert compose.services["api"]["healthcheck"]["test"][-1] == f"127.0.0.1:{settings.api.port}/readyz"
+
+
+@pytest.mark.parametrize("service", ["worker-cpu", "worker-warp", "worker-gpu"])
+def test_a_worker_is_asked_where_it_serves_its_metrics(
+    service: str, compose: Compose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = load(service, compose, monkeypatch).metrics
+    own = metrics.worker_cpu_address if service == "worker-cpu" else metrics.worker_gpu_address
+    assert own is not None
+    port = own.rpartition(":")[2]
+    assert compose.services[service]["healthcheck"]["test"][-2:] == [
+        f"127.0.0.1:{port}/metrics",
+        "temporal_num_pollers",
+    ]
+
+
+def test_links_lead_to_the_published_temporal_ui(compose: Compose, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load("api", compose, monkeypatch)
+    host, port, _ = compose.services["temporal-ui"]["ports"][0].split(":")
+    assert settings.temporal.ui_url == f"http://{host}:{port}"
+
+
+def test_the_namespace_is_one_and_its_search_attributes_are_those_of_the_code(
+    compose: Compose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = environment_of(compose.services["temporal-namespace"])
+    assert made["SEARCH_ATTRIBUTES"].split() == [key.name for key in SEARCH_ATTRIBUTES]
+    page = (PROJECT / "docs" / "scaling.md").read_text()
+    assert all(f"`{key.name}`" in page for key in SEARCH_ATTRIBUTES), "what to create in Temporal Cloud"
+    for service in OURS:
+        assert load(service, compose, monkeypatch).temporal.namespace == made["TEMPORAL_NAMESPACE"]
+    assert compose.services["temporal-ui"]["environment"]["TEMPORAL_DEFAULT_NAMESPACE"] == made["TEMPORAL_NAMESPACE"]
+
+
+def test_temporal_is_tuned_like_the_embedded_one(compose: Compose, tmp_path_factory: pytest.TempPathFactory) -> None:
+    command = temporal_command(
+        tmp_path_factory.mktemp("unused") / "db", port=1, ui_port=2, namespace="n", search_attributes=[]
+    )
+    embedded = {word for before, word in pairwise(command) if before == "--dynamic-config-value"}
+    file = compose.services["temporal"]["environment"]["DYNAMIC_CONFIG_FILE_PATH"]
+    mounted = compose.services["temporal"]["volumes"][0].split(":")
+    written = yaml.safe_load((PROJECT / file.replace(mounted[1], mounted[0], 1)).read_text())
+    assert {f"{name}={str(entry['value']).lower()}" for name, (entry,) in written.items()} == embedded
+
+
+@pytest.mark.parametrize("service", ["migrations", "bucket"])
+def test_what_runs_once_is_a_command(service: str, compose: Compose) -> None:
+    program, group, command = compose.services[service]["command"]
+    assert program == "tryon"
+    groups = get_command(app)
+    assert isinstance(groups, typer.core.TyperGroup)
+    inner = groups.commands[group]
+    assert isinstance(inner, typer.core.TyperGroup)
+    assert command in inner.commands
+
+
+def test_temporal_has_connections_enough(compose: Compose) -> None:
+    """Its four parts have a pool each of 20 for the history and 10 for visibility, the server's own defaults."""
+    limit = re.search(r"max_connections=(\d+)", " ".join(compose.services["temporal-postgres"]["command"]))
+    assert limit is not None
+    assert int(limit[1]) >= 4 * (20 + 10)

@@ -1,0 +1,44 @@
+"""The commands of docs/temporal.md, as an engineer would copy them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+PAGE = PROJECT / "docs" / "temporal.md"
+WHERE = "The Temporal UI as a workbench"
+"""Heading of the commands that say where Temporal is."""
+
+HEADING_OR_BLOCK = re.compile(r"^#+ (?P<heading>[^\n]+)$|^```bash\n(?P<block>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands() -> dict[str, str]:
+    """The page's commands by the heading above them."""
+    found: dict[str, str] = {}
+    heading = ""
+    for match in HEADING_OR_BLOCK.finditer(PAGE.read_text()):
+        if match["heading"]:
+            heading = match["heading"]
+        else:
+            assert heading not in found, f"{heading} has two blocks"
+            found[heading] = match["block"]
+    return found
+
+
+def run_block(heading: str, variables: dict[str, str], *, before: str = "") -> str:
+    """Run the commands below a heading; returns what they print."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", before + commands()[heading]],
+        env={"PATH": path, "HOME": os.environ.get("HOME", "/"), "COLUMNS": "200", **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, f"{heading}: {done.stdout}{done.stderr}"
+    return done.stdout

@@ -1,0 +1,11 @@
+"""Every case there is. A workflow's cases lie in a module of their own, whose ``CASES`` are added here."""
+
+from __future__ import annotations
+
+from tests.workflows.recording import backfill_cases, logo_cases, product_cases, sweep_cases, tryon_cases
+
+CASES = (*tryon_cases.CASES, *product_cases.CASES, *logo_cases.CASES, *sweep_cases.CASES, *backfill_cases.CASES)
+
+UNRELEASED: frozenset[str] = frozenset()
+"""Workflows that no release has had yet, so that no run of theirs can be open anywhere. Whoever releases one takes its
+name away here; from then on a test asks for its cases and their histories."""

@@ -1,0 +1,36 @@
+"""Registrations of products: with pictures, without, and with one that is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from temporalio.client import Client, WorkflowHandle
+from temporalio.exceptions import ApplicationError
+
+from tests.workflows.product_fakes import Before, FakeProductSteps, failing_in, registration
+from tests.workflows.recording.case import Activities, Case
+from workflows.products import start_registration
+from workflows.queues import CPU_QUEUE
+
+UNREACHABLE = ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)
+
+
+def case(name: str, before: Before | None = None, **fields: Any) -> Case:
+    """A registration with these fields, whose steps do ``before`` first."""
+
+    def activities() -> Activities:
+        fakes = FakeProductSteps(before)
+        return {CPU_QUEUE: [fakes.copy, fakes.save, fakes.clean_up]}
+
+    async def start(client: Client) -> WorkflowHandle[Any, Any]:
+        return await start_registration(client, registration(**fields))
+
+    return Case("RegisterProductWorkflow", name, activities, start)
+
+
+CASES = (
+    case("registered"),
+    case("changed-without-pictures", product_id="prod_1", front=None),
+    case("picture-refused", failing_in("copy", UNREACHABLE)),
+    case("row-refused", failing_in("save", ApplicationError("taken", type="external_id_taken", non_retryable=True))),
+)

@@ -1,0 +1,54 @@
+"""Try-on jobs: one garment and several, refused, overdue, and those of test keys."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from temporalio.client import Client, WorkflowHandle
+from temporalio.exceptions import ApplicationError
+
+from tests.workflows.fakes import FakeSteps, tryon_input
+from tests.workflows.recording.case import Activities, Case
+from workflows.contracts import RehearsalScript
+from workflows.queues import CPU_QUEUE, GPU_QUEUE
+from workflows.start import start_tryon
+
+Before = Callable[[str], Awaitable[None]]
+
+
+async def refuse_the_person(step: str) -> None:
+    if step == "segment_person":
+        raise ApplicationError("nobody", type="person_not_found", non_retryable=True)
+
+
+async def hang_in_render(step: str) -> None:
+    if step == "render":
+        await asyncio.sleep(30)
+
+
+def case(name: str, before: Before | None = None, **fields: Any) -> Case:
+    """A job with these fields, whose steps do ``before`` first."""
+
+    def activities() -> Activities:
+        fakes = FakeSteps(before)
+        return {CPU_QUEUE: fakes.cpu_activities(), GPU_QUEUE: fakes.gpu_activities()}
+
+    async def start(client: Client) -> WorkflowHandle[Any, Any]:
+        job = tryon_input(uuid.uuid4().hex, **fields)
+        await start_tryon(client, job)
+        return client.get_workflow_handle(f"tryon-{job.job_id}")
+
+    return Case("TryOnWorkflow", name, activities, start)
+
+
+CASES = (
+    case("single-completed"),
+    case("combo-completed", garments=3, deadline_seconds=600),
+    case("person-refused", refuse_the_person, garments=2, deadline_seconds=600),
+    case("deadline-passed", hang_in_render, deadline_seconds=1),
+    case("rehearsal-completed", rehearsal=RehearsalScript(delay_seconds=1)),
+    case("rehearsal-failed", rehearsal=RehearsalScript(error_code="several_people")),
+)

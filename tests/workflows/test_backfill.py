@@ -1,0 +1,331 @@
+"""The window, the pauses and the ends of a backfill, on a real server with the steps played."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.service import RPCError
+from temporalio.worker import Worker
+
+from tests.workflows.backfill_fakes import Warehouse
+from tests.workflows.fakes import FakeSteps
+from workflows import backfill_window
+from workflows.backfill import BackfillWorkflow
+from workflows.backfill_contracts import BackfillInput, BackfillReport, BackfillState
+from workflows.backfill_start import start_backfill
+from workflows.contracts import ReleaseInput, RenderInput, TryOnOutcome
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE
+from workflows.tryon import TryOnWorkflow
+
+QUICK = timedelta(milliseconds=100)
+Handle = WorkflowHandle[Any, BackfillReport]
+
+
+class Scene:
+    """A backfill over a warehouse, and what its jobs do in their render."""
+
+    def __init__(self, client: Client, total: int) -> None:
+        self.client = client
+        self.warehouse = Warehouse(total)
+        self.going_on = asyncio.Event()
+        """Renders wait for it."""
+        self.going_on.set()
+        self.rendering = 0
+        self.most_rendering = 0
+        self.failing: dict[int, int] = {}
+        """How often the jobs of an item fail before they do not."""
+        self.fakes = FakeSteps(self._before)
+        self.id = f"backfill-{uuid.uuid4().hex}"
+
+    async def _before(self, step: str) -> None:
+        if step != "render":
+            return
+        render = next(call for name, call in reversed(self.fakes.calls) if name == "render")
+        assert isinstance(render, RenderInput)
+        number = self.warehouse.numbers[render.job_id]
+        self.rendering += 1
+        self.most_rendering = max(self.most_rendering, self.rendering)
+        try:
+            await self.going_on.wait()
+            if self.failing.get(number, 0):
+                self.failing[number] -= 1
+                raise ApplicationError("no picture", type="generation_failed", non_retryable=True)
+        finally:
+            self.rendering -= 1
+
+    @asynccontextmanager
+    async def workers(self) -> AsyncIterator[None]:
+        cpu = Worker(
+            self.client,
+            task_queue=CPU_QUEUE,
+            workflows=[BackfillWorkflow, TryOnWorkflow],
+            activities=[*self.fakes.cpu_activities(), *self.warehouse.activities()],
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
+            max_heartbeat_throttle_interval=QUICK,
+        )
+        gpu = Worker(
+            self.client,
+            task_queue=GPU_BULK_QUEUE,
+            activities=self.fakes.gpu_activities(),
+            max_heartbeat_throttle_interval=QUICK,
+        )
+        async with cpu, gpu:
+            yield
+
+    async def start(self, **fields: Any) -> Handle:
+        return await start_backfill(self.client, self.id, BackfillInput(account="a@example.com", **fields))
+
+    async def state(self) -> BackfillState:
+        return await self.client.get_workflow_handle_for(BackfillWorkflow.run, self.id).query(BackfillWorkflow.progress)
+
+    async def until(self, probe: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not probe():
+                await asyncio.sleep(0.02)
+
+    async def until_state(self, state: str) -> BackfillState:
+        async with asyncio.timeout(30):
+            while (found := await self.state()).state != state:
+                await asyncio.sleep(0.05)
+        return found
+
+    def released(self) -> list[str]:
+        return [call.error_code for _, call in self.fakes.calls if isinstance(call, ReleaseInput)]
+
+
+@pytest.fixture
+async def scene(temporal: Client) -> AsyncIterator[Callable[..., Scene]]:
+    made: list[Scene] = []
+
+    def make(total: int) -> Scene:
+        made.append(Scene(temporal, total))
+        return made[-1]
+
+    yield make
+    for each in made:
+        with contextlib.suppress(RPCError):  # it has ended
+            await temporal.get_workflow_handle(each.id).terminate()
+
+
+async def test_every_item_is_done_once_within_the_window(scene: Callable[..., Scene]) -> None:
+    play = scene(7)
+    play.warehouse.done, play.warehouse.refused = {1}, {2}
+    play.going_on.clear()
+    async with play.workers():
+        handle = await play.start(concurrency=2)
+        await play.until(lambda: play.rendering == 2)
+        play.going_on.set()
+        report = await handle.result()
+        assert (await play.state()).state == "completed"
+    assert (report.status, report.total, report.completed, report.skipped, report.failed) == ("completed", 7, 5, 1, 1)
+    assert play.most_rendering == 2
+    assert play.warehouse.accepted == dict.fromkeys({0, 3, 4, 5, 6}, 1)
+    assert play.warehouse.written == dict.fromkeys(range(7), 1)
+    assert play.warehouse.outcomes[0].result == f"backfills/{play.id}/results/item-0.jpg"
+    assert play.warehouse.outcomes[2].error_code == "product_not_found"
+
+
+async def test_jobs_carry_the_backfills_priority_and_are_its_children(scene: Callable[..., Scene]) -> None:
+    play = scene(1)
+    async with play.workers():
+        handle = await play.start(priority=5, deadline_seconds=77)
+        await handle.result()
+    children = [
+        event.start_child_workflow_execution_initiated_event_attributes
+        async for event in handle.fetch_history_events()
+        if event.HasField("start_child_workflow_execution_initiated_event_attributes")
+    ]
+    assert [child.priority.priority_key for child in children] == [5]
+    assert [child.priority.fairness_key for child in children] == ["an-account"]
+    assert children[0].workflow_execution_timeout.seconds == 77 + 300
+
+
+async def test_a_long_backfill_goes_on_in_new_runs(scene: Callable[..., Scene]) -> None:
+    play = scene(backfill_window.ITEMS_A_RUN + 10)
+    play.warehouse.refused = set(range(play.warehouse.total)) - {3, 205}
+    async with play.workers():
+        first = await play.start(concurrency=32)
+        report = await first.result()
+    assert (report.completed, report.failed) == (2, play.warehouse.total - 2)
+    assert play.warehouse.written == dict.fromkeys(range(play.warehouse.total), 1)
+    runs = [
+        run.run_id
+        async for run in play.client.list_workflows(f"WorkflowId = '{play.id}'")
+        if run.run_id != first.first_execution_run_id
+    ]
+    assert len(runs) == 1
+    history = await play.client.get_workflow_handle(play.id, run_id=first.first_execution_run_id).fetch_history()
+    assert len(history.events) < 10_000
+
+
+async def test_without_generations_it_waits_and_goes_on_when_told(scene: Callable[..., Scene]) -> None:
+    play = scene(4)
+    play.warehouse.quota = 2
+    async with play.workers():
+        handle = await play.start(concurrency=2)
+        state = await play.until_state("waiting")
+        assert (state.reason, state.completed, state.in_flight) == ("volume_exhausted", 2, 0)
+        play.warehouse.quota = 2
+        await handle.signal(BackfillWorkflow.resume)
+        report = await handle.result()
+    assert (report.completed, report.failed) == (4, 0)
+    assert "waiting" in play.warehouse.statuses
+
+
+async def test_it_goes_on_by_itself_once_there_are_generations(
+    scene: Callable[..., Scene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill_window, "FIRST_WAIT", timedelta(seconds=1))
+    play = scene(3)
+    play.warehouse.quota = 0
+    async with play.workers():
+        handle = await play.start(concurrency=3)
+        await play.until(lambda: sum(play.warehouse.asked.values()) >= 4)
+        play.warehouse.quota = 3
+        assert (await handle.result()).completed == 3
+    assert play.warehouse.accepted == dict.fromkeys(range(3), 1)
+
+
+async def test_a_pause_lets_items_in_flight_end_and_takes_up_no_more(scene: Callable[..., Scene]) -> None:
+    play = scene(5)
+    play.going_on.clear()
+    async with play.workers():
+        handle = await play.start(concurrency=2)
+        await play.until(lambda: play.rendering == 2)
+        await handle.signal(BackfillWorkflow.pause)
+        play.going_on.set()
+        await play.until(lambda: play.warehouse.statuses[-1:] == ["paused"])
+        state = await play.state()
+        assert (state.state, state.completed, state.in_flight) == ("paused", 2, 0)
+        await handle.signal(BackfillWorkflow.resume)
+        assert (await handle.result()).completed == 5
+
+
+async def test_the_window_can_be_changed_and_not_to_nonsense(scene: Callable[..., Scene]) -> None:
+    play = scene(6)
+    play.going_on.clear()
+    async with play.workers():
+        handle = await play.start(concurrency=1)
+        await play.until(lambda: play.rendering == 1)
+        with pytest.raises(WorkflowUpdateFailedError):
+            await handle.execute_update(BackfillWorkflow.set_concurrency, 0)
+        state = await handle.execute_update(BackfillWorkflow.set_concurrency, 3)
+        assert state.concurrency == 3
+        await play.until(lambda: play.rendering == 3)
+        play.going_on.set()
+        await handle.result()
+    assert play.most_rendering == 3
+
+
+@pytest.mark.parametrize("how", ["signal", "cancellation"])
+async def test_cancelling_releases_what_is_in_flight(scene: Callable[..., Scene], how: str) -> None:
+    play = scene(9)
+    play.going_on.clear()
+    async with play.workers():
+        handle = await play.start(concurrency=2)
+        await play.until(lambda: play.rendering == 2)
+        if how == "signal":
+            await handle.signal(BackfillWorkflow.cancel)
+        else:
+            await handle.cancel()
+        report = await handle.result()
+    assert (report.status, report.failed, report.not_started) == ("cancelled", 2, 7)
+    assert play.released() == ["cancelled", "cancelled"]
+    assert {outcome.error_code for outcome in play.warehouse.outcomes.values()} == {"cancelled"}
+
+
+async def test_terminating_it_cancels_its_jobs(scene: Callable[..., Scene]) -> None:
+    play = scene(4)
+    play.going_on.clear()
+    async with play.workers():
+        handle = await play.start(concurrency=2)
+        await play.until(lambda: play.rendering == 2)
+        await handle.terminate()
+        await play.until(lambda: play.released() == ["cancelled", "cancelled"])
+
+
+@pytest.mark.parametrize(("failures", "status", "tries"), [(2, "completed", 3), (3, "failed", 3)])
+async def test_an_item_that_a_fault_of_ours_failed_is_tried_again(
+    scene: Callable[..., Scene], failures: int, status: str, tries: int
+) -> None:
+    play = scene(1)
+    play.failing = {0: failures}
+    async with play.workers():
+        await (await play.start()).result()
+    assert play.warehouse.outcomes[0].status == status
+    assert play.warehouse.accepted[0] == tries
+
+
+async def test_a_job_that_was_terminated_ends_as_its_row_says(scene: Callable[..., Scene]) -> None:
+    play = scene(1)
+    play.going_on.clear()
+    async with play.workers():
+        handle = await play.start()
+        await play.until(lambda: play.rendering == 1)
+        (job_id,) = play.warehouse.numbers
+        play.warehouse.ends[job_id] = TryOnOutcome(status="completed")
+        await play.client.get_workflow_handle(f"tryon-{job_id}").terminate()
+        report = await handle.result()
+    assert report.completed == 1
+
+
+async def test_a_dry_run_begins_nothing(scene: Callable[..., Scene]) -> None:
+    play = scene(3)
+    async with play.workers():
+        report = await (await play.start(dry_run=True)).result()
+    assert (report.status, report.not_started) == ("checked", 3)
+    assert report.plan is not None
+    assert not play.warehouse.asked
+
+
+async def failure(play: Scene, workflow_id: str, argument: Any) -> BaseException:
+    async with play.workers():
+        handle = await play.client.start_workflow(
+            "BackfillWorkflow", argument, id=workflow_id, task_queue=CPU_QUEUE, execution_timeout=timedelta(minutes=5)
+        )
+        with pytest.raises(WorkflowFailureError) as failed:
+            await asyncio.wait_for(handle.result(), 20)
+    cause = failed.value.cause
+    return cause.cause if isinstance(cause, ActivityError) and cause.cause else cause
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ({"account": "a", "concurency": 4}, "concurency: not a field of a backfill"),
+        ({"account": "a", "concurrency": 0}, "concurrency"),
+        ({"items": []}, "account"),
+        ({"account": "a", "items": [{"key": "x", "catgory": "upper_body"}]}, "items.0.catgory"),
+        ({"account": "a", "items": [{"key": "x", "category": "hat"}]}, "items.0.category"),
+        ({"account": "a", "items": [{"garmentCategory": "x" * 60}] * 1000}, "put the items into a manifest"),
+        ("not an object", "BackfillInput"),
+    ],
+)
+async def test_bad_input_fails_at_once_and_names_the_field(
+    scene: Callable[..., Scene], argument: Any, said: str
+) -> None:
+    play = scene(0)
+    assert said in str(await failure(play, play.id, argument))
+
+
+async def test_an_id_that_could_not_be_a_folder_is_refused(scene: Callable[..., Scene]) -> None:
+    play = scene(0)
+    play.id = f"a folder/{uuid.uuid4().hex}"
+    assert "the workflow id names the backfill" in str(await failure(play, play.id, {"account": "a"}))
+
+
+async def test_what_planning_refuses_is_the_failure_of_the_run(scene: Callable[..., Scene]) -> None:
+    play = scene(0)
+    play.warehouse.plan_error = ApplicationError(
+        "row 3: person: is missing.", type="backfill_invalid", non_retryable=True
+    )
+    assert "row 3: person: is missing." in str(await failure(play, play.id, {"account": "a"}))

@@ -1,0 +1,108 @@
+"""The state of the database, the queues and the disk as gauges.
+
+Every CPU worker records the same, so whoever looks takes the largest of them, never their sum. A gauge keeps its last
+value when nothing can be read any more; the time of the last reading tells that from a service at rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from domain.census import take_census
+from runtime import metric_catalogue as catalogue
+from runtime.database import Database
+from runtime.metrics import Meter
+from workflows.queues import CPU_QUEUE, GPU_QUEUE
+
+QUEUES = {
+    (CPU_QUEUE, "workflow"): TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    (CPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    (GPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+}
+
+log = structlog.get_logger(__name__)
+
+
+class StateMetrics:
+    """Reads the state and records it.
+
+    Args:
+        database: Whose jobs and reservations.
+        client: Whose queues.
+        meter: Where to.
+        folder: Of the SQLite database; None with another one, whose disk is somebody else's to watch.
+    """
+
+    def __init__(self, database: Database, client: Client, meter: Meter, folder: Path | None) -> None:
+        self._database = database
+        self._client = client
+        self._meter = meter
+        self._folder = folder
+
+    async def record(self) -> None:
+        """Read and record once.
+
+        Raises:
+            SQLAlchemyError: The database is away.
+            RPCError: Temporal is away; the rest was recorded.
+        """
+        await self._record_jobs()
+        self._record_disk()
+        self._meter.set(catalogue.STATE_READ, time.time())
+        for (queue, kind), number in QUEUES.items():
+            self._meter.set(catalogue.QUEUE_BACKLOG, await self._backlog(queue, number), queue=queue, type=kind)
+
+    async def record_forever(self, interval_seconds: float) -> None:
+        """Record again and again; a part that is away leaves its gauges as they are."""
+        while True:
+            try:
+                await self.record()
+            except (SQLAlchemyError, RPCError, OSError) as error:
+                log.warning("state cannot be read", reason=str(error)[:200])
+            await asyncio.sleep(interval_seconds)
+
+    async def _record_jobs(self) -> None:
+        async with self._database.reading() as session:
+            census = await take_census(session, now=datetime.now(UTC))
+        for state, count in (("waiting", census.waiting), ("running", census.running), ("kept", census.kept)):
+            self._meter.set(catalogue.JOBS_IN_STATE, count, state=state)
+        self._meter.set(catalogue.OUTBOX_PENDING, census.waiting)
+        self._meter.set(catalogue.OUTBOX_OLDEST, census.oldest_waiting_seconds)
+        self._meter.set(catalogue.RESERVATIONS_OPEN, census.reserved)
+
+    def _record_disk(self) -> None:
+        if self._folder is not None:
+            usage = shutil.disk_usage(self._folder)
+            self._meter.set(catalogue.STORAGE_FREE, usage.free)
+            self._meter.set(catalogue.STORAGE_SIZE, usage.total)
+
+    async def _backlog(self, queue: str, kind: TaskQueueType.ValueType) -> int:
+        request = DescribeTaskQueueRequest(
+            namespace=self._client.namespace,
+            task_queue=TaskQueue(name=queue),
+            task_queue_type=kind,
+            report_stats=True,
+        )
+        answer = await self._client.workflow_service.describe_task_queue(request)
+        return answer.stats.approximate_backlog_count
+
+
+def sqlite_folder(url: str) -> Path | None:
+    """Where the SQLite database of this address lies; None for another database, or one in memory."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database == ":memory:":
+        return None
+    return Path(parsed.database).resolve().parent

@@ -1,0 +1,286 @@
+"""`BackfillWorkflow`: tens of thousands of items, a few in flight at a time, each an ordinary job.
+
+Items lie in the object store in pages; a run takes up a few hundred of them, lets those in flight end and continues as
+new, so that no history grows long. What becomes of an item is decided by the database, so a backfill that is reset,
+terminated or started again does nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import ValidationError
+
+    from workflows import steps
+    from workflows.backfill_contracts import (
+        BACKFILL_ID,
+        LARGEST_WINDOW,
+        BackfillInput,
+        BackfillProgress,
+        BackfillReport,
+        BackfillState,
+    )
+    from workflows.backfill_item import ItemCarrier
+    from workflows.backfill_step_contracts import (
+        OUTCOMES_AT_ONCE,
+        AcceptItemInput,
+        FinishInput,
+        ItemOutcome,
+        PlanInput,
+        RecordInput,
+    )
+    from workflows.backfill_window import Window
+    from workflows.queues import ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE
+
+RECORDED_AT = OUTCOMES_AT_ONCE // 2
+"""Outcomes that are written down together, while others end."""
+
+SIGN_OF_LIFE = timedelta(hours=6)
+"""How often a backfill that waits writes its progress, so that what it needs is not taken for left behind."""
+
+
+@workflow.defn(name="BackfillWorkflow", failure_exception_types=[ValidationError])
+class BackfillWorkflow:
+    """A sliding window over the items: never more than ``concurrency`` in flight."""
+
+    @workflow.init
+    def __init__(self, backfill: BackfillInput) -> None:
+        self._backfill = backfill
+        self._id = workflow.info().workflow_id
+        # The account is known once the items were checked.
+        progress = backfill.progress or BackfillProgress(account_id="?", total=0, concurrency=backfill.concurrency)
+        self._window = Window(progress, workflow.now())
+        self._carrier = ItemCarrier()
+        self._unrecorded: list[ItemOutcome] = []
+        self._checking = backfill.progress is None
+        self._end: str | None = None
+        self._shown = ""
+        self._mistake: Exception | None = None
+
+    @workflow.run
+    async def run(self, backfill: BackfillInput) -> BackfillReport:
+        """Carry out the items.
+
+        Raises:
+            ApplicationError: ``backfill_invalid``, with rows and fields; nothing was begun.
+        """
+        if self._checking:
+            checked = await self._check()
+            if checked is not None:
+                return checked
+        try:
+            await self._carry_out()
+        except asyncio.CancelledError:
+            self._carrier.cancelling = True
+        await self._stop()
+        await self._record()
+        if self._window.left and not self._carrier.cancelling:
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            workflow.continue_as_new(
+                backfill.carrying(self._window.progress),
+                initial_versioning_behavior=workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE,
+            )
+        return await self._finish()
+
+    @workflow.signal
+    def pause(self) -> None:
+        """Take up no more items; those in flight go on."""
+        self._window.advance(paused=True)
+
+    @workflow.signal
+    def resume(self) -> None:
+        """Go on after a pause, or try at once whether there are generations again."""
+        self._window.advance(paused=False)
+        self._window.wait_for = None
+
+    @workflow.signal
+    def cancel(self) -> None:
+        """Take up no more items and cancel those in flight, which are not billed."""
+        self._carrier.cancelling = True
+
+    @workflow.update
+    def set_concurrency(self, concurrency: int) -> BackfillState:
+        """Change how many items may be in flight."""
+        self._window.advance(concurrency=concurrency)
+        return self.progress()
+
+    @set_concurrency.validator
+    def _check_concurrency(self, concurrency: int) -> None:
+        if not 1 <= concurrency <= LARGEST_WINDOW:
+            raise ValueError(f"concurrency goes from 1 to {LARGEST_WINDOW}")
+
+    @workflow.query
+    def progress(self) -> BackfillState:
+        """How far it is, and when it may be done."""
+        at, rate = self._window.progress, self._window.per_minute(workflow.now())
+        return BackfillState(
+            state=self._state(),
+            reason=self._window.reason,
+            total=at.total,
+            completed=at.completed,
+            skipped=at.skipped,
+            failed=at.failed,
+            in_flight=len(self._window.in_flight),
+            concurrency=at.concurrency,
+            per_minute=round(rate, 1),
+            remaining_seconds=round(60 * (at.total - at.ended) / rate) if rate > 0 else None,
+        )
+
+    async def _check(self) -> BackfillReport | None:
+        """Check everything; the report of a dry run, or nothing where there is work to do."""
+        if not re.fullmatch(BACKFILL_ID, self._id):
+            raise _invalid(f"the workflow id names the backfill and has to match {BACKFILL_ID}")
+        if self._backfill.unknown_names:
+            raise _invalid(f"{', '.join(self._backfill.unknown_names)}: not a field of a backfill")
+        self._show()
+        plan = await steps.PLAN_BACKFILL.run(PlanInput(backfill_id=self._id, backfill=self._backfill))
+        workflow.upsert_search_attributes([ACCOUNT_ATTRIBUTE.value_set(plan.account_id)])
+        self._window.advance(account_id=plan.account_id, total=plan.items)
+        self._checking = False
+        if not self._backfill.dry_run:
+            return None
+        self._end = "checked"
+        self._show()
+        return BackfillReport(status="checked", total=plan.items, not_started=plan.items, plan=plan)
+
+    async def _carry_out(self) -> None:
+        """Keep the window full until nothing is left, or as much as one run should do is done."""
+        while not self._over():
+            self._admit_mistakes()
+            self._show()
+            if self._may_take_up():
+                asyncio.create_task(self._item(self._window.take_up()))  # noqa: RUF006  # the loop holds on to it
+            elif len(self._unrecorded) >= RECORDED_AT:
+                await self._record()
+            else:
+                await self._wait_for_change()
+
+    async def _wait_for_change(self) -> None:
+        def changed() -> bool:
+            recordable = len(self._unrecorded) >= RECORDED_AT
+            return self._over() or self._may_take_up() or recordable or self._mistake is not None
+
+        if not self._window.idle:  # a timer costs events, and something is under way
+            await workflow.wait_condition(lambda: changed() or self._window.idle)
+            return
+        await self._record()
+        try:
+            await workflow.wait_condition(changed, timeout=self._window.wait_for or SIGN_OF_LIFE)
+        except TimeoutError:
+            self._window.wait_for = None
+
+    async def _item(self, number: int) -> None:
+        """Carry one item to its outcome, or put it back."""
+        request = AcceptItemInput(
+            backfill_id=self._id,
+            account_id=self._window.progress.account_id,
+            number=number,
+            priority=self._backfill.priority,
+            deadline_seconds=self._backfill.deadline_seconds,
+        )
+        try:
+            item = await self._carrier.accept(request)
+            if item.state == "waiting":
+                later = None if item.retry_after_seconds is None else timedelta(seconds=item.retry_after_seconds)
+                self._window.put_back(number)
+                self._window.wait(item.error_code or "", later)
+                return
+            self._window.accepted()
+            outcome = await self._carrier.outcome_of(request, item)
+        except ActivityError:
+            workflow.logger.exception("item given up", extra={"number": number})
+            outcome = ItemOutcome(number=number, status="failed", error_code="generation_failed")
+        except Exception as error:
+            self._mistake = error
+            raise
+        self._unrecorded.append(outcome)
+        self._window.end(number, outcome.status)
+
+    async def _stop(self) -> None:
+        """Let nothing be in flight any more."""
+        if self._carrier.cancelling:
+            self._show()
+            self._carrier.cancel()
+        await workflow.wait_condition(lambda: not self._window.in_flight or self._mistake is not None)
+        self._admit_mistakes()
+
+    def _admit_mistakes(self) -> None:
+        """Let the workflow's task fail, and so be tried again, where an item met with a mistake of this code."""
+        if self._mistake is not None:
+            raise self._mistake
+
+    async def _record(self) -> None:
+        """Write down what has ended, and how far it is."""
+        while True:
+            outcomes = self._unrecorded[:OUTCOMES_AT_ONCE]
+            self._window.advance(per_minute=self._window.per_minute(workflow.now()))
+            progress = self._window.progress
+            request = RecordInput(backfill_id=self._id, progress=progress, outcomes=outcomes, status=self._state())
+            await steps.RECORD_OUTCOMES.run(request, f"{progress.ended} of {progress.total}")
+            del self._unrecorded[: len(outcomes)]
+            if not self._unrecorded:
+                return
+
+    async def _finish(self) -> BackfillReport:
+        finished = await steps.FINISH_BACKFILL.run(FinishInput(backfill_id=self._id))
+        at = self._window.progress
+        report = BackfillReport(
+            status="cancelled" if self._carrier.cancelling else "completed",
+            total=at.total,
+            completed=at.completed,
+            skipped=at.skipped,
+            failed=at.failed,
+            not_started=at.total - at.ended,
+            outcomes=finished.outcomes,
+            failures=finished.failures,
+        )
+        self._end = report.status
+        self._show()
+        return report
+
+    def _may_take_up(self) -> bool:
+        return self._window.has_room and not self._carrier.cancelling and not self._full()
+
+    def _over(self) -> bool:
+        done = not self._window.in_flight and (not self._window.left or self._full())
+        return self._carrier.cancelling or done
+
+    def _full(self) -> bool:
+        """Whether the rest is for another run: of this one's build, or of a newer one."""
+        info = workflow.info()
+        newer = info.is_target_worker_deployment_version_changed()
+        return self._window.full or newer or info.is_continue_as_new_suggested()
+
+    def _state(self) -> str:
+        if self._end is not None:
+            return self._end
+        if self._checking:
+            return "checking"
+        if self._carrier.cancelling:
+            return "cancelling"
+        if self._window.progress.paused:
+            return "paused"
+        return "running" if self._window.reason is None else "waiting"
+
+    def _show(self) -> None:
+        """Tell the Temporal UI where it stands."""
+        state, at = self._state(), self._window.progress
+        if state != self._shown:  # each change of a search attribute is an event
+            workflow.upsert_search_attributes([STAGE_ATTRIBUTE.value_set(state)])
+            self._shown = state
+        lines = [
+            f"**{state}**" + (f": `{self._window.reason}`" if self._window.reason else ""),
+            f"- {at.ended} of {at.total}: {at.completed} completed, {at.skipped} done before, {at.failed} failed",
+            f"- {len(self._window.in_flight)} of {at.concurrency} in flight",
+        ]
+        workflow.set_current_details("\n".join(lines))
+
+
+def _invalid(sentence: str) -> ApplicationError:
+    return ApplicationError(sentence, type="backfill_invalid", non_retryable=True)

@@ -1,0 +1,214 @@
+"""A backfill as people start it, ask about it and read how it ended; see `workflows.contracts` for the rules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from workflows.contracts import MAX_GARMENTS, Category, Contract, Hint, Identifier, Url
+from workflows.queues import BULK_PRIORITY
+
+ItemKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", max_length=64)]
+"""An item's name within its account; its picture is kept under it."""
+
+BACKFILL_ID = r"^[A-Za-z0-9._-]{1,64}$"
+BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]
+"""A backfill's name: its workflow id."""
+
+StoredOrRemote = Url
+"""Where a picture is: a key of the object store below ``backfills/``, or an https:// address."""
+
+Size = Annotated[str, Field(min_length=1, max_length=32)]
+Number = Annotated[int, Field(ge=0)]
+"""An item's place in its backfill, from 0."""
+
+LARGEST_WINDOW = 64
+"""Items in flight at the same time; more than any one GPU host can use."""
+
+INLINE_BYTES = 40 * 1024
+"""Items in the input itself, as JSON; more of them belong in a manifest."""
+
+
+class LargestJson:
+    """Bounds a value by its size as JSON, where the bounds of its parts would be far too generous.
+
+    Attributes:
+        bytes: The bound.
+    """
+
+    def __init__(self, largest: int) -> None:
+        self.bytes = largest
+
+    def __call__(self, items: list[BackfillItem]) -> list[BackfillItem]:
+        size = sum(len(item.model_dump_json()) for item in items)
+        if size > self.bytes:
+            raise ValueError(f"{size} bytes are more than fit into the input; put the items into a manifest")
+        return items
+
+
+class Strict(Contract):
+    """What people write by hand: a name that is not known is refused, since it is most likely misspelt."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ItemGarment(Strict):
+    """One garment of an item; the fields of a request, with pictures in the object store or at an address."""
+
+    product_id: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    garment_image_url: StoredOrRemote | None = None
+    garment_back_image_url: StoredOrRemote | None = None
+    category: Category | None = None
+    garment_category: Hint | None = None
+    size: Size | None = None
+    customer_size: Size | None = None
+    garment_state: Literal["open", "closed"] | None = None
+    tuck_state: Literal["tucked", "untucked"] | None = None
+    view_angle: Literal["front", "left", "right", "back"] | None = None
+
+
+class ItemDefaults(ItemGarment):
+    """What counts where an item says nothing: the person, and fields of each of its garments."""
+
+    person: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+
+
+class BackfillItem(ItemDefaults):
+    """One try-on of a backfill: a single garment by its own fields, or up to four in ``garments``.
+
+    Attributes:
+        key: The caller's own name for it, by which it is done once; made from its content if there is none.
+        person: Key of the person's photo in the object store, below ``backfills/``.
+    """
+
+    key: ItemKey | None = None
+    garments: Annotated[list[ItemGarment], Field(max_length=MAX_GARMENTS)] = Field(default_factory=list)
+
+
+class BackfillProgress(Contract):
+    """How far a backfill is; carried from one run to the next.
+
+    Attributes:
+        account_id: Whose items these are.
+        total: How many there are.
+        next_number: The first that was never taken up.
+        pending: Others before it that have to be taken up again.
+        completed: Pictures made by this backfill.
+        skipped: Done before, under the same key.
+        failed: There is no picture.
+        paused: Somebody asked for it.
+        concurrency: The window, as it was last set.
+        per_minute: Items ended a minute, lately.
+    """
+
+    account_id: Identifier
+    total: Number
+    next_number: Number = 0
+    pending: Annotated[list[Number], Field(max_length=LARGEST_WINDOW)] = Field(default_factory=list)
+    completed: Number = 0
+    skipped: Number = 0
+    failed: Number = 0
+    paused: bool = False
+    concurrency: Annotated[int, Field(ge=1, le=LARGEST_WINDOW)] = 4
+    per_minute: float = 0.0
+
+    @property
+    def ended(self) -> int:
+        """Items with an outcome."""
+        return self.completed + self.skipped + self.failed
+
+
+class BackfillInput(Contract):
+    """A backfill as an engineer starts it.
+
+    Attributes:
+        account: Account id or e-mail address.
+        items: The items themselves, if they are few.
+        manifest: Or the key of a JSONL or CSV object that holds them, below ``backfills/``.
+        defaults: For every item.
+        concurrency: Items in flight at the same time.
+        priority: Temporal's priority key of its jobs, 1 (first) to 5; those that somebody waits for have 2.
+        deadline_seconds: How long one job may take, waiting behind others included.
+        dry_run: Only check, and say what it would take.
+        progress: Not for people: how far earlier runs of this backfill came.
+    """
+
+    # Not refused here but by `unknown_names`, in the first run alone: a later version may carry more from run to run.
+    model_config = ConfigDict(extra="allow")
+
+    account: Annotated[str, Field(min_length=1, max_length=254)]
+    items: Annotated[list[BackfillItem], AfterValidator(LargestJson(INLINE_BYTES))] = Field(default_factory=list)
+    manifest: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+    defaults: ItemDefaults = ItemDefaults()
+    concurrency: Annotated[int, Field(ge=1, le=LARGEST_WINDOW)] = 4
+    priority: Annotated[int, Field(ge=1, le=5)] = BULK_PRIORITY
+    deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 3600
+    dry_run: bool = False
+    progress: BackfillProgress | None = None
+
+    @property
+    def unknown_names(self) -> list[str]:
+        """Names in the input that mean nothing."""
+        return sorted(self.model_extra or {})
+
+    def carrying(self, progress: BackfillProgress) -> Self:
+        """The input of the next run; the items lie in the object store by then."""
+        return self.model_copy(update={"items": [], "progress": progress})
+
+
+class BackfillPlan(Contract):
+    """What a backfill would take.
+
+    Attributes:
+        generations_left: What its account may still start, today's cap aside.
+    """
+
+    account_id: Identifier
+    items: Number
+    people: Number = 0
+    products: Number = 0
+    done_before: Number = 0
+    generations_left: Number = 0
+
+
+class BackfillReport(Contract):
+    """How a backfill ended.
+
+    Attributes:
+        not_started: Items that a backfill that was cancelled never took up, or a dry run would.
+        outcomes: Key of the object with one line for every item that ended.
+        failures: Key of a manifest with the items that failed, ready for another backfill.
+    """
+
+    status: Literal["completed", "cancelled", "checked"]
+    total: Number
+    completed: Number = 0
+    skipped: Number = 0
+    failed: Number = 0
+    not_started: Number = 0
+    outcomes: Annotated[str, Field(max_length=200)] | None = None
+    failures: Annotated[str, Field(max_length=200)] | None = None
+    plan: BackfillPlan | None = None
+
+
+class BackfillState(Contract):
+    """Answer of the ``progress`` query.
+
+    Attributes:
+        state: ``checking``, ``running``, ``paused``, ``waiting`` (for what ``reason`` says), ``cancelling``, or how it
+            ended.
+        reason: A code of the error catalogue, while it waits.
+        remaining_seconds: Until all have ended, at the rate of late; None where there is none yet.
+    """
+
+    state: Identifier
+    reason: Identifier | None = None
+    total: Number = 0
+    completed: Number = 0
+    skipped: Number = 0
+    failed: Number = 0
+    in_flight: Number = 0
+    concurrency: int = 0
+    per_minute: float = 0.0
+    remaining_seconds: int | None = None
