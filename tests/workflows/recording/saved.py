@@ -29,6 +29,7 @@ _NOT_THE_WORKFLOWS = {
     "scheduledEventId",
     "startedEventId",
     "useWorkflowBuildId",
+    "workflowExecution",
     "workflowId",
     "workflowTaskCompletedEventId",
 }
