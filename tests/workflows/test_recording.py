@@ -15,15 +15,16 @@ from tests.workflows.recording import play as playing
 from tests.workflows.recording.case import Case
 from tests.workflows.recording.cases import CASES
 from tests.workflows.recording.play import play
-from tests.workflows.recording.saved import all_saved, commands_of, newest, save
+from tests.workflows.recording.saved import all_saved, asked_by, commands_of, newest, save
 from workflows.queues import CPU_QUEUE
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.workflow}/{case.name}")
 async def test_a_case_asks_for_what_it_asked_for_when_it_was_recorded(temporal: Client, case: Case) -> None:
     """Replaying does not see this: a queue, a timeout or a retry that changed."""
-    runs = [commands_of(run) for run in await play(temporal, case)]
-    assert runs == [commands_of(saved.read()) for saved in newest(case.workflow, case.name)], (
+    recorded = [saved.read() for saved in newest(case.workflow, case.name)]
+    asked = asked_by(await play(temporal, case), in_order=case.in_order)
+    assert asked == asked_by(recorded, in_order=case.in_order), (
         "record it anew: python -m tests.workflows.recording VERSION"
     )
 

@@ -17,7 +17,7 @@ from tests.workflows.recording.contract_schemas import breaks, save_schemas, sav
 from tests.workflows.recording.fingerprint import fingerprint
 from tests.workflows.recording.fingerprints import out_of_date, released, save_stamps, saved_stamps
 from tests.workflows.recording.play import play
-from tests.workflows.recording.saved import commands_of, newest, save
+from tests.workflows.recording.saved import asked_by, newest, save
 
 PROJECT = Path(__file__).parents[3]
 
@@ -60,7 +60,7 @@ async def refuse_changes(names: set[str]) -> None:
 def is_as_saved(runs: list[dict[str, Any]], case: Case) -> bool:
     """Whether a case that was just played asked for what it asked for when it was recorded."""
     saved = [history.read() for history in newest(case.workflow, case.name)]
-    return [commands_of(run) for run in runs] == [commands_of(run) for run in saved]
+    return asked_by(runs, in_order=case.in_order) == asked_by(saved, in_order=case.in_order)
 
 
 def save_contracts() -> None:

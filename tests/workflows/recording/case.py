@@ -24,9 +24,12 @@ class Case:
         activities: Makes the activities for one playing, fakes under the real names.
         start: Starts the run and does what else it needs (signals, updates) to come to an end by itself. Runs that
             it continues as are kept too; children are not: they are cases of their own.
+        in_order: Whether every playing asks for the same in the same order. Where steps overlap it need not, and then
+            playings are compared by what they ask for, not by how often and when.
     """
 
     workflow: str
     name: str
     activities: Callable[[], Activities]
     start: Start
+    in_order: bool = True

@@ -93,6 +93,19 @@ def without_machine(value: Any) -> Any:
     return re.sub(r"\d+@[\w.-]+", "recorder", value) if isinstance(value, str) else value
 
 
+def asked_by(runs: list[dict[str, Any]], *, in_order: bool) -> list[Any]:
+    """What a case's runs asked for, in a form in which two playings are equal."""
+    commands = [commands_of(run) for run in runs]
+    if in_order:
+        return commands
+    unnumbered = [
+        {name: value for name, value in command.items() if name not in ("activityId", "timerId")}
+        for run in commands
+        for command in run
+    ]
+    return sorted({json.dumps(command, sort_keys=True) for command in unnumbered})
+
+
 def commands_of(history: dict[str, Any]) -> list[dict[str, Any]]:
     """What the workflow asked for, in order, with the options but without the data.
 
