@@ -23,6 +23,8 @@ from intake.garments import resolve_products
 from intake.job import JobDraft
 from intake.pictures import Picture, inspect_pictures
 from runtime.database import Database
+from runtime.metric_catalogue import BACKFILL_WAITS
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
 from workflows.backfill_contracts import BackfillItem
@@ -60,6 +62,8 @@ class BackfillItemActivities:
             return await self._accepted(request, key, draft)
         except TryOnError as error:
             state = "waiting" if error.code in WAITED_FOR else "refused"
+            if state == "waiting":
+                activity_meter().add(BACKFILL_WAITS, code=error.code)
             return AcceptedItem(key=key, state=state, error_code=error.code, retry_after_seconds=error.retry_after)
 
     @activity.defn(name=steps.AWAIT_JOB.name)

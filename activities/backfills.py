@@ -27,6 +27,8 @@ from intake.backfill_items import WholeItems, stored_pictures, whole_items
 from intake.backfill_pages import CONTENT_TYPE, PAGE_ITEMS, lines_of, pages_of, read_outcomes, read_page
 from intake.backfill_rows import Problem, read_rows
 from runtime.database import Database
+from runtime.metric_catalogue import BACKFILL_ITEMS
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
 from workflows.backfill_contracts import BackfillInput, BackfillItem, BackfillPlan
@@ -92,6 +94,8 @@ class BackfillActivities:
             await self._store.put(key, lines_of(known[number] for number in sorted(known)), CONTENT_TYPE)
         progress = request.model_dump_json(exclude={"outcomes"}, indent=1).encode()
         await self._store.put(backfill_progress_key(request.backfill_id), progress, "application/json")
+        for outcome in request.outcomes:
+            activity_meter().add(BACKFILL_ITEMS, outcome=outcome.status)
         return RecordReport(written=len(request.outcomes))
 
     @activity.defn(name=steps.FINISH_BACKFILL.name)

@@ -124,6 +124,22 @@ RECONCILED = Metric(
 )
 EXPIRED = Metric("tryon_results_expired_total", "counter", "Results deleted at the end of their time", (CPU,))
 
+# Backfills
+BACKFILL_ITEMS = Metric(
+    "tryon_backfill_items_total",
+    "counter",
+    "Items of backfills that ended: `completed`, `skipped` (done before) or `failed`",
+    (CPU,),
+    ("outcome",),
+)
+BACKFILL_WAITS = Metric(
+    "tryon_backfill_waits_total",
+    "counter",
+    "Items of backfills that were refused for want of generations, by error code; each is tried again",
+    (CPU,),
+    ("code",),
+)
+
 # Rendering
 RENDER_SECONDS = Metric(
     "tryon_render_seconds",

@@ -25,12 +25,13 @@ from domain.census import take_census
 from runtime import metric_catalogue as catalogue
 from runtime.database import Database
 from runtime.metrics import Meter
-from workflows.queues import CPU_QUEUE, GPU_QUEUE
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 
 QUEUES = {
     (CPU_QUEUE, "workflow"): TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
     (CPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
     (GPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    (GPU_BULK_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
 }
 
 log = structlog.get_logger(__name__)

@@ -51,12 +51,14 @@ from runtime.temporal import connect_temporal
 from runtime.tracing import Tracing, start_tracing
 from tests.activities.engines import FakeEngine, only
 from tests.factories import Caller, create_caller, create_job
-from tests.pictures import data_uri
+from tests.pictures import data_uri, encoded
 from tests.servers.processes import free_port
 from tests.workflows.fakes import tryon_input
 from worker_cpu.state_metrics import StateMetrics, sqlite_folder
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers
+from workflows.backfill_contracts import BackfillInput, BackfillItem
+from workflows.backfill_start import start_backfill
 from workflows.contracts import LedgerCheckInput, SweepInput
 from workflows.queues import CPU_QUEUE, tryon_workflow_id
 from workflows.start import start_tryon
@@ -147,6 +149,18 @@ class Scene:
         await self.temporal.get_workflow_handle(tryon_workflow_id(without_a_row.job_id)).terminate()
         with contextlib.suppress(RPCError):
             await self.temporal.get_workflow_handle("none").describe()
+
+    async def backfill(self, caller: Caller, until: str, **garment: str) -> None:
+        """A backfill of one item, ended as soon as this metric is served."""
+        photo = "backfills/photos/anna.jpg"
+        await S3ObjectStore(self.settings.object_store).put(photo, encoded(), "image/jpeg")
+        item = BackfillItem.model_validate({"person": photo, **garment})
+        backfill = BackfillInput(account=str(caller.account_id), items=[item])
+        handle = await start_backfill(self.temporal, f"backfill-{uuid.uuid4()}", backfill)
+        await self._until_served(until)
+        with contextlib.suppress(RPCError):  # it has ended by itself
+            await handle.signal("cancel")
+        await handle.result()
 
     async def _until_served(self, metric: str) -> None:
         async with asyncio.timeout(30):
@@ -264,6 +278,8 @@ async def play(scene: Scene) -> dict[str, httpx.Response]:
     }
     polls = [scene.app_client.get(f"/api/v1/tryon/{uuid.uuid4()}", headers=hasty.headers) for _ in range(21)]
     answers["too often"] = max(await asyncio.gather(*polls), key=lambda answer: answer.status_code)
+    await scene.backfill(scene.caller, "tryon_backfill_items_total", productId="unknown")
+    await scene.backfill(poor, "tryon_backfill_waits_total", garmentImageUrl=PUBLIC, category="upper_body")
     await scene.break_things()
     await scene.abandoned_job()
     await scene.sweep("ReconcileWorkflow")

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[2] / "observability"
 OF_PROMETHEUS = {"up": {"job", "instance"}}
 OF_EVERY_SERIES = {"job", "instance"}
 GRAFANA_INTERVAL = "$__rate_interval"
-QUEUES = {CPU_QUEUE, GPU_QUEUE, "tryon-.*"}
+QUEUES = {CPU_QUEUE, GPU_QUEUE, f"{CPU_QUEUE}|{GPU_QUEUE}", "tryon-.*"}
 
 
 def rules() -> list[dict[str, Any]]:
