@@ -15,7 +15,7 @@ import typer
 from pydantic import ValidationError
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from cli.backfill_file import PictureFolder, read_backfill_file, upload
 from cli.transactions import AccountName, AsJson
@@ -265,6 +265,9 @@ def _run(settings: Settings, work: Callable[[Client, S3ObjectStore], Awaitable[A
         typer.echo(cause.message if isinstance(cause, ApplicationError) else str(cause), err=True)
     except ObjectMissingError as error:
         typer.echo(f"there is no object {error}", err=True)
-    except (ValueError, RPCError, RuntimeError, ObjectStoreUnavailableError) as error:
+    except RPCError as error:
+        unknown = error.status is RPCStatusCode.NOT_FOUND
+        typer.echo("Temporal knows no backfill of this name" if unknown else str(error), err=True)
+    except (ValueError, RuntimeError, ObjectStoreUnavailableError) as error:
         typer.echo(str(error), err=True)
     raise typer.Exit(1)

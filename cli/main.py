@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import os
+import sys
+
 import typer
 
 from cli import (
@@ -41,5 +46,29 @@ app.add_typer(rotation.app, name="rotate")
 app.add_typer(backup.app, name="backup")
 app.add_typer(bucket.app, name="bucket")
 
+
+def main() -> None:
+    """Run one command, and leave without taking the interpreter down in order.
+
+    A thread of Temporal's client may just be delivering an answer then, and Python ends the process with an abort
+    (temporalio/sdk-python#300): a command that did its work would fail, every third time.
+    """
+    code: object = 0
+    try:
+        app()
+    except SystemExit as left:
+        code = left.code
+    except BaseException:  # noqa: BLE001  # it is shown, and the process ends
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    if isinstance(code, str):
+        sys.stderr.write(f"{code}\n")
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
 if __name__ == "__main__":
-    app()
+    main()

@@ -1,0 +1,152 @@
+"""What docs/operations.md says of backfills, done on a running stack with the page's own commands."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from cli.samples import draw_sample, sample_person
+from runtime.object_store import S3ObjectStore
+from tests.pictures import encoded
+from tests.stack.page import OPERATIONS, WHERE, commands, run_block
+from tests.stack.stack import Stack, until
+from tests.stack.test_jobs import books, settings_of
+
+FROM_A_FILE, FROM_TEMPORAL = "Start one from a file", "Start one with Temporal's own command line"
+STEER, STEER_BY_TEMPORAL = "Watch and steer it", "The same with Temporal's own command line"
+LEAVES = "What it leaves"
+SHOP = "shop@example.com"
+SMALL = 288
+"""Pixels a side: a quarter of the work."""
+
+
+@pytest.fixture(scope="module")
+def shop(stack: Stack) -> str:
+    created = stack.tryon("account", "create", "--email", SHOP, "--plan", "growth", "--json")
+    assert created.returncode == 0, created.stderr
+    account_id: str = json.loads(created.stdout)["accountId"]
+    return account_id
+
+
+def page(stack: Stack, heading: str, folder: Path, **variables: str) -> str:
+    where = commands()[WHERE]
+    environment = {"TRYON_DATA_DIR": str(stack.data_dir), **variables}
+    return run_block(heading, environment, before=where, page=OPERATIONS, folder=folder)
+
+
+def picture(pixels: Any) -> bytes:
+    return encoded(Image.fromarray(pixels).resize((SMALL, SMALL)))
+
+
+def write_file(folder: Path, keys: Iterable[str]) -> None:
+    (folder / "anna.jpg").write_bytes(picture(sample_person()))
+    (folder / "tee.jpg").write_bytes(picture(draw_sample("plain_tee")))
+    with (folder / "items.csv").open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["key", "person", "garmentImageUrl", "category"])
+        rows.writerows([key, "anna.jpg", "tee.jpg", "upper_body"] for key in keys)
+
+
+def state(stack: Stack, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(stack.tryon("backfill", "show", name, "--json").stdout)
+    return found
+
+
+def ended(stack: Stack, name: str, seconds: float = 120) -> dict[str, Any]:
+    def probe() -> dict[str, Any] | None:
+        found = state(stack, name)
+        return found if found["state"] in ("completed", "cancelled") else None
+
+    found: dict[str, Any] = until(probe, seconds)
+    return found
+
+
+def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
+    lines = (folder / "pictures" / "outcomes.jsonl").read_text().splitlines()
+    return {outcome["key"]: outcome for outcome in map(json.loads, lines)}
+
+
+def test_every_block_of_the_page_is_run() -> None:
+    assert set(commands(OPERATIONS)) == {FROM_A_FILE, FROM_TEMPORAL, STEER, STEER_BY_TEMPORAL, LEAVES}
+
+
+def test_a_file_becomes_pictures_that_are_billed_once_whatever_is_killed(
+    stack: Stack, shop: str, tmp_path: Path
+) -> None:
+    keys = [f"k{number}" for number in range(4)]
+    write_file(tmp_path, keys)
+    said = page(stack, FROM_A_FILE, tmp_path)
+    assert "status: checked" in said
+    until(lambda: True if state(stack, "autumn")["inFlight"] else None)
+    for worker in ("worker-gpu", "worker-cpu"):
+        stack.signal(worker, signal.SIGKILL)
+    found = ended(stack, "autumn")
+    assert (found["state"], found["completed"], found["failed"]) == ("completed", len(keys), 0)
+    said = page(stack, LEAVES, tmp_path, BACKFILL="autumn")
+    assert "None failed." in said
+    for key, outcome in outcomes(tmp_path).items():
+        with Image.open(tmp_path / "pictures" / f"{key}.jpg") as result:
+            assert result.size == (SMALL, SMALL)
+        assert books(stack, outcome["jobId"])[1] == ["reserve", "settle"]
+
+    # The same again under another name makes nothing and bills nothing.
+    again = stack.tryon("backfill", "start", str(tmp_path / "items.csv"), "--account", shop, "--id", "again", "--wait")
+    assert again.returncode == 0, again.stderr
+    assert f"skipped: {len(keys)}" in again.stdout
+    usage = json.loads(stack.tryon("account", "usage", "--account", shop, "--json").stdout)
+    assert (usage["used"], usage["reserved"]) == (len(keys), 0)
+
+
+def test_temporals_own_command_line_starts_one_and_steers_it(stack: Stack, shop: str, tmp_path: Path) -> None:
+    store = S3ObjectStore(settings_of(stack).object_store)
+
+    async def upload() -> None:
+        await store.put("backfills/winter/anna.jpg", picture(sample_person()), "image/jpeg")
+        await store.put("backfills/winter/tee.jpg", picture(draw_sample("plain_tee")), "image/jpeg")
+        item = {"person": "backfills/winter/anna.jpg", "garmentImageUrl": "backfills/winter/tee.jpg"}
+        lines = [{"key": f"w{number}", "category": "upper_body", **item} for number in range(40)]
+        manifest = "\n".join(json.dumps({**line, "size": str(number)}) for number, line in enumerate(lines))
+        await store.put("backfills/winter/manifest.jsonl", manifest.encode(), "application/jsonl")
+
+    asyncio.run(upload())
+    page(stack, FROM_TEMPORAL, tmp_path)
+    until(lambda: True if state(stack, "winter")["inFlight"] else None)
+    said = page(stack, STEER_BY_TEMPORAL, tmp_path, BACKFILL="winter")
+    assert "TryOnWorkflow" in said
+    assert state(stack, "winter")["concurrency"] == 2
+    said = page(stack, STEER, tmp_path, BACKFILL="winter")
+    assert "winter" in said
+    assert state(stack, "winter")["concurrency"] == 8
+    assert stack.tryon("backfill", "cancel", "winter").returncode == 0
+    assert ended(stack, "winter")["state"] == "cancelled"
+
+
+def test_one_that_is_cancelled_bills_nothing_for_what_was_in_flight(stack: Stack, shop: str, tmp_path: Path) -> None:
+    write_file(tmp_path, [f"c{number}" for number in range(40)])
+    started = stack.tryon("backfill", "start", str(tmp_path / "items.csv"), "--account", shop, "--id", "spring")
+    assert started.returncode == 0, started.stderr
+    until(lambda: True if state(stack, "spring")["inFlight"] == 4 else None)
+    assert stack.tryon("backfill", "cancel", "spring").returncode == 0
+    found = ended(stack, "spring")
+    assert found["state"] == "cancelled"
+    assert found["inFlight"] == 0
+    usage = json.loads(stack.tryon("account", "usage", "--account", shop, "--json").stdout)
+    assert usage["reserved"] == 0
+    assert stack.tryon("ledger", "check").returncode == 0
+
+
+def test_bad_rows_are_named_and_nothing_is_started(stack: Stack, shop: str, tmp_path: Path) -> None:
+    write_file(tmp_path, ["a", "a", "b c"])
+    started = stack.tryon("backfill", "start", str(tmp_path / "items.csv"), "--account", shop, "--id", "wrong")
+    assert started.returncode == 1
+    assert "row 3: key: has the key of row 2." in started.stderr
+    assert "row 4: key: String should match pattern" in started.stderr
+    assert stack.tryon("backfill", "show", "wrong").returncode == 1
