@@ -29,6 +29,7 @@ from tests.activities.engines import FakeEngine, only
 from tests.factories import PLANS, Caller, create_caller
 from tests.imaging.shop import Shop, make_certificate, open_shop
 from tests.rates import generous_rates
+from tests.workers import all_running
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers
 
@@ -139,7 +140,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
     caller = await create_caller(database, servers.digester)
     async with (
         build_cpu_worker(servers.temporal, database, store, fetcher, settings),
-        build_gpu_workers(servers.temporal, inference, engines.parallel)[0],
+        all_running(build_gpu_workers(servers.temporal, inference, engines.parallel)),
         (app := create_app(settings, ready_parts)).router.lifespan_context(app),
         httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30

@@ -53,6 +53,7 @@ from tests.activities.engines import FakeEngine, only
 from tests.factories import Caller, create_caller, create_job
 from tests.pictures import data_uri, encoded
 from tests.servers.processes import free_port
+from tests.workers import all_running
 from tests.workflows.fakes import tryon_input
 from worker_cpu.state_metrics import StateMetrics, sqlite_folder
 from worker_cpu.worker import build_worker as build_cpu_worker
@@ -234,7 +235,7 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
     )
     async with (
         build_cpu_worker(clients[0], database, store, fetcher, settings),
-        build_gpu_workers(clients[1], inference, 1)[0],
+        all_running(build_gpu_workers(clients[1], inference, 1)),
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://tryon", timeout=60) as http,
     ):
