@@ -40,13 +40,16 @@ RUN python deployment/dependencies.py gpu > requirements.txt \
 # The files that find people, out of MediaPipe's wheel, each against its SHA-256. `engines.models` needs Python alone.
 FROM builder AS models
 COPY engines/__init__.py engines/models.py engines/
-RUN python -c "from pathlib import Path; from engines.models import fetch_models; fetch_models(Path('/models'), print)"
+RUN python -c "from pathlib import Path; from engines.models import fetch_models; fetch_models(Path('/models'), print)" \
+    && chmod -R a+rX /models
 
-# The service's own files, compiled once, since the containers' file systems are read-only.
+# The service's own files, compiled once, since the containers' file systems are read-only, and readable by the user that
+# the containers run as, whatever umask they were checked out under.
 FROM base AS source
 WORKDIR /srv/tryon
 COPY . .
-RUN rm -rf pyproject.toml constraints.txt deployment/dependencies.py && python -m compileall -q .
+RUN rm -rf pyproject.toml constraints.txt deployment/dependencies.py && python -m compileall -q . \
+    && chmod -R a+rX .
 
 # What every final image has in common.
 FROM base AS final
@@ -95,7 +98,8 @@ ENV TRYON_ENGINE=warp \
     TRYON_METRICS_WORKER_GPU_ADDRESS=0.0.0.0:9466
 EXPOSE 9466
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
-    CMD ["python", "-S", "deployment/healthcheck.py", "127.0.0.1:9466/metrics", "temporal_num_pollers"]
+    CMD ["python", "-S", "deployment/healthcheck.py", "127.0.0.1:9466/metrics", \
+         "temporal_num_pollers", "temporal_worker_task_slots_used"]
 CMD ["python", "-m", "worker_gpu.main"]
 
 # Loading the weights and the first drawing come before the first poll, so it may take minutes to be healthy.
@@ -111,5 +115,6 @@ ENV NVIDIA_VISIBLE_DEVICES=all \
     TRYON_METRICS_WORKER_GPU_ADDRESS=0.0.0.0:9466
 EXPOSE 9466
 HEALTHCHECK --interval=15s --timeout=5s --start-period=900s \
-    CMD ["python", "-S", "deployment/healthcheck.py", "127.0.0.1:9466/metrics", "temporal_num_pollers"]
+    CMD ["python", "-S", "deployment/healthcheck.py", "127.0.0.1:9466/metrics", \
+         "temporal_num_pollers", "temporal_worker_task_slots_used"]
 CMD ["python", "-m", "worker_gpu.main"]

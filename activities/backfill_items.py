@@ -55,8 +55,7 @@ class BackfillItemActivities:
             standing = await backfills.find_item(session, account_id=uuid.UUID(request.account_id), key=key)
         known = _taken_up_before(request, key, standing)
         if known is not None:
-            gone = known.result is not None and not await self._store.list_keys(known.result)
-            return known.model_copy(update={"result": None}) if gone else known
+            return await self._as_it_is(request, known)
         try:
             draft = await self._draft(request, item)
             return await self._accepted(request, key, draft)
@@ -83,24 +82,41 @@ class BackfillItemActivities:
     @activity.defn(name=steps.KEEP_RESULT.name)
     async def keep_result(self, request: KeepResultInput) -> KeptResult:
         """Copy the picture to where the backfill keeps it, before polls lose it."""
-        kept = backfill_result_key(request.backfill_id, request.key)
+        own = backfill_result_key(request.backfill_id, request.key)
         try:
-            picture = await self._store.get(result_key(request.job_id))
+            await self._store.put(own, await self._store.get(result_key(request.job_id)), "image/jpeg")
         except ObjectMissingError:
-            return KeptResult()
-        await self._store.put(kept, picture, "image/jpeg")
+            kept = await self._noted(request, own, is_there=False)
+        else:
+            kept = await self._noted(request, own, is_there=True)
+        if kept != own:  # an erasure would not find it, be it of this try or of one that was cut off
+            await self._store.delete_prefix(own)
+        return KeptResult(result=kept)
+
+    async def _noted(self, request: KeepResultInput, own: str, *, is_there: bool) -> str | None:
+        account_id, job_id = uuid.UUID(request.account_id), uuid.UUID(request.job_id)
         async with self._database.transaction() as session:
-            noted = await backfills.note_result(
-                session,
-                account_id=uuid.UUID(request.account_id),
-                key=request.key,
-                job_id=uuid.UUID(request.job_id),
-                result_key=kept,
-                now=datetime.now(UTC),
+            if is_there:
+                return await backfills.note_result(
+                    session,
+                    account_id=account_id,
+                    key=request.key,
+                    job_id=job_id,
+                    result_key=own,
+                    now=datetime.now(UTC),
+                )
+            standing = await backfills.find_item(session, account_id=account_id, key=request.key)
+        return standing.item.result_key if standing is not None and standing.item.job_id == job_id else None
+
+    async def _as_it_is(self, request: AcceptItemInput, known: AcceptedItem) -> AcceptedItem:
+        """The same, but for a picture that is not there any more."""
+        if known.result is None or await self._store.list_keys(known.result):
+            return known
+        async with self._database.transaction() as session:
+            await backfills.forget_result(
+                session, account_id=uuid.UUID(request.account_id), key=known.key, result_key=known.result
             )
-        if not noted:  # erased in this very moment
-            await self._store.delete_prefix(kept)
-        return KeptResult(result=kept if noted else None)
+        return known.model_copy(update={"result": None})
 
     async def _item(self, request: AcceptItemInput) -> BackfillItem:
         page, place = divmod(request.number, PAGE_ITEMS)
@@ -166,9 +182,13 @@ class BackfillItemActivities:
 
 def _taken_up_before(request: AcceptItemInput, key: str, standing: ItemStanding | None) -> AcceptedItem | None:
     """What is to be done about an item that a backfill has taken up; nothing if it has to be done anew."""
-    if standing is None or standing.job is None or standing.job.status == jobs.FAILED:
+    if standing is None or standing.job is None:
         return None
     job = standing.job
+    if job.status == jobs.FAILED:
+        # What its customer had erased in mid-job is not drawn again behind their back.
+        erased = AcceptedItem(key=key, state="refused", job_id=str(job.id), error_code=job.error_code)
+        return erased if job.erased_at is not None else None
     if job.status == jobs.COMPLETED:
         return AcceptedItem(key=key, state="done", job_id=str(job.id), result=standing.item.result_key)
     if standing.item.backfill_id != request.backfill_id:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
@@ -20,10 +21,11 @@ from domain.object_keys import (
     backfill_page_key,
     backfill_prefix,
     backfill_progress_key,
+    backfill_uses_key,
 )
 from domain.plans import PlanBook
 from domain.tables import Account
-from intake.backfill_items import WholeItems, stored_pictures, whole_items
+from intake.backfill_items import WholeItems, folders_used, stored_pictures, whole_items
 from intake.backfill_pages import CONTENT_TYPE, PAGE_ITEMS, lines_of, pages_of, read_outcomes, read_page
 from intake.backfill_rows import Problem, read_rows
 from runtime.database import Database
@@ -46,6 +48,12 @@ INVALID = "backfill_invalid"
 
 PROBLEMS_TOLD = 20
 """As many as a person mends before trying again."""
+
+LONGEST_PROBLEM = 300
+"""Characters; a name that is not known may be as long as the file."""
+
+LARGEST_MANIFEST_BYTES = 64 * 1024 * 1024
+"""A hundred thousand long rows."""
 
 ASKED_AT_ONCE = 500
 """Items in one question to the database."""
@@ -122,6 +130,8 @@ class BackfillActivities:
             data = await self._store.get(backfill.manifest)
         except ObjectMissingError:
             raise invalid([f"manifest: there is no object {backfill.manifest} in {self._store.bucket}."]) from None
+        if len(data) > LARGEST_MANIFEST_BYTES:
+            raise invalid([f"manifest: has {len(data)} bytes; at most {LARGEST_MANIFEST_BYTES} are read."])
         rows = await asyncio.to_thread(read_rows, data)
         found = await asyncio.to_thread(whole_items, rows.items, backfill.defaults)
         found.problems = sorted([*rows.problems, *found.problems], key=_row_of)
@@ -145,8 +155,10 @@ class BackfillActivities:
 
     async def _lay_out(self, backfill_id: str, items: Sequence[BackfillItem]) -> None:
         """Write the pages; those of an earlier backfill of the same name go."""
-        for kind in ("items", "outcomes"):
-            await self._store.delete_prefix(f"{backfill_prefix(backfill_id)}{kind}/")
+        for kind in ("items/", "outcomes/", "outcomes.jsonl", "failed.jsonl", "progress.json"):
+            await self._store.delete_prefix(f"{backfill_prefix(backfill_id)}{kind}")
+        uses = json.dumps(sorted(folders_used(items) - {backfill_id})).encode()
+        await self._store.put(backfill_uses_key(backfill_id), uses, "application/json")
         for number, page in enumerate(pages_of(items)):
             await self._store.put(backfill_page_key(backfill_id, "items", number), page, CONTENT_TYPE)
 
@@ -181,7 +193,7 @@ class BackfillActivities:
 
 def invalid(problems: Sequence[str]) -> ApplicationError:
     """The failure of a backfill whose input is wrong."""
-    told = "\n".join(problems[:PROBLEMS_TOLD])
+    told = "\n".join(problem[:LONGEST_PROBLEM] for problem in problems[:PROBLEMS_TOLD])
     rest = len(problems) - PROBLEMS_TOLD
     return ApplicationError(
         told + (f"\nand {rest} more" if rest > 0 else ""), len(problems), type=INVALID, non_retryable=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from domain.object_keys import (
     RESULTS,
     backfill_of_key,
     backfill_prefix,
+    backfill_uses_key,
     job_of_key,
     job_of_result,
     job_prefix,
@@ -24,7 +26,7 @@ from domain.object_keys import (
 from runtime.database import Database
 from runtime.metric_catalogue import EXPIRED
 from runtime.metrics import activity_meter
-from runtime.object_store import ObjectStore
+from runtime.object_store import ObjectMissingError, ObjectStore
 from runtime.settings import BackfillSettings, JobSettings
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
@@ -48,7 +50,7 @@ class PurgingActivities:
         self._database = database
         self._store = store
         self._settings = settings
-        self._backfill_settings = backfill_settings
+        self._keep_backfills = timedelta(days=backfill_settings.keep_days)
 
     @activity.defn(name=steps.PURGE.name)
     async def purge(self, request: SweepInput) -> SweepReport:
@@ -70,7 +72,7 @@ class PurgingActivities:
         until = monotonic() + LONGEST_ROUND_SECONDS
         while monotonic() < until:
             async with self._database.reading() as session:
-                expired = await jobs.list_expired(session, limit=limit)
+                expired = await jobs.list_expired(session, limit=limit, unkept_for=self._keep_backfills)
             for job in expired:
                 if job.result_key:
                     deleted += await self._store.delete_prefix(job.result_key)
@@ -98,13 +100,21 @@ class PurgingActivities:
 
     async def _delete_backfills(self) -> int:
         """What backfills keep, where nothing has changed for long."""
-        keep = timedelta(days=self._backfill_settings.keep_days)
-        old = set(await self._store.list_keys(BACKFILLS, older_than=keep))
+        old = set(await self._store.list_keys(BACKFILLS, older_than=self._keep_backfills))
         if not old:
             return 0
         in_use = {backfill_of_key(key) for key in await self._store.list_keys(BACKFILLS) if key not in old}
+        for backfill_id in list(in_use):
+            in_use |= await self._used_by(backfill_id)
         unwanted = {backfill_of_key(key) for key in old} - in_use
         return await self._delete([backfill_prefix(backfill_id) for backfill_id in sorted(unwanted)])
+
+    async def _used_by(self, backfill_id: str) -> set[str]:
+        """Other folders that hold pictures of a backfill's items."""
+        try:
+            return set(json.loads(await self._store.get(backfill_uses_key(backfill_id))))
+        except ObjectMissingError:
+            return set()
 
     async def _standings(self, job_ids: list[uuid.UUID]) -> dict[uuid.UUID, jobs.Standing]:
         found: dict[uuid.UUID, jobs.Standing] = {}

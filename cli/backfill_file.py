@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from pathlib import Path
 from typing import TypeVar
 
 from domain.errors import TryOnError
-from domain.object_keys import BACKFILLS, backfill_prefix
+from domain.object_keys import BACKFILLS, backfill_picture_key, backfill_prefix
 from imaging.limits import ImageLimits
 from intake.backfill_items import WholeItems, whole_items
 from intake.backfill_pages import CONTENT_TYPE, lines_of
@@ -23,13 +24,13 @@ class PictureFolder:
     """Pictures on this machine that rows refer to by paths, relative to the file or absolute.
 
     Attributes:
-        found: What has to be uploaded: its bytes and their type, by key.
+        found: What has to be uploaded: its file and its type, by key.
     """
 
     def __init__(self, folder: Path, backfill_id: str, limits: ImageLimits) -> None:
-        self.found: dict[str, tuple[bytes, str]] = {}
+        self.found: dict[str, tuple[Path, str]] = {}
         self._folder = folder
-        self._prefix = f"{backfill_prefix(backfill_id)}pictures/"
+        self._backfill_id = backfill_id
         self._limits = limits
         self._keys: dict[str, str] = {}
 
@@ -54,8 +55,8 @@ class PictureFolder:
             facts = inspect_pictures([Picture(field, data)], self._limits)[field]
         except TryOnError as error:
             raise ValueError(f"{error.sentence} ({path})") from None
-        key = f"{self._prefix}{hashlib.sha256(data).hexdigest()[:32]}"
-        self.found[key] = (data, facts.content_type)
+        key = backfill_picture_key(self._backfill_id, hashlib.sha256(data).hexdigest())
+        self.found[key] = (path, facts.content_type)
         return key
 
 
@@ -81,8 +82,8 @@ def read_backfill_file(data: bytes, defaults: ItemDefaults, pictures: PictureFol
 
 async def upload(store: ObjectStore, backfill_id: str, items: list[BackfillItem], pictures: PictureFolder) -> str:
     """Put pictures and manifest where the service finds them; returns the manifest's key."""
-    for key, (data, content_type) in pictures.found.items():
-        await store.put(key, data, content_type)
+    for key, (path, content_type) in pictures.found.items():
+        await store.put(key, await asyncio.to_thread(path.read_bytes), content_type)
     manifest = f"{backfill_prefix(backfill_id)}manifest.jsonl"
     await store.put(manifest, lines_of(items), CONTENT_TYPE)
     return manifest

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import ValidationError
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -123,7 +123,8 @@ def show(
         while True:
             state = await handle.query(BackfillWorkflow.progress)
             typer.echo(state.model_dump_json(by_alias=True) if as_json else line_of(state))
-            if not watch or state.state in ("completed", "cancelled", "checked"):
+            description = await handle.describe()
+            if not watch or description.status is not WorkflowExecutionStatus.RUNNING:
                 return
             await asyncio.sleep(WATCH_SECONDS)
 
@@ -180,20 +181,25 @@ def failures(name: BackfillName, as_json: AsJson = False) -> None:
 def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Made if it is not there.")]) -> None:
     """Download the pictures and outcomes of a backfill; what is there already is left alone."""
 
-    async def work(_client: Client, store: S3ObjectStore) -> int:
+    async def work(_client: Client, store: S3ObjectStore) -> tuple[int, int]:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         outcomes = await _outcomes(store, name)
         lines = "".join(outcome.model_dump_json(exclude_defaults=True) + "\n" for outcome in outcomes)
         await asyncio.to_thread((folder / "outcomes.jsonl").write_text, lines)
-        fetched = 0
+        fetched = gone = 0
         for outcome in outcomes:
             path = folder / f"{outcome.key}.jpg"
-            if outcome.result is not None and not await asyncio.to_thread(path.exists):
+            if outcome.result is None or await asyncio.to_thread(path.exists):
+                continue
+            try:
                 await asyncio.to_thread(path.write_bytes, await store.get(outcome.result))
                 fetched += 1
-        return fetched
+            except ObjectMissingError:  # erased, or deleted with the backfill that made it
+                gone += 1
+        return fetched, gone
 
-    typer.echo(f"{_run(load_settings(), work)} pictures fetched into {folder}")
+    fetched, gone = _run(load_settings(), work)
+    typer.echo(f"{fetched} pictures fetched into {folder}" + (f"; {gone} are not there any more" if gone else ""))
 
 
 def made_up_id() -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import in_transaction
@@ -41,8 +42,12 @@ def finish(
     """Accept no older pepper any more; refused while keys in use are still under one."""
     _refuse_foreign_pepper()
     kept, settings = _kept(), load_settings()
-    if settings.security.key_pepper.get_secret_value() != kept["key_pepper"]:
-        typer.echo(f"The new pepper is not in use yet. {RESTART}", err=True)
+    wanted = SecuritySettings(
+        key_pepper=SecretStr(kept["key_pepper"]), key_pepper_previous=SecretStr(kept.get("key_pepper_previous", ""))
+    )
+    # With fewer peppers than the stack keeps, keys under the others would not be seen to wait.
+    if settings.security.peppers() != wanted.peppers():
+        typer.echo(f"The peppers of the last rotation are not in use yet. {RESTART}", err=True)
         raise typer.Exit(1)
 
     async def work(session: AsyncSession) -> None:
@@ -80,7 +85,9 @@ def _kept() -> dict[str, str]:
 
 
 def _refuse_foreign_pepper() -> None:
-    _refuse_if_set("TRYON_KEY_PEPPER", "key_pepper" in SecuritySettings.load(None).model_fields_set)
+    given = SecuritySettings.load(None).model_fields_set
+    for field in ("key_pepper", "key_pepper_previous"):
+        _refuse_if_set(f"TRYON_{field.upper()}", field in given)
 
 
 def _refuse_if_set(variable: str, is_set: bool) -> None:

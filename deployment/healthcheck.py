@@ -1,6 +1,6 @@
-"""Whether the process in this container does its work: ``python healthcheck.py ADDRESS [METRIC]``.
+"""Whether the process in this container does its work: ``python healthcheck.py ADDRESS [METRIC …]``.
 
-Asks for ``http://ADDRESS`` and exits 0 when the answer is 200 and, where a metric is named, any of its samples is
+Asks for ``http://ADDRESS`` and exits 0 when the answer is 200 and, where metrics are named, any of their samples is
 above zero. It runs every few seconds in every container, so it knows nothing but Python: importing the service for it
 would cost more than the service itself does when it is idle.
 """
@@ -10,17 +10,18 @@ from __future__ import annotations
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 
 SECONDS = 4.0
 """Below the timeout of the health checks, so that the reason is printed."""
 
 
-def trouble(address: str, metric: str | None) -> str | None:
+def trouble(address: str, metrics: Sequence[str]) -> str | None:
     """Why the process is not healthy; None when it is.
 
     Args:
         address: Host, port and path.
-        metric: Name of a Prometheus metric of which some sample has to be above zero.
+        metrics: Names of Prometheus metrics of which some sample has to be above zero.
     """
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
@@ -28,9 +29,10 @@ def trouble(address: str, metric: str | None) -> str | None:
             text = answer.read().decode()
     except (OSError, urllib.error.URLError) as error:
         return f"{address}: {error}"
-    if metric is None or any(_value(line) > 0 for line in text.splitlines() if _is_sample(line, metric)):
+    samples = [line for line in text.splitlines() for metric in metrics if _is_sample(line, metric)]
+    if not metrics or any(_value(line) > 0 for line in samples):
         return None
-    return f"{address}: no sample of {metric} is above zero"
+    return f"{address}: no sample of {' or '.join(metrics)} is above zero"
 
 
 def _is_sample(line: str, metric: str) -> bool:
@@ -43,7 +45,7 @@ def _value(line: str) -> float:
 
 def main() -> None:
     """Exit 0 or 1, with a sentence for the container's health log."""
-    reason = trouble(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)
+    reason = trouble(sys.argv[1], sys.argv[2:])
     if reason:
         sys.exit(reason)
 

@@ -26,9 +26,11 @@ class ItemStanding:
     job: Job | None
 
 
-async def find_item(session: AsyncSession, *, account_id: uuid.UUID, key: str) -> ItemStanding | None:
-    """The item of this key, if any backfill of the account has taken it up."""
-    item = await session.get(BackfillItem, (account_id, key))
+async def find_item(
+    session: AsyncSession, *, account_id: uuid.UUID, key: str, lock: bool = False
+) -> ItemStanding | None:
+    """The item of this key, if any backfill of the account has taken it up; held, if so asked, until the end."""
+    item = await session.get(BackfillItem, (account_id, key), with_for_update=lock)
     return None if item is None else ItemStanding(item, await session.get(Job, item.job_id))
 
 
@@ -46,21 +48,28 @@ async def note_job(
 
 async def note_result(
     session: AsyncSession, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, result_key: str, now: datetime
-) -> bool:
-    """Note where the picture is kept; returns whether the item is still that job's, and the caller may have it."""
-    noted = await session.execute(
+) -> str | None:
+    """Note where the picture is kept.
+
+    Returns:
+        Where it is: here, or where another backfill has kept it already; nothing if the item is another job's by
+        now, or the job was erased. A copy that lies elsewhere has to go, for an erasure would not find it.
+    """
+    standing = await find_item(session, account_id=account_id, key=key, lock=True)
+    if standing is None or standing.job is None or standing.job.id != job_id or standing.job.erased_at is not None:
+        return None
+    if standing.item.result_key is None:
+        standing.item.result_key, standing.item.touched_at = result_key, now
+    return standing.item.result_key
+
+
+async def forget_result(session: AsyncSession, *, account_id: uuid.UUID, key: str, result_key: str) -> None:
+    """Note that the picture is not there any more."""
+    await session.execute(
         update(BackfillItem)
-        .where(
-            BackfillItem.account_id == account_id,
-            BackfillItem.key == key,
-            BackfillItem.job_id == job_id,
-            select(Job.id).where(Job.id == job_id, Job.erased_at.is_(None)).exists(),
-        )
-        .values(result_key=result_key, touched_at=now)
-        .returning(BackfillItem.key)
-        .execution_options(synchronize_session=False)
+        .where(BackfillItem.account_id == account_id, BackfillItem.key == key, BackfillItem.result_key == result_key)
+        .values(result_key=None)
     )
-    return noted.scalar_one_or_none() is not None
 
 
 async def count_done(session: AsyncSession, *, account_id: uuid.UUID, keys: Collection[str]) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,7 @@ from domain.errors import TryOnError
 from domain.idempotency import Claim, complete_claim
 from domain.plans import PlanBook
 from domain.quota import lock_account, release, reserve, settle
-from domain.tables import Job
+from domain.tables import BackfillItem, Job
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
 LONGEST_MS = 2**31 - 1
@@ -153,12 +153,23 @@ async def list_open(session: AsyncSession, *, older_than: timedelta, limit: int)
     ).all()
 
 
-async def list_expired(session: AsyncSession, *, limit: int) -> Sequence[Job]:
-    """Completed jobs whose picture is due to be deleted and still has a key."""
+async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
+    """Completed jobs whose picture is due to be deleted and still has a key.
+
+    One that a backfill has yet to take its copy of is due ``unkept_for`` after the job was accepted.
+    """
+    now = datetime.now(UTC)
+    unkept = select(BackfillItem.job_id).where(
+        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
+    )
     return (
         await session.scalars(
             select(Job)
-            .where(Job.expires_at <= datetime.now(UTC), Job.result_key.is_not(None))
+            .where(
+                Job.expires_at <= now,
+                Job.result_key.is_not(None),
+                or_(Job.erased_at.is_not(None), ~unkept.exists()),
+            )
             .order_by(Job.expires_at)
             .limit(limit)
         )

@@ -10,6 +10,8 @@ import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
 ACCOUNTS, PRODUCTS, BACKFILLS = "accounts/", "products/", "backfills/"
+PICTURES = "pictures/"
+"""Below a backfill's prefix: what was uploaded for it, named by its content."""
 
 
 def job_prefix(job_id: str) -> str:
@@ -81,6 +83,16 @@ def is_product_picture(key: str) -> bool:
 def registration_of_key(key: str) -> str:
     """Which registration wrote this object, for keys that `registration_prefix` begins."""
     return key.removeprefix(PRODUCTS).partition("/")[2].partition("/")[0]
+
+
+def backfill_picture_key(backfill_id: str, sha256: str) -> str:
+    """A picture that was uploaded for a backfill."""
+    return f"{backfill_prefix(backfill_id)}{PICTURES}{sha256[:32]}"
+
+
+def backfill_uses_key(backfill_id: str) -> str:
+    """Names of other folders that hold pictures of its items."""
+    return f"{backfill_prefix(backfill_id)}uses.json"
 
 
 def backfill_prefix(backfill_id: str) -> str:

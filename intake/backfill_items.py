@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from domain.object_keys import BACKFILLS
+from domain.object_keys import BACKFILLS, PICTURES, backfill_of_key
 from imaging.errors import ImageError
 from imaging.remote_url import check_remote_url
 from intake.backfill_rows import Problem
@@ -15,6 +16,7 @@ from workflows.backfill_contracts import BackfillItem, ItemDefaults, ItemGarment
 from workflows.contracts import GarmentHints, ObjectRef
 
 DERIVED_KEY_DIGITS = 24
+OWN_PICTURES = re.compile(rf"{BACKFILLS}[^/]+/{PICTURES}")
 WHICH_GARMENT = ("product_id", "garment_image_url", "garment_back_image_url")
 """Defaults that only count where an item does not say at all which garment it means."""
 
@@ -55,6 +57,11 @@ def stored_pictures(items: Iterable[BackfillItem]) -> dict[str, str]:
             if value.startswith(BACKFILLS):
                 keys.setdefault(value, name)
     return keys
+
+
+def folders_used(items: Iterable[BackfillItem]) -> set[str]:
+    """Ids of the backfills, or names of the folders, that hold pictures of the items."""
+    return {backfill_of_key(key) for key in stored_pictures(items)}
 
 
 def sent_garment(garment: ItemGarment, prefix: str, stored: dict[str, ObjectRef]) -> SentGarment:
@@ -134,7 +141,9 @@ def _own_object(name: str, key: str | None, otherwise: str = "") -> str:
 
 
 def _derived_key(item: BackfillItem) -> str:
-    return "item-" + hashlib.sha256(item.model_dump_json().encode()).hexdigest()[:DERIVED_KEY_DIGITS]
+    """From everything that counts, which a picture's name within whatever backfill it was uploaded for does."""
+    content = OWN_PICTURES.sub("", item.model_dump_json())
+    return "item-" + hashlib.sha256(content.encode()).hexdigest()[:DERIVED_KEY_DIGITS]
 
 
 def _pictures(item: BackfillItem) -> Iterator[tuple[str, str]]:

@@ -83,7 +83,7 @@ def _json_lines(text: str, problems: list[Problem]) -> Iterator[tuple[int, objec
         if line.strip():
             try:
                 yield number, json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 problems.append(Problem(number, f"is not JSON ({error})."))
 
 

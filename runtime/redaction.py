@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date
 from functools import lru_cache
@@ -26,13 +26,23 @@ DEEPEST, MOST_ITEMS = 6, 50
 
 HIDDEN = "[hidden]"
 
-SECRET_NAMES = frozenset({"authorization", "proxy_authorization", "cookie", "set_cookie", "x_api_key", "api_key"})
+SECRET_NAMES = frozenset(
+    {
+        *("authorization", "proxy_authorization", "cookie", "cookies", "set_cookie", "x_api_key", "api_key"),
+        *("password", "secret_key", "token"),
+    }
+)
 """Names whose values are not shown, whatever they are; written with any case, and with ``-`` or ``_``."""
 
-_MARK = re.compile(r"data[:%]|vto_|authorization|bearer|basic|://|@|%40", re.IGNORECASE)
+_MARK = re.compile(r"data[:%]|vto_|authorization|bearer|basic|cookie|://|@|%40", re.IGNORECASE)
 """What a text has to hold to be worth a closer look; one of these is part of everything that `_RULES` describe."""
 
-_RULES = (
+
+def _without_query(address: re.Match[str]) -> str:
+    return re.sub(r"[?#].*", "?[query]", address[0])
+
+
+_RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     # A picture or anything else inline, down to its last character; escaped and folded lines belong to it.
     (
         r"data(?::|%3a)[\w.+/%-]{0,100}(?:[;,]|%3b|%2c)(?:[^\s\"'<>\\]|\\[rn]|[\r\n](?=[\w+/=]))*",
@@ -42,9 +52,12 @@ _RULES = (
     # Before the scheme alone, which would leave what follows it.
     (r"(authorization\W{1,6})(?:(?:bearer|basic|digest|token)\s+)?[^\s\"',;}\])]+", rf"\1{HIDDEN}"),
     (r"\b(bearer|basic)\s+[\w.~+/=:-]{6,}", rf"\1 {HIDDEN}"),
-    # Credentials, queries and fragments of addresses: what is signed is as good as a key.
+    # To the end of the line: what follows may be a further cookie. In a repr, lines end with escapes.
+    (r"(cookies?(?:\\{0,4}[\"']\s{0,4}[:=,]|\s{0,4}[:=]))(?:(?!\\[rn])[^\r\n])+", rf"\1 {HIDDEN}"),
+    # Credentials, queries and fragments of addresses: what is signed is as good as a key. The whole address is matched,
+    # with a query or without, so that no part of it is searched again.
     (r"(?<=://)[^\s/@\"'<>]{1,512}@", f"{HIDDEN}@"),
-    (r"([a-z][a-z0-9+.-]{1,10}://[^\s?#\"'<>]{0,2048})[?#][^\s\"'<>]*", r"\1?[query]"),
+    (r"[a-z][a-z0-9+.-]{1,10}://[^\s\"'<>]*", _without_query),
     (r"[^\s@\"'<>()\[\]{}:;,=/?&|]{1,64}(?:@|%40)[\w-]{1,63}(?:\.[\w-]{1,63})+", "[e-mail]"),
 )
 """What is searched for, and what is put in its place. Every repetition before a fixed part is bounded, so that no text

@@ -33,6 +33,7 @@ QUEUES = {
     (GPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
     (GPU_BULK_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
 }
+"""Queue and kind of task, and the same kind for Temporal: all that have to be polled."""
 
 log = structlog.get_logger(__name__)
 

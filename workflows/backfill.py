@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.backfill_item import ItemCarrier
     from workflows.backfill_step_contracts import (
         OUTCOMES_AT_ONCE,
+        AcceptedItem,
         AcceptItemInput,
         FinishInput,
         ItemOutcome,
@@ -74,19 +75,21 @@ class BackfillWorkflow:
             checked = await self._check()
             if checked is not None:
                 return checked
-        try:
-            await self._carry_out()
-        except asyncio.CancelledError:
-            self._carrier.cancelling = True
-        await self._stop()
-        await self._record()
-        if self._window.left and not self._carrier.cancelling:
+        # Whoever cancels the run would cancel the step that it waits for, such as writing down what has ended.
+        working = asyncio.create_task(self._work())
+        while not working.done():
+            try:
+                await workflow.wait_condition(working.done)
+            except asyncio.CancelledError:
+                self._carrier.cancelling = True
+        report = working.result()
+        if report is None:
             await workflow.wait_condition(workflow.all_handlers_finished)
             workflow.continue_as_new(
                 backfill.carrying(self._window.progress),
                 initial_versioning_behavior=workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE,
             )
-        return await self._finish()
+        return report
 
     @workflow.signal
     def pause(self) -> None:
@@ -149,6 +152,15 @@ class BackfillWorkflow:
         self._show()
         return BackfillReport(status="checked", total=plan.items, not_started=plan.items, plan=plan)
 
+    async def _work(self) -> BackfillReport | None:
+        """As much as one run should do; the report, unless there is more for another one."""
+        await self._carry_out()
+        await self._stop()
+        await self._record()
+        if self._window.left and not self._carrier.cancelling:
+            return None
+        return await self._finish()
+
     async def _carry_out(self) -> None:
         """Keep the window full until nothing is left, or as much as one run should do is done."""
         while not self._over():
@@ -184,14 +196,11 @@ class BackfillWorkflow:
             priority=self._backfill.priority,
             deadline_seconds=self._backfill.deadline_seconds,
         )
+        outcome: ItemOutcome | AcceptedItem
         try:
             item = await self._carrier.accept(request)
-            if item.state == "waiting":
-                later = None if item.retry_after_seconds is None else timedelta(seconds=item.retry_after_seconds)
-                self._window.put_back(number)
-                self._window.wait(item.error_code or "", later)
-                return
-            self._window.accepted()
+            if item.state != "waiting":
+                self._window.accepted()
             outcome = await self._carrier.outcome_of(request, item)
         except ActivityError:
             workflow.logger.exception("item given up", extra={"number": number})
@@ -199,8 +208,13 @@ class BackfillWorkflow:
         except Exception as error:
             self._mistake = error
             raise
-        self._unrecorded.append(outcome)
-        self._window.end(number, outcome.status)
+        if isinstance(outcome, ItemOutcome):
+            self._unrecorded.append(outcome)
+            self._window.end(number, outcome.status)
+            return
+        later = None if outcome.retry_after_seconds is None else timedelta(seconds=outcome.retry_after_seconds)
+        self._window.put_back(number)
+        self._window.wait(outcome.error_code or "", later)
 
     async def _stop(self) -> None:
         """Let nothing be in flight any more."""

@@ -26,6 +26,8 @@ TRIED_AGAIN = frozenset({"timed_out", "generation_failed"})
 """Ends of a job that the item is not to blame for."""
 
 CANCELLED = "cancelled"
+RESULT_GONE = "result_gone"
+"""Of an item that is done and whose picture was erased, or deleted in its time."""
 
 
 class ItemCarrier:
@@ -49,12 +51,15 @@ class ItemCarrier:
         """What is to be done about the item."""
         return await steps.ACCEPT_ITEM.run(request, f"item {request.number}")
 
-    async def outcome_of(self, request: AcceptItemInput, item: AcceptedItem) -> ItemOutcome:
-        """Carry out an item that need not wait.
+    async def outcome_of(self, request: AcceptItemInput, item: AcceptedItem) -> ItemOutcome | AcceptedItem:
+        """Carry out an item.
 
         Args:
             request: What it was accepted by; a job that failed through no fault of the item is tried again with it.
             item: From `accept`.
+
+        Returns:
+            How it ended; or what `accept` said of another try that has to wait.
 
         Raises:
             ActivityError: A step could not be done however often it was tried.
@@ -63,23 +68,36 @@ class ItemCarrier:
         for attempt in range(TRIES):
             if attempt:
                 item = await self.accept(request)
-            if item.state in ("refused", "waiting"):
+            if item.state == "waiting":
+                return item
+            if item.state == "refused":
                 return _outcome(request, item, "failed", error_code=item.error_code)
             if item.state == "done":
-                return _outcome(request, item, "skipped", result=item.result or await self._kept(request, item))
-            ended = await self._ended(item)
+                return await self._with_picture(request, item, "skipped")
+            ended, own = await self._ended(item)
             if ended.status == "completed" and item.state == "accepted":
-                return _outcome(request, item, "completed", result=await self._kept(request, item))
-            if self.cancelling or (ended.status == "failed" and ended.error_code not in TRIED_AGAIN):
+                return await self._with_picture(request, item, "completed")
+            # What another run cancelled, of a backfill before this one, was not meant for this one.
+            again = TRIED_AGAIN if own else TRIED_AGAIN | {CANCELLED}
+            if self.cancelling or (ended.status == "failed" and ended.error_code not in again):
                 break
         return _outcome(request, item, "failed", error_code=ended.error_code)
 
-    async def _ended(self, item: AcceptedItem) -> TryOnOutcome:
-        """Run the item's job as a child, or wait for the run that it has already."""
-        job_id = item.job_id or ""
+    async def _with_picture(self, request: AcceptItemInput, item: AcceptedItem, status: str) -> ItemOutcome:
+        result = item.result or await self._kept(request, item)
+        return _outcome(request, item, status, result=result, error_code=None if result else RESULT_GONE)
+
+    async def _ended(self, item: AcceptedItem) -> tuple[TryOnOutcome, bool]:
+        """Run the item's job as a child, or wait for the run that it has already.
+
+        Returns:
+            How it ended, and whether it was a child of this run that said so.
+        """
+        job_id, own = item.job_id or "", False
         if item.state == "accepted" and item.job is not None:
             if self.cancelling:
-                return await steps.RELEASE.run(ReleaseInput(job_id=job_id, error_code=CANCELLED), CANCELLED)
+                release = ReleaseInput(job_id=job_id, error_code=CANCELLED)
+                return await steps.RELEASE.run(release, CANCELLED), True
             try:
                 child = await workflow.start_child_workflow(
                     TryOnWorkflow.run,
@@ -90,13 +108,14 @@ class ItemCarrier:
                 self._children[job_id] = child
                 if self.cancelling:
                     child.cancel()
-                return await child
-            except (WorkflowAlreadyStartedError, ChildWorkflowError):
-                # Started before a reset, or terminated: the job's row says how it ended, or will within a minute.
-                workflow.logger.info("the run of an item's job is not a child's", extra={"job_id": job_id})
+                return await child, True
+            except ChildWorkflowError:
+                own = True  # terminated: the job's row says how it ended, or will within a minute
+            except WorkflowAlreadyStartedError:
+                own = False  # by a run before this one, which was terminated or reset
             finally:
                 self._children.pop(job_id, None)
-        return await steps.AWAIT_JOB.run(AwaitJobInput(job_id=job_id), item.key)
+        return await steps.AWAIT_JOB.run(AwaitJobInput(job_id=job_id), item.key), own
 
     async def _kept(self, request: AcceptItemInput, item: AcceptedItem) -> str | None:
         keep = KeepResultInput(

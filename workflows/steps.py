@@ -174,8 +174,9 @@ LONG_SWEEPING = ActivityConfig(
 PLANNING = ActivityConfig(
     # Tens of thousands of rows read and judged, and a few hundred pages written.
     start_to_close_timeout=timedelta(minutes=15),
+    # A store or a database that is away delays it; what no try helps must not try for ever.
+    schedule_to_close_timeout=timedelta(hours=6),
     heartbeat_timeout=timedelta(seconds=30),
-    # A store or a database that is away delays a backfill, for as long as it takes.
     retry_policy=RetryPolicy(
         initial_interval=timedelta(seconds=1),
         maximum_interval=timedelta(minutes=1),
@@ -233,15 +234,25 @@ class Step(Generic[Input, Output]):
     task_queue: str
     options: ActivityConfig
 
-    async def run(self, argument: Input, summary: str | None = None, *, task_queue: str | None = None) -> Output:
+    async def run(
+        self,
+        argument: Input,
+        summary: str | None = None,
+        *,
+        task_queue: str | None = None,
+        budget: timedelta | None = None,
+    ) -> Output:
         """Run the step from inside a workflow.
 
         Args:
             argument: Its input.
             summary: One line for whoever reads the run in the Temporal UI.
             task_queue: Another queue than its own.
+            budget: Another time for one attempt than its own.
         """
         options: dict[str, Any] = {**self.options, "summary": summary}
+        if budget is not None:
+            options["start_to_close_timeout"] = budget
         result: Output = await workflow.execute_activity(
             self.name, argument, task_queue=task_queue or self.task_queue, result_type=self.output_type, **options
         )

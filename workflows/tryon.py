@@ -32,7 +32,7 @@ with workflow.unsafe.imports_passed_through():
         TryOnState,
         WatermarkInput,
     )
-    from workflows.queues import ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE, gpu_queue
+    from workflows.queues import ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE, gpu_queue, is_urgent
 
 
 def error_code_of(error: BaseException) -> str:
@@ -45,6 +45,11 @@ def error_code_of(error: BaseException) -> str:
     if isinstance(cause, ApplicationError) and cause.type:
         return cause.type
     return "generation_failed"
+
+
+def _gpu_budget(job: TryOnInput) -> timedelta | None:
+    """A job that nobody waits for may stand before the device until its deadline; its heartbeats tell that it lives."""
+    return None if is_urgent(job.priority) else timedelta(seconds=job.deadline_seconds)
 
 
 @workflow.defn(name="TryOnWorkflow", failure_exception_types=[ValidationError])
@@ -120,6 +125,7 @@ class TryOnWorkflow:
             ),
             " + ".join(garment.category for garment in garments),
             task_queue=gpu_queue(job.priority),
+            budget=_gpu_budget(job),
         )
         timings = {"segment": segmented.segment_ms, **rendered.report.timings_ms}
         return rendered.model_copy(update={"report": rendered.report.model_copy(update={"timings_ms": timings})})
@@ -141,6 +147,7 @@ class TryOnWorkflow:
                         SegmentPersonInput(job_id=job.job_id, person=job.person),
                         "person",
                         task_queue=gpu_queue(job.priority),
+                        budget=_gpu_budget(job),
                     )
                 )
                 garments = [

@@ -101,8 +101,11 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
     if path.exists():
         raise BackupError(f"{path} is there already")
     partial = path.with_name(path.name + ".partial")
+    partial.unlink(missing_ok=True)
+    # Never into a file that was there: it would keep its owner and its mode, and a link would lead elsewhere.
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
                 yield ArchiveWriter(tar)
             file.flush()

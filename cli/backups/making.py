@@ -24,6 +24,7 @@ from domain import migrations
 from domain.object_keys import ACCOUNTS, BACKFILLS, PRODUCTS, RESULTS
 from domain.references import count_rows, referenced_keys
 from runtime.database import Database
+from runtime.embedded.leftovers import stop_leftovers
 from runtime.embedded.lock import sole_use
 from runtime.embedded.record import StackRecord, has_secrets
 from runtime.object_store import ObjectMissingError, ObjectStore, S3ObjectStore
@@ -84,8 +85,8 @@ def sqlite_file(settings: DatabaseSettings) -> Path:
     url = make_url(settings.url)
     if not url.drivername.startswith("sqlite") or not url.database:
         raise BackupError(
-            "this is for the embedded stack, whose database is a SQLite file; docs/backup.md has the commands for "
-            "PostgreSQL and S3"
+            "this is for the embedded stack, whose database is a SQLite file, and TRYON_DATABASE_URL names another; "
+            "docs/backup.md has the commands for PostgreSQL and S3"
         )
     return Path(url.database)
 
@@ -101,6 +102,7 @@ async def _store_of(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectS
         yield S3ObjectStore(settings.object_store)
         return
     with sole_use(data_dir):
+        stop_leftovers(data_dir, StackRecord.read(data_dir))
         async with store_alone(settings, data_dir) as store:
             yield store
 

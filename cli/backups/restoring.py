@@ -11,11 +11,12 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from cli.backups.archive import DATABASE, SECRETS, ArchiveReader, BackupError, Manifest, read_archive
-from cli.backups.making import STAMP
+from cli.backups.making import STAMP, sqlite_file
 from cli.backups.store import store_alone
 from domain import jobs, migrations
 from domain.ledger_check import Disagreement, check_ledger
 from runtime.database import Database
+from runtime.embedded.leftovers import stop_leftovers
 from runtime.embedded.lock import LOCK_FILE, sole_use
 from runtime.embedded.record import StackRecord, stack_secrets
 from runtime.settings import DatabaseSettings, Settings
@@ -54,11 +55,12 @@ async def restore(settings: Settings, archive: Path, *, replace: bool) -> Restor
         replace: Whether a folder that is not empty is set aside; otherwise it is refused.
 
     Raises:
-        BackupError: The backup is not whole, or newer than this service, or the folder is not empty. Nothing was
-            changed.
+        BackupError: The backup is not whole, or newer than this service, the folder is not empty, or the settings name
+            another database. Nothing was changed.
         FolderInUseError: A stack runs in the folder.
     """
     data_dir = settings.stack.data_dir.resolve()
+    _refuse_other_database(settings, data_dir)
     with read_archive(archive) as backup, sole_use(data_dir):
         record = StackRecord.read(data_dir)
         if record and record.supervisor.find():
@@ -67,6 +69,9 @@ async def restore(settings: Settings, archive: Path, *, replace: bool) -> Restor
         if occupied and not replace:
             raise BackupError(f"{data_dir} is not empty; --replace sets it aside")
         beside = data_dir.with_name(data_dir.name + ".restoring")
+        # They would go on in the folder that is set aside, or in the one that is deleted.
+        stop_leftovers(data_dir, record)
+        stop_leftovers(beside, None)
         shutil.rmtree(beside, ignore_errors=True)  # of a restore that was killed
         beside.mkdir(mode=0o700)
         try:
@@ -99,6 +104,17 @@ async def release_open_jobs(database: Database, keep: timedelta) -> int:
             return released
 
 
+def _refuse_other_database(settings: Settings, data_dir: Path) -> None:
+    if "url" not in settings.database.model_fields_set:
+        return
+    file = sqlite_file(settings.database)
+    if file.parent.resolve() / file.name != data_dir / DATABASE:
+        raise BackupError(
+            f"TRYON_DATABASE_URL is set, and the stack would go on with that database: unset it, or name "
+            f"{data_dir / DATABASE}"
+        )
+
+
 async def _assemble(settings: Settings, backup: ArchiveReader, folder: Path) -> tuple[int, list[Disagreement]]:
     backup.extract(DATABASE, folder / DATABASE)
     backup.extract(SECRETS, folder / "secrets.json")
@@ -119,9 +135,10 @@ async def _assemble(settings: Settings, backup: ArchiveReader, folder: Path) -> 
     secret = SecretStr(stack_secrets(folder)["s3_secret_key"])
     settings.object_store = settings.object_store.model_copy(update={"secret_key": secret})
     async with store_alone(settings, folder) as store:
-        for key in backup.object_keys:
+        wanted = backup.object_keys
+        for key in wanted:
             await store.put(key, backup.object(key), mimetypes.guess_type(key)[0] or "application/octet-stream")
-        if [key for key in await store.list_keys("") if key in set(backup.object_keys)] != backup.object_keys:
+        if not set(wanted) <= set(await store.list_keys("")):
             raise BackupError("the object store does not list every object that was written to it")
     return released, disagreements
 

@@ -16,7 +16,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     Whether it is the pepper that they were made with, only a key can tell: a poll with one that answers 401.
     """
     try:
-        KeyDigester(case.settings.security.key_pepper.get_secret_value())
+        KeyDigester(*case.settings.security.peppers())
     except ValueError as error:
         yield PEPPER.error(
             str(error),

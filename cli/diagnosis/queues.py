@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
-from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse
 from temporalio.client import Client
 
 from cli.diagnosis.findings import Finding, Subject, counted
 from runtime.settings import TemporalSettings
-from workflows.queues import CPU_QUEUE, GPU_QUEUE
+from worker_cpu.state_metrics import QUEUES
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 
 QUEUE = Subject("queues")
 
@@ -22,34 +22,35 @@ QUIET_AFTER = timedelta(seconds=75)
 LONG_WAIT = timedelta(minutes=1)
 """A task that waits for longer says that there are too few workers."""
 
-POLLED = (
-    (CPU_QUEUE, "workflow", TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, "worker_cpu"),
-    (CPU_QUEUE, "activity", TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, "worker_cpu"),
-    (GPU_QUEUE, "activity", TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY, "worker_gpu"),
-)
-"""Queue, kind of task, the same for Temporal, and the process that should poll it."""
+WORKERS = {CPU_QUEUE: "worker_cpu", GPU_QUEUE: "worker_gpu", GPU_BULK_QUEUE: "worker_gpu"}
+"""The process that should poll a queue."""
+
+PATIENT = {GPU_BULK_QUEUE}
+"""Queues where tasks may wait for hours and no customer does."""
 
 
 async def look(client: Client, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
     """One finding for each queue and kind of task."""
-    for queue, kind, kind_number, worker in POLLED:
+    for (queue, kind), number in QUEUES.items():
         description = await client.workflow_service.describe_task_queue(
             DescribeTaskQueueRequest(
                 namespace=settings.namespace,
                 task_queue=TaskQueue(name=queue),
-                task_queue_type=kind_number,
+                task_queue_type=number,
                 report_stats=True,
             )
         )
-        yield judged(f"{queue}, {kind} tasks", f"python -m {worker}.main", description, datetime.now(UTC))
+        yield judged(queue, kind, description, datetime.now(UTC))
 
 
-def judged(name: str, command: str, found: DescribeTaskQueueResponse, now: datetime) -> Finding:
+def judged(queue: str, kind: str, found: DescribeTaskQueueResponse, now: datetime) -> Finding:
     """Whether somebody polls, and whether they keep up."""
+    name, command = f"{queue}, {kind} tasks", f"python -m {WORKERS[queue]}.main"
     waiting = found.stats.approximate_backlog_count
     backlog = f"; {counted(waiting, 'task')} waiting" if waiting else ""
     if not found.pollers:
-        return QUEUE.error(f"nobody polls {name}{backlog}", f"Start a worker; its log says why it ends: {command}")
+        judge = QUEUE.warning if queue in PATIENT else QUEUE.error
+        return judge(f"nobody polls {name}{backlog}", f"Start a worker; its log says why it ends: {command}")
     newest = min(now - poller.last_access_time.ToDatetime(UTC) for poller in found.pollers)
     polled = (
         f"{name}: {counted(len(found.pollers), 'poller')}, the last one {newest.total_seconds():.0f} s ago{backlog}"
@@ -59,6 +60,6 @@ def judged(name: str, command: str, found: DescribeTaskQueueResponse, now: datet
             polled, f"Its workers are gone, or all of them have their hands full; start one: {command}"
         )
     age = found.stats.approximate_backlog_age.ToTimedelta()
-    if waiting and age > LONG_WAIT:
+    if waiting and age > LONG_WAIT and queue not in PATIENT:
         return QUEUE.warning(f"{polled} for {age.total_seconds():.0f} s", f"Start more workers: {command}")
     return QUEUE.ok(polled)

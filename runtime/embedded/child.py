@@ -24,7 +24,12 @@ STACK_MARK = "TRYON_CHILD_OF_STACK"
 
 def marked_environment(data_dir: Path) -> dict[str, str]:
     """The environment of this process, with the mark of the stack in ``data_dir``."""
-    return {**os.environ, STACK_MARK: str(data_dir)}
+    return {**os.environ, STACK_MARK: mark_of(data_dir)}
+
+
+def mark_of(data_dir: Path) -> str:
+    """The mark of the stack in this folder, however the folder is named."""
+    return str(data_dir.resolve())
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,7 @@ class Child:
         self.spec = spec
         self._log_file = log_file
         self._process: subprocess.Popen[bytes] | None = None
+        self._offspring_ended = False
         self._started = 0.0
 
     @property
@@ -83,7 +89,10 @@ class Child:
     @property
     def exit_code(self) -> int | None:
         """``None`` while it runs."""
-        return self._process.poll() if self._process else None
+        if self._process is None or self._process.poll() is None:
+            return None
+        self._end_offspring(self._process.pid)
+        return self._process.returncode
 
     def start(self) -> None:
         """Start it in a session of its own, so that Ctrl-C in the terminal reaches only the one who stops in order.
@@ -91,7 +100,6 @@ class Child:
         Raises:
             OSError: There is no such program, or no memory or process to spare.
         """
-        self._end_offspring()
         self._started = time.monotonic()
         self._log_file.parent.mkdir(parents=True, exist_ok=True)
         with self._log_file.open("ab") as log:
@@ -104,6 +112,7 @@ class Child:
                 start_new_session=True,
                 preexec_fn=_dying_with(os.getpid()),  # noqa: PLW1509  # it touches nothing that a thread may hold
             )
+        self._offspring_ended = False
 
     async def wait_ready(self, seconds: float) -> None:
         """Ask until it is ready.
@@ -130,20 +139,24 @@ class Child:
         process = self._process
         if process is None:
             return
-        if process.poll() is None:
+        if self.exit_code is None:
             process.terminate()
             try:
                 await asyncio.to_thread(process.wait, self.spec.stop_seconds)
             except subprocess.TimeoutExpired:
                 process.kill()
                 await asyncio.to_thread(process.wait)
-        self._end_offspring()
+            self._end_offspring(process.pid)
 
-    def _end_offspring(self) -> None:
-        """Kill what the process has started itself and, being dead, can no longer stop."""
-        if self._process is not None and self._process.poll() is not None:
+    def _end_offspring(self, group: int) -> None:
+        """Kill what the process has started itself and, being dead, can no longer stop.
+
+        Once, as soon as its end is seen: the id is free from then on, and some time later it is a stranger's.
+        """
+        if not self._offspring_ended:
+            self._offspring_ended = True
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                os.killpg(group, signal.SIGKILL)
 
 
 class ChildFailedError(Exception):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from runtime.embedded.child import STACK_MARK
+from runtime.embedded.child import STACK_MARK, mark_of
 from runtime.embedded.record import StackRecord
 
 STOP_SECONDS = 10.0
@@ -27,7 +27,7 @@ def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
     Returns:
         The names of the processes.
     """
-    left = {process.pid: process.name() for process in _marked(str(data_dir))}
+    left = {process.pid: process.name() for process in _marked(mark_of(data_dir))}
     for name, identity in record.children.items() if record else ():
         if identity.find():
             left[identity.pid] = name

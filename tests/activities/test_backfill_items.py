@@ -154,8 +154,11 @@ async def test_an_item_that_is_done_is_skipped_wherever_its_picture_is(scene: Sc
     assert kept.result == "backfills/c/results/one.jpg"
     assert await scene.store.get(kept.result) == b"a picture"
     assert (await scene.accept()).result == kept.result
+    assert await scene.keep(first) == kept
+    assert await scene.store.list_keys("backfills/b/results/") == []
     await scene.store.delete_prefix(kept.result)
     assert (await scene.accept()).result is None
+    assert (await scene.keep(first)).result == "backfills/b/results/one.jpg"
     assert await scene.kinds(first) == ["reserve", "settle"]
 
 
@@ -232,6 +235,27 @@ async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) ->
         await backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
+
+
+async def test_a_copy_that_was_cut_off_does_not_outlive_an_erasure(scene: Scene) -> None:
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    await scene.complete(accepted)
+    await scene.store.put("backfills/b/results/one.jpg", b"a picture", "image/jpeg")
+    await scene.store.delete_prefix(result_key(accepted.job_id or ""))
+    async with scene.database.transaction() as session:
+        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    assert await scene.keep(accepted) == KeptResult()
+    assert await scene.store.list_keys("backfills/b/results/") == []
+
+
+async def test_an_item_that_was_erased_in_mid_job_is_not_drawn_again(scene: Scene) -> None:
+    await scene.lay_out(item())
+    accepted = await scene.accept()
+    await scene.fail(accepted)
+    async with scene.database.transaction() as session:
+        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    assert (await scene.accept()).state == "refused"
 
 
 async def test_a_job_in_progress_is_asked_about_again_and_one_that_ended_tells_how(scene: Scene) -> None:

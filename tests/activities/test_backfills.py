@@ -75,7 +75,8 @@ async def test_a_manifest_fills_pages_and_those_of_an_older_backfill_go(
     await store.put("backfills/m.jsonl", lines.encode(), "application/jsonl")
     planned = await plan(steps_of, caller, manifest="backfills/m.jsonl")
     assert planned.items == PAGE_ITEMS + 1
-    pages = await store.list_keys("backfills/summer/")
+    assert json.loads(await store.get("backfills/summer/uses.json")) == ["photos"]
+    pages = await store.list_keys("backfills/summer/items/") + await store.list_keys("backfills/summer/outcomes")
     assert pages == ["backfills/summer/items/000000.jsonl", "backfills/summer/items/000001.jsonl"]
     assert len(read_page(await store.get(pages[1]))) == 1
 

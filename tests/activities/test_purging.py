@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from temporalio.testing import ActivityEnvironment
 
 from activities.purging import ORPHAN_AGE, PurgingActivities
-from domain import idempotency, jobs, ledger
+from domain import backfills, idempotency, jobs, ledger
 from domain.keys import KeyDigester
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
@@ -150,3 +150,40 @@ async def test_old_idempotency_keys_are_forgotten(database: Database, digester: 
     async with database.reading() as session:
         assert await session.get(IdempotencyKey, (caller.account_id, "old")) is None
         assert await session.get(IdempotencyKey, (caller.account_id, "new")) is not None
+
+
+async def test_a_picture_that_a_backfill_has_yet_to_copy_is_not_deleted(
+    database: Database, digester: KeyDigester
+) -> None:
+    caller, store = await create_caller(database, digester), MemoryObjectStore()
+    job_id = await create_job(database, caller)
+    await put(store, f"results/{job_id}.jpg")
+    await complete(database, job_id, timedelta(seconds=-1))
+    now = datetime.now(UTC)
+    async with database.transaction() as session:
+        await backfills.note_job(
+            session, account_id=caller.account_id, key="one", job_id=job_id, backfill_id="b", now=now
+        )
+    await purge(database, store)
+    assert await store.list_keys("") == [f"results/{job_id}.jpg"]
+    async with database.transaction() as session:
+        await backfills.note_result(
+            session, account_id=caller.account_id, key="one", job_id=job_id, result_key="backfills/b/one", now=now
+        )
+    await purge(database, store)
+    assert await store.list_keys("") == []
+
+
+async def test_a_backfill_goes_when_nothing_has_changed_there_for_long(
+    database: Database, digester: KeyDigester
+) -> None:
+    store = MemoryObjectStore()
+    long_ago = timedelta(days=31)
+    await put(store, "backfills/old/results/a.jpg", "backfills/busy/pictures/1", age=long_ago)
+    await put(store, "backfills/lent/pictures/1", age=long_ago)
+    await put(store, "backfills/busy/progress.json")
+    await store.put("backfills/busy/uses.json", b'["lent"]', "application/json")
+    await purge(database, store)
+    kept = await store.list_keys("backfills/")
+    assert {key.split("/")[1] for key in kept} == {"busy", "lent"}
+    assert "backfills/busy/pictures/1" in kept

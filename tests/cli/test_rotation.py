@@ -104,17 +104,38 @@ def test_the_store_gets_another_secret(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "variable"),
-    [("pepper", "TRYON_KEY_PEPPER"), ("finish", "TRYON_KEY_PEPPER"), ("store", "TRYON_S3_SECRET_KEY")],
+    ("command", "variable", "value"),
+    [
+        ("pepper", "TRYON_KEY_PEPPER", "x" * 40),
+        ("pepper", "TRYON_KEY_PEPPER_PREVIOUS", "x" * 40),
+        ("pepper", "TRYON_KEY_PEPPER_PREVIOUS", ""),
+        ("finish", "TRYON_KEY_PEPPER", "x" * 40),
+        ("finish", "TRYON_KEY_PEPPER_PREVIOUS", "x" * 40),
+        ("finish", "TRYON_KEY_PEPPER_PREVIOUS", ""),
+        ("store", "TRYON_S3_SECRET_KEY", "x" * 40),
+    ],
 )
 def test_a_secret_that_comes_from_outside_is_not_rotated_here(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, command: str, variable: str
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, command: str, variable: str, value: str
 ) -> None:
-    monkeypatch.setenv(variable, "x" * 40)
+    monkeypatch.setenv(variable, value)
     before = stack_secrets(data_dir)
     refused = tryon("rotate", command)
     assert refused.exit_code == 1
-    assert variable in refused.output
+    assert f"{variable} is set" in refused.output
+    assert stack_secrets(data_dir) == before
+
+
+def test_a_rotation_is_finished_by_a_stack_that_accepts_the_older_peppers(data_dir: Path, key: str) -> None:
+    """Else no key is seen to wait, and the pepper of all of them would be thrown away."""
+    tryon("rotate", "pepper")
+    restart(data_dir)
+    environment = data_dir / EMBEDDED_FILE
+    lines = environment.read_text().splitlines()
+    environment.write_text("\n".join(line for line in lines if "PEPPER_PREVIOUS" not in line))
+    before = stack_secrets(data_dir)
+    refused = tryon("rotate", "finish", "--revoke-waiting")
+    assert (refused.exit_code, "not in use yet" in refused.output) == (1, True)
     assert stack_secrets(data_dir) == before
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +140,31 @@ def test_the_image_without_a_gpu_draws_with_warp_and_has_its_models(dockerfile: 
     for target in ("worker-warp", "worker-gpu"):
         copied = [value.split()[-1] for value in dockerfile.every(target, "COPY")]
         assert dockerfile.environment(target)["TRYON_MODELS_DIR"] in copied
+
+
+def test_the_sources_can_be_read_by_another_user_however_they_were_checked_out(
+    dockerfile: Dockerfile, tmp_path: Path
+) -> None:
+    """COPY keeps modes, and a checkout under umask 077 lets nobody but its owner read it."""
+    instructions = dockerfile.stages["source"].instructions
+    (position,) = (index for index, (name, value) in enumerate(instructions) if (name, value) == ("COPY", ". ."))
+    copied = tmp_path / "copied"
+    (copied / "api").mkdir(parents=True)
+    (copied / "api" / "main.py").write_text("")
+    (copied / "tryon").write_text("")
+    for path, mode in (("api/main.py", 0o600), ("tryon", 0o700), ("api", 0o700), (".", 0o700)):
+        (copied / path).chmod(mode)
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.defpath}"}
+    for name, command in instructions[position + 1 :]:
+        assert name == "RUN"
+        subprocess.run(["sh", "-ec", command], cwd=copied, env=environment, umask=0o077, check=True)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (copied, *copied.rglob("*"))}
+    assert (modes["copied"], modes["api"], modes["main.py"], modes["tryon"]) == (0o755, 0o755, 0o644, 0o755)
+    assert all(mode & 0o044 == 0o044 for mode in modes.values())
+
+
+def test_the_models_can_be_read_by_another_user(dockerfile: Dockerfile) -> None:
+    assert dockerfile.stages["models"].instructions[-1][1].endswith("&& chmod -R a+rX /models")
 
 
 def test_what_is_written_lies_where_a_volume_is(dockerfile: Dockerfile, compose: Compose) -> None:

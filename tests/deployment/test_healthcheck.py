@@ -60,6 +60,15 @@ def test_a_worker_is_healthy_while_something_polls(value: str, healthy: bool) ->
     assert healthy or "no sample of temporal_num_pollers is above zero" in done.stderr
 
 
+@pytest.mark.parametrize(("used", "healthy"), [("2", True), ("0", False)])
+def test_any_of_several_metrics_will_do(used: str, healthy: bool) -> None:
+    busy = f'temporal_worker_task_slots_used{{task_queue="tryon-gpu",worker_type="ActivityWorker"}} {used}\n'
+    with serving(200, METRICS % 0 + busy) as address:
+        done = check(address, "temporal_num_pollers", "temporal_worker_task_slots_used")
+    assert (done.returncode == 0) is healthy, done.stderr
+    assert healthy or "temporal_num_pollers or temporal_worker_task_slots_used is above zero" in done.stderr
+
+
 def test_an_unready_service_is_not_healthy() -> None:
     with serving(503, "") as address:
         done = check(address)

@@ -26,10 +26,10 @@ async def note(database: Database, caller: Caller, job_id: uuid.UUID, key: str =
         )
 
 
-async def keep(database: Database, caller: Caller, job_id: uuid.UUID) -> bool:
+async def keep(database: Database, caller: Caller, job_id: uuid.UUID, place: str = PLACE) -> str | None:
     async with database.transaction() as session:
         return await backfills.note_result(
-            session, account_id=caller.account_id, key="one", job_id=job_id, result_key=PLACE, now=NOW
+            session, account_id=caller.account_id, key="one", job_id=job_id, result_key=place, now=NOW
         )
 
 
@@ -66,8 +66,9 @@ async def test_an_item_belongs_to_its_account_and_its_newest_job(
 async def test_a_picture_is_noted_for_the_job_that_made_it_alone(database: Database, caller: Caller) -> None:
     first, second = [await create_job(database, caller) for _ in range(2)]
     await note(database, caller, second)
-    assert not await keep(database, caller, first)
-    assert await keep(database, caller, second)
+    assert await keep(database, caller, first) is None
+    assert await keep(database, caller, second) == PLACE
+    assert await keep(database, caller, second, "backfills/c/results/one.jpg") == PLACE
     assert await kept(database, caller) == PLACE
     await note(database, caller, first)
     assert await kept(database, caller) is None
@@ -81,7 +82,7 @@ async def test_a_picture_that_is_erased_is_forgotten_and_not_noted_again(databas
         assert await backfills.forget_results_of(session, job_id=job_id) == [PLACE]
         await jobs.end_access(session, job_id=job_id, now=NOW)
     assert await kept(database, caller) is None
-    assert not await keep(database, caller, job_id)
+    assert await keep(database, caller, job_id) is None
 
 
 async def test_only_items_with_a_picture_count_as_done(database: Database, caller: Caller) -> None:

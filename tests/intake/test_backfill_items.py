@@ -61,6 +61,14 @@ def test_a_key_is_made_from_everything_that_counts() -> None:
     assert first == again != other
 
 
+def test_a_key_does_not_depend_on_the_backfill_that_a_picture_was_uploaded_for() -> None:
+    first, again, other = (
+        whole(item(person=f"backfills/{name}/pictures/{sha}", productId="SKU"))[0].key
+        for name, sha in (("a", "1"), ("b", "1"), ("b", "2"))
+    )
+    assert first == again != other
+
+
 @pytest.mark.parametrize(
     ("items", "said"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 KEY = "vto_live_" + "aB3-_xyz" * 5 + "abc"
@@ -64,6 +65,18 @@ EVENTS: dict[str, Any] = {
     "header line": "Authorization: s3cr3t",
     "bearer alone": "Bearer dG9rZW4tc2VjcmV0",
     "cookie": {"Cookie": "session=s3cr3t"},
+    "cookie in a text": 'the call had Cookie: session=s3cr3t; theme=dark; second="dG9rZW4" and failed',
+    "cookies in a repr": repr({"Set-Cookie": "session=s3cr3t; HttpOnly", "cookie": "dG9rZW4="}),
+    "cookies as ASGI has them, in a repr": repr([(b"host", b"here"), (b"cookie", b"session=s3cr3t")]),
+    "cookie in a JSON text within a text": json.dumps(json.dumps({"cookie": "session=s3cr3t"})),
+    "cookie line among others": "Host: here\r\nCookie: session=s3cr3t\r\nAccept: */*",
+    "fields that hold secrets": {
+        "password": "s3cr3t",
+        "Secret-Key": "s3cr3t",
+        "settings": [{"secret_key": "dG9rZW4"}, {"token": "s3cr3t"}, ("token", "s3cr3t")],
+    },
+    "signed address within an address": "https://proxy.example/https://shop.example/a.jpg?X-Amz-Signature=s3cr3t#x",
+    "address with a secret fragment": "see https://shop.example/a.jpg#access=s3cr3t.",
     "e-mail": EMAIL,
     "e-mail percent-encoded": f"/accounts/{EMAIL.replace('@', '%40')}/keys",
     "e-mail in brackets": f"Owner <{EMAIL}>",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.redaction import LONGEST_TEXT, LONGEST_TRACEBACK, redact, redact_text, redact_traceback
+from runtime.redaction import _PATTERNS, LONGEST_TEXT, LONGEST_TRACEBACK, redact, redact_text, redact_traceback
 from tests.runtime.hostile_events import EVENTS, KEY, PICTURE, SECRETS
 
 
@@ -33,6 +33,10 @@ def test_nothing_secret_is_left_of_a_value(name: str) -> None:
         "data is missing: the form, the rest",
         "unreachable (TimeoutError)",
         "the basic plan",
+        "the cookie jar",
+        "cookies are not read",
+        {"tokens": 3, "password_set": True},
+        "redis://127.0.0.1:6379/0, then http://a.example/b://c://d",
         {"kept": [1, "two", {"three": None}]},
     ],
 )
@@ -54,6 +58,19 @@ def test_long_texts_are_cut_and_tracebacks_keep_their_end() -> None:
     traceback = redact_traceback("line\n" * LONGEST_TRACEBACK + "KeyError: 17")
     assert traceback.endswith("KeyError: 17")
     assert len(traceback) < 2 * LONGEST_TRACEBACK
+
+
+def test_an_address_is_searched_once_however_many_it_looks_like() -> None:
+    """Else the time that a text takes grows with the square of its length."""
+    hostile = "ab://x" * 10_000
+    (rule,) = [pattern for pattern, _ in _PATTERNS if pattern.search("https://shop.example/a.jpg?b")]
+    assert [found.span() for found in rule.finditer(hostile)] == [(0, len(hostile))]
+
+
+def test_the_query_of_a_long_address_is_not_shown() -> None:
+    assert redact_traceback(f"https://shop.example/{'a' * 3000}.jpg?s3cr3t") == (
+        f"https://shop.example/{'a' * 3000}.jpg?[query]"
+    )
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([KEY, PICTURE]))

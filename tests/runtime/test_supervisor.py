@@ -256,6 +256,45 @@ async def test_leftovers_that_no_record_tells_of_are_found_by_their_mark(tmp_pat
     await other.stop()
 
 
+async def test_a_folder_has_one_mark_however_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path.parent)
+    (tmp_path / "link").symlink_to(tmp_path)
+    marked = marked_environment(Path(tmp_path.name))
+    child = Child(ChildSpec("child", [sys.executable, "-c", WAIT], always_ready, marked), tmp_path / "a.log")
+    child.start()
+    assert len(await asyncio.to_thread(stop_leftovers, tmp_path / "link", None)) == 1
+    assert child.exit_code is not None
+
+
+@pytest.mark.parametrize("ended_by", ["itself", "being stopped"])
+async def test_a_group_is_killed_once_since_its_id_is_soon_a_strangers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended_by: str
+) -> None:
+    ended: list[int | None] = []
+    monkeypatch.setattr("runtime.embedded.child.os.killpg", lambda group, _signal: ended.append(group))
+    program = tmp_path / "program"
+    program.symlink_to(sys.executable)
+    code = "raise SystemExit(1)" if ended_by == "itself" else WAIT
+    child = Child(ChildSpec("child", [str(program), "-c", code], always_ready), tmp_path / "child.log")
+    child.start()
+    first = child.pid
+    if ended_by == "itself":
+        async with asyncio.timeout(20):
+            await until(lambda: child.exit_code is not None)
+    else:
+        await child.stop()
+    assert ended == [first], "at the moment at which it was seen"
+    program.unlink()
+    with pytest.raises(FileNotFoundError):
+        child.start()
+    program.symlink_to(sys.executable)
+    await child.stop()
+    child.start()
+    assert ended == [first]
+    await child.stop()
+    assert ended == [first, child.pid]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"supervisor": {"pid": 1', '{"supervisor": 1}'])
 def test_a_record_that_cannot_be_read_is_no_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "stack.json").write_text(text)

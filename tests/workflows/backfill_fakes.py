@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -36,6 +37,8 @@ class Warehouse:
         total: How many items there are.
         quota: Jobs that may still be accepted; None for any number.
         refused, done: Numbers of items that cannot be done, or were.
+        elsewhere: Jobs of items that another run has under way, when they are first asked for.
+        recording: Outcomes are written down once it is set.
         plan_error: What planning fails with.
         accepted: How often each number was accepted as a job.
         outcomes: What was written down, by number.
@@ -55,6 +58,9 @@ class Warehouse:
         self.statuses: list[str] = []
         self.ends: dict[str, TryOnOutcome] = {}
         self.numbers: dict[str, int] = {}
+        self.elsewhere: dict[int, str] = {}
+        self.recording = asyncio.Event()
+        self.recording.set()
 
     def activities(self) -> list[Callable[..., Any]]:
         return [
@@ -76,6 +82,8 @@ class Warehouse:
     async def accept_item(self, request: AcceptItemInput) -> AcceptedItem:
         number, key = request.number, f"item-{request.number}"
         self.asked[number] += 1
+        if number in self.elsewhere:
+            return AcceptedItem(key=key, state="running", job_id=self.elsewhere.pop(number))
         if number in self.done:
             return AcceptedItem(key=key, state="done", job_id="before", result=f"backfills/b/results/{key}.jpg")
         if number in self.refused:
@@ -100,6 +108,7 @@ class Warehouse:
 
     @activity.defn(name=steps.RECORD_OUTCOMES.name)
     async def record_outcomes(self, request: RecordInput) -> RecordReport:
+        await self.recording.wait()
         for outcome in request.outcomes:
             self.outcomes[outcome.number] = outcome
             self.written[outcome.number] += 1

@@ -19,7 +19,7 @@ from temporalio.worker import Worker
 from tests.workflows.backfill_fakes import Warehouse
 from tests.workflows.fakes import FakeSteps
 from workflows import backfill_window
-from workflows.backfill import BackfillWorkflow
+from workflows.backfill import RECORDED_AT, BackfillWorkflow
 from workflows.backfill_contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfill_start import start_backfill
 from workflows.contracts import ReleaseInput, RenderInput, TryOnOutcome
@@ -172,7 +172,8 @@ async def test_without_generations_it_waits_and_goes_on_when_told(scene: Callabl
     play.warehouse.quota = 2
     async with play.workers():
         handle = await play.start(concurrency=2)
-        state = await play.until_state("waiting")
+        await play.until(lambda: play.warehouse.statuses[-1:] == ["waiting"])
+        state = await play.state()
         assert (state.reason, state.completed, state.in_flight) == ("volume_exhausted", 2, 0)
         play.warehouse.quota = 2
         await handle.signal(BackfillWorkflow.resume)
@@ -241,6 +242,53 @@ async def test_cancelling_releases_what_is_in_flight(scene: Callable[..., Scene]
     assert (report.status, report.failed, report.not_started) == ("cancelled", 2, 7)
     assert play.released() == ["cancelled", "cancelled"]
     assert {outcome.error_code for outcome in play.warehouse.outcomes.values()} == {"cancelled"}
+
+
+async def test_cancelling_while_outcomes_are_written_down_loses_none(scene: Callable[..., Scene]) -> None:
+    play = scene(60)
+    play.warehouse.refused = set(range(60))
+    play.warehouse.recording.clear()
+    async with play.workers():
+        handle = await play.start(concurrency=1)
+        await play.until(lambda: len(play.warehouse.asked) > RECORDED_AT)
+        await handle.cancel()
+        await play.until_state("cancelling")
+        play.warehouse.recording.set()
+        report = await handle.result()
+    assert report.status == "cancelled"
+    assert report.outcomes is not None
+    assert len(play.warehouse.outcomes) == report.failed > RECORDED_AT
+
+
+async def test_what_another_run_cancelled_is_done_anew(scene: Callable[..., Scene]) -> None:
+    play = scene(1)
+    play.warehouse.elsewhere = {0: "cancelled-there"}
+    async with play.workers():
+        report = await (await play.start()).result()
+    assert report.completed == 1
+    assert play.warehouse.accepted[0] == 1
+
+
+async def test_what_another_run_completed_is_not_done_again(scene: Callable[..., Scene]) -> None:
+    play = scene(1)
+    play.warehouse.elsewhere = {0: "completed-there"}
+    play.warehouse.ends["completed-there"] = TryOnOutcome(status="completed")
+    play.warehouse.done = {0}
+    async with play.workers():
+        report = await (await play.start()).result()
+    assert (report.skipped, play.warehouse.accepted[0]) == (1, 0)
+
+
+async def test_another_try_may_have_to_wait_for_generations(scene: Callable[..., Scene]) -> None:
+    play = scene(1)
+    play.failing, play.warehouse.quota = {0: 1}, 1
+    async with play.workers():
+        handle = await play.start()
+        await play.until_state("waiting")
+        play.warehouse.quota = 1
+        await handle.signal(BackfillWorkflow.resume)
+        report = await handle.result()
+    assert (report.completed, play.warehouse.accepted[0]) == (1, 2)
 
 
 async def test_terminating_it_cancels_its_jobs(scene: Callable[..., Scene]) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import tarfile
 from pathlib import Path
+from stat import S_IFREG
 from typing import Any
 
 import pytest
@@ -92,6 +93,32 @@ def test_a_newer_format_is_refused_and_named(archive: Path) -> None:
 @pytest.mark.parametrize("manifest", [b"", b"[]", b"{}", b'{"format": "x"}'])
 def test_a_manifest_that_cannot_be_read_is_refused(archive: Path, manifest: bytes) -> None:
     assert "manifest" in refusal(rewritten(archive, {MANIFEST: manifest}))
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_lies_where_it_is_being_written_is_not_written_to(tmp_path: Path, kind: str) -> None:
+    """Whoever made such a file would be its owner and keep its mode, and a link leads anywhere."""
+    partial, victim = tmp_path / "new.tar.partial", tmp_path / "victim"
+    victim.write_text("precious")
+    if kind == "link":
+        partial.symlink_to(victim)
+    else:
+        partial.hardlink_to(victim)
+        partial.chmod(0o666)
+    with new_archive(tmp_path / "new.tar") as writer:
+        writer.add_bytes(SECRETS, b"{}")
+        assert partial.lstat().st_mode == S_IFREG | 0o600
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "new.tar").is_symlink()
+
+
+def test_a_stranger_who_is_quicker_is_not_written_to_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    partial = tmp_path / "new.tar.partial"
+    partial.write_text("")
+    monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
+    with pytest.raises(FileExistsError), new_archive(tmp_path / "new.tar") as writer:
+        writer.add_bytes(SECRETS, b"{}")
+    assert partial.read_text() == ""
 
 
 def test_a_backup_that_fails_leaves_no_file_and_spoils_none(archive: Path, tmp_path: Path) -> None:

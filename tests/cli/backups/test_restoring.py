@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,13 +17,14 @@ from alembic import command
 from sqlalchemy import Connection
 from typer.testing import CliRunner, Result
 
-from cli.backups.archive import read_archive
+from cli.backups.archive import ArchiveReader, read_archive
 from cli.embedded import kept_environment
 from cli.main import app
 from domain import jobs, ledger, migrations
 from domain.keys import KeyDigester, find_owner
 from domain.ledger_check import check_ledger
 from runtime.database import Database
+from runtime.embedded.child import Child, ChildSpec, marked_environment
 from runtime.embedded.lock import sole_use
 from runtime.embedded.record import stack_secrets, write_environment
 from runtime.object_store import MemoryObjectStore, ObjectStore, ObjectStoreUnavailableError
@@ -205,6 +207,100 @@ def test_nothing_is_restored_into_a_folder_that_is_in_use(scene: Scene, elsewher
         refused = tryon("backup", "restore", "--replace", str(scene.backup))
     assert refused.exit_code == 1
     assert "in use" in refused.output
+
+
+@pytest.mark.parametrize("url", ["postgresql+asyncpg://tryon@db.internal/tryon", "sqlite+aiosqlite:///{}/other.db"])
+def test_nothing_is_restored_beside_the_database_that_the_stack_would_use(
+    scene: Scene, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("TRYON_DATABASE_URL", url.format(scene.folder))
+    refused = tryon("backup", "restore", str(scene.backup))
+    assert refused.exit_code == 1
+    assert "TRYON_DATABASE_URL" in refused.output
+    assert not (elsewhere / "tryon.db").exists()
+
+
+@pytest.mark.parametrize("folder", ["elsewhere", "elsewhere/../elsewhere"])
+def test_the_database_of_the_folder_may_be_named(
+    scene: Scene, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{scene.folder}/{folder}/tryon.db")
+    elsewhere.mkdir()
+    done = tryon("backup", "restore", str(scene.backup))
+    assert done.exit_code == 0, done.output
+
+
+@pytest.fixture
+def left_over(scene: Scene) -> Iterator[Callable[[Path], Child]]:
+    """Starts what a supervisor that was killed has left behind in a folder."""
+    started = []
+
+    def start(data_dir: Path) -> Child:
+        command = [sys.executable, "-c", "import time; time.sleep(60)"]
+        child = Child(ChildSpec("api", command, never_asked, marked_environment(data_dir)), scene.folder / "left.log")
+        child.start()
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        asyncio.run(child.stop())
+
+
+async def never_asked(_pid: int) -> None:
+    raise AssertionError
+
+
+def test_a_backup_is_made_once_nothing_is_left_of_a_stack_that_was_killed(
+    scene: Scene, left_over: Callable[[Path], Child], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(furnish(scene))
+    child = left_over(scene.data_dir)
+    monkeypatch.chdir(scene.folder)
+    monkeypatch.setenv("TRYON_DATA_DIR", scene.data_dir.name)
+    made(scene)
+    assert child.exit_code is not None
+
+
+def test_a_restore_stops_what_is_left_of_a_killed_stack_and_of_a_killed_restore(
+    scene: Scene, elsewhere: Path, left_over: Callable[[Path], Child]
+) -> None:
+    elsewhere.mkdir()
+    (elsewhere / "tryon.db").write_text("precious")
+    children = [left_over(elsewhere), left_over(elsewhere.with_name("elsewhere.restoring"))]
+    assert tryon("backup", "restore", str(scene.backup)).exit_code == 1
+    assert [child.exit_code for child in children] == [None, None], "a restore that is refused changes nothing"
+    assert tryon("backup", "restore", "--replace", str(scene.backup)).exit_code == 0
+    assert None not in [child.exit_code for child in children]
+
+
+def test_what_the_store_has_is_compared_with_one_list(
+    scene: Scene, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sorting the keys again for each object takes minutes with some ten thousand."""
+    asked: list[list[str]] = []
+    keys = ArchiveReader.object_keys.fget
+    assert keys is not None
+
+    def counted(backup: ArchiveReader) -> list[str]:
+        asked.append(keys(backup))
+        return asked[-1]
+
+    monkeypatch.setattr(ArchiveReader, "object_keys", property(counted))
+    assert tryon("backup", "restore", str(scene.backup)).exit_code == 0
+    assert len(asked) == 1
+
+
+def test_a_store_that_loses_an_object_is_found(scene: Scene, elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put = MemoryObjectStore.put
+
+    async def forgetful(store: MemoryObjectStore, key: str, data: bytes, media_type: str) -> None:
+        if key != PRODUCT:
+            await put(store, key, data, media_type)
+
+    monkeypatch.setattr(MemoryObjectStore, "put", forgetful)
+    assert "does not list every object" in tryon("backup", "restore", str(scene.backup)).output
+    assert not (elsewhere / "tryon.db").exists()
 
 
 def at_revision(database_file: Path, revision: str) -> None:

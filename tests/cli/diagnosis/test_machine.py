@@ -125,6 +125,12 @@ async def test_the_pepper(settings: Settings) -> None:
         assert await levels_of(pepper.look, Case(settings)) == {"key pepper": level}
 
 
+@pytest.mark.parametrize(("previous", "level"), [("short", "error"), ("y" * 32 + ",short", "error"), ("y" * 32, "ok")])
+async def test_the_peppers_that_are_still_accepted(settings: Settings, previous: str, level: str) -> None:
+    settings.security = SecuritySettings(key_pepper=SecretStr("x" * 32), key_pepper_previous=SecretStr(previous))
+    assert await levels_of(pepper.look, Case(settings)) == {"key pepper": level}
+
+
 @pytest.mark.parametrize(
     ("free_gib", "level"), [(400, "ok"), (150, "ok"), (149, "warning"), (0.9, "warning"), (0.1, "error")]
 )

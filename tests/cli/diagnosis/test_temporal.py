@@ -20,8 +20,9 @@ from cli.diagnosis import queues, schedules, temporal
 from cli.diagnosis.findings import Case, Finding
 from runtime.settings import Settings
 from tests.cli.diagnosis.conftest import findings_of, levels_of, the
+from worker_cpu.state_metrics import QUEUES
 from workflows.contracts import SweepInput, SweepReport
-from workflows.queues import CPU_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
 from workflows.schedules import SCHEDULES, ensure_schedules
 
 KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
@@ -53,6 +54,7 @@ async def working(client: Client) -> AsyncIterator[None]:
     async with (
         Worker(client, task_queue=CPU_QUEUE, workflows=[Sweep], activities=[nothing]),
         Worker(client, task_queue=GPU_QUEUE, activities=[nothing]),
+        Worker(client, task_queue=GPU_BULK_QUEUE, activities=[nothing]),
     ):
         yield
 
@@ -81,7 +83,7 @@ async def test_all_is_well(case: Case, namespace: Client) -> None:
     async with working(namespace):
         await eventually(well)
     sentences = [finding.sentence for finding in await findings_of(temporal.look, case)]
-    assert sum("1 poller, the last one" in sentence for sentence in sentences) == 3
+    assert sum("1 poller, the last one" in sentence for sentence in sentences) == 4
 
 
 async def test_a_namespace_that_is_not_there(case: Case, settings: Settings, namespace: Client) -> None:
@@ -171,7 +173,7 @@ async def test_nobody_polls(settings: Settings, namespace: Client) -> None:
 
     await eventually(counted)
     assert [(finding.level, (finding.remedy or "")[-10:]) for finding in await found()] == [
-        ("error", "r_cpu.main"), ("error", "r_cpu.main"), ("error", "r_gpu.main")
+        ("error", "r_cpu.main"), ("error", "r_cpu.main"), ("error", "r_gpu.main"), ("warning", "r_gpu.main")
     ]  # fmt: skip
 
 
@@ -184,12 +186,28 @@ def polled(at: datetime, waiting: int, waited: float) -> DescribeTaskQueueRespon
 
 
 @pytest.mark.parametrize(
-    ("seconds_ago", "waiting", "waited", "level"),
-    [(5, 0, 0, "ok"), (70, 0, 0, "ok"), (100, 0, 0, "warning"), (5, 3, 10, "ok"), (5, 3, 90, "warning")],
+    ("queue", "seconds_ago", "waiting", "waited", "level"),
+    [
+        (GPU_QUEUE, 5, 0, 0, "ok"),
+        (GPU_QUEUE, 70, 0, 0, "ok"),
+        (GPU_QUEUE, 100, 0, 0, "warning"),
+        (GPU_QUEUE, 5, 3, 10, "ok"),
+        (GPU_QUEUE, 5, 3, 90, "warning"),
+        # A backfill takes as long as it takes, and holds every place while it does.
+        (GPU_BULK_QUEUE, 5, 3000, 9000, "ok"),
+        (GPU_BULK_QUEUE, 100, 3000, 9000, "warning"),
+        (GPU_BULK_QUEUE, 100, 0, 0, "warning"),
+    ],
 )
 def test_pollers_that_are_silent_and_tasks_that_wait(
-    seconds_ago: float, waiting: int, waited: float, level: str
+    queue: str, seconds_ago: float, waiting: int, waited: float, level: str
 ) -> None:
     now = datetime.now(UTC)
     answer = polled(now - timedelta(seconds=seconds_ago), waiting, waited)
-    assert queues.judged("tryon-gpu", "python -m worker_gpu.main", answer, now).level == level
+    assert queues.judged(queue, "activity", answer, now).level == level
+
+
+def test_every_queue_that_is_counted_is_looked_at() -> None:
+    assert {queue for queue, _ in QUEUES} == {CPU_QUEUE, GPU_QUEUE, GPU_BULK_QUEUE}
+    assert queues.QUEUES is QUEUES
+    assert set(queues.WORKERS) == {queue for queue, _ in QUEUES}

@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from tests.workflows.fakes import FakeSteps, tryon_input
 from tests.workflows.recording.case import Activities, Case
 from workflows.contracts import RehearsalScript
-from workflows.queues import CPU_QUEUE, GPU_QUEUE
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 from workflows.start import start_tryon
 
 Before = Callable[[str], Awaitable[None]]
@@ -34,7 +34,8 @@ def case(name: str, before: Before | None = None, **fields: Any) -> Case:
 
     def activities() -> Activities:
         fakes = FakeSteps(before)
-        return {CPU_QUEUE: fakes.cpu_activities(), GPU_QUEUE: fakes.gpu_activities()}
+        gpu = fakes.gpu_activities()
+        return {CPU_QUEUE: fakes.cpu_activities(), GPU_QUEUE: gpu, GPU_BULK_QUEUE: gpu}
 
     async def start(client: Client) -> WorkflowHandle[Any, Any]:
         job = tryon_input(uuid.uuid4().hex, **fields)
@@ -49,6 +50,7 @@ CASES = (
     case("combo-completed", garments=3, deadline_seconds=600),
     case("person-refused", refuse_the_person, garments=2, deadline_seconds=600),
     case("deadline-passed", hang_in_render, deadline_seconds=1),
+    case("in-bulk", priority=4, deadline_seconds=900),
     case("rehearsal-completed", rehearsal=RehearsalScript(delay_seconds=1)),
     case("rehearsal-failed", rehearsal=RehearsalScript(error_code="several_people")),
 )
