@@ -11,9 +11,9 @@ from domain.object_keys import BACKFILLS, PICTURES, backfill_of_key
 from imaging.errors import ImageError
 from imaging.remote_url import check_remote_url
 from intake.backfill_rows import Problem
-from intake.garments import SentGarment
+from intake.garments import SentGarment, hints_of
 from workflows.backfill_contracts import BackfillItem, ItemDefaults, ItemGarment
-from workflows.contracts import GarmentHints, ObjectRef
+from workflows.contracts import ObjectRef
 
 DERIVED_KEY_DIGITS = 24
 OWN_PICTURES = re.compile(rf"{BACKFILLS}[^/]+/{PICTURES}")
@@ -76,16 +76,8 @@ def sent_garment(garment: ItemGarment, prefix: str, stored: dict[str, ObjectRef]
     def side(value: str | None) -> str | ObjectRef | None:
         return None if value is None else stored.get(value, value)
 
-    hints = GarmentHints(
-        garment_category=garment.garment_category,
-        size=garment.size,
-        customer_size=garment.customer_size,
-        garment_state=garment.garment_state,
-        tuck_state=garment.tuck_state,
-        view_angle=garment.view_angle,
-    )
     front, back = side(garment.garment_image_url), side(garment.garment_back_image_url)
-    return SentGarment(garment.product_id, garment.category, hints, front, back, prefix)
+    return SentGarment(garment.product_id, garment.category, hints_of(garment), front, back, prefix)
 
 
 def _whole(item: BackfillItem, defaults: ItemDefaults) -> BackfillItem:

@@ -77,6 +77,11 @@ class ResolvedGarment:
         )
 
 
+def hints_of(fields: object) -> GarmentHints:
+    """The hints among the fields of a garment, whoever describes it."""
+    return GarmentHints.model_validate({name: getattr(fields, name) for name in GarmentHints.model_fields})
+
+
 async def resolve_products(
     session: AsyncSession,
     account_id: uuid.UUID,

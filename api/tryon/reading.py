@@ -13,9 +13,8 @@ from imaging.data_uri import is_data_uri
 from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
 from intake import pictures
-from intake.garments import SentGarment
+from intake.garments import SentGarment, hints_of
 from intake.pictures import Picture
-from workflows.contracts import GarmentHints
 
 __all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "inspect_pictures", "read_request"]
 
@@ -39,15 +38,7 @@ class GarmentPictures:
     def sent(self) -> SentGarment:
         """What is known of it before its product is looked up."""
         fields = self.fields
-        hints = GarmentHints(
-            garment_category=fields.garment_category,
-            size=fields.size,
-            customer_size=fields.customer_size,
-            garment_state=fields.garment_state,
-            tuck_state=fields.tuck_state,
-            view_angle=fields.view_angle,
-        )
-        return SentGarment(fields.product_id, fields.category, hints, self.front, self.back, self.prefix)
+        return SentGarment(fields.product_id, fields.category, hints_of(fields), self.front, self.back, self.prefix)
 
 
 @dataclass(frozen=True)
