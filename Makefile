@@ -8,10 +8,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench bench-backfill gallery bench-engine secrets clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 env: $(READY) ## Virtual environment in .venv, with the CPU engine's model files in .models
 
@@ -74,6 +74,9 @@ check: lint types imports test ## Everything that CI runs
 
 bench: test-env ## Measure; prints a table and writes out/bench.json
 	$(BIN)/python -m bench.service
+
+bench-backfill: test-env ## A backfill of 2,000 items while parts are killed: [ITEMS=200]; takes most of an hour
+	$(BIN)/python -m bench.backfill $(if $(ITEMS),--items $(ITEMS))
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))

@@ -112,7 +112,8 @@ class S3ObjectStore:
         await self._call("ensure_bucket", self._ensure_bucket)
 
     async def ping(self) -> None:
-        await self._call("ping", self._client.bucket_exists, bucket_name=self.bucket)
+        if not await self._call("ping", self._client.bucket_exists, bucket_name=self.bucket):
+            raise ObjectStoreUnavailableError(f"there is no bucket {self.bucket}")
 
     def _put(self, key: str, data: bytes, content_type: str) -> None:
         self._client.put_object(

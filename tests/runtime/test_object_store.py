@@ -74,3 +74,9 @@ async def test_a_wrong_secret_is_refused(
     wrong = object_store_settings.model_copy(update={"secret_key": SecretStr("wrong")})
     with pytest.raises(ObjectStoreUnavailableError):
         await S3ObjectStore(wrong).get("x")
+
+
+async def test_a_store_without_the_bucket_is_not_ready(object_store_settings: ObjectStoreSettings) -> None:
+    elsewhere = S3ObjectStore(object_store_settings.model_copy(update={"bucket": f"none-{uuid.uuid4().hex[:8]}"}))
+    with pytest.raises(ObjectStoreUnavailableError, match="no bucket"):
+        await elsewhere.ping()
