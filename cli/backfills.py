@@ -219,6 +219,24 @@ def line_of(state: BackfillState) -> str:
     return line
 
 
+def sentence_of_report(name: str, report: BackfillReport) -> str:
+    """How a backfill ended, or what it would take."""
+    if report.plan is not None:
+        plan = report.plan
+        needed = plan.items - plan.done_before
+        return (
+            f"{name} checked: {plan.items} items (people: {plan.people}, products: {plan.products}), "
+            f"{plan.done_before} done before; {needed} generations needed, {plan.generations_left} left."
+        )
+    said = (
+        f"{name} {report.status}: {report.total} items, {report.completed} completed, {report.skipped} done before, "
+        f"{report.failed} failed, {report.not_started} not started."
+    )
+    return said + (
+        f"\nWhy, and again: tryon backfill failures {name}; tryon backfill retry {name}" if report.failed else ""
+    )
+
+
 async def _started(
     client: Client, name: str, backfill: BackfillInput, *, wait: bool, as_json: bool
 ) -> WorkflowHandle[Any, BackfillReport]:
@@ -230,8 +248,7 @@ async def _started(
         typer.echo(json.dumps({"id": name}) if as_json else f"{name} was started; watch it: tryon backfill show {name}")
         return handle
     report = await handle.result()
-    text = "\n".join(f"  {field}: {value}" for field, value in report.model_dump(exclude_none=True).items())
-    typer.echo(report.model_dump_json(by_alias=True) if as_json else f"{name}\n{text}")
+    typer.echo(report.model_dump_json(by_alias=True) if as_json else sentence_of_report(name, report))
     return handle
 
 
