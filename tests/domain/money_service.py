@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 
 import pytest
 from sqlalchemy import select
+from temporalio.testing import ActivityEnvironment
 
 import activities.bookkeeping
 import activities.purging
@@ -194,10 +195,11 @@ class MoneyService:
 
     async def sweep(self) -> None:
         sweeper = ReconcilingActivities(self._database, self.store, self.temporal.seen_by(Process()), RESULT_LASTS)
-        await sweeper.reconcile(SweepInput())
+        await ActivityEnvironment().run(sweeper.reconcile, SweepInput())
 
     async def purge(self) -> None:
-        await PurgingActivities(self._database, self.store, SETTINGS.jobs, SETTINGS.backfills).purge(SweepInput())
+        purging = PurgingActivities(self._database, self.store, SETTINGS.jobs, SETTINGS.backfills)
+        await ActivityEnvironment().run(purging.purge, SweepInput())
 
     async def relay(self) -> None:
         await relay_round(self._database, self.temporal.seen_by(Process()), RESULT_LASTS)
