@@ -90,7 +90,7 @@ class BackfillItemActivities:
         else:
             kept = await self._noted(request, own, is_there=True)
         if kept != own:  # an erasure would not find it, be it of this try or of one that was cut off
-            await self._store.delete_prefix(own)
+            await self._store.delete(own)
         return KeptResult(result=kept)
 
     async def _noted(self, request: KeepResultInput, own: str, *, is_there: bool) -> str | None:
@@ -110,7 +110,7 @@ class BackfillItemActivities:
 
     async def _as_it_is(self, request: AcceptItemInput, known: AcceptedItem) -> AcceptedItem:
         """The same, but for a picture that is not there any more."""
-        if known.result is None or await self._store.list_keys(known.result):
+        if known.result is None or known.result in await self._store.list_keys(known.result):
             return known
         async with self._database.transaction() as session:
             await backfills.forget_result(

@@ -45,12 +45,12 @@ def dependencies_of(image: str, project: dict[str, object]) -> list[str]:
     Raises:
         ValueError: Something is left out that the project does not depend on any more.
     """
-    wanted: list[str] = list(project["dependencies"])  # type: ignore[call-overload]
+    wanted: list[str] = list(project["dependencies"])  # type: ignore[call-overload]  # tomllib knows no types
     unknown = LEFT_OUT[image] - {name_of(requirement) for requirement in wanted}
     if unknown:
         raise ValueError(f"{', '.join(sorted(unknown))}: left out of an image, and no dependency of the project")
     kept = [requirement for requirement in wanted if name_of(requirement) not in LEFT_OUT[image]]
-    extras: dict[str, list[str]] = project["optional-dependencies"]  # type: ignore[assignment]
+    extras: dict[str, list[str]] = project["optional-dependencies"]  # type: ignore[assignment]  # likewise
     return kept + [requirement for extra in EXTRAS[image] for requirement in extras[extra]]
 
 

@@ -56,6 +56,9 @@ class ObjectStore(Protocol):
         """
         ...
 
+    async def delete(self, key: str) -> None:
+        """Delete this object alone; there need not be one."""
+
     async def delete_prefix(self, prefix: str) -> int:
         """Delete every object whose key begins so, and say how many there were."""
         ...
@@ -101,6 +104,9 @@ class S3ObjectStore:
 
     async def get(self, key: str) -> bytes:
         return await self._call("get", self._get, key)
+
+    async def delete(self, key: str) -> None:
+        await self._call("delete", self._client.remove_object, bucket_name=self.bucket, object_name=key)
 
     async def delete_prefix(self, prefix: str) -> int:
         return await self._call("delete", self._delete_prefix, prefix)
@@ -197,6 +203,9 @@ class MemoryObjectStore:
         if key not in self.objects:
             raise ObjectMissingError(key)
         return self.objects[key][0]
+
+    async def delete(self, key: str) -> None:
+        self.objects.pop(key, None)
 
     async def delete_prefix(self, prefix: str) -> int:
         keys = await self.list_keys(prefix)

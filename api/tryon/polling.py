@@ -108,7 +108,7 @@ class JobReader:
             await self._cancel_run(job.id)
         await self._forget_inputs(job.id)
         for key in (result_key(str(job.id)), *kept):
-            await self._parts.store.delete_prefix(key)
+            await self._parts.store.delete(key)
         async with self._parts.database.transaction() as session:
             await jobs.forget_result(session, job_id=job.id)
 

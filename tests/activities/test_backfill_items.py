@@ -249,6 +249,18 @@ async def test_a_copy_that_was_cut_off_does_not_outlive_an_erasure(scene: Scene)
     assert await scene.store.list_keys("backfills/b/results/") == []
 
 
+async def test_a_copy_that_goes_takes_no_other_whose_key_begins_alike(scene: Scene) -> None:
+    await scene.lay_out(item("one"))
+    accepted = await scene.accept()
+    await scene.complete(accepted)
+    other = "backfills/b/results/one.jpg-too.jpg"
+    await scene.store.put(other, b"another picture", "image/jpeg")
+    async with scene.database.transaction() as session:
+        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    assert await scene.keep(accepted) == KeptResult()
+    assert await scene.store.list_keys("backfills/b/results/") == [other]
+
+
 async def test_an_item_that_was_erased_in_mid_job_is_not_drawn_again(scene: Scene) -> None:
     await scene.lay_out(item())
     accepted = await scene.accept()

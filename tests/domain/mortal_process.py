@@ -107,6 +107,10 @@ class MortalStore:
         self._process.step()
         return await self._store.get(key)
 
+    async def delete(self, key: str) -> None:
+        self._process.step()
+        await self._store.delete(key)
+
     async def delete_prefix(self, prefix: str) -> int:
         self._process.step()
         return await self._store.delete_prefix(prefix)

@@ -76,6 +76,14 @@ async def test_a_wrong_secret_is_refused(
         await S3ObjectStore(wrong).get("x")
 
 
+async def test_deleting_one_leaves_those_whose_keys_begin_alike(store: ObjectStore, folder: str) -> None:
+    for name in ("a", "ab"):
+        await store.put(f"{folder}{name}", b"x", "image/png")
+    for _ in range(2):
+        await store.delete(f"{folder}a")
+    assert await store.list_keys(folder) == [f"{folder}ab"]
+
+
 async def test_a_store_without_the_bucket_is_not_ready(object_store_settings: ObjectStoreSettings) -> None:
     elsewhere = S3ObjectStore(object_store_settings.model_copy(update={"bucket": f"none-{uuid.uuid4().hex[:8]}"}))
     with pytest.raises(ObjectStoreUnavailableError, match="no bucket"):
