@@ -6,7 +6,7 @@ import ast
 import asyncio
 import inspect
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from textwrap import dedent
@@ -114,6 +114,12 @@ async def test_a_ramp_gives_a_build_its_share(operator: Operator) -> None:
         assert "settle" in old.names
 
 
+async def _until(happened: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not happened():
+            await asyncio.sleep(0.05)
+
+
 async def test_nothing_runs_until_a_build_is_current_and_the_worker_says_so(operator: Operator) -> None:
     cpu, gpu, client = FakeSteps(), FakeSteps(), operator.client
     async with AsyncExitStack() as stack:
@@ -124,15 +130,14 @@ async def test_nothing_runs_until_a_build_is_current_and_the_worker_says_so(oper
         stack.callback(watching.cancel)
         run = await start(client)
         await operator.until_a_task_waits(CPU_QUEUE)
+        await _until(lambda: logs)
         assert cpu.names == gpu.names == []
         assert [line["log_level"] for line in logs] == ["warning"]
         assert logs[0]["remedy"].endswith("set-current-version --deployment-name tryon-cpu --build-id 1.0")
         await operator.set_current("cpu", "1.0")
         await operator.set_current("gpu", "1.0")
         await finish(run)
-        async with asyncio.timeout(10):
-            while len(logs) < 2:
-                await asyncio.sleep(0.05)
+        await _until(lambda: len(logs) > 1)
         assert (logs[1]["log_level"], logs[1]["event"]) == ("info", "this build gets new work")
 
 
