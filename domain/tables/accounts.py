@@ -30,6 +30,10 @@ class Account(Table):
     created_at: Mapped[datetime]
     blocked_at: Mapped[datetime | None]
     blocked_reason: Mapped[str | None] = mapped_column(String(200))
+    result_ttl_seconds: Mapped[int | None]
+    """How long the owner wants results to be kept, within the service's own setting; none takes that."""
+    erased_at: Mapped[datetime | None]
+    """When the owner had the account erased. The row stays for the ledger and tells nothing about anybody."""
 
 
 class ApiKey(Table):
