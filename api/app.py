@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
+from starlette.types import Scope
 
 from api import health
 from api.body_budget import BodyBudget
 from api.body_limit import BodyLimit
+from api.dashboard.app import body_caps, create_dashboard
+from api.dashboard.door import Door, visiting_account
+from api.dashboard.rendering import ROOT as DASHBOARD
 from api.errors import register_error_handlers
 from api.gate import Gate, account_of
 from api.metrics import ApiMetrics, HttpMetrics
@@ -65,6 +71,9 @@ def create_app(
         for route in router.routes:
             if isinstance(route, APIRoute) and "{" not in route.path:
                 app.state.own_addresses.setdefault(route.path, set()).update(route.methods)
+    dashboard = create_dashboard(app.state)
+    app.mount(DASHBOARD, dashboard)
+    app.add_api_route("/", _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
     metrics.watch(budget)
     routes = RouteNames([*app.routes, *(route for router in ROUTERS for route in router.routes)])
@@ -76,13 +85,15 @@ def create_app(
             tryon.COMBO_PATH: settings.api.max_body_combo_bytes,
             products.PRODUCTS_PATH: settings.api.max_body_product_bytes,
             products.PRODUCT_PATH: settings.api.max_body_product_bytes,
+            **body_caps(settings.api),
         },
         other_cap=settings.api.max_body_other_bytes,
         budget=budget,
         timeout_seconds=settings.api.body_timeout_seconds,
-        holder_of=account_of,
+        holder_of=_holder_of,
     )
     app.add_middleware(Gate)
+    app.add_middleware(Door, dashboard=dashboard)
     app.add_middleware(RequestContext)
     if tracing.on:
         app.add_middleware(HttpTracing, tracing=tracing, routes=routes)
@@ -93,3 +104,13 @@ def create_app(
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
     return app
+
+
+def _to_dashboard() -> RedirectResponse:
+    """Whoever comes by the bare address is a person."""
+    return RedirectResponse(f"{DASHBOARD}/", 303)
+
+
+def _holder_of(scope: Scope) -> uuid.UUID | None:
+    """Whose request it is, by key or by session."""
+    return account_of(scope) or visiting_account(scope)

@@ -32,6 +32,25 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
+class Requester:
+    """Who asks for a job.
+
+    Attributes:
+        api_key_id: By which key; none for the owner in the dashboard.
+        test: Whether it is a rehearsal, which costs nothing.
+    """
+
+    account_id: uuid.UUID
+    api_key_id: uuid.UUID | None = None
+    test: bool = False
+
+    @classmethod
+    def by_key(cls, owner: KeyOwner) -> Requester:
+        """The caller of the API."""
+        return cls(owner.account_id, owner.key_id, owner.mode == TEST)
+
+
+@dataclass(frozen=True)
 class AcceptedJob:
     """A job that will be done.
 
@@ -52,7 +71,7 @@ class JobAcceptor:
         self._parts = parts
         self._image_slots = image_slots
 
-    async def accept(self, owner: KeyOwner, request: ReadRequest, key: RequestKey | None) -> AcceptedJob:
+    async def accept(self, requester: Requester, request: ReadRequest, key: RequestKey | None) -> AcceptedJob:
         """Check what is left to check, store the inputs, write job and reservation, start the workflow.
 
         The job is accepted once the transaction is through; Temporal may be away, the relay starts it then.
@@ -62,15 +81,19 @@ class JobAcceptor:
             ObjectStoreUnavailableError: Likewise.
         """
         if key is None:
-            return await self._accept(owner, request, None)
+            return await self._accept(requester, request, None)
         async with self._parts.database.transaction() as session:
             claim = await idempotency.claim_key(
-                session, account_id=owner.account_id, key=key.text, fingerprint=key.fingerprint, now=datetime.now(UTC)
+                session,
+                account_id=requester.account_id,
+                key=key.text,
+                fingerprint=key.fingerprint,
+                now=datetime.now(UTC),
             )
         if isinstance(claim, uuid.UUID):
             return AcceptedJob(claim, replayed=True)
         try:
-            return await self._accept(owner, request, claim)
+            return await self._accept(requester, request, claim)
         except BaseException:
             await self._give_up(claim)
             raise
@@ -81,13 +104,13 @@ class JobAcceptor:
             async with self._parts.database.transaction() as session:
                 await jobs.mark_started(session, job_id=accepted.job_id)
 
-    async def _accept(self, owner: KeyOwner, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
-        rehearsal = rehearsal_of(request) if owner.mode == TEST else None
-        garments = await self._resolve(owner, request)
+    async def _accept(self, requester: Requester, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
+        rehearsal = rehearsal_of(request) if requester.test else None
+        garments = await self._resolve(requester, request)
         async with self._image_slots:
             facts = await asyncio.to_thread(inspect_pictures, request, self._parts.limits)
         if rehearsal is None:
-            await self._look_at_quota(owner)
+            await self._look_at_quota(requester)
         elif rehearsal.refusal is not None:
             raise rehearsal.refusal
         job_id = uuid.uuid4()
@@ -95,8 +118,8 @@ class JobAcceptor:
             uploads = await self._store_inputs(job_id, request.pictures, facts)
             draft = JobDraft(
                 job_id=job_id,
-                account_id=owner.account_id,
-                api_key_id=owner.key_id,
+                account_id=requester.account_id,
+                api_key_id=requester.api_key_id,
                 person=uploads[request.person.field],
                 garments=garments,
                 uploads=uploads,
@@ -112,16 +135,16 @@ class JobAcceptor:
             raise
         return AcceptedJob(job_id, started=await self._start(job_input))
 
-    async def _resolve(self, owner: KeyOwner, request: ReadRequest) -> list[ResolvedGarment]:
-        stand_ins = rehearsal_product_ids() if owner.mode == TEST else ()
+    async def _resolve(self, requester: Requester, request: ReadRequest) -> list[ResolvedGarment]:
+        stand_ins = rehearsal_product_ids() if requester.test else ()
         async with self._parts.database.reading() as session:
             sent = [garment.sent for garment in request.garments]
-            return await resolve_products(session, owner.account_id, sent, stand_ins=stand_ins)
+            return await resolve_products(session, requester.account_id, sent, stand_ins=stand_ins)
 
-    async def _look_at_quota(self, owner: KeyOwner) -> None:
+    async def _look_at_quota(self, requester: Requester) -> None:
         """Refuse what could not be paid for before pictures are uploaded; the transaction decides."""
         async with self._parts.database.reading() as session:
-            await quota.check(session, self._parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
+            await quota.check(session, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC))
 
     async def _store_inputs(
         self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]

@@ -15,7 +15,6 @@ from temporalio.service import RPCError
 from api.parts import ApiParts
 from domain import backfills, jobs
 from domain.errors import TryOnError, sentence_of
-from domain.keys import KeyOwner
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
@@ -60,9 +59,9 @@ def wait_preferred(headers: Iterable[str], longest: int) -> int | None:
 class JobReader:
     """One account's view of its jobs."""
 
-    def __init__(self, parts: ApiParts, owner: KeyOwner) -> None:
+    def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
         self._parts = parts
-        self._owner = owner
+        self._account_id = account_id
 
     async def state(self, job_id: str, wait_seconds: int | None = None) -> JobState:
         """How a job stands, at once or when it has ended, but no later than after ``wait_seconds``.
@@ -118,7 +117,7 @@ class JobReader:
         except ValueError:
             raise TryOnError("job_not_found") from None
         job = await self._parts.database.read(
-            lambda session: jobs.find_job(session, job_id=identifier, account_id=self._owner.account_id)
+            lambda session: jobs.find_job(session, job_id=identifier, account_id=self._account_id)
         )
         if job is None or (job.expires_at is not None and job.expires_at <= datetime.now(UTC)):
             raise TryOnError("job_not_found")

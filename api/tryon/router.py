@@ -18,7 +18,7 @@ from api.openapi.headers import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
 from api.openapi.headers import PREFER
 from api.openapi.requests import read_by_hand
 from api.parts import ApiParts
-from api.tryon.accepting import JobAcceptor, RequestKey
+from api.tryon.accepting import JobAcceptor, Requester, RequestKey
 from api.tryon.polling import JobReader, JobState, wait_preferred
 from api.tryon.reading import read_request
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
@@ -58,7 +58,7 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
         read = await asyncio.to_thread(read_request, body, model, parts.limits)
         key = await asyncio.to_thread(RequestKey.read, sent_key, owner.mode, request.url.path, body)
     acceptor = JobAcceptor(parts, slots)
-    accepted = await acceptor.accept(owner, read, key)
+    accepted = await acceptor.accept(Requester.by_key(owner), read, key)
     headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}", **ignored_header(read.ignored_fields)}
     if accepted.replayed:
         headers[IDEMPOTENT_REPLAYED] = "true"
@@ -116,7 +116,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
     """
     parts: ApiParts = request.app.state.parts
     wait = wait_preferred(request.headers.getlist("Prefer"), parts.settings.jobs.longest_wait_seconds)
-    state = await JobReader(parts, request.scope["state"][OWNER]).state(jobId, wait)
+    state = await JobReader(parts, request.scope["state"][OWNER].account_id).state(jobId, wait)
     headers = {"Preference-Applied": f"wait={wait}"} if wait else {}
     if state.status == jobs.COMPLETED:
         return Response(completed_body(state), media_type="application/json", headers=headers)
@@ -138,7 +138,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
 async def erase_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
     parts: ApiParts = request.app.state.parts
-    await JobReader(parts, request.scope["state"][OWNER]).erase(jobId)
+    await JobReader(parts, request.scope["state"][OWNER].account_id).erase(jobId)
     return Response(status_code=204)
 
 

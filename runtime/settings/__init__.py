@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import get_type_hints
 
 from runtime.settings.concern import Concern
+from runtime.settings.dashboard import DashboardSettings
 from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
+from runtime.settings.mail import MailSettings
 from runtime.settings.observability import LogSettings, MetricsSettings, TracingSettings
 from runtime.settings.pictures import ImageSettings
 from runtime.settings.platform import (
@@ -37,6 +39,7 @@ __all__ = [
     "BackfillSettings",
     "BillingSettings",
     "CheckSettings",
+    "DashboardSettings",
     "DatabaseSettings",
     "EngineSettings",
     "FashnSettings",
@@ -44,6 +47,7 @@ __all__ = [
     "JobSettings",
     "KleinSettings",
     "LogSettings",
+    "MailSettings",
     "MetricsSettings",
     "ObjectStoreSettings",
     "RateLimitSettings",
@@ -65,6 +69,8 @@ class Settings:
     """All concerns, loaded once at the start of a process and handed on from there."""
 
     api: ApiSettings
+    dashboard: DashboardSettings
+    mail: MailSettings
     rate_limit: RateLimitSettings
     jobs: JobSettings
     backfills: BackfillSettings

@@ -28,7 +28,7 @@ import worker_cpu.relay
 from activities.bookkeeping import BookkeepingActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
-from api.tryon.accepting import AcceptedJob, JobAcceptor, RequestKey
+from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, RequestKey
 from api.tryon.polling import JobReader, JobState
 from api.tryon.reading import GarmentPictures, Picture, ReadRequest
 from api.tryon.schemas import GarmentFields
@@ -161,17 +161,17 @@ class MoneyService:
     async def post(self, process: Process, key: str, request_key: RequestKey | None) -> AcceptedJob:
         owner = await self._admit(process, key)
         acceptor = JobAcceptor(self._parts(process), asyncio.Semaphore(1))
-        accepted = await acceptor.accept(owner, REQUEST, request_key)
+        accepted = await acceptor.accept(Requester.by_key(owner), REQUEST, request_key)
         await acceptor.note_started(accepted)
         return accepted
 
     async def poll(self, key: str, job_id: uuid.UUID) -> JobState:
         process = Process()
-        return await JobReader(self._parts(process), await self._admit(process, key)).state(str(job_id))
+        return await JobReader(self._parts(process), (await self._admit(process, key)).account_id).state(str(job_id))
 
     async def erase(self, key: str, job_id: uuid.UUID) -> None:
         process = Process()
-        await JobReader(self._parts(process), await self._admit(process, key)).erase(str(job_id))
+        await JobReader(self._parts(process), (await self._admit(process, key)).account_id).erase(str(job_id))
 
     async def usage(self, account_id: uuid.UUID) -> Usage:
         async with self._database.reading() as session:

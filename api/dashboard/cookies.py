@@ -1,0 +1,61 @@
+"""The two cookies: one for a session, and one that ties a form to the browser while nobody is signed in."""
+
+from __future__ import annotations
+
+import secrets
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Scope
+
+from runtime.settings import DashboardSettings
+
+SESSION, FORM = "tryon-session", "tryon-form"
+
+SECURE_PREFIX = "__Host-"
+"""Browsers take a cookie of such a name only over https, for the whole host, and from no neighbour's host."""
+
+
+def cookie_name(name: str, settings: DashboardSettings) -> str:
+    """What the browser calls it."""
+    return SECURE_PREFIX + name if settings.secure_cookies else name
+
+
+def read_cookie(scope: Scope, name: str, settings: DashboardSettings) -> str | None:
+    """The value that the browser sent, if any."""
+    jar: SimpleCookie = SimpleCookie()
+    try:
+        jar.load("; ".join(Headers(scope=scope).getlist("cookie")))
+    except CookieError:
+        return None
+    morsel = jar.get(cookie_name(name, settings))
+    return morsel.value if morsel and morsel.value else None
+
+
+def new_form_secret() -> str:
+    """A value for the cookie `FORM`: 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def set_cookie(response: Response, name: str, value: str, settings: DashboardSettings) -> None:
+    """Have the browser keep it until it is closed, or as long as a session may last.
+
+    What may be signed in for how long is decided on the server.
+    """
+    response.set_cookie(
+        cookie_name(name, settings),
+        value,
+        max_age=settings.session_days * 24 * 3600 if name == SESSION else None,
+        path="/",
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_cookie(response: Response, name: str, settings: DashboardSettings) -> None:
+    """Have the browser forget it."""
+    response.delete_cookie(
+        cookie_name(name, settings), path="/", secure=settings.secure_cookies, httponly=True, samesite="lax"
+    )

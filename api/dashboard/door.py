@@ -1,0 +1,237 @@
+"""Everything that can be decided about a page on headers alone, before a byte of a body is read.
+
+Who looks, whether the request came from a page of ours, and whether this visitor may go there. Only what is listed
+here is open to everybody, so a page that is forgotten is closed.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+import structlog
+from fastapi import FastAPI, Request
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.dashboard.cookies import FORM, SESSION, clear_cookie, new_form_secret, read_cookie, set_cookie
+from api.dashboard.refusals import PageRefused, refusal_page, wants_json
+from api.dashboard.rendering import ROOT
+from api.dashboard.visitor import FORM_TOKEN, VISITOR, Visitor
+from api.early_answer import CLOSE, Incoming, answer_early
+from api.errors import EXPECTED
+from api.parts import ApiParts
+from domain import sessions
+from domain.errors import TryOnError
+
+PUBLIC = frozenset(
+    f"{ROOT}/{name}"
+    for name in (
+        *("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset", "change-address", "outbox"),
+        "health",
+    )
+)
+"""Pages for people who are not signed in."""
+
+STATIC_PREFIX, ADMIN_PREFIX = f"{ROOT}/static/", f"{ROOT}/admin"
+LOG_IN, CHECK_MAIL = f"{ROOT}/log-in", f"{ROOT}/check-mail"
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+SEEN_GRAIN = timedelta(seconds=60)
+"""A session's last use is told to the minute, so that not every page writes."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "font-src 'self'; form-action 'self' https://checkout.stripe.com; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
+}
+
+log = structlog.get_logger(__name__)
+
+
+class Door:
+    """ASGI middleware for everything under ``/dashboard``."""
+
+    def __init__(self, app: ASGIApp, *, dashboard: FastAPI) -> None:
+        """Stand before ``app``; ``dashboard`` is asked for its parts."""
+        self._app = app
+        self._dashboard = dashboard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if scope["type"] != "http" or not (path == ROOT or path.startswith(f"{ROOT}/")):
+            await self._app(scope, receive, send)
+            return
+        parts: ApiParts = self._dashboard.state.parts
+        sending = _Sending(send, parts)
+        request = Request({**scope, "app": self._dashboard}, receive)
+        if path.startswith(STATIC_PREFIX):
+            scope.setdefault("state", {}).update({VISITOR: None, FORM_TOKEN: ""})
+            await self._app(scope, receive, sending)
+            return
+        try:
+            await self._look_who_is_there(scope, parts, sending)
+            refusal = admit(request, scope["state"][VISITOR])
+        except (PageRefused, *EXPECTED) as error:
+            scope["state"].setdefault(VISITOR, None)
+            scope["state"].setdefault(FORM_TOKEN, "")
+            refusal = refusal_page(request, error)
+        if refusal is not None:
+            refusal.headers.update(CLOSE if scope["method"] not in SAFE else {})
+            await answer_early(refusal, scope, Incoming(receive), sending)
+            return
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            log.exception("unhandled exception", path=path[:200])
+            if sending.began:
+                raise
+            await refusal_page(request, TryOnError("internal") if not isinstance(error, EXPECTED) else error)(
+                scope, receive, sending
+            )
+
+    async def _look_who_is_there(self, scope: Scope, parts: ApiParts, sending: _Sending) -> None:
+        state, settings = scope.setdefault("state", {}), parts.settings.dashboard
+        cookie = read_cookie(scope, SESSION, settings)
+        visitor = None if cookie is None else await find_visitor(parts, scope, cookie)
+        if visitor is None:
+            sending.forget_session = cookie is not None
+            cookie = read_cookie(scope, FORM, settings)
+            if cookie is None:
+                cookie = sending.form_secret = new_form_secret()
+        state[VISITOR] = visitor
+        state[FORM_TOKEN] = _form_token(parts, cookie or "")
+        if visitor is not None:
+            structlog.contextvars.bind_contextvars(account_id=str(visitor.account_id))
+
+
+class _Sending:
+    """A ``send`` that adds the headers of the dashboard, and the cookies that the visitor needs next."""
+
+    def __init__(self, send: Send, parts: ApiParts) -> None:
+        self._send = send
+        self._settings = parts.settings
+        self.began = False
+        self.forget_session = False
+        self.form_secret: str | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.began = True
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            public_url = self._settings.dashboard.public_url
+            if public_url is not None and public_url.scheme == "https":
+                headers["Strict-Transport-Security"] = "max-age=31536000"
+            self._add_cookies(headers)
+        await self._send(message)
+
+    def _add_cookies(self, headers: MutableHeaders) -> None:
+        if any(f"{SESSION}=" in value for value in headers.getlist("set-cookie")):
+            return  # somebody is signed in by this very answer
+        jar = Response()
+        if self.forget_session:
+            clear_cookie(jar, SESSION, self._settings.dashboard)
+        if self.form_secret is not None:
+            set_cookie(jar, FORM, self.form_secret, self._settings.dashboard)
+        for value in jar.headers.getlist("set-cookie"):
+            headers.append("set-cookie", value)
+
+
+def visiting_account(scope: Scope) -> uuid.UUID | None:
+    """Whose request it is, further in; nobody's where nobody is signed in."""
+    visitor: Visitor | None = scope.get("state", {}).get(VISITOR)
+    return visitor.account_id if visitor else None
+
+
+def admit(request: Request, visitor: Visitor | None) -> Response | None:
+    """What a request is answered with that may not pass; nothing for one that may.
+
+    Raises:
+        PageRefused: It is refused with a sentence.
+    """
+    path, safe = request.url.path, request.method in SAFE
+    if not safe:
+        check_origin(request)
+    if path in PUBLIC:
+        return None
+    if visitor is None:
+        return _to_log_in(request)
+    if not visitor.verified:
+        return RedirectResponse(CHECK_MAIL, 303)
+    if (path == ADMIN_PREFIX or path.startswith(f"{ADMIN_PREFIX}/")) and not visitor.operator:
+        raise TryOnError("route_not_found")
+    if not safe and visitor.blocked_reason is not None:
+        raise PageRefused(403, f"This account is blocked: {visitor.blocked_reason}")
+    return None
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what another site has a browser send.
+
+    Every current browser says with ``Sec-Fetch-Site`` where a request comes from; older ones send ``Origin``. What
+    sends neither is no browser, and has no session of anybody's to abuse but its own.
+
+    Raises:
+        PageRefused: It does not come from a page of this host.
+    """
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is not None:
+        own = site in ("same-origin", "none")
+    elif origin is not None:
+        own = origin.partition("://")[2] == request.headers.get("Host")
+    else:
+        own = True
+    if not own:
+        raise PageRefused(403, "This request came from another site and was not carried out.")
+
+
+async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> Visitor | None:
+    """Whoever a session's cookie belongs to; nobody, if it is over."""
+    now, settings = datetime.now(UTC), parts.settings.dashboard
+    found = await parts.database.read(
+        lambda session: sessions.find_session(
+            session,
+            token=token,
+            now=now,
+            idle=timedelta(hours=settings.session_idle_hours),
+            longest=timedelta(days=settings.session_days),
+        )
+    )
+    if found is None:
+        return None
+    if now - found.seen_at >= SEEN_GRAIN:
+        address = scope["client"][0] if scope.get("client") else ""
+        try:
+            await parts.forgetful_database.write(
+                lambda session: sessions.note_seen(session, session_id=found.session_id, address=address, now=now)
+            )
+        except (SQLAlchemyError, OSError):
+            log.warning("the last use of a session could not be written", exc_info=True)
+    return Visitor(
+        found.session_id, found.account_id, found.email, found.verified, found.operator, found.blocked_reason
+    )
+
+
+def _to_log_in(request: Request) -> Response:
+    if wants_json(request):
+        return JSONResponse({"error": "You are signed out. Sign in again to go on."}, 401)
+    if request.method not in SAFE:
+        return RedirectResponse(f"{LOG_IN}?notice=signed_in_elsewhere", 303)
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"{LOG_IN}?next={quote(wanted, safe='')}" if wanted != f"{ROOT}/" else LOG_IN, 303)
+
+
+def _form_token(parts: ApiParts, cookie: str) -> str:
+    """Follows from the cookie under the server's own secret, so that nothing has to be kept."""
+    return parts.digester.digest(f"form token of {cookie}")

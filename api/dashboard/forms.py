@@ -1,0 +1,128 @@
+"""What a page sends: the one way in for every POST, which asks each of them for its token.
+
+The token shows that the form was served to this very browser. It stands behind what `api.dashboard.door` asks of the
+headers, for browsers that do not send those.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from fastapi import Request
+from python_multipart.exceptions import MultipartParseError
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from api.body_limit import body_of
+from api.dashboard.refusals import PageRefused
+from api.dashboard.visitor import form_token_of
+
+TOKEN_FIELD, TOKEN_HEADER = "form_token", "X-Form-Token"  # their names, not their values
+MOST_FIELDS = 200
+LONGEST_PART = 100 * 1024 * 1024
+"""Bytes of one part; the body's own cap is lower everywhere else."""
+
+STALE = (
+    "This page was open for too long, or your browser did not keep its cookie. Open it again and repeat what you did. "
+    "Cookies are kept over https:// and on http://127.0.0.1 only."
+)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that came with a form.
+
+    Attributes:
+        filename: What the browser calls it; for people only.
+    """
+
+    filename: str
+    data: bytes = field(repr=False)
+
+
+@dataclass
+class Form:
+    """The fields of a form. What is not there reads as empty."""
+
+    _texts: dict[str, list[str]] = field(default_factory=dict)
+    _files: dict[str, list[Upload]] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """A field without the space around it."""
+        return self.exact(name).strip()
+
+    def exact(self, name: str) -> str:
+        """A field to the letter, as passwords need it."""
+        return next(iter(self._texts.get(name, ())), "")
+
+    def texts(self, name: str) -> list[str]:
+        """Every field of this name, such as checked boxes."""
+        return [value.strip() for value in self._texts.get(name, ())]
+
+    def file(self, name: str) -> Upload | None:
+        """A file, if one was chosen."""
+        return next(iter(self._files.get(name, ())), None)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._texts or name in self._files
+
+    def add(self, name: str, value: str | Upload) -> None:
+        """Add a field; an empty file stands for none."""
+        if isinstance(value, str):
+            self._texts.setdefault(name, []).append(value)
+        elif value.data:
+            self._files.setdefault(name, []).append(value)
+
+
+async def read_form(request: Request) -> Form:
+    """Read the body, and refuse one that did not come from a page that was served to this browser.
+
+    Raises:
+        PageRefused: It has no token or another one, or cannot be read.
+    """
+    body, media_type = body_of(request), request.headers.get("Content-Type", "")
+    try:
+        form = await _multipart(request, body) if media_type.startswith("multipart/form-data") else _urlencoded(body)
+    except (ValueError, MultiPartException, MultipartParseError):
+        raise PageRefused(400, "The form could not be read. Go back and send it again.") from None
+    check_token(request, form.exact(TOKEN_FIELD))
+    return form
+
+
+def check_token(request: Request, sent: str = "") -> None:
+    """Refuse a request that carries the token neither in its form nor in its header.
+
+    Raises:
+        PageRefused: Another token, or none.
+    """
+    offered = request.headers.get(TOKEN_HEADER) or sent
+    if not hmac.compare_digest(offered.encode(), form_token_of(request).encode()):
+        raise PageRefused(403, STALE)
+
+
+def _urlencoded(body: bytes) -> Form:
+    form = Form()
+    for name, value in parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS):
+        form.add(name, value)
+    return form
+
+
+async def _multipart(request: Request, body: bytes) -> Form:
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    parser = MultiPartParser(
+        request.headers, stream(), max_files=MOST_FIELDS, max_fields=MOST_FIELDS, max_part_size=LONGEST_PART
+    )
+    # What was read stays in memory, where the body is already: a person's photo has no business on this disk.
+    parser.spool_max_size = LONGEST_PART
+    form, parsed = Form(), await parser.parse()
+    try:
+        for name, value in parsed.multi_items():
+            form.add(name, Upload(value.filename or "", await value.read()) if isinstance(value, UploadFile) else value)
+    finally:
+        await parsed.close()
+    return form

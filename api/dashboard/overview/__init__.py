@@ -1,0 +1,1 @@
+"""How the account stands, on one page."""

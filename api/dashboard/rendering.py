@@ -1,0 +1,167 @@
+"""From a template to an answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from api.dashboard.notices import NOTICES
+from api.dashboard.visitor import form_token_of, possible_visitor
+from api.parts import ApiParts
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+ROOT = "/dashboard"
+"""Where all pages are; templates write links in full."""
+
+NOTHING = "—"
+"""Where there is no value."""
+
+YEAR_SECONDS = 365 * 24 * 3600
+
+
+def page(request: Request, template: str, status: int = 200, **context: object) -> HTMLResponse:
+    """Render a template.
+
+    Args:
+        request: What is answered.
+        template: Its path below ``templates/``.
+        status: Of the answer.
+        context: What the template knows, besides what every page knows.
+    """
+    parts: ApiParts = request.app.state.parts
+    visitor = possible_visitor(request)
+    html = (
+        environment()
+        .get_template(template)
+        .render(
+            request_path=request.url.path,
+            visitor=visitor,
+            token=form_token_of(request),
+            notice=NOTICES.get(request.query_params.get("notice", "")),
+            service_name=parts.settings.dashboard.name,
+            **context,
+        )
+    )
+    return HTMLResponse(html, status)
+
+
+def redirect(path: str, notice: str | None = None, **query: str) -> RedirectResponse:
+    """Send the browser on to another page, after a POST too.
+
+    Args:
+        path: Below the dashboard, such as ``/keys``.
+        notice: A key of `NOTICES` to be shown there.
+        query: More of the address.
+
+    Raises:
+        KeyError: There is no such notice.
+    """
+    if notice is not None:
+        NOTICES[notice]
+        query["notice"] = notice
+    return RedirectResponse(f"{ROOT}{path}{'?' + urlencode(query) if query else ''}", 303)
+
+
+@cache
+def environment() -> Environment:
+    """The templates, and what they can do."""
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        when=when, day=day, money=money, number=number, milliseconds=milliseconds, plan=plan_label, bytes=size
+    )
+    made.globals.update(static=static_url, query_with=query_with)
+    return made
+
+
+def when(moment: datetime | None) -> str:
+    """A moment, in UTC until a script puts it into the reader's own time."""
+    if moment is None:
+        return NOTHING
+    utc = moment.astimezone(UTC)
+    return Markup('<time datetime="{}" data-local>{}</time>').format(
+        utc.strftime("%Y-%m-%dT%H:%M:%SZ"), f"{utc.day} {utc:%b %Y, %H:%M} UTC"
+    )
+
+
+def day(moment: datetime) -> str:
+    """The day of a moment, in UTC."""
+    utc = moment.astimezone(UTC)
+    return f"{utc.day} {utc:%B %Y}"
+
+
+def money(cents: int | None) -> str:
+    """US cents as dollars."""
+    return NOTHING if cents is None else f"${Decimal(cents) / 100:,.2f}"
+
+
+def number(value: int | None) -> str:
+    """A count, with thousands apart."""
+    return NOTHING if value is None else f"{value:,}"
+
+
+def milliseconds(value: float | None) -> str:
+    """A duration, in seconds where that reads better."""
+    if value is None:
+        return NOTHING
+    return f"{value:.0f} ms" if value < 1000 else f"{value / 1000:.1f} s"
+
+
+def plan_label(name: str) -> str:
+    """A plan's name for people."""
+    return name.replace("_", " ").replace("-", " ").capitalize()
+
+
+def size(count: int) -> str:
+    """Bytes, in the unit that reads best."""
+    if count < 1024 * 1024:
+        return f"{max(1, round(count / 1024))} KB"
+    return f"{count / 1024 / 1024:.1f} MB"
+
+
+def query_with(request_query: Mapping[str, str], **changes: object) -> str:
+    """The query of an address with some of its fields changed; None and the empty text leave one out."""
+    fields = {**request_query, **changes}
+    kept = {name: str(value) for name, value in fields.items() if value not in (None, "") and name != "notice"}
+    return "?" + urlencode(kept) if kept else "?"
+
+
+@cache
+def static_url(name: str) -> str:
+    """Address of a file of ``static/`` that changes with what it holds, so that browsers may keep it for good.
+
+    Raises:
+        FileNotFoundError: There is none.
+    """
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return str(escape(f"{ROOT}/static/{name}?v={digest}"))
+
+
+class KeptStaticFiles(StaticFiles):
+    """Files that browsers keep: their addresses change with them."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, or 404."""
+        response = await super().get_response(path, scope)
+        if response.status_code == 200:
+            response.headers["Cache-Control"] = f"public, max-age={YEAR_SECONDS}, immutable"
+        return response

@@ -1,0 +1,185 @@
+"""Browsers that are signed in. A cookie holds a random token, of which only a digest is kept.
+
+A session ends by itself when nothing was looked at for a while, and after a longest time in any case. It never changes
+hands: whoever signs in, or changes the password, gets a new token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
+
+from domain.tables import Account, Login, LoginSession
+
+LONGEST_ADDRESS, LONGEST_AGENT = 45, 200
+"""Characters that are kept of where a browser is, and of what it calls itself."""
+
+LONGEST_IDLE, LONGEST_SESSION = timedelta(days=14), timedelta(days=90)
+"""The most that the settings of the dashboard take."""
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A session that is in use, and whose it is.
+
+    Attributes:
+        verified: Whether mail to the owner's address has been shown to arrive.
+        operator: Whether the owner runs the service.
+        blocked_reason: Why the account is blocked; ``None`` where it is not.
+        seen_at: When it was last used, to the minute.
+    """
+
+    session_id: uuid.UUID
+    account_id: uuid.UUID
+    email: str
+    verified: bool
+    operator: bool
+    blocked_reason: str | None
+    seen_at: datetime
+
+
+def digest_of(token: str) -> str:
+    """64 hexadecimal digits. Tokens are 256 random bits, so a plain digest can be neither guessed nor reversed."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def new_token() -> str:
+    """256 random bits in 43 characters that may stand in a cookie and in an address."""
+    return secrets.token_urlsafe(32)
+
+
+async def open_session(
+    session: AsyncSession, *, account_id: uuid.UUID, address: str, user_agent: str, now: datetime
+) -> str:
+    """Sign a browser in; returns the token for its cookie, which exists nowhere else."""
+    token = new_token()
+    session.add(
+        LoginSession(
+            id=uuid.uuid4(),
+            account_id=account_id,
+            digest=digest_of(token),
+            created_at=now,
+            seen_at=now,
+            address=address[:LONGEST_ADDRESS],
+            user_agent=user_agent[:LONGEST_AGENT],
+        )
+    )
+    await session.flush()
+    return token
+
+
+def find_session(
+    session: Session, *, token: str, now: datetime, idle: timedelta, longest: timedelta
+) -> SignedIn | None:
+    """Whose session this is; ``None`` if it is unknown or over."""
+    row = session.execute(
+        select(
+            LoginSession.id,
+            LoginSession.seen_at,
+            Account.id.label("account_id"),
+            Account.email,
+            Account.blocked_at,
+            Account.blocked_reason,
+            Login.verified_at,
+            Login.operator,
+        )
+        .join(Account, Account.id == LoginSession.account_id)
+        .join(Login, Login.account_id == LoginSession.account_id)
+        .where(
+            LoginSession.digest == digest_of(token),
+            LoginSession.seen_at > now - idle,
+            LoginSession.created_at > now - longest,
+            Account.erased_at.is_(None),
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    return SignedIn(
+        row.id,
+        row.account_id,
+        row.email,
+        row.verified_at is not None,
+        row.operator,
+        None if row.blocked_at is None else row.blocked_reason or "",
+        row.seen_at,
+    )
+
+
+def note_seen(session: Session, *, session_id: uuid.UUID, address: str, now: datetime) -> None:
+    """Remember that the session was used, and from where."""
+    session.execute(
+        update(LoginSession)
+        .where(LoginSession.id == session_id)
+        .values(seen_at=now, address=address[:LONGEST_ADDRESS])
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def list_sessions(
+    session: AsyncSession, *, account_id: uuid.UUID, now: datetime, idle: timedelta, longest: timedelta
+) -> Sequence[LoginSession]:
+    """The account's sessions that are in use, the last used first."""
+    return (
+        await session.scalars(
+            select(LoginSession)
+            .where(
+                LoginSession.account_id == account_id,
+                LoginSession.seen_at > now - idle,
+                LoginSession.created_at > now - longest,
+            )
+            .order_by(LoginSession.seen_at.desc(), LoginSession.id)
+        )
+    ).all()
+
+
+async def end_session(session: AsyncSession, *, account_id: uuid.UUID, session_id: uuid.UUID) -> bool:
+    """Sign one browser of the account out; says whether it was signed in."""
+    return await _end(session, LoginSession.account_id == account_id, LoginSession.id == session_id) == 1
+
+
+async def end_session_of(session: AsyncSession, *, token: str) -> None:
+    """Sign out the browser that holds this token, if it is signed in."""
+    await _end(session, LoginSession.digest == digest_of(token))
+
+
+async def end_sessions(session: AsyncSession, *, account_id: uuid.UUID, but: uuid.UUID | None = None) -> int:
+    """Sign out every browser of the account, or all others than the session ``but``; returns how many there were."""
+    others = () if but is None else (LoginSession.id != but,)
+    return await _end(session, LoginSession.account_id == account_id, *others)
+
+
+async def renew_session(session: AsyncSession, *, session_id: uuid.UUID) -> str | None:
+    """Give a session another token, whatever becomes of the old one; ``None`` if it has ended meanwhile."""
+    token = new_token()
+    renewed = await session.scalar(
+        update(LoginSession)
+        .where(LoginSession.id == session_id)
+        .values(digest=digest_of(token))
+        .returning(LoginSession.id)
+        .execution_options(synchronize_session=False)
+    )
+    return None if renewed is None else token
+
+
+async def delete_over(session: AsyncSession, *, now: datetime) -> int:
+    """Forget sessions that are over whatever the settings are; returns how many there were."""
+    idle = LoginSession.seen_at <= now - LONGEST_IDLE
+    return await _end(session, or_(idle, LoginSession.created_at <= now - LONGEST_SESSION))
+
+
+async def _end(session: AsyncSession, *which: object) -> int:
+    ended = await session.scalars(
+        delete(LoginSession)
+        .where(*which)  # type: ignore[arg-type]  # conditions of any kind
+        .returning(LoginSession.id)
+        .execution_options(synchronize_session=False)
+    )
+    return len(ended.all())

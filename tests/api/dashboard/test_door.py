@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+from fastapi.routing import APIRoute
+
+from api.dashboard.app import ROUTERS
+from api.dashboard.door import ADMIN_PREFIX, PUBLIC
+from api.dashboard.rendering import ROOT
+from domain import accounts
+from tests.api.conftest import Api
+from tests.api.dashboard.browser import HOST, Browser, signed_in, words
+
+
+def addresses() -> list[tuple[str, str]]:
+    """Every method and address of the dashboard, with something in the place of what is variable."""
+    return [
+        (method, ROOT + re.sub(r"\{[^}]+\}", uuid.uuid4().hex, route.path))
+        for router in ROUTERS
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods
+    ]
+
+
+async def test_nothing_but_what_is_public_is_shown_to_a_stranger(stranger: Browser) -> None:
+    for method, path in addresses():
+        answer = await stranger.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})
+        if path in PUBLIC:
+            assert "next=" not in answer.headers.get("Location", "")
+            continue
+        assert answer.status_code == 303, (method, path, answer.status_code)
+        assert answer.headers["Location"].startswith("/dashboard/log-in")
+
+
+async def test_somebody_unverified_gets_no_further_than_the_mail(api: Api) -> None:
+    browser = await signed_in(api, verified=False)
+    for method, path in addresses():
+        if path in PUBLIC:
+            continue
+        answer = await browser.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})
+        assert (answer.status_code, answer.headers.get("Location")) == (303, "/dashboard/check-mail"), (method, path)
+
+
+async def test_the_admin_pages_are_unknown_to_everybody_else(browser: Browser) -> None:
+    for method, path in addresses():
+        if path.startswith(ADMIN_PREFIX):
+            answer = await browser.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})
+            assert answer.status_code == 404, (method, path)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    ],
+)
+async def test_what_another_site_sends_is_refused_before_its_body(browser: Browser, headers: dict[str, str]) -> None:
+    for method, path in addresses():
+        if method != "GET":
+            answer = await browser.client.request(method, path, headers=headers)
+            assert answer.status_code == 403, (method, path)
+            assert "another site" in words(answer)
+
+
+async def test_every_form_is_refused_without_its_token(api: Api) -> None:
+    browser = await signed_in(api, operator=True)
+    for method, path in addresses():
+        if method != "GET":
+            answer = await browser.client.request(
+                method, path, headers={"Sec-Fetch-Site": "same-origin"}, data={"form_token": "x" * 64}
+            )
+            assert answer.status_code == 403, (method, path, answer.status_code, answer.text)
+            assert "open for too long" in words(answer), (method, path)
+
+
+async def test_a_blocked_account_may_look_and_do_nothing(api: Api, browser: Browser) -> None:
+    async with api.parts.database.transaction() as session:
+        await accounts.block_account(session, account_id=api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC))
+    for method, path in addresses():
+        if method != "GET" and path not in PUBLIC and not path.startswith(ADMIN_PREFIX):
+            answer = await browser.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})
+            assert answer.status_code == 403, (method, path)
+            assert "This account is blocked: Unpaid." in words(answer)
+    assert "This account is blocked. Unpaid." in words(await browser.get("/nothing"))
+
+
+async def test_every_answer_closes_the_page_to_others(browser: Browser) -> None:
+    for path in ("/nothing", "/static/dashboard.css"):
+        headers = (await browser.get(path)).headers
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Referrer-Policy"] == "same-origin"
+
+
+async def test_pages_are_kept_by_nobody_and_files_for_good(browser: Browser) -> None:
+    assert (await browser.get("/nothing")).headers["Cache-Control"] == "no-store"
+    assert "immutable" in (await browser.get("/static/dashboard.css")).headers["Cache-Control"]
+
+
+async def test_what_is_not_there_is_a_page_with_a_way_back(browser: Browser) -> None:
+    answer = await browser.get("/nothing")
+    assert answer.status_code == 404
+    assert "There is nothing here" in words(answer)
+    assert 'href="/dashboard/"' in answer.text
+
+
+async def test_a_script_is_told_in_json(browser: Browser, stranger: Browser) -> None:
+    json = {"Accept": "application/json"}
+    assert (await browser.get("/nothing", headers=json)).json() == {"error": "There is nothing at this address."}
+    answer = await stranger.get("/nothing", headers=json)
+    assert (answer.status_code, answer.json()["error"]) == (401, "You are signed out. Sign in again to go on.")
+
+
+async def test_a_cookie_that_is_worth_nothing_is_forgotten(browser: Browser) -> None:
+    browser.client.cookies.clear()
+    browser.client.cookies.set("__Host-tryon-session", "x" * 43, domain=HOST, path="/")
+    answer = await browser.get("/nothing")
+    assert answer.status_code == 303
+    assert any(
+        "__Host-tryon-session=" in cookie and "Max-Age=0" in cookie for cookie in answer.headers.get_list("set-cookie")
+    )
+
+
+async def test_the_bare_address_leads_to_the_dashboard(browser: Browser) -> None:
+    answer = await browser.client.get("/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard/")
