@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_FOR_TESTS := $(VENV)/.ready-for-tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+AXE := 4.14.1# judges the dashboard's accessibility in tests; without npm they are skipped
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench bench-backfill gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench bench-backfill bench-dashboard gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -26,6 +27,7 @@ test-env: $(READY_FOR_TESTS) ## The same with all that the tests need: torch and
 
 $(READY_FOR_TESTS): $(READY)
 	$(INSTALL) --editable ".[gpu]" --group dev
+	-npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/npm axe-core@$(AXE) > /dev/null
 	touch $@
 
 demo: env ## Try a garment on: [PERSON=photo.jpg] [GARMENT="a.png b.png"] [CATEGORY="upper_body lower_body"] [OUT=x.jpg]
@@ -77,6 +79,9 @@ bench: test-env ## Measure; prints a table and writes out/bench.json
 
 bench-backfill: test-env ## A backfill of 2,000 items while parts are killed: [ITEMS=200]; takes most of an hour
 	$(BIN)/python -m bench.backfill $(if $(ITEMS),--items $(ITEMS))
+
+bench-dashboard: test-env ## How quickly the pages of a busy account come, and how large they are: [JOBS=10000] [PRODUCTS=1000]
+	$(BIN)/python -m bench.dashboard $(if $(JOBS),--jobs $(JOBS)) $(if $(PRODUCTS),--products $(PRODUCTS))
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))

@@ -78,7 +78,7 @@ class BackfillActivities:
             backfill = request.backfill
             async with self._database.reading() as session:
                 account = await accounts.find_account_named(session, name=backfill.account)
-            if account is None:
+            if account is None or account.erased_at is not None:
                 raise invalid([f"account: there is none with the id or e-mail address {backfill.account!r}."])
             found = await self._items(backfill)
             problems = [str(problem) for problem in found.problems] or await self._missing_objects(found.items)

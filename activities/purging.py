@@ -10,14 +10,18 @@ from time import monotonic
 
 from temporalio import activity
 
+from activities.forgetting import forget_sign_ins
 from domain import backfills, idempotency, jobs
 from domain.object_keys import (
     BACKFILLS,
+    IMPORTS,
     JOBS,
     RESULTS,
     backfill_of_key,
     backfill_prefix,
     backfill_uses_key,
+    import_of_key,
+    import_prefix,
     job_of_key,
     job_of_result,
     job_prefix,
@@ -33,6 +37,9 @@ from workflows.contracts import SweepInput, SweepReport
 
 ORPHAN_AGE = timedelta(hours=1)
 """Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance."""
+
+KEEP_IMPORTS = timedelta(days=7)
+"""How long an owner can read what became of a file of products."""
 
 LONGEST_ROUND_SECONDS = 25.0
 """Of the step's 50: pictures past their time go first, and what is left of it is for the rest."""
@@ -54,17 +61,19 @@ class PurgingActivities:
 
     @activity.defn(name=steps.PURGE.name)
     async def purge(self, request: SweepInput) -> SweepReport:
-        """Delete results past their time, what clean-ups have missed, old job rows and old idempotency keys."""
+        """Delete results past their time, what clean-ups have missed, and old rows of jobs, request keys, sign-ins."""
         deleted = await self._delete_expired(request.limit)
         deleted += await self._delete_inputs(request.limit)
         deleted += await self._delete_results(request.limit)
         deleted += await self._delete_backfills()
+        deleted += await self._delete_imports()
         now = datetime.now(UTC)
         async with self._database.transaction() as session:
             forgotten = await idempotency.forget_old_keys(session, now=now)
             recorded_since = now - timedelta(days=self._settings.record_days)
             forgotten += await jobs.delete_old(session, finished_before=recorded_since, limit=request.limit)
             forgotten += await backfills.delete_old_items(session, touched_before=recorded_since, limit=request.limit)
+        forgotten += await forget_sign_ins(self._database, now=now, limit=request.limit)
         return SweepReport(deleted=deleted, forgotten=forgotten)
 
     async def _delete_expired(self, limit: int) -> int:
@@ -108,6 +117,11 @@ class PurgingActivities:
             in_use |= await self._used_by(backfill_id)
         unwanted = {backfill_of_key(key) for key in old} - in_use
         return await self._delete([backfill_prefix(backfill_id) for backfill_id in sorted(unwanted)])
+
+    async def _delete_imports(self) -> int:
+        """Files of products and what became of their rows. No import takes as long as these are kept."""
+        old = {import_of_key(key) for key in await self._store.list_keys(IMPORTS, older_than=KEEP_IMPORTS)}
+        return await self._delete([import_prefix(*names) for names in sorted(old)])
 
     async def _used_by(self, backfill_id: str) -> set[str]:
         """Other folders that hold pictures of a backfill's items."""

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from temporalio import activity
 from temporalio.client import Client
 
-from domain import jobs
+from activities.mail import start_waiting
+from domain import erasure, jobs
 from domain.object_keys import job_prefix
 from runtime.database import Database
 from runtime.metric_catalogue import RECONCILED
@@ -15,6 +16,8 @@ from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
+from workflows.erasing import start_erasure
+from workflows.erasure_contracts import EraseAccountInput
 from workflows.liveness import end_of_run
 
 QUIET_PERIOD = timedelta(seconds=30)
@@ -23,19 +26,36 @@ QUIET_PERIOD = timedelta(seconds=30)
 OVERDUE_GRACE = timedelta(seconds=30)
 """A run releases its own job at the deadline; one that has not done so by then cannot."""
 
+MAIL_HEAD_START = timedelta(minutes=1)
+"""Whoever writes a message has it sent; one that lies for longer was left behind."""
+
 
 class ReconcilingActivities:
-    """The scheduled step that ends jobs. Each round does a bounded amount; the next goes on."""
+    """The scheduled step that ends jobs, and goes on with erasures. A round does a bounded amount; the next goes on."""
 
-    def __init__(self, database: Database, store: ObjectStore, temporal: Client, result_ttl: timedelta) -> None:
+    def __init__(
+        self,
+        database: Database,
+        store: ObjectStore,
+        temporal: Client,
+        result_ttl: timedelta,
+        *,
+        sends_mail: bool = False,
+    ) -> None:
+        """Take what is worked with; ``sends_mail`` where there is a server that takes mail."""
         self._database = database
         self._store = store
         self._temporal = temporal
         self._result_ttl = result_ttl
+        self._sends_mail = sends_mail
 
     @activity.defn(name=steps.RECONCILE.name)
     async def reconcile(self, request: SweepInput) -> SweepReport:
-        """Fail and release jobs that nobody will finish any more."""
+        """Fail and release jobs that nobody will finish any more; go on with erasures and mail left behind."""
+        await self._resume_erasures(request.limit)
+        if self._sends_mail:
+            late = datetime.now(UTC) - MAIL_HEAD_START
+            await start_waiting(self._database, self._temporal, before=late, limit=request.limit)
         async with self._database.reading() as session:
             open_jobs = await jobs.list_open(session, older_than=QUIET_PERIOD, limit=request.limit)
         released = 0
@@ -52,3 +72,12 @@ class ReconcilingActivities:
                     activity_meter().add(RECONCILED, action=code)
                 await self._store.delete_prefix(job_prefix(str(job.id)))
         return SweepReport(released=released)
+
+    async def _resume_erasures(self, limit: int) -> None:
+        """Start runs for accounts that are still to be erased; those that have one are left to it."""
+        async with self._database.reading() as session:
+            unfinished = await erasure.list_unfinished(
+                session, older_than=QUIET_PERIOD, now=datetime.now(UTC), limit=limit
+            )
+        for account_id in unfinished:
+            await start_erasure(self._temporal, EraseAccountInput(account_id=str(account_id)))

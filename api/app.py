@@ -25,6 +25,7 @@ from api.gate import Gate, account_of
 from api.metrics import ApiMetrics, HttpMetrics
 from api.openapi.document import DESCRIPTION, openapi_of
 from api.parts import ApiParts, open_parts
+from api.payments import webhook as payments
 from api.products import router as products
 from api.request_context import RequestContext
 from api.route_names import RouteNames
@@ -34,7 +35,7 @@ from api.usage import router as usage
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-ROUTERS = (health.router, tryon.router, products.router, usage.router)
+ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router)
 
 PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
 

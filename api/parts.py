@@ -6,16 +6,19 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from api.metrics import ApiMetrics
+from api.payments.choice import open_provider
+from api.payments.provider import PaymentProvider
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.ended_jobs import ENDED
 from domain.keys import KeyDigester
+from domain.passwords import Passwords
 from domain.plans import PlanBook, load_plans
 from imaging.limits import ImageLimits
 from runtime.database import Database
@@ -39,8 +42,11 @@ class ApiParts:
     plans: PlanBook
     endings: JobEndings
     rate_limiter: RateLimiter
+    payments: PaymentProvider
     forgetful_database: Database
     """The same database for what may be forgotten in a power cut: its commits do not wait for the disk."""
+    passwords: Passwords = field(default_factory=Passwords)
+    """Hashes a few at a time, whoever asks."""
 
 
 @asynccontextmanager
@@ -56,6 +62,7 @@ async def open_parts(
     endings = JobEndings(database)
     forgetful_database = Database(settings.database, durable=False)
     rate_limiter = RateLimiter.of(settings.rate_limit, forgetful_database)
+    payments = open_provider(settings.payments)
     temporal = await connect_temporal(settings.temporal, lazy=True, interceptors=tracing.interceptors)
     connecting = asyncio.create_task(_connect_early(temporal))
     try:
@@ -69,12 +76,14 @@ async def open_parts(
             plans=load_plans(settings.billing.plans_file),
             endings=endings,
             rate_limiter=rate_limiter,
+            payments=payments,
             forgetful_database=forgetful_database,
         )
     finally:
         connecting.cancel()
         await endings.close()
         await rate_limiter.close()
+        await payments.close()
         await forgetful_database.close()
         await database.close()
 

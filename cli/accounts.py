@@ -14,17 +14,16 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
+from api.accounts import blocking, erasing, terms
 from api.usage.schemas import UsageAnswer
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, in_transactions
-from domain import accounts, jobs, quota
+from domain import accounts
 from domain.accounts import OwnTerms
 from domain.plans import load_plans
 from domain.usage import Usage, usage_of
 from runtime.database import Database
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
-from workflows.cancel import cancel_run
-from workflows.queues import tryon_workflow_id
 
 app = typer.Typer(no_args_is_help=True, help="Accounts.")
 
@@ -78,12 +77,13 @@ def change_plan(
     settings = load_settings()
 
     async def work(session: AsyncSession) -> None:
-        await accounts.change_plan(
+        await terms.change_plan(
             session,
             load_plans(settings.billing.plans_file),
             account_id=await account_named(session, account),
             plan=plan,
             own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
+            operator_id=None,
             now=datetime.now(UTC),
         )
 
@@ -100,11 +100,13 @@ def top_up(
     settings = load_settings()
 
     async def work(session: AsyncSession) -> int:
-        pack = await quota.add_topup(
+        pack = await terms.credit_pack(
             session,
             load_plans(settings.billing.plans_file),
             account_id=await account_named(session, account),
             generations=generations,
+            reason=None,
+            operator_id=None,
             now=datetime.now(UTC),
         )
         return pack.price_cents
@@ -140,17 +142,14 @@ def block(
 ) -> None:
     """Refuse every call of an account from now on; its jobs in progress are cancelled and not billed."""
     settings = load_settings()
-    if len(reason) > 200:
-        raise typer.BadParameter("at most 200 characters", param_hint="--reason")
+    if len(reason) > blocking.LONGEST_REASON:
+        raise typer.BadParameter(f"at most {blocking.LONGEST_REASON} characters", param_hint="--reason")
 
     async def work(database: Database) -> list[uuid.UUID]:
-        async with database.transaction() as session:
-            account_id = await account_named(session, account)
-            await accounts.block_account(session, account_id=account_id, reason=reason, now=datetime.now(UTC))
-        # No job is accepted from here on.
         async with database.reading() as session:
-            running = await jobs.list_open_of_account(session, account_id=account_id)
-        return [job_id for job_id in running if await _cancelled(database, settings, job_id)]
+            account_id = await account_named(session, account)
+        keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
+        return await blocking.block(database, account_id=account_id, reason=reason, operator_id=None, keep=keep)
 
     cancelled = in_transactions(settings, work)
     asyncio.run(_cancel_runs(settings, cancelled))
@@ -162,10 +161,31 @@ def unblock(account: AccountName) -> None:
     """Let an account call again, with the keys it had."""
 
     async def work(session: AsyncSession) -> None:
-        await accounts.unblock_account(session, account_id=await account_named(session, account))
+        account_id = await account_named(session, account)
+        await blocking.unblock(session, account_id=account_id, operator_id=None, now=datetime.now(UTC))
 
     in_transaction(load_settings(), work)
     typer.echo(f"{account} may call again.")
+
+
+@app.command("erase")
+def erase(account: AccountName, yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False) -> None:
+    """Erase an account with everything it has stored, for good; its keys are refused from now on."""
+    settings = load_settings()
+    if not yes:
+        typer.confirm(f"Everything that {account} has stored will be deleted, for good. Go on?", abort=True)
+
+    async def work(session: AsyncSession) -> tuple[uuid.UUID, bool]:
+        account_id = await account_named(session, account)
+        return account_id, await erasing.begin(session, account_id=account_id, erased_by=None, now=datetime.now(UTC))
+
+    account_id, begun = in_transaction(settings, work)
+    if not begun:
+        typer.echo(f"{account_id} was erased before.")
+        return
+    started = asyncio.run(_start_erasure(settings, account_id))
+    rest = "in about six minutes" if started else "once Temporal and a CPU worker run again"
+    typer.echo(f"{account_id} is shut for good; the last of what it stored is gone {rest}.")
 
 
 def _own_terms(
@@ -183,18 +203,16 @@ def _dollars(text: str | None) -> Decimal | None:
         raise typer.BadParameter(f"{text!r} is not an amount of dollars") from None
 
 
-async def _cancelled(database: Database, settings: Settings, job_id: uuid.UUID) -> bool:
-    """End one job in a transaction of its own: one for all of them could wait for a job that waits for it in turn."""
-    keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    async with database.transaction() as session:
-        return await jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))
-
-
 async def _cancel_runs(settings: Settings, job_ids: list[uuid.UUID]) -> None:
-    """Spare the workers jobs whose outcome is decided; it changes nothing if they finish them."""
     if not job_ids:
         return
     with contextlib.suppress(RPCError, RuntimeError):
         temporal = await connect_temporal(settings.temporal)
-        for job_id in job_ids:
-            await cancel_run(temporal, tryon_workflow_id(str(job_id)), settings.temporal.start_timeout_seconds)
+        await blocking.cancel_runs(temporal, job_ids, timeout_seconds=settings.temporal.start_timeout_seconds)
+
+
+async def _start_erasure(settings: Settings, account_id: uuid.UUID) -> bool:
+    with contextlib.suppress(RPCError, RuntimeError):
+        temporal = await connect_temporal(settings.temporal)
+        return await erasing.start(temporal, account_id, timeout_seconds=settings.temporal.start_timeout_seconds)
+    return False

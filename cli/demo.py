@@ -159,7 +159,6 @@ def _report(settings: Settings, result: Result, out: Path, sheet: Path) -> None:
     typer.echo(f"completed in {result.generation_ms} ms by the {report.get('engine')} engine")
     for stage, spent in report.get("timingsMs", {}).items():
         typer.echo(f"  {stage:<24} {spent:>6} ms")
-    run = f"namespaces/{settings.temporal.namespace}/workflows/{tryon_workflow_id(result.job_id)}"
-    typer.echo(f"Run in the Temporal UI: {settings.temporal.ui_url}/{run}")
+    typer.echo(f"Run in the Temporal UI: {settings.temporal.run_url(tryon_workflow_id(result.job_id))}")
     typer.echo(f"Picture: {out}    person, garment, result: {sheet}")
     typer.echo("The service keeps running; `make down` stops it.")

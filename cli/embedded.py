@@ -72,7 +72,8 @@ def kept_environment(wanted: Settings) -> dict[str, str]:
 def addresses_of(settings: Settings) -> dict[str, str]:
     """What a person wants to open, by name."""
     api = f"http://{settings.api.host}:{settings.api.port}"
-    pages = {"API": api, "API docs": f"{api}/docs", "Temporal UI": settings.temporal.ui_url}
+    dashboard = f"{settings.dashboard.base_url(settings.api)}/dashboard/"
+    pages = {"Dashboard": dashboard, "API": api, "API docs": f"{api}/docs", "Temporal UI": settings.temporal.ui_url}
     return pages | metrics_addresses(settings.metrics)
 
 

@@ -20,6 +20,9 @@ from cli import (
     engines,
     keys,
     ledger,
+    mails,
+    operators,
+    payments,
     products,
     render,
     rotation,
@@ -37,6 +40,9 @@ app.command()(render.render)
 app.add_typer(accounts.app, name="account")
 app.add_typer(keys.app, name="key")
 app.add_typer(ledger.app, name="ledger")
+app.add_typer(payments.app, name="payments")
+app.add_typer(operators.app, name="operator")
+app.add_typer(mails.app, name="mail")
 app.add_typer(products.app, name="products")
 app.add_typer(backfills.app, name="backfill")
 app.add_typer(watermark.app, name="watermark")

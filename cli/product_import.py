@@ -10,9 +10,9 @@ from typing import Any
 
 from temporalio.client import Client, WorkflowFailureError
 
+from api.products.product_file import BadRow, GoodRow
 from api.products.reading import BACK, FRONT
 from api.products.service import refusal_of
-from cli.product_file import BadRow, GoodRow
 from domain.registrations import new_registration_id
 from intake.pictures import Picture
 from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct

@@ -15,8 +15,8 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
+from api.products.product_file import BadRow, GoodRow, ProductFile, read_product_file
 from api.products.schemas import ProductBody
-from cli.product_file import BadRow, GoodRow, ProductFile, read_product_file
 from cli.product_import import ImportReport, import_rows
 from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain import products

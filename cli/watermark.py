@@ -12,20 +12,17 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
+from api.accounts import watermarks
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
-from domain import watermarks
 from domain.errors import TryOnError, sentence_of
 from domain.tables import Watermark
-from imaging.decode import decode_image, decode_logo
-from imaging.encode import encode_jpeg
+from domain.watermarks import find_watermark, remove_watermark, switch_watermark
+from imaging.decode import decode_image
 from imaging.errors import ImageError
-from imaging.limits import PHOTO_LIMITS, STORED_LIMITS
-from imaging.remote import check_remote_url
-from imaging.watermark import stamp_logo
+from imaging.limits import PHOTO_LIMITS
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
-from workflows.contracts import ObjectRef
 from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
 from workflows.logos import set_watermark
 
@@ -71,7 +68,7 @@ def set_logo(
     typer.echo(
         f"Fetched a logo of {setting.logo.width} x {setting.logo.height} pixels; it is {_state(setting.enabled)}."
     )
-    widest = round(setting.logo.width / settings.images.watermark_width_share)
+    widest = watermarks.widest_sharp_picture(setting.logo.width, settings.images)
     typer.echo(f"It is sharp on pictures up to {widest} pixels wide and enlarged on wider ones.")
 
 
@@ -93,13 +90,13 @@ def remove(account: AccountName) -> None:
     settings = load_settings()
 
     async def work(session: AsyncSession) -> dict[str, Any] | None:
-        return await watermarks.remove_watermark(session, account_id=await account_named(session, account))
+        return await remove_watermark(session, account_id=await account_named(session, account))
 
     removed = in_transaction(settings, work)
     if removed is None:
         typer.echo("There was no logo.")
         return
-    key = ObjectRef.model_validate(removed).key
+    key = watermarks.key_of(removed)
     try:
         asyncio.run(S3ObjectStore(settings.object_store).delete_prefix(key))
     except ObjectStoreUnavailableError:
@@ -121,25 +118,23 @@ def preview(
     watermark = _watermark_of(settings, account)
     if watermark is None:
         raise _refusal("There is no logo yet: tryon watermark set --logo https://…")
-    store = S3ObjectStore(settings.object_store)
-    try:
-        logo = decode_logo(asyncio.run(store.get(ObjectRef.model_validate(watermark.logo).key)), STORED_LIMITS)
-    except (ObjectMissingError, ObjectStoreUnavailableError, ImageError) as error:
-        raise _refusal(f"The logo cannot be read: {error}") from None
     try:
         picture = decode_image(photo.read_bytes(), PHOTO_LIMITS)
     except ImageError as error:
         raise _refusal(sentence_of(error.code)) from None
-    images = settings.images
-    stamped = stamp_logo(picture, logo, images.watermark_width_share, images.watermark_margin_share)
+    try:
+        logo = asyncio.run(watermarks.read_logo(S3ObjectStore(settings.object_store), watermark))
+        jpeg = watermarks.stamped_jpeg(picture, logo, settings.images)
+    except (ObjectMissingError, ObjectStoreUnavailableError, ImageError) as error:
+        raise _refusal(f"The logo cannot be read: {error}") from None
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(encode_jpeg(stamped, images.jpeg_quality))
+    out.write_bytes(jpeg)
     typer.echo(f"Wrote {out}. The watermark is {_state(watermark.enabled)}.")
 
 
 def _watermark_of(settings: Settings, account: str) -> Watermark | None:
     async def work(session: AsyncSession) -> Watermark | None:
-        return await watermarks.find_watermark(session, account_id=await account_named(session, account))
+        return await find_watermark(session, account_id=await account_named(session, account))
 
     return in_reading(settings, work)
 
@@ -147,7 +142,7 @@ def _watermark_of(settings: Settings, account: str) -> Watermark | None:
 def _switch(account: str, *, enabled: bool) -> None:
     async def work(session: AsyncSession) -> None:
         account_id = await account_named(session, account)
-        await watermarks.switch_watermark(session, account_id=account_id, enabled=enabled)
+        await switch_watermark(session, account_id=account_id, enabled=enabled)
 
     in_transaction(load_settings(), work)
     typer.echo(f"The watermark is {_state(enabled)}.")
@@ -155,12 +150,13 @@ def _switch(account: str, *, enabled: bool) -> None:
 
 async def _fetched(settings: Settings, account_id: uuid.UUID, logo_url: str, *, enabled: bool) -> WatermarkSetting:
     try:
-        check_remote_url(logo_url)
+        watermarks.check_logo_url(logo_url)
+    except TryOnError as error:
+        raise _refusal(error.sentence) from None
+    try:
         client = await connect_temporal(settings.temporal)
         wanted = SetWatermarkInput(account_id=str(account_id), logo_url=logo_url, enabled=enabled)
         return await set_watermark(client, wanted)
-    except ImageError:
-        raise _refusal(sentence_of("logo_url_refused")) from None
     except TryOnError as error:
         raise _refusal(f"{error.sentence} What was set before stays as it was.") from None
     except (RPCError, RuntimeError) as error:

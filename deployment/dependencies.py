@@ -24,7 +24,7 @@ LEFT_OUT = {
     "warp": EMBEDDED_SERVERS,
     "gpu": EMBEDDED_SERVERS,
 }
-EXTRAS = {"service": ("valkey", "tracing"), "warp": ("tracing",), "gpu": ("gpu", "tracing")}
+EXTRAS = {"service": ("valkey", "tracing", "stripe"), "warp": ("tracing",), "gpu": ("gpu", "tracing")}
 
 
 def name_of(requirement: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -14,6 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from domain.plans import PlanBook, cents_of, terms_of
 from domain.quota import end_period, lock_account
 from domain.tables import Account
+
+SHORTEST_RESULT_TTL = 60
+"""Seconds; a client that polls every few seconds, and one that fails once, still get their picture."""
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
@@ -98,9 +102,41 @@ def _put_on(account: Account, plans: PlanBook, plan: str, own: OwnTerms, now: da
         raise ValueError("volumes, caps and prices cannot be negative")
 
 
+async def set_result_ttl(
+    session: AsyncSession, *, account_id: uuid.UUID, seconds: int | None, longest_seconds: int
+) -> None:
+    """Have results of jobs that end from now on kept for so long.
+
+    Args:
+        session: A transaction.
+        account_id: Whose.
+        seconds: From `SHORTEST_RESULT_TTL` to ``longest_seconds``; ``None`` for as long as the service keeps them.
+        longest_seconds: What the service's setting allows.
+
+    Raises:
+        ValueError: Outside of that.
+    """
+    shortest = min(SHORTEST_RESULT_TTL, longest_seconds)
+    if seconds is not None and not shortest <= seconds <= longest_seconds:
+        raise ValueError(f"results are kept for {shortest} to {longest_seconds} seconds")
+    account = await lock_account(session, account_id=account_id)
+    account.result_ttl_seconds = seconds
+
+
 async def find_account(session: AsyncSession, *, account_id: uuid.UUID) -> Account | None:
     """The account with this id."""
     return await session.get(Account, account_id)
+
+
+async def addresses_of(session: AsyncSession, *, account_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
+    """Addresses of those of the accounts that there are."""
+    rows = await session.execute(select(Account.id, Account.email).where(Account.id.in_(account_ids)))
+    return {row.id: row.email for row in rows}
+
+
+async def get_account(session: AsyncSession, *, account_id: uuid.UUID) -> Account:
+    """An account that is known to be there."""
+    return await session.get_one(Account, account_id)
 
 
 async def find_account_by_email(session: AsyncSession, *, email: str) -> Account | None:
@@ -116,14 +152,31 @@ async def find_account_named(session: AsyncSession, *, name: str) -> Account | N
         return await find_account_by_email(session, email=name)
 
 
-async def block_account(session: AsyncSession, *, account_id: uuid.UUID, reason: str, now: datetime) -> None:
-    """Refuse every call of this account from now on; a job that is being accepted at this moment comes before."""
+async def block_account(session: AsyncSession, *, account_id: uuid.UUID, reason: str, now: datetime) -> bool:
+    """Refuse every call of this account from now on; a job that is being accepted at this moment comes before.
+
+    Returns:
+        Whether this call blocked it.
+    """
     account = await lock_account(session, account_id=account_id)
-    if account.blocked_at is None:
-        account.blocked_at, account.blocked_reason = now, reason
+    if account.blocked_at is not None:
+        return False
+    account.blocked_at, account.blocked_reason = now, reason
+    return True
 
 
-async def unblock_account(session: AsyncSession, *, account_id: uuid.UUID) -> None:
-    """Let the account call again, with the keys it had."""
+async def unblock_account(session: AsyncSession, *, account_id: uuid.UUID) -> bool:
+    """Let the account call again, with the keys it had.
+
+    Returns:
+        Whether it was blocked.
+
+    Raises:
+        ValueError: It was erased.
+    """
     account = await lock_account(session, account_id=account_id)
+    if account.erased_at is not None:
+        raise ValueError("the account was erased")
+    was_blocked = account.blocked_at is not None
     account.blocked_at = account.blocked_reason = None
+    return was_blocked

@@ -21,7 +21,7 @@ from domain.errors import TryOnError
 from domain.idempotency import Claim, complete_claim
 from domain.plans import PlanBook
 from domain.quota import lock_account, release, reserve, settle
-from domain.tables import BackfillItem, Job
+from domain.tables import Account, BackfillItem, Job
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
 LONGEST_MS = 2**31 - 1
@@ -191,7 +191,16 @@ async def complete_job(
     keep: timedelta,
     now: datetime,
 ) -> bool:
-    """End an open job with a picture that may be fetched for as long as ``keep``, and settle its reservation.
+    """End an open job with a picture that may be fetched for a while, and settle its reservation.
+
+    Args:
+        session: The transaction.
+        job_id: Which.
+        result_key: Where its picture lies.
+        engine: What drew it.
+        report: What a person asks about it afterwards.
+        keep: How long the picture may be fetched; shorter if its account wants it so.
+        now: When it ended.
 
     Returns:
         Whether this call ended it.
@@ -202,7 +211,7 @@ async def complete_job(
         job,
         status=COMPLETED,
         finished_at=now,
-        expires_at=now + keep,
+        expires_at=now + await _kept_for(session, job, keep),
         generation_ms=min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS),
         result_key=result_key,
         engine=engine,
@@ -215,13 +224,14 @@ async def fail_job(
 ) -> bool:
     """End an open job without a picture, and release its reservation.
 
-    The reason, a code of the error catalogue, may be polled for as long as ``keep``.
+    The reason, a code of the error catalogue, may be polled for as long as ``keep``, or shorter, as in `complete_job`.
 
     Returns:
         Whether this call ended it.
     """
     job = await get_job(session, job_id=job_id)
-    return await _end_job(session, job, status=FAILED, finished_at=now, expires_at=now + keep, error_code=error_code)
+    expires_at = now + await _kept_for(session, job, keep)
+    return await _end_job(session, job, status=FAILED, finished_at=now, expires_at=expires_at, error_code=error_code)
 
 
 async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:
@@ -250,6 +260,12 @@ async def delete_old(session: AsyncSession, *, finished_before: datetime, limit:
     ).all()
     await session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
     return len(old)
+
+
+async def _kept_for(session: AsyncSession, job: Job, longest: timedelta) -> timedelta:
+    """How long the job can be polled: what its owner wants, and no longer than ``longest``."""
+    wanted = await session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
+    return longest if wanted is None else min(longest, timedelta(seconds=wanted))
 
 
 async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,10 @@ from domain.tables import Account, ApiKey
 
 LIVE: Final = "live"
 TEST: Final = "test"
+
+MOST_IN_USE = 20
+"""Keys that an owner may have in use at a time: one for each program and one more while it is replaced. Each has a rate
+limit of its own, so there has to be an end."""
 
 SHOWN_PREFIX = 13
 """Characters at the beginning of a key that lists show, with the last four, to tell keys apart."""
@@ -90,6 +94,10 @@ class KeyDigester:
 def _digits(pepper: bytes, text: str) -> str:
     """64 hexadecimal digits."""
     return hmac.new(pepper, text.encode(), hashlib.sha256).hexdigest()
+
+
+class TooManyKeysError(Exception):
+    """An account has as many keys in use as an owner may have."""
 
 
 @dataclass(frozen=True)
@@ -182,27 +190,66 @@ async def list_keys(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence
     ).all()
 
 
-async def revoke_key(session: AsyncSession, *, key_id: uuid.UUID) -> ApiKey:
+async def create_own_key(
+    session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"]
+) -> tuple[ApiKey, str]:
+    """`create_key` for an owner, who may not have any number of them.
+
+    Raises:
+        TooManyKeysError: There are `MOST_IN_USE` already.
+    """
+    # Whoever else makes a key for the account waits here, so that the count is still right below.
+    await session.scalar(select(Account.id).where(Account.id == account_id).with_for_update())
+    in_use = select(func.count()).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
+    if (await session.scalar(in_use) or 0) >= MOST_IN_USE:
+        raise TooManyKeysError
+    return await create_key(session, digester, account_id=account_id, mode=mode)
+
+
+async def find_key(session: AsyncSession, *, account_id: uuid.UUID, key_id: uuid.UUID) -> ApiKey | None:
+    """A key of this account, revoked or not."""
+    return await session.scalar(_key(key_id, account_id))
+
+
+async def revoke_key(session: AsyncSession, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None) -> ApiKey:
     """Refuse this key from now on.
+
+    Args:
+        session: The transaction.
+        key_id: Which.
+        account_id: The one account whose key it may be; None for operators, who may revoke any.
 
     Raises:
         ValueError: There is no such key.
     """
-    key = await session.get(ApiKey, key_id)
+    key = await session.scalar(_key(key_id, account_id).with_for_update())
     if key is None:
         raise ValueError(f"there is no key {key_id}")
     key.revoked_at = key.revoked_at or datetime.now(UTC)
     return key
 
 
-async def replace_key(session: AsyncSession, digester: KeyDigester, *, key_id: uuid.UUID) -> tuple[ApiKey, str]:
+async def replace_key(
+    session: AsyncSession, digester: KeyDigester, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None
+) -> tuple[ApiKey, str]:
     """Revoke a key and make another like it, both or neither.
+
+    Args:
+        session: The transaction.
+        digester: For the new one.
+        key_id: The old one.
+        account_id: As in `revoke_key`.
 
     Raises:
         ValueError: There is no such key, or it is revoked already.
     """
-    old = await session.get(ApiKey, key_id, with_for_update=True)
+    old = await session.scalar(_key(key_id, account_id).with_for_update())
     if old is None or old.revoked_at is not None:
         raise ValueError(f"there is no key {key_id} in use")
     await revoke_key(session, key_id=key_id)
     return await create_key(session, digester, account_id=old.account_id, mode=TEST if old.mode == TEST else LIVE)
+
+
+def _key(key_id: uuid.UUID, account_id: uuid.UUID | None) -> Select[ApiKey]:
+    query = select(ApiKey).where(ApiKey.id == key_id)
+    return query if account_id is None else query.where(ApiKey.account_id == account_id)

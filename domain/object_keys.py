@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 
 JOBS, RESULTS = "jobs/", "results/"
-ACCOUNTS, PRODUCTS, BACKFILLS = "accounts/", "products/", "backfills/"
+ACCOUNTS, PRODUCTS, BACKFILLS, IMPORTS = "accounts/", "products/", "backfills/", "imports/"
 PICTURES = "pictures/"
 """Below a backfill's prefix: what was uploaded for it, named by its content."""
 
@@ -50,9 +50,19 @@ def job_of_result(key: str) -> uuid.UUID | None:
         return None
 
 
+def account_prefix(account_id: str) -> str:
+    """Everything that is kept for the account itself."""
+    return f"{ACCOUNTS}{account_id}/"
+
+
+def catalogue_prefix(account_id: str) -> str:
+    """Pictures of all the account's products."""
+    return f"{PRODUCTS}{account_id}/"
+
+
 def logo_prefix(account_id: str) -> str:
     """Everything that is kept for the account's watermark."""
-    return f"{ACCOUNTS}{account_id}/logo/"
+    return f"{account_prefix(account_id)}logo/"
 
 
 def logo_key(account_id: str, sha256: str) -> str:
@@ -62,7 +72,7 @@ def logo_key(account_id: str, sha256: str) -> str:
 
 def registration_prefix(account_id: str, registration_id: str) -> str:
     """Everything that one registration of a product has written."""
-    return f"{PRODUCTS}{account_id}/{registration_id}/"
+    return f"{catalogue_prefix(account_id)}{registration_id}/"
 
 
 def product_upload_key(account_id: str, registration_id: str, side: str) -> str:
@@ -128,3 +138,29 @@ def backfill_outcomes_key(backfill_id: str) -> str:
 def backfill_failures_key(backfill_id: str) -> str:
     """A manifest of the items that failed, written at the end."""
     return f"{backfill_prefix(backfill_id)}failed.jsonl"
+
+
+def imports_prefix(account_id: str) -> str:
+    """Every file of products that an account has uploaded of late."""
+    return f"{IMPORTS}{account_id}/"
+
+
+def import_prefix(account_id: str, import_id: str) -> str:
+    """Everything that one such file's import keeps."""
+    return f"{imports_prefix(account_id)}{import_id}/"
+
+
+def import_of_key(key: str) -> tuple[str, str]:
+    """The account and the import whose object this is, for keys that `import_prefix` begins."""
+    account_id, _, rest = key.removeprefix(IMPORTS).partition("/")
+    return account_id, rest.partition("/")[0]
+
+
+def import_plan_key(account_id: str, import_id: str) -> str:
+    """What the file holds, and which of its rows are not registered."""
+    return f"{import_prefix(account_id, import_id)}plan.json"
+
+
+def import_page_key(account_id: str, import_id: str, kind: str, page: int) -> str:
+    """One page of an import's ``rows`` or ``outcomes``."""
+    return f"{import_prefix(account_id, import_id)}{kind}/{page:06}.jsonl"

@@ -83,6 +83,15 @@ async def find_for_tryon(session: AsyncSession, *, account_id: uuid.UUID, produc
     )
 
 
+async def find_named(session: AsyncSession, *, account_id: uuid.UUID, external_id: str) -> Product | None:
+    """The product with this name of the account's own, archived or not."""
+    if not _may_be_external_id(external_id):
+        return None
+    return await session.scalar(
+        select(Product).where(Product.external_id == external_id, Product.account_id == account_id)
+    )
+
+
 async def list_products(
     session: AsyncSession,
     *,
@@ -90,6 +99,7 @@ async def list_products(
     limit: int,
     status: str | None = ACTIVE,
     after: tuple[datetime, uuid.UUID] | None = None,
+    search: str = "",
 ) -> Sequence[Product]:
     """An account's products, newest first.
 
@@ -99,8 +109,18 @@ async def list_products(
         limit: How many at most.
         status: ``active``, ``archived``, or ``None`` for both.
         after: ``created_at`` and ``id`` of the last product of the page before.
+        search: What the name holds somewhere, or the caller's own name for it begins with; in any case of letters.
     """
     query = select(Product).where(Product.account_id == account_id)
+    if "\0" in search:  # PostgreSQL does not take it even in a question
+        return []
+    if search:
+        query = query.where(
+            or_(
+                Product.name.icontains(search, autoescape=True),
+                Product.external_id.istartswith(search, autoescape=True),
+            )
+        )
     if status is not None:
         query = query.where(Product.status == status)
     if after is not None:

@@ -158,12 +158,26 @@ async def add_topup(
         ValueError: There is no pack of that size, or the account's plan cannot be topped up.
     """
     account = await lock_account(session, account_id=account_id)
+    price_cents = topup_price(plans, account, generations=generations)
+    return await credit_pack(session, account_id=account_id, generations=generations, price_cents=price_cents, now=now)
+
+
+def topup_price(plans: PlanBook, account: Account, *, generations: int) -> int:
+    """What a pack of this size costs the account now, in US cents; raises as `add_topup`."""
     if generations not in plans.topup_packs:
         sizes = ", ".join(str(size) for size in plans.topup_packs)
         raise ValueError(f"there is no top-up pack of {generations}; packs are {sizes}")
     terms = terms_of(account, plans)
     if terms.extra_cents is None:
         raise ValueError(f"plan {account.plan!r} cannot be topped up")
+    return generations * terms.extra_cents
+
+
+async def credit_pack(
+    session: AsyncSession, *, account_id: uuid.UUID, generations: int, price_cents: int, now: datetime
+) -> Allowance:
+    """Credit a pack that was paid for at this price, whatever packs there are by now."""
+    await lock_account(session, account_id=account_id)
     pack = Allowance(
         id=uuid.uuid4(),
         account_id=account_id,
@@ -172,7 +186,7 @@ async def add_topup(
         reserved=0,
         settled=0,
         starts_at=now,
-        price_cents=generations * terms.extra_cents,
+        price_cents=price_cents,
     )
     await _add(session, pack, now)
     return pack

@@ -11,10 +11,10 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from domain.inserting import insert_unless_there
 from domain.tables import RateWindow
 
 Clock = Callable[[], float]
@@ -91,18 +91,11 @@ def hit(session: Session, *, key_id: uuid.UUID, policy: RatePolicy, clock: Clock
     look = select(RateWindow.stamps).where(*this_row).with_for_update()
     stamps = session.execute(look).scalar_one_or_none()
     if stamps is None:
-        session.execute(_insert_unless_there(session, key_id, policy))
+        row = {"api_key_id": key_id, "policy": policy.name, "stamps": []}
+        session.execute(insert_unless_there(session, RateWindow, row))
         stamps = session.execute(look).scalar_one()
     # Only now is it this request's turn, so only now may it read the clock: stamps are in order.
     state, kept = admit(stamps, policy, clock())
     if kept != stamps:
         session.execute(update(RateWindow).where(*this_row).values(stamps=kept))
     return state
-
-
-def _insert_unless_there(session: Session, key_id: uuid.UUID, policy: RatePolicy) -> Insert:
-    """An empty log, unless another process has just made it."""
-    row = {"api_key_id": key_id, "policy": policy.name, "stamps": []}
-    if session.get_bind().dialect.name == "sqlite":
-        return sqlite.insert(RateWindow).values(row).on_conflict_do_nothing()
-    return postgresql.insert(RateWindow).values(row).on_conflict_do_nothing()

@@ -56,6 +56,18 @@ def encode_jpeg(picture: NDArray[np.uint8], quality: int = 92, xmp: bytes | None
     return sink.getvalue()
 
 
+def encode_webp(picture: NDArray[np.uint8], quality: int = 80) -> bytes:
+    """Write a WebP with some loss, for pictures that are only looked at.
+
+    Args:
+        picture: ``(height, width, 3)`` sRGB, 0 to 255.
+        quality: 1 to 100, on libwebp's scale.
+    """
+    sink = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(picture)).save(sink, "WEBP", quality=quality)
+    return sink.getvalue()
+
+
 def encode_png(picture: NDArray[np.uint8]) -> bytes:
     """Write a lossless PNG, quickly.
 

@@ -16,8 +16,6 @@ import structlog
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -25,15 +23,7 @@ from domain.census import take_census
 from runtime import metric_catalogue as catalogue
 from runtime.database import Database
 from runtime.metrics import Meter
-from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
-
-QUEUES = {
-    (CPU_QUEUE, "workflow"): TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    (CPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-    (GPU_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-    (GPU_BULK_QUEUE, "activity"): TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-}
-"""Queue and kind of task, and the same kind for Temporal: all that have to be polled."""
+from workflows.queue_state import QUEUES, describe_queue
 
 log = structlog.get_logger(__name__)
 
@@ -92,13 +82,7 @@ class StateMetrics:
             self._meter.set(catalogue.STORAGE_SIZE, usage.total)
 
     async def _backlog(self, queue: str, kind: TaskQueueType.ValueType) -> int:
-        request = DescribeTaskQueueRequest(
-            namespace=self._client.namespace,
-            task_queue=TaskQueue(name=queue),
-            task_queue_type=kind,
-            report_stats=True,
-        )
-        answer = await self._client.workflow_service.describe_task_queue(request)
+        answer = await describe_queue(self._client, queue, kind)
         return answer.stats.approximate_backlog_count
 
 

@@ -11,9 +11,12 @@ from temporalio.worker import Worker
 from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
+from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
+from activities.imports import ImportActivities
 from activities.ledger_check import LedgerCheckActivities
 from activities.logos import LogoActivities
+from activities.mail import MailActivities
 from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
@@ -27,7 +30,10 @@ from runtime.object_store import ObjectStore
 from runtime.settings import Settings
 from runtime.versions import deployment_config, version_of
 from workflows.backfill import BackfillWorkflow
+from workflows.erasing import EraseAccountWorkflow
+from workflows.imports import ImportProductsWorkflow
 from workflows.logos import SetWatermarkWorkflow
+from workflows.mail import SendMailWorkflow
 from workflows.products import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
@@ -51,6 +57,9 @@ WORKFLOWS: list[type] = [
     SweepProductPicturesWorkflow,
     LedgerCheckWorkflow,
     BackfillWorkflow,
+    EraseAccountWorkflow,
+    SendMailWorkflow,
+    ImportProductsWorkflow,
 ]
 """All there are; a test asks for saved histories of each."""
 
@@ -68,7 +77,11 @@ def build_worker(
     plans = load_plans(settings.billing.plans_file)
     backfills = BackfillActivities(database, store, plans)
     items = BackfillItemActivities(database, store, plans, limits)
+    imports = ImportActivities(database, store)
+    erasing = ErasingActivities(database, store, client)
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
+    mail = MailActivities(database, settings.mail, settings.dashboard.name)
+    reconciling = ReconcilingActivities(database, store, client, result_ttl, sends_mail=settings.mail.host is not None)
     return Worker(
         client,
         task_queue=CPU_QUEUE,
@@ -86,7 +99,8 @@ def build_worker(
             bookkeeping.settle,
             bookkeeping.release,
             bookkeeping.clean_up,
-            ReconcilingActivities(database, store, client, result_ttl).reconcile,
+            mail.send_mail,
+            reconciling.reconcile,
             PurgingActivities(database, store, settings.jobs, settings.backfills).purge,
             LedgerCheckActivities(database).check_ledger,
             backfills.plan_backfill,
@@ -95,6 +109,11 @@ def build_worker(
             items.accept_item,
             items.await_job,
             items.keep_result,
+            imports.take_up_rows,
+            imports.record_rows,
+            erasing.end_account_runs,
+            erasing.delete_account_objects,
+            erasing.forget_account_rows,
         ],
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,

@@ -47,6 +47,21 @@ def watermark_workflow_id(account_id: str) -> str:
     return f"tryon-watermark-{account_id}"
 
 
+def erasure_workflow_id(account_id: str) -> str:
+    """The one run at a time that erases an account."""
+    return f"tryon-erase-{account_id}"
+
+
+def mail_workflow_id(mail_id: str) -> str:
+    """The one run at a time that sends a message."""
+    return f"tryon-mail-{mail_id}"
+
+
+def import_workflow_id(account_id: str) -> str:
+    """The one run at a time that registers the rows of a file of an account's products."""
+    return f"tryon-import-{account_id}"
+
+
 def registration_workflow_id(registration_id: str) -> str:
     """The one run that adds or changes a product."""
     return f"tryon-product-{registration_id}"

@@ -47,7 +47,10 @@ from workflows.contracts import (
     WatermarkedPicture,
     WatermarkInput,
 )
+from workflows.erasure_contracts import ErasedAccount, ErasureReport
+from workflows.import_contracts import RecordedRows, RecordRowsInput, TakenUpRows, TakeUpRowsInput
 from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
+from workflows.mail_contracts import MailReport, SendMailInput
 from workflows.product_contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,
@@ -206,6 +209,29 @@ RECORDING = ActivityConfig(
     ),
 )
 
+ERASING = ActivityConfig(
+    # Thousands of objects and rows. What is away delays it: nobody waits, and it must not be left half done.
+    start_to_close_timeout=timedelta(minutes=30),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=1),
+        maximum_interval=timedelta(minutes=1),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
+MAILING = ActivityConfig(
+    # Connecting, signing in and handing over: a few answers of a server, for each of which there is a setting.
+    start_to_close_timeout=timedelta(minutes=3),
+    # A server that is away, or one that makes strangers wait, gets it later.
+    schedule_to_close_timeout=timedelta(days=1),
+    retry_policy=RetryPolicy(
+        initial_interval=timedelta(seconds=2),
+        maximum_interval=timedelta(minutes=15),
+        non_retryable_error_types=_NEVER_RETRIED,
+    ),
+)
+
 CHECKING = ActivityConfig(
     # Sums over the whole ledger, which only grows.
     start_to_close_timeout=timedelta(minutes=30),
@@ -280,5 +306,11 @@ AWAIT_JOB = Step("await_job", AwaitJobInput, TryOnOutcome, CPU_QUEUE, RECORDING)
 KEEP_RESULT = Step("keep_result", KeepResultInput, KeptResult, CPU_QUEUE, ITEM_WORK)
 RECORD_OUTCOMES = Step("record_outcomes", RecordInput, RecordReport, CPU_QUEUE, RECORDING)
 FINISH_BACKFILL = Step("finish_backfill", FinishInput, FinishReport, CPU_QUEUE, PLANNING)
+SEND_MAIL = Step("send_mail", SendMailInput, MailReport, CPU_QUEUE, MAILING)
 CLEAN_UP_REGISTRATION = Step("clean_up_registration", CleanUpRegistrationInput, SweepReport, CPU_QUEUE, TIDYING)
+END_ACCOUNT_RUNS = Step("end_account_runs", ErasedAccount, ErasureReport, CPU_QUEUE, ERASING)
+DELETE_ACCOUNT_OBJECTS = Step("delete_account_objects", ErasedAccount, ErasureReport, CPU_QUEUE, ERASING)
+FORGET_ACCOUNT_ROWS = Step("forget_account_rows", ErasedAccount, ErasureReport, CPU_QUEUE, ERASING)
+TAKE_UP_ROWS = Step("take_up_rows", TakeUpRowsInput, TakenUpRows, CPU_QUEUE, RECORDING)
+RECORD_ROWS = Step("record_rows", RecordRowsInput, RecordedRows, CPU_QUEUE, RECORDING)
 SWEEP_PRODUCT_PICTURES = Step("sweep_product_pictures", SweepInput, SweepReport, CPU_QUEUE, LONG_SWEEPING)

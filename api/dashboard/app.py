@@ -5,11 +5,45 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 from starlette.datastructures import State
 
+from api.dashboard.admin import accounts as admin_accounts
+from api.dashboard.admin import acts as admin_acts
+from api.dashboard.admin import audit as admin_audit
+from api.dashboard.admin import payments as admin_payments
+from api.dashboard.admin import system as admin_system
+from api.dashboard.billing import ordering
+from api.dashboard.billing import router as billing
+from api.dashboard.docs import router as docs
+from api.dashboard.entrance import links
+from api.dashboard.entrance import router as entrance
+from api.dashboard.jobs import router as jobs
+from api.dashboard.keys import router as keys
+from api.dashboard.overview import router as overview
+from api.dashboard.playground import router as playground
+from api.dashboard.products import router as products
+from api.dashboard.products.imports import LARGEST_FILE_BYTES
 from api.dashboard.refusals import register_refusals
 from api.dashboard.rendering import ROOT, STATIC, KeptStaticFiles
+from api.dashboard.settings import router as settings_pages
 from runtime.settings import ApiSettings
 
-ROUTERS: tuple[APIRouter, ...] = ()
+ROUTERS: tuple[APIRouter, ...] = (
+    entrance.router,
+    links.router,
+    overview.router,
+    jobs.router,
+    keys.router,
+    docs.router,
+    products.router,
+    playground.router,
+    settings_pages.router,
+    billing.router,
+    ordering.router,
+    admin_accounts.router,
+    admin_acts.router,
+    admin_payments.router,
+    admin_system.router,
+    admin_audit.router,
+)
 
 
 def body_caps(settings: ApiSettings) -> dict[str, int]:
@@ -18,7 +52,7 @@ def body_caps(settings: ApiSettings) -> dict[str, int]:
     return {
         f"{ROOT}/playground/run": settings.max_body_combo_bytes,
         f"{ROOT}/products/new": pictures,
-        f"{ROOT}/products/import": pictures,
+        f"{ROOT}/products/import": LARGEST_FILE_BYTES,
         f"{ROOT}/products/{{productId}}": pictures,
         f"{ROOT}/products/{{productId}}/edit": pictures,
     }

@@ -68,7 +68,7 @@ class Door:
         self._dashboard = dashboard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"]
+        path = scope.get("path", "")
         if scope["type"] != "http" or not (path == ROOT or path.startswith(f"{ROOT}/")):
             await self._app(scope, receive, send)
             return

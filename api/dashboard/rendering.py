@@ -87,7 +87,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        when=when, day=day, money=money, number=number, milliseconds=milliseconds, plan=plan_label, bytes=size
+        when=when,
+        day=day,
+        money=money,
+        number=number,
+        milliseconds=milliseconds,
+        plan=plan_label,
+        bytes=size,
+        duration=duration,
     )
     made.globals.update(static=static_url, query_with=query_with)
     return made
@@ -124,6 +131,15 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     return f"{value:.0f} ms" if value < 1000 else f"{value / 1000:.1f} s"
+
+
+def duration(seconds: int) -> str:
+    """Whole seconds, in the largest unit that they fill."""
+    for length, unit in ((24 * 3600, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= length and seconds % length == 0:
+            count = seconds // length
+            return f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{seconds} second{'' if seconds == 1 else 's'}"
 
 
 def plan_label(name: str) -> str:

@@ -76,14 +76,21 @@ def read_change(body: bytes, limits: ImageLimits) -> ReadProduct:
         TryOnError: As `read_creation`.
     """
     change, inline = parse_body(body, UpdateProduct)
+    return read_update(change, PictureReader(limits, inline))
+
+
+def read_update(change: UpdateProduct, reader: PictureReader) -> ReadProduct:
+    """Judge the rest of a change whose fields are right on their own.
+
+    Raises:
+        TryOnError: ``field_invalid`` for null where it cannot be; ``malformed_data_uri``, ``garment_url_refused``.
+    """
     sent = change.model_fields_set - (change.model_extra or {}).keys()
     nulls = {name for name in sent if getattr(change, name) is None}
     for name, wire_name in NEEDED.items():
         if name in nulls:
             raise TryOnError("field_invalid", f"{wire_name}: cannot be null.")
-    return _read(
-        change, PictureReader(limits, inline), [column for column, field in CLEARABLE.items() if field in nulls]
-    )
+    return _read(change, reader, [column for column, field in CLEARABLE.items() if field in nulls])
 
 
 def _read(product: OptionalFields, reader: PictureReader, clear: list[Clearable]) -> ReadProduct:

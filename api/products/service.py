@@ -11,8 +11,8 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
+from api.cursor import cursor_after, read_cursor
 from api.parts import ApiParts
-from api.products.cursor import cursor_after, read_cursor
 from api.products.reading import BACK, FRONT, ReadProduct
 from domain import products
 from domain.errors import CATALOGUE, Audience, TryOnError
@@ -63,12 +63,12 @@ class ProductService:
             raise TryOnError("product_not_found")
         return product
 
-    async def page(self, *, limit: int, status: str | None, cursor: str | None) -> Page:
-        """One page of products, newest first; ``status`` ``None`` for all."""
+    async def page(self, *, limit: int, status: str | None, cursor: str | None, search: str = "") -> Page:
+        """One page of products, newest first; ``status`` ``None`` for all, ``search`` as in `list_products`."""
         after = None if cursor is None else read_cursor(cursor)
         async with self._parts.database.reading() as session:
             found = await products.list_products(
-                session, account_id=self._account_id, limit=limit + 1, status=status, after=after
+                session, account_id=self._account_id, limit=limit + 1, status=status, after=after, search=search
             )
         shown = list(found[:limit])
         return Page(shown, cursor_after(shown[-1]) if len(found) > limit else None)
@@ -78,6 +78,19 @@ class ProductService:
         product = await self.find(product_id)
         async with self._parts.database.transaction() as session:
             await products.archive_product(session, account_id=self._account_id, product_id=product.id)
+
+    async def bring_back(self, product_id: str) -> None:
+        """Let a product that was archived be tried on again."""
+        product = await self.find(product_id)
+        async with self._parts.database.transaction() as session:
+            await products.change_product(
+                session, account_id=self._account_id, product_id=product.id, values={"status": products.ACTIVE}
+            )
+
+    async def named(self, external_id: str) -> Product | None:
+        """The product with this name of the caller's own, archived or not."""
+        async with self._parts.database.reading() as session:
+            return await products.find_named(session, account_id=self._account_id, external_id=external_id)
 
     async def register(
         self, read: ReadProduct, facts: dict[str, ImageFacts], product_id: str | None = None
@@ -163,12 +176,19 @@ class ProductService:
 def refusal_of(error: WorkflowFailureError) -> TryOnError:
     """What a failed registration says to the caller; faults of ours read like a part that is away."""
     cause = error.cause
-    if not isinstance(cause, ApplicationError) or cause.type not in CATALOGUE:
+    if not isinstance(cause, ApplicationError):
         return TryOnError("storage_unavailable")
-    entry = CATALOGUE[cause.type]
-    sentence = f"{cause.details[0]}: {entry.sentence}" if cause.details else entry.sentence
+    return refusal_named(cause.type, cause.details[0] if cause.details else None)
+
+
+def refusal_named(code: str | None, field: str | None) -> TryOnError:
+    """What a registration that failed with this code, on account of this field, says to the caller."""
+    if code not in CATALOGUE:
+        return TryOnError("storage_unavailable")
+    entry = CATALOGUE[code]
+    sentence = entry.sentence if field is None else f"{field}: {entry.sentence}"
     if entry.status is not None:
-        return TryOnError(cause.type, sentence)
+        return TryOnError(code, sentence)
     # Some codes belong to jobs, where what is found out after the answer has no status.
     if entry.audience is Audience.OPERATOR:
         return TryOnError("busy")

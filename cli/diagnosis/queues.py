@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueResponse
 from temporalio.client import Client
 
 from cli.diagnosis.findings import Finding, Subject, counted
-from runtime.settings import TemporalSettings
-from worker_cpu.state_metrics import QUEUES
+from workflows.queue_state import QUEUES, describe_queue
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 
 QUEUE = Subject("queues")
@@ -29,17 +27,10 @@ PATIENT = {GPU_BULK_QUEUE}
 """Queues where tasks may wait for hours and no customer does."""
 
 
-async def look(client: Client, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
+async def look(client: Client) -> AsyncGenerator[Finding, None]:
     """One finding for each queue and kind of task."""
     for (queue, kind), number in QUEUES.items():
-        description = await client.workflow_service.describe_task_queue(
-            DescribeTaskQueueRequest(
-                namespace=settings.namespace,
-                task_queue=TaskQueue(name=queue),
-                task_queue_type=number,
-                report_stats=True,
-            )
-        )
+        description = await describe_queue(client, queue, number)
         yield judged(queue, kind, description, datetime.now(UTC))
 
 

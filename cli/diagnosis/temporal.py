@@ -60,7 +60,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     yield await _runs(client, settings)
     async for finding in schedules.look(client, settings):
         yield finding
-    async for finding in queues.look(client, settings):
+    async for finding in queues.look(client):
         yield finding
 
 

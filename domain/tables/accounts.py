@@ -6,16 +6,22 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, String
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from domain.tables.base import Table
+
+_BEING_ERASED = text("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
 
 
 class Account(Table):
     """Who pays, and whose jobs and keys these are."""
 
     __tablename__ = "account"
+    __table_args__ = (
+        # Erasures that somebody has to go on with.
+        Index("ix_account_being_erased", "erased_at", sqlite_where=_BEING_ERASED, postgresql_where=_BEING_ERASED),
+    )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
     email: Mapped[str] = mapped_column(String(320), unique=True)
@@ -34,6 +40,8 @@ class Account(Table):
     """How long the owner wants results to be kept, within the service's own setting; none takes that."""
     erased_at: Mapped[datetime | None]
     """When the owner had the account erased. The row stays for the ledger and tells nothing about anybody."""
+    erasure_finished_at: Mapped[datetime | None]
+    """When the last of what it had stored was gone."""
 
 
 class ApiKey(Table):

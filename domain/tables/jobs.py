@@ -29,6 +29,10 @@ class Job(Table):
         Index("ix_job_open", "created_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
         Index("ix_job_with_result", "expires_at", sqlite_where=_WITH_RESULT, postgresql_where=_WITH_RESULT),
         Index("ix_job_finished", "finished_at"),
+        # What the dashboard counts, without a look at the rows: jobs that cost something, by the day they count under.
+        Index("ix_job_account_day", "account_id", "counted_on", "status", "generation_ms"),
+        # Its lists of one outcome, and why jobs failed.
+        Index("ix_job_account_status", "account_id", "status", "created_at", "error_code"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)

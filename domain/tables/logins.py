@@ -90,3 +90,5 @@ class Mail(Table):
     """Plain text; emptied once a server has taken it, since it holds links that let people in."""
     created_at: Mapped[datetime]
     sent_at: Mapped[datetime | None]
+    refused_at: Mapped[datetime | None]
+    """When a server said that it will never take it."""

@@ -77,12 +77,14 @@ class LedgerEntry(Table):
     __table_args__ = (
         CheckConstraint("kind IN ('grant', 'topup', 'reserve', 'settle', 'release')", name="kind"),
         UniqueConstraint("job_id", "kind"),
+        # An account's entries in the order they are shown.
+        Index("ix_ledger_account_at", "account_id", "at"),
         # A reservation is closed once: either settled or released.
         Index("uq_ledger_job_closed", "job_id", unique=True, sqlite_where=_CLOSING, postgresql_where=_CLOSING),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
-    account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"), index=True)
+    account_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("account.id"))
     allowance_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("allowance.id"), index=True)
     job_id: Mapped[uuid.UUID | None]
     """No foreign key: the ledger outlives the jobs' rows."""

@@ -38,7 +38,8 @@ class Payment(Table):
     created_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
     closed_by: Mapped[uuid.UUID | None]
-    """Account of the operator who decided; none where the provider did."""
+    """Account of the operator who decided, or of the owner who withdrew it; none where the provider or the command line
+    did."""
     note: Mapped[str | None] = mapped_column(String(200))
     """Why it was rejected, for the owner."""
     allowance_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("allowance.id"))

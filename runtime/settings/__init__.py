@@ -16,6 +16,7 @@ from runtime.settings.dashboard import DashboardSettings
 from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
 from runtime.settings.mail import MailSettings
 from runtime.settings.observability import LogSettings, MetricsSettings, TracingSettings
+from runtime.settings.payments import PaymentSettings
 from runtime.settings.pictures import ImageSettings
 from runtime.settings.platform import (
     DatabaseSettings,
@@ -50,6 +51,7 @@ __all__ = [
     "MailSettings",
     "MetricsSettings",
     "ObjectStoreSettings",
+    "PaymentSettings",
     "RateLimitSettings",
     "SecuritySettings",
     "Settings",
@@ -75,6 +77,7 @@ class Settings:
     jobs: JobSettings
     backfills: BackfillSettings
     billing: BillingSettings
+    payments: PaymentSettings
     images: ImageSettings
     engine: EngineSettings
     klein: KleinSettings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
@@ -75,7 +76,7 @@ class TemporalSettings(Concern):
     """Speak TLS to the frontend."""
 
     ui_url: str = "http://127.0.0.1:8233"
-    """Base address of the Temporal UI, for the links that commands print."""
+    """Base address of the Temporal UI, for the links that commands print and the admin pages show."""
 
     start_timeout_seconds: float = Field(default=1.0, gt=0)
     """How long a POST waits for Temporal before it leaves the start to the relay; the answer is 202 either way."""
@@ -89,6 +90,11 @@ class TemporalSettings(Concern):
     build_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{0,100}$")
     """Which build a worker is. Without it (or empty) workers are not versioned; with it a worker is given nothing
     until its build is made the current one: docs/versions.md."""
+
+    def run_url(self, workflow_id: str) -> str:
+        """Where the Temporal UI shows a run."""
+        namespace, run = quote(self.namespace, safe=""), quote(workflow_id, safe="")
+        return f"{self.ui_url.rstrip('/')}/namespaces/{namespace}/workflows/{run}"
 
 
 class StackSettings(Concern):

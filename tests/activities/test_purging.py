@@ -174,6 +174,14 @@ async def test_a_picture_that_a_backfill_has_yet_to_copy_is_not_deleted(
     assert await store.list_keys("") == []
 
 
+async def test_files_of_products_are_kept_for_a_week(database: Database) -> None:
+    store = MemoryObjectStore()
+    await put(store, "imports/a/old/plan.json", "imports/a/old/rows/000000.jsonl", age=timedelta(days=8))
+    await put(store, "imports/a/old/outcomes/000000.jsonl", "imports/a/new/plan.json", age=timedelta(days=6))
+    await purge(database, store)
+    assert await store.list_keys("imports/") == ["imports/a/new/plan.json"]
+
+
 async def test_a_backfill_goes_when_nothing_has_changed_there_for_long(
     database: Database, digester: KeyDigester
 ) -> None:

@@ -13,6 +13,7 @@ from temporalio.client import Client
 
 from api.app import create_app
 from api.parts import ApiParts
+from api.payments.choice import open_provider
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
@@ -69,6 +70,7 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=rate_limiter or generous_rates(database),
+            payments=open_provider(settings.payments),
             forgetful_database=database,
         )
 

@@ -18,6 +18,7 @@ import uvicorn
 
 from api.app import create_app
 from api.parts import ApiParts
+from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.keys import KeyDigester
@@ -120,6 +121,7 @@ async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
                 plans=PLANS,
                 endings=endings,
                 rate_limiter=generous_rates(database),
+                payments=open_provider(settings.payments),
                 forgetful_database=database,
             )
             await endings.close()

@@ -45,7 +45,7 @@ def before_call(_context: Any, case: Any, _kwargs: Any) -> None:
 
 
 def cursor(created_at: datetime, product_id: uuid.UUID) -> str:
-    """As `api.products.cursor` makes them, for a product that need not exist."""
+    """As `api.cursor` makes them, for a product that need not exist."""
     return base64.urlsafe_b64encode(f"{created_at.isoformat()} {product_id.hex}".encode()).decode()
 
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from api.usage.schemas import UsageAnswer
 from cli import accounts as commands
 from cli.main import app
-from domain import jobs
+from domain import audit, jobs
 from domain.errors import TryOnError
 from domain.ledger import entries_of_job
 from domain.usage import usage_of
@@ -251,6 +251,44 @@ def test_who_only_reads_waits_for_no_writer(
     owner = () if words == ("ledger", "check") else ("--account", account)
     with another_writer(tmp_path):
         assert tryon(*words, *owner).exit_code == 0
+
+
+def acts(account: str) -> list[tuple[str, dict[str, Any]]]:
+    """What the audit log says was done to an account, oldest first."""
+
+    async def read(session: AsyncSession) -> list[tuple[str, dict[str, Any]]]:
+        found = await audit.page(session, limit=100, account_id=uuid.UUID(account))
+        assert {entry.operator_id for entry in found} <= {None}
+        return [(entry.action, entry.details) for entry in reversed(found)]
+
+    return in_database(read)
+
+
+def test_what_is_done_on_the_command_line_is_written_down(account: str) -> None:
+    tryon("account", "top-up", "--account", account, "--generations", "50")
+    tryon("account", "plan", "--account", account, "--plan", "growth")
+    tryon("account", "block", "--account", account, "--reason", "abuse")
+    tryon("account", "unblock", "--account", account)
+    told = acts(account)
+    assert [action for action, _ in told] == [
+        *("account.topped_up", "account.plan_changed", "account.blocked", "account.unblocked")
+    ]
+    assert (told[0][1]["generations"], told[1][1]["plan"], told[2][1]) == (50, "growth", {"reason": "abuse"})
+
+
+def test_an_account_is_erased_once_it_was_confirmed(account: str) -> None:
+    key = answer("key", "create", "--account", account)
+    assert CliRunner().invoke(app, ["account", "erase", "--account", EMAIL], input="n\n").exit_code == 1
+    assert answer("account", "usage", "--account", EMAIL)["plan"] == "starter"
+    done = tryon("account", "erase", "--account", EMAIL, "--yes")
+    assert (done.exit_code, "shut for good" in done.output) == (0, True)
+    assert "once Temporal and a CPU worker run again" in done.output
+    assert tryon("account", "usage", "--account", EMAIL).exit_code == 1, "nobody has that address any more"
+    assert [row["revoked"] is not None for row in answer("key", "list", "--account", account)] == [True]
+    assert key["apiKey"] not in done.output
+    assert "was erased before" in tryon("account", "erase", "--account", account, "--yes").output
+    assert tryon("account", "unblock", "--account", account).exit_code == 1
+    assert acts(account) == [("account.erased", {})]
 
 
 def test_a_database_without_tables_gets_them_before_it_is_read() -> None:

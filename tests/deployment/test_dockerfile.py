@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from api.dashboard.docs.library import FOLDER
 from runtime.settings import Settings
 from tests.deployment.compose import OURS, PROJECT, Compose
 from tests.deployment.dockerfile import FILE, Dockerfile, read
@@ -37,7 +38,12 @@ def test_the_builder_is_sent_every_package_and_little_else() -> None:
     found = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]["include"]
     packages = {name.removesuffix("*") for name in found} - {BENCHES}
     assert {name for name in sent_to_the_builder() if (PROJECT / name).is_dir()} == packages
-    assert all((PROJECT / name).exists() for name in sent_to_the_builder())
+    assert all(any(PROJECT.glob(name)) for name in sent_to_the_builder())
+
+
+def test_the_texts_that_the_dashboard_shows_are_in_an_image() -> None:
+    assert "docs/*.md" in sent_to_the_builder()
+    assert FOLDER == PROJECT / "docs", "beside the packages, as a checkout has them"
 
 
 @pytest.mark.parametrize("service", OURS)

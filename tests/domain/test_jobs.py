@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from domain import jobs, ledger
+from domain import accounts, jobs, ledger
 from domain.keys import KeyDigester
 from domain.tables import Job, LedgerEntry
 from runtime.database import Database
@@ -27,6 +27,21 @@ async def complete(database: Database, job_id: uuid.UUID) -> bool:
             keep=HOUR,
             now=datetime.now(UTC),
         )
+
+
+async def test_a_picture_is_kept_as_long_as_its_owner_wants(database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(database, digester)
+    before, after = await create_job(database, caller), await create_job(database, caller)
+    await complete(database, before)
+    async with database.transaction() as session:
+        await accounts.set_result_ttl(session, account_id=caller.account_id, seconds=90, longest_seconds=3600)
+    await complete(database, after)
+    async with database.reading() as session:
+        ended = [await jobs.get_job(session, job_id=job_id) for job_id in (before, after)]
+    assert [job.expires_at - job.finished_at for job in ended if job.expires_at and job.finished_at] == [
+        HOUR,
+        timedelta(seconds=90),
+    ]
 
 
 async def fail(database: Database, job_id: uuid.UUID) -> bool:

@@ -18,6 +18,7 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from api.app import create_app
 from api.parts import ApiParts
+from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain.keys import KeyDigester
 from engines.routes import RoutedEngines
@@ -130,6 +131,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
         plans=PLANS,
         endings=JobEndings(database),
         rate_limiter=generous_rates(database),
+        payments=open_provider(settings.payments),
         forgetful_database=database,
     )
 

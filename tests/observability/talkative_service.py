@@ -21,6 +21,7 @@ from temporalio.worker import Worker
 
 from api.app import create_app
 from api.parts import ApiParts
+from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.keys import KeyDigester
@@ -89,6 +90,7 @@ async def main(database_url: str) -> None:
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=generous_rates(database),
+            payments=open_provider(settings.payments),
             forgetful_database=database,
         )
 

@@ -14,10 +14,13 @@ from temporalio import activity
 from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
+from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
+from activities.imports import ImportActivities
 from activities.inference import InferenceActivities
 from activities.ledger_check import LedgerCheckActivities
 from activities.logos import LogoActivities
+from activities.mail import MailActivities
 from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
@@ -27,7 +30,10 @@ from workflows import (
     backfill_contracts,
     backfill_step_contracts,
     contracts,
+    erasure_contracts,
+    import_contracts,
     logo_contracts,
+    mail_contracts,
     product_contracts,
     steps,
 )
@@ -43,6 +49,9 @@ CONTRACTS = [
     for model in (
         vars(contracts)
         | vars(logo_contracts)
+        | vars(erasure_contracts)
+        | vars(import_contracts)
+        | vars(mail_contracts)
         | vars(product_contracts)
         | vars(backfill_contracts)
         | vars(backfill_step_contracts)
@@ -62,6 +71,9 @@ ACTIVITY_CLASSES = (
     WatermarkActivities,
     BackfillActivities,
     BackfillItemActivities,
+    ErasingActivities,
+    ImportActivities,
+    MailActivities,
 )
 
 

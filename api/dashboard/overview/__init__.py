@@ -1,1 +1,1 @@
-"""How the account stands, on one page."""
+"""The first page: how the account stands, and how its jobs went lately."""

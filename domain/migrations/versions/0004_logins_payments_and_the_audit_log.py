@@ -14,6 +14,17 @@ TIME = sa.DateTime(timezone=True)
 def upgrade() -> None:
     op.add_column("account", sa.Column("result_ttl_seconds", sa.Integer(), nullable=True))
     op.add_column("account", sa.Column("erased_at", TIME, nullable=True))
+    op.add_column("account", sa.Column("erasure_finished_at", TIME, nullable=True))
+    being_erased = sa.text("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
+    op.create_index(
+        "ix_account_being_erased",
+        "account",
+        ["erased_at"],
+        sqlite_where=being_erased,
+        postgresql_where=being_erased,
+    )
+    op.create_index("ix_job_account_day", "job", ["account_id", "counted_on", "status", "generation_ms"])
+    op.create_index("ix_job_account_status", "job", ["account_id", "status", "created_at", "error_code"])
     _logins()
     _payments()
     _audit_log()
@@ -82,6 +93,7 @@ def _logins() -> None:
         sa.Column("body", sa.String(8000), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("sent_at", TIME, nullable=True),
+        sa.Column("refused_at", TIME, nullable=True),
         sa.ForeignKeyConstraint(["account_id"], ["account.id"], name=op.f("fk_mail_account_id_account")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_mail")),
     )
@@ -115,6 +127,9 @@ def _payments() -> None:
     )
     op.create_index("ix_payment_account_created", "payment", ["account_id", "created_at"])
     op.create_index("ix_payment_status_created", "payment", ["status", "created_at"])
+    op.create_index("ix_ledger_account_at", "ledger", ["account_id", "at"])
+    # The new one does its work too, and SQLite would take the old one and sort a whole ledger for one page.
+    op.drop_index("ix_ledger_account_id", "ledger")
 
 
 def _audit_log() -> None:

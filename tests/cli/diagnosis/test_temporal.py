@@ -20,8 +20,8 @@ from cli.diagnosis import queues, schedules, temporal
 from cli.diagnosis.findings import Case, Finding
 from runtime.settings import Settings
 from tests.cli.diagnosis.conftest import findings_of, levels_of, the
-from worker_cpu.state_metrics import QUEUES
 from workflows.contracts import SweepInput, SweepReport
+from workflows.queue_state import QUEUES
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
 from workflows.schedules import SCHEDULES, ensure_schedules
 
@@ -166,7 +166,7 @@ async def test_nobody_polls(settings: Settings, namespace: Client) -> None:
     await namespace.start_workflow("ReconcileWorkflow", id="waiting", task_queue=CPU_QUEUE)
 
     async def found() -> list[Finding]:
-        return [finding async for finding in queues.look(namespace, settings.temporal)]
+        return [finding async for finding in queues.look(namespace)]
 
     async def counted() -> bool:
         return "1 task waiting" in (await found())[0].sentence

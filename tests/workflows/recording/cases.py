@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from tests.workflows.recording import backfill_cases, logo_cases, product_cases, sweep_cases, tryon_cases
+from tests.workflows.recording import (
+    backfill_cases,
+    erasure_cases,
+    import_cases,
+    logo_cases,
+    mail_cases,
+    product_cases,
+    sweep_cases,
+    tryon_cases,
+)
 
-CASES = (*tryon_cases.CASES, *product_cases.CASES, *logo_cases.CASES, *sweep_cases.CASES, *backfill_cases.CASES)
+CASES = (
+    *tryon_cases.CASES,
+    *product_cases.CASES,
+    *logo_cases.CASES,
+    *sweep_cases.CASES,
+    *backfill_cases.CASES,
+    *erasure_cases.CASES,
+    *mail_cases.CASES,
+    *import_cases.CASES,
+)
 
-UNRELEASED: frozenset[str] = frozenset()
+UNRELEASED: frozenset[str] = frozenset({"EraseAccountWorkflow", "SendMailWorkflow", "ImportProductsWorkflow"})
 """Workflows that no release has had yet, so that no run of theirs can be open anywhere. Whoever releases one takes its
 name away here; from then on a test asks for its cases and their histories."""

@@ -49,11 +49,16 @@ class ProductFile:
     ignored_columns: list[str] = field(default_factory=list)
 
 
-def read_product_file(data: bytes, limits: ImageLimits) -> ProductFile:
+def read_product_file(data: bytes, limits: ImageLimits, most_rows: int | None = None) -> ProductFile:
     """Read a CSV file in UTF-8, with or without a byte order mark, with commas or semicolons.
 
+    Args:
+        data: The file.
+        limits: What its pictures will have to meet.
+        most_rows: How many rows it may have, empty ones apart.
+
     Raises:
-        ValueError: It is not such a file, or a column is missing.
+        ValueError: It is not such a file, a column is missing, or there are too many rows.
     """
     rows = _rows(data)
     header = [name.strip() for name in next(rows, (1, []))[1]]
@@ -63,6 +68,8 @@ def read_product_file(data: bytes, limits: ImageLimits) -> ProductFile:
     for number, cells in rows:
         if not any(cell.strip() for cell in cells):
             continue
+        if most_rows is not None and len(found.good) + len(found.bad) == most_rows:
+            raise ValueError(f"the file has more than {most_rows} rows; import it in parts")
         try:
             row = _read_row(number, header, cells, limits)
             if (earlier := seen.setdefault(row.external_id, number)) != number:

@@ -1,0 +1,175 @@
+"""The steps that erase an account: ``end_account_runs``, ``delete_account_objects`` and ``forget_account_rows``.
+
+Each may run any number of times, and goes on where one that was cut off has stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from activities.heartbeat import heartbeats
+from domain import erasure, jobs
+from domain.object_keys import (
+    BACKFILLS,
+    JOBS,
+    RESULTS,
+    account_prefix,
+    backfill_of_key,
+    backfill_prefix,
+    backfill_progress_key,
+    catalogue_prefix,
+    imports_prefix,
+    job_of_key,
+    job_of_result,
+    job_prefix,
+    result_key,
+)
+from runtime.database import Database
+from runtime.object_store import ObjectMissingError, ObjectStore
+from workflows import steps
+from workflows.backfill import BackfillWorkflow
+from workflows.cancel import cancel_run
+from workflows.erasure_contracts import ErasedAccount, ErasureReport
+from workflows.queues import ACCOUNT_ATTRIBUTE, tryon_workflow_id
+
+AT_ONCE = 500
+"""Rows in one transaction, and ids in one question."""
+
+CANCEL_SECONDS = 1.0
+"""For asking one run to stop. Nothing depends on its being heard: the run finds its job ended."""
+
+log = structlog.get_logger(__name__)
+
+
+class ErasingActivities:
+    """Steps about one account, which `domain.erasure.begin_erasure` has shut before."""
+
+    def __init__(self, database: Database, store: ObjectStore, temporal: Client) -> None:
+        self._database = database
+        self._store = store
+        self._temporal = temporal
+
+    @activity.defn(name=steps.END_ACCOUNT_RUNS.name)
+    async def end_account_runs(self, request: ErasedAccount) -> ErasureReport:
+        """Fail and release the jobs in progress, and have their runs and the account's backfills stop."""
+        account_id, cancelled = uuid.UUID(request.account_id), 0
+        async with heartbeats():
+            async with self._database.reading() as session:
+                running = await jobs.list_open_of_account(session, account_id=account_id)
+            for job_id in running:
+                now = datetime.now(UTC)
+                async with self._database.transaction() as session:
+                    cancelled += await jobs.fail_job(
+                        session, job_id=job_id, error_code="cancelled", keep=timedelta(0), now=now
+                    )
+                await cancel_run(self._temporal, tryon_workflow_id(str(job_id)), CANCEL_SECONDS)
+            cancelled += await self._cancel_backfills(request.account_id)
+        return ErasureReport(cancelled=cancelled)
+
+    @activity.defn(name=steps.DELETE_ACCOUNT_OBJECTS.name)
+    async def delete_account_objects(self, request: ErasedAccount) -> ErasureReport:
+        """Delete results, inputs, pictures of products, logos and backfills."""
+        async with heartbeats():
+            prefixes = [catalogue_prefix(request.account_id), account_prefix(request.account_id)]
+            prefixes += [imports_prefix(request.account_id)]
+            prefixes += await self._job_prefixes(uuid.UUID(request.account_id))
+            prefixes += await self._backfill_prefixes(request.account_id)
+            deleted = sum([await self._store.delete_prefix(prefix) for prefix in prefixes])
+            deleted += await self._delete_pictures_of_items(uuid.UUID(request.account_id))
+            return ErasureReport(deleted=deleted)
+
+    @activity.defn(name=steps.FORGET_ACCOUNT_ROWS.name)
+    async def forget_account_rows(self, request: ErasedAccount) -> ErasureReport:
+        """Empty the rows of jobs, delete what else there is, and note that it is done."""
+        account_id, forgotten = uuid.UUID(request.account_id), 0
+        position: erasure.Position | None = None
+        async with heartbeats():
+            while True:
+                async with self._database.transaction() as session:
+                    position = await erasure.empty_jobs(
+                        session, account_id=account_id, after=position, limit=AT_ONCE, now=datetime.now(UTC)
+                    )
+                if position is None:
+                    break
+            while True:
+                async with self._database.transaction() as session:
+                    deleted = await erasure.delete_rows(session, account_id=account_id, limit=AT_ONCE)
+                forgotten += deleted
+                if not deleted:
+                    break
+            async with self._database.transaction() as session:
+                await erasure.finish_erasure(session, account_id=account_id, now=datetime.now(UTC))
+        log.info("account erased", account_id=request.account_id)
+        return ErasureReport(forgotten=forgotten)
+
+    async def _cancel_backfills(self, account_id: str) -> int:
+        query = (
+            f"WorkflowType = 'BackfillWorkflow' AND ExecutionStatus = 'Running' "
+            f"AND {ACCOUNT_ATTRIBUTE.name} = '{account_id}'"
+        )
+        cancelled = 0
+        async for run in self._temporal.list_workflows(query):
+            try:
+                await self._temporal.get_workflow_handle_for(BackfillWorkflow.run, run.id).signal(
+                    BackfillWorkflow.cancel
+                )
+            except RPCError as error:
+                if error.status != RPCStatusCode.NOT_FOUND:  # it has just ended
+                    raise
+            else:
+                cancelled += 1
+        return cancelled
+
+    async def _job_prefixes(self, account_id: uuid.UUID) -> list[str]:
+        """What lies there of the account's jobs, whatever their rows say."""
+        inputs = {job_of_key(key) for key in await self._store.list_keys(JOBS)}
+        results = {job_of_result(key) for key in await self._store.list_keys(RESULTS)}
+        own = await self._own_jobs(account_id, {job_id for job_id in inputs | results if job_id is not None})
+        return [job_prefix(str(each)) for each in own & inputs] + [result_key(str(each)) for each in own & results]
+
+    async def _own_jobs(self, account_id: uuid.UUID, job_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
+        listed, own = sorted(job_ids), set[uuid.UUID]()
+        for start in range(0, len(listed), AT_ONCE):
+            async with self._database.reading() as session:
+                own |= set(
+                    await erasure.own_jobs(session, account_id=account_id, job_ids=listed[start : start + AT_ONCE])
+                )
+        return own
+
+    async def _backfill_prefixes(self, account_id: str) -> list[str]:
+        """Folders of the account's backfills, without those whose names another account has used too."""
+        identifier = uuid.UUID(account_id)
+        found = {backfill_of_key(key) for key in await self._store.list_keys(BACKFILLS)}
+        owners = {backfill_id: await self._owner_of(backfill_id) for backfill_id in found}
+        async with self._database.reading() as session:
+            named = await erasure.backfills_of(session, account_id=identifier) & found
+        folders = {each for each in found if owners[each] == account_id or (each in named and owners[each] is None)}
+        async with self._database.reading() as session:
+            folders -= await erasure.shared_backfills(session, account_id=identifier, backfill_ids=folders)
+        return [backfill_prefix(each) for each in sorted(folders)]
+
+    async def _delete_pictures_of_items(self, account_id: uuid.UUID) -> int:
+        """Pictures of the account's items that are left, each by its whole key: its folder is not the account's."""
+        async with self._database.reading() as session:
+            kept = set(await erasure.backfill_results(session, account_id=account_id))
+        there = kept & set(await self._store.list_keys(BACKFILLS)) if kept else kept
+        for key in there:
+            await self._store.delete(key)
+        return len(there)
+
+    async def _owner_of(self, backfill_id: str) -> str | None:
+        """The account that a backfill says it is for; None where it has not said so."""
+        try:
+            progress = json.loads(await self._store.get(backfill_progress_key(backfill_id)))
+        except (ObjectMissingError, ValueError):
+            return None
+        owner = progress.get("progress", {}).get("accountId") if isinstance(progress, dict) else None
+        return str(owner) if owner is not None else None

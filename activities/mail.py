@@ -1,0 +1,157 @@
+"""``send_mail``: from a row of the table of mail to a server that takes it.
+
+What fails is told by the kind of error and the server's code alone: its words may quote an address, and histories are
+read by people who have no business with that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import smtplib
+import ssl
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+
+import structlog
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+
+from domain import mails
+from domain.tables import Mail
+from runtime.database import Database
+from runtime.settings import MailSettings
+from workflows import steps
+from workflows.mail import start_mail
+from workflows.mail_contracts import MailReport, SendMailInput
+
+Deliver = Callable[[MailSettings, EmailMessage], None]
+
+log = structlog.get_logger(__name__)
+
+
+class MailActivities:
+    """The step that sends mail."""
+
+    def __init__(self, database: Database, settings: MailSettings, name: str) -> None:
+        """Send through the server of ``settings``; ``name`` is what the service calls itself."""
+        self._database = database
+        self._settings = settings
+        self._name = name
+
+    @activity.defn(name=steps.SEND_MAIL.name)
+    async def send_mail(self, request: SendMailInput) -> MailReport:
+        """Send the message unless that was done, and note it. One that is refused for good is not tried again.
+
+        A worker that dies between the two sends it twice, under one Message-ID.
+        """
+        mail_id = uuid.UUID(request.mail_id)
+        async with self._database.reading() as session:
+            mail = await mails.find_mail(session, mail_id=mail_id)
+        if mail is None:
+            return MailReport(outcome="gone")
+        if mail.sent_at is not None or mail.refused_at is not None:
+            return MailReport(outcome="sent" if mail.sent_at else "refused")
+        if self._settings.host is None:
+            raise ApplicationError("no mail server is set", type="MailServerMissing")
+        refusal = await asyncio.to_thread(self._deliver, mail)
+        async with self._database.transaction() as session:
+            if refusal is None:
+                await mails.mark_sent(session, mail_id=mail_id, now=datetime.now(UTC))
+                return MailReport(outcome="sent")
+            await mails.mark_refused(session, mail_id=mail_id, now=datetime.now(UTC))
+        log.warning("mail was refused for good", mail_id=request.mail_id, reason=refusal)
+        return MailReport(outcome="refused")
+
+    def _deliver(self, mail: Mail) -> str | None:
+        """Hand it over; what comes back is why it never will be.
+
+        Raises:
+            ApplicationError: It may go another time.
+        """
+        try:
+            deliver(self._settings, message_of(mail, self._settings, self._name))
+        except (smtplib.SMTPException, OSError) as error:
+            reason = _reason(error)
+            if _is_final(error):
+                return reason
+            raise ApplicationError(reason, type=type(error).__name__) from None
+        except ValueError as error:  # a header that cannot be written
+            return type(error).__name__
+        return None
+
+
+async def start_waiting(database: Database, temporal: Client, *, before: datetime, limit: int) -> int:
+    """Start sending what should have been sent by now, because whoever wrote it could not start it.
+
+    Returns:
+        How many messages there were.
+
+    Raises:
+        temporalio.service.RPCError: Temporal cannot be reached.
+    """
+    async with database.reading() as session:
+        waiting = await mails.list_waiting(session, written_before=before, limit=limit)
+    for mail_id in waiting:
+        await start_mail(temporal, str(mail_id))
+    return len(waiting)
+
+
+def message_of(mail: Mail, settings: MailSettings, name: str) -> EmailMessage:
+    """The message as it is sent."""
+    message = EmailMessage()
+    message["From"] = Address(display_name=name, addr_spec=settings.sender)
+    message["To"] = mail.to_address
+    message["Subject"] = mail.subject
+    message["Date"] = mail.created_at
+    # The same whenever it is sent, so that a second copy can be told for one.
+    message["Message-ID"] = f"<{mail.id}@{settings.sender.rpartition('@')[2]}>"
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(mail.body)
+    return message
+
+
+def deliver(settings: MailSettings, message: EmailMessage) -> None:
+    """One connection to the server, and the message through it.
+
+    Raises:
+        smtplib.SMTPException: The server said no.
+        OSError: It cannot be reached, or its certificate is not to be trusted.
+    """
+    if settings.host is None:
+        raise ValueError("no mail server is set")
+    host, port, timeout = settings.host, settings.port, settings.timeout_seconds
+    tls = ssl.create_default_context()
+    connection = (
+        smtplib.SMTP_SSL(host, port, timeout=timeout, context=tls)
+        if settings.security == "tls"
+        else smtplib.SMTP(host, port, timeout=timeout)
+    )
+    with connection:
+        if settings.security == "starttls":
+            connection.starttls(context=tls)
+        if settings.user is not None:
+            connection.login(settings.user, settings.password.get_secret_value() if settings.password else "")
+        connection.send_message(message)
+
+
+def _codes(error: BaseException) -> list[int]:
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return [code for code, _words in error.recipients.values()]
+    return [error.smtp_code] if isinstance(error, smtplib.SMTPResponseException) else []
+
+
+def _is_final(error: BaseException) -> bool:
+    """Whether the message itself was refused for good. What ails the server or the settings is mended by people."""
+    if isinstance(error, smtplib.SMTPNotSupportedError | smtplib.SMTPAuthenticationError):
+        return False
+    of_the_message = smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError | smtplib.SMTPSenderRefused
+    codes = _codes(error)
+    return isinstance(error, of_the_message) and bool(codes) and all(500 <= code < 600 for code in codes)
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join([type(error).__name__, *map(str, _codes(error))])

@@ -1,0 +1,88 @@
+"""Blocking an account: its calls are refused at once, and what it has in progress is cancelled and not billed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.client import Client
+
+from domain import accounts, audit, jobs
+from domain.audit import Act
+from runtime.database import Database
+from workflows.cancel import cancel_run
+from workflows.queues import tryon_workflow_id
+
+LONGEST_REASON = 200
+"""Characters."""
+
+
+async def block(
+    database: Database, *, account_id: uuid.UUID, reason: str, operator_id: uuid.UUID | None, keep: timedelta
+) -> list[uuid.UUID]:
+    """Refuse every call of an account from now on, and fail and release its jobs in progress.
+
+    Done again, it goes on where it was cut off.
+
+    Args:
+        database: Transactions of its own are begun: one for all jobs could wait for a job that waits for it in turn.
+        account_id: Whose calls.
+        reason: Shown to the owner, at most `LONGEST_REASON` characters.
+        operator_id: Who does it; ``None`` for the command line.
+        keep: How long the cancelled jobs can be polled, should the account be unblocked.
+
+    Returns:
+        Jobs that it cancelled; `cancel_runs` spares the workers the rest of them.
+
+    Raises:
+        ValueError: The reason is empty or too long.
+    """
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise ValueError(f"a reason has 1 to {LONGEST_REASON} characters")
+    async with database.transaction() as session:
+        now = datetime.now(UTC)
+        if await accounts.block_account(session, account_id=account_id, reason=reason, now=now):
+            audit.add_entry(
+                session,
+                action=Act.ACCOUNT_BLOCKED,
+                operator_id=operator_id,
+                account_id=account_id,
+                details={"reason": reason},
+                now=now,
+            )
+    # No job is accepted from here on.
+    async with database.reading() as session:
+        running = await jobs.list_open_of_account(session, account_id=account_id)
+    return [job_id for job_id in running if await _cancelled(database, job_id, keep)]
+
+
+async def unblock(
+    session: AsyncSession, *, account_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
+) -> None:
+    """Let an account call again, with the keys it had.
+
+    Raises:
+        ValueError: It was erased.
+    """
+    if await accounts.unblock_account(session, account_id=account_id):
+        audit.add_entry(
+            session,
+            action=Act.ACCOUNT_UNBLOCKED,
+            operator_id=operator_id,
+            account_id=account_id,
+            details={},
+            now=now,
+        )
+
+
+async def cancel_runs(temporal: Client, job_ids: Iterable[uuid.UUID], *, timeout_seconds: float) -> None:
+    """Spare the workers jobs whose outcome is decided; it changes nothing if they finish them."""
+    for job_id in job_ids:
+        await cancel_run(temporal, tryon_workflow_id(str(job_id)), timeout_seconds)
+
+
+async def _cancelled(database: Database, job_id: uuid.UUID, keep: timedelta) -> bool:
+    async with database.transaction() as session:
+        return await jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))

@@ -1,0 +1,56 @@
+"""Erasing an account: shut for good in one transaction, then everything it stored goes, by a workflow."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import datetime
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from domain import audit, erasure
+from domain.audit import Act
+from workflows.erasing import start_erasure
+from workflows.erasure_contracts import EraseAccountInput
+
+log = structlog.get_logger(__name__)
+
+
+async def begin(session: AsyncSession, *, account_id: uuid.UUID, erased_by: uuid.UUID | None, now: datetime) -> bool:
+    """Shut the account for good; once that is committed, `start` has the rest done.
+
+    Args:
+        session: A transaction.
+        account_id: Whose.
+        erased_by: Account of who wants it, the owner's own or an operator's; ``None`` for the command line.
+        now: When.
+
+    Returns:
+        Whether this call did it.
+
+    Raises:
+        ValueError: There is no such account.
+    """
+    begun = await erasure.begin_erasure(session, account_id=account_id, now=now)
+    if begun:
+        audit.add_entry(
+            session, action=Act.ACCOUNT_ERASED, operator_id=erased_by, account_id=account_id, details={}, now=now
+        )
+    return begun
+
+
+async def start(temporal: Client, account_id: uuid.UUID, *, timeout_seconds: float) -> bool:
+    """Have what the account has stored deleted, now; the reconciler does it within a minute or two otherwise.
+
+    Returns:
+        Whether Temporal has it.
+    """
+    try:
+        await asyncio.wait_for(start_erasure(temporal, EraseAccountInput(account_id=str(account_id))), timeout_seconds)
+    except (TimeoutError, RPCError, RuntimeError) as error:
+        log.warning("an erasure is left to the reconciler", account_id=str(account_id), reason=str(error)[:200])
+        return False
+    return True

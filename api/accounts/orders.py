@@ -1,0 +1,62 @@
+"""What operators decide about orders that wait for them."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain import audit, payments
+from domain.audit import Act, Detail
+from domain.plans import PlanBook
+from domain.tables import Payment
+
+
+async def approve(
+    session: AsyncSession, plans: PlanBook, *, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
+) -> bool:
+    """Close an order as paid and credit what was bought; see `domain.payments.approve`.
+
+    Returns:
+        Whether this call did it.
+
+    Raises:
+        ValueError: There is no such order, or its plan is none any more.
+    """
+    did = await payments.approve(session, plans, payment_id=payment_id, now=now, by=operator_id)
+    if did:
+        await _note(session, Act.PAYMENT_APPROVED, payment_id, operator_id, now)
+    return did
+
+
+async def reject(
+    session: AsyncSession, *, payment_id: uuid.UUID, note: str, operator_id: uuid.UUID | None, now: datetime
+) -> bool:
+    """Close an order without crediting anything; see `domain.payments.reject`.
+
+    Returns:
+        Whether this call did it.
+
+    Raises:
+        ValueError: There is no such order, or the note is empty or too long.
+    """
+    did = await payments.reject(session, payment_id=payment_id, note=note, now=now, by=operator_id)
+    if did:
+        await _note(session, Act.PAYMENT_REJECTED, payment_id, operator_id, now)
+    return did
+
+
+async def _note(
+    session: AsyncSession, act: Act, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
+) -> None:
+    payment = await session.get_one(Payment, payment_id)
+    details: dict[str, Detail] = {
+        "paymentId": str(payment.id),
+        "generations": payment.generations,
+        "plan": payment.plan,
+        "priceCents": payment.price_cents,
+    }
+    audit.add_entry(
+        session, action=act, operator_id=operator_id, account_id=payment.account_id, details=details, now=now
+    )

@@ -1,0 +1,73 @@
+"""What operators change about what an account may spend: its plan, its own terms, a pack."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain import accounts, audit, quota
+from domain.accounts import OwnTerms
+from domain.audit import Act
+from domain.plans import PlanBook, cents_of
+from domain.tables import Allowance
+
+
+async def change_plan(
+    session: AsyncSession,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    plan: str,
+    own_terms: OwnTerms,
+    operator_id: uuid.UUID | None,
+    now: datetime,
+) -> None:
+    """Put an account on a plan; see `domain.accounts.change_plan`.
+
+    Raises:
+        ValueError: There is no such plan, or these terms do not fit it.
+    """
+    await accounts.change_plan(session, plans, account_id=account_id, plan=plan, own_terms=own_terms, now=now)
+    audit.add_entry(
+        session,
+        action=Act.PLAN_CHANGED,
+        operator_id=operator_id,
+        account_id=account_id,
+        details={
+            "plan": plan,
+            "included": own_terms.included,
+            "dailyCap": own_terms.daily_cap,
+            "monthlyCents": cents_of(own_terms.monthly_price),
+            "extraCents": cents_of(own_terms.extra_price),
+        },
+        now=now,
+    )
+
+
+async def credit_pack(
+    session: AsyncSession,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    generations: int,
+    reason: str | None,
+    operator_id: uuid.UUID | None,
+    now: datetime,
+) -> Allowance:
+    """Credit a pack of a size that there is.
+
+    Raises:
+        ValueError: There is no pack of that size, or the account's plan cannot be topped up.
+    """
+    pack = await quota.add_topup(session, plans, account_id=account_id, generations=generations, now=now)
+    audit.add_entry(
+        session,
+        action=Act.TOPPED_UP,
+        operator_id=operator_id,
+        account_id=account_id,
+        details={"generations": generations, "priceCents": pack.price_cents, "reason": reason},
+        now=now,
+    )
+    return pack

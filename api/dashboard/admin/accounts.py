@@ -1,0 +1,117 @@
+"""Accounts: the list with its search, and everything about one of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.dashboard.admin.audit import Line, lines_of
+from api.dashboard.admin.request import identifier, parts_of
+from api.dashboard.refusals import PageRefused
+from api.dashboard.rendering import page, plan_label, query_with
+from domain import audit, payments
+from domain.account_search import search_accounts, standing_of
+from domain.accounts import find_account
+from domain.job_history import ListedJob, list_jobs
+from domain.operators import login_of
+from domain.plans import PlanBook
+from domain.tables import Account, Login, Payment
+from domain.usage import Usage, usage_of
+from workflows.queues import tryon_workflow_id
+
+PER_PAGE = 50
+NEWEST = 20
+"""Jobs, orders and audit entries that are shown of one account."""
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class AccountFacts:
+    """What the page of one account shows.
+
+    Attributes:
+        usage: None where its plan is none of the service's any more.
+    """
+
+    account: Account
+    standing: str
+    login: Login | None
+    usage: Usage | None
+    jobs: Sequence[ListedJob]
+    orders: Sequence[Payment]
+    entries: Sequence[Line]
+
+
+@router.get("/admin")
+@router.get("/admin/accounts")
+async def list_accounts(request: Request) -> Response:
+    """The list, by the beginning of the address or by id."""
+    query = request.query_params
+    text, after = query.get("q", "")[:320], query.get("after", "")[:320] or None
+    async with parts_of(request).database.reading() as session:
+        found = await search_accounts(session, text=text, limit=PER_PAGE + 1, after=after)
+    more = len(found) > PER_PAGE
+    found = found[:PER_PAGE]
+    return page(
+        request,
+        "admin/accounts.html",
+        text=text,
+        accounts=found,
+        first=query_with(query, after=None) if after else None,
+        older=query_with(query, after=found[-1].email) if more else None,
+    )
+
+
+@router.get("/admin/accounts/{accountId}")
+async def show_account(request: Request, accountId: str) -> Response:
+    """One account."""
+    return await account_page(request, identifier(accountId, "account"))
+
+
+async def account_page(request: Request, account_id: uuid.UUID, status: int = 200, error: str = "") -> Response:
+    """The page of one account, with a sentence about what was refused, if anything was.
+
+    Raises:
+        PageRefused: 404: there is none.
+    """
+    parts = parts_of(request)
+    async with parts.database.reading() as session:
+        facts = await _facts(session, parts.plans, account_id)
+    if facts is None:
+        raise PageRefused(404, "There is no such account.")
+    temporal = parts.settings.temporal
+    return page(
+        request,
+        "admin/account.html",
+        status,
+        facts=facts,
+        plans=[(name, plan_label(name)) for name, plan in parts.plans.plans.items() if plan.trial_days is None],
+        packs=[(str(size), f"{size:,} generations") for size in parts.plans.topup_packs],
+        run_url=lambda job_id: temporal.run_url(tryon_workflow_id(str(job_id))),
+        error=error,
+    )
+
+
+async def _facts(session: AsyncSession, plans: PlanBook, account_id: uuid.UUID) -> AccountFacts | None:
+    account = await find_account(session, account_id=account_id)
+    if account is None:
+        return None
+    try:
+        usage = await usage_of(session, plans, account_id=account_id, now=datetime.now(UTC))
+    except ValueError:
+        usage = None
+    return AccountFacts(
+        account=account,
+        standing=standing_of(account),
+        login=await login_of(session, account_id=account_id),
+        usage=usage,
+        jobs=await list_jobs(session, account_id=account_id, limit=NEWEST),
+        orders=await payments.page_of_account(session, account_id=account_id, limit=NEWEST),
+        entries=await lines_of(session, await audit.page(session, account_id=account_id, limit=NEWEST)),
+    )

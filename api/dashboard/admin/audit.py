@@ -1,0 +1,126 @@
+"""The audit log, in words."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.cursor import cursor_after, read_cursor
+from api.dashboard.admin.request import parts_of
+from api.dashboard.rendering import money, page, query_with
+from domain import audit
+from domain.accounts import addresses_of, find_account_named
+from domain.audit import Act
+from domain.tables import AuditEntry
+
+PER_PAGE = 50
+
+ACTS = {
+    Act.ACCOUNT_CREATED: "Made the account",
+    Act.ACCOUNT_BLOCKED: "Blocked the account",
+    Act.ACCOUNT_UNBLOCKED: "Unblocked the account",
+    Act.ACCOUNT_ERASED: "Erased the account",
+    Act.PLAN_CHANGED: "Changed the plan",
+    Act.TOPPED_UP: "Credited a pack",
+    Act.OPERATOR_ADDED: "Made the owner an operator",
+    Act.OPERATOR_REMOVED: "Took the admin pages away",
+    Act.PAYMENT_APPROVED: "Approved a payment",
+    Act.PAYMENT_REJECTED: "Rejected a payment",
+    Act.LEDGER_CHECK_STARTED: "Started a ledger check",
+}
+
+DETAILS = {
+    "reason": "Reason",
+    "plan": "Plan",
+    "generations": "Generations",
+    "included": "Included",
+    "dailyCap": "Daily cap",
+    "monthlyCents": "Per month",
+    "extraCents": "Per extra generation",
+    "priceCents": "Price",
+    "paymentId": "Order",
+}
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class Line:
+    """An entry as it is shown.
+
+    Attributes:
+        operator: Who did it, in a word or by address.
+        account: The address of whom it was done to, as it is now; empty for nobody.
+        details: Pairs of a name and a value.
+    """
+
+    id: uuid.UUID
+    created_at: datetime
+    act: str
+    operator: str
+    account_id: uuid.UUID | None
+    account: str
+    details: Sequence[tuple[str, str]]
+
+
+async def lines_of(session: AsyncSession, entries: Sequence[AuditEntry]) -> list[Line]:
+    """Entries with the addresses of the accounts that they name."""
+    named = {each for entry in entries for each in (entry.operator_id, entry.account_id) if each is not None}
+    addresses = await addresses_of(session, account_ids=named)
+    return [_line(entry, addresses) for entry in entries]
+
+
+@router.get("/admin/audit")
+async def list_entries(request: Request) -> Response:
+    """Entries, newest first, of all accounts or of one."""
+    query = request.query_params
+    name = query.get("account", "").strip()[:320]
+    before = read_cursor(query["before"]) if query.get("before") else None
+    async with parts_of(request).database.reading() as session:
+        account_id = await _account_named(session, name)
+        if name and account_id is None:
+            found: Sequence[AuditEntry] = []
+        else:
+            found = await audit.page(session, limit=PER_PAGE + 1, account_id=account_id, after=before)
+        lines = await lines_of(session, found[:PER_PAGE])
+    return page(
+        request,
+        "admin/audit.html",
+        lines=lines,
+        name=name,
+        newest=query_with(query, before=None) if before else None,
+        older=query_with(query, before=cursor_after(lines[-1])) if len(found) > PER_PAGE else None,
+    )
+
+
+async def _account_named(session: AsyncSession, name: str) -> uuid.UUID | None:
+    if not name:
+        return None
+    try:
+        account = await find_account_named(session, name=name.replace("\0", ""))
+    except ValueError:  # neither an id nor an address
+        return None
+    return account.id if account else None
+
+
+def _line(entry: AuditEntry, addresses: Mapping[uuid.UUID, str]) -> Line:
+    by, to = entry.operator_id, entry.account_id
+    operator = "command line" if by is None else addresses.get(by, str(by))
+    return Line(
+        id=entry.id,
+        created_at=entry.at,
+        act=ACTS[Act(entry.action)] if entry.action in set(Act) else entry.action,
+        operator="the owner" if by is not None and by == to else operator,
+        account_id=to if to in addresses else None,
+        account="" if to is None else addresses.get(to, str(to)),
+        details=[
+            (DETAILS.get(name, name), money(value) if name.endswith("Cents") else str(value))
+            for name, value in entry.details.items()
+            if value is not None
+        ],
+    )

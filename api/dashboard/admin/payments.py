@@ -1,0 +1,89 @@
+"""Orders that wait for an operator, and those that were decided."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from api.accounts import orders
+from api.cursor import cursor_after, read_cursor
+from api.dashboard.admin.request import FieldRefusedError, identifier, parts_of, reason_of
+from api.dashboard.forms import Form, read_form
+from api.dashboard.refusals import PageRefused
+from api.dashboard.rendering import page, query_with, redirect
+from api.dashboard.visitor import visitor_of
+from domain import payments
+
+PER_PAGE = 50
+LONGEST_NOTE = 200
+
+router = APIRouter()
+
+
+@router.get("/admin/payments")
+async def list_payments(request: Request) -> Response:
+    """Open orders first to come first, or those of another state."""
+    return await _list_page(request)
+
+
+@router.post("/admin/payments/{paymentId}/approve")
+async def approve(request: Request, paymentId: str) -> Response:
+    """The money is there: credit what was bought."""
+
+    async def decide(session: AsyncSession, payment_id: uuid.UUID, _form: Form, now: datetime) -> bool:
+        operator_id = visitor_of(request).account_id
+        plans = parts_of(request).plans
+        return await orders.approve(session, plans, payment_id=payment_id, operator_id=operator_id, now=now)
+
+    return await _decided(request, paymentId, "payment_approved", decide)
+
+
+@router.post("/admin/payments/{paymentId}/reject")
+async def reject(request: Request, paymentId: str) -> Response:
+    """Nothing is credited; the owner reads why."""
+
+    async def decide(session: AsyncSession, payment_id: uuid.UUID, form: Form, now: datetime) -> bool:
+        note, operator_id = reason_of(form, LONGEST_NOTE), visitor_of(request).account_id
+        return await orders.reject(session, payment_id=payment_id, note=note, operator_id=operator_id, now=now)
+
+    return await _decided(request, paymentId, "payment_rejected", decide)
+
+
+Decide = Callable[[AsyncSession, uuid.UUID, Form, datetime], Awaitable[bool]]
+
+
+async def _decided(request: Request, text: str, notice: str, decide: Decide) -> Response:
+    form, payment_id = await read_form(request), identifier(text, "order")
+    try:
+        async with parts_of(request).database.transaction() as session:
+            did = await decide(session, payment_id, form, datetime.now(UTC))
+    except FieldRefusedError as error:
+        return await _list_page(request, 422, str(error))
+    except ValueError:
+        raise PageRefused(404, "There is no such order, or its plan is none any more.") from None
+    return redirect("/admin/payments", notice if did else "payment_decided_before")
+
+
+async def _list_page(request: Request, status: int = 200, error: str = "") -> Response:
+    query = request.query_params
+    wanted = query.get("status", payments.OPEN)
+    after = read_cursor(query["after"]) if query.get("after") else None
+    async with parts_of(request).database.reading() as session:
+        found = await payments.page_of_all(
+            session, limit=PER_PAGE + 1, status=None if wanted == "all" else wanted, after=after
+        )
+    more, found = len(found) > PER_PAGE, found[:PER_PAGE]
+    return page(
+        request,
+        "admin/payments.html",
+        status,
+        orders=found,
+        wanted=wanted,
+        first=query_with(query, after=None) if after else None,
+        older=query_with(query, after=cursor_after(found[-1][0])) if more else None,
+        error=error,
+    )

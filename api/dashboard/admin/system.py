@@ -1,0 +1,58 @@
+"""How the service stands, and the check of its ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from importlib import metadata
+
+from fastapi import APIRouter, Request, Response
+from temporalio.service import RPCError
+
+from api.dashboard.admin.request import parts_of
+from api.dashboard.admin.state import LEDGER_CHECK, PROBE_SECONDS, system_state
+from api.dashboard.forms import read_form
+from api.dashboard.rendering import page, redirect
+from api.dashboard.visitor import visitor_of
+from domain import audit
+from domain.audit import Act
+from engines.provenance import PROVENANCES
+
+router = APIRouter()
+
+
+@router.get("/admin/system")
+async def show_system(request: Request) -> Response:
+    """Parts, queues, schedules, builds, engines, and what the ledger's last check found."""
+    parts = parts_of(request)
+    return page(
+        request,
+        "admin/system.html",
+        state=await system_state(parts),
+        version=metadata.version("tryon-service"),
+        engines=PROVENANCES,
+        chosen=parts.settings.engine.engine,
+        ui_url=parts.settings.temporal.ui_url,
+    )
+
+
+@router.post("/admin/ledger-check")
+async def check_ledger(request: Request) -> Response:
+    """Start a check now, rather than within the hour."""
+    await read_form(request)
+    parts = parts_of(request)
+    try:
+        schedule = parts.temporal.get_schedule_handle(LEDGER_CHECK.name)
+        await asyncio.wait_for(schedule.trigger(), PROBE_SECONDS)
+    except (TimeoutError, RPCError, RuntimeError):
+        return redirect("/admin/system", "ledger_check_not_started")
+    async with parts.database.transaction() as session:
+        audit.add_entry(
+            session,
+            action=Act.LEDGER_CHECK_STARTED,
+            operator_id=visitor_of(request).account_id,
+            account_id=None,
+            details={},
+            now=datetime.now(UTC),
+        )
+    return redirect("/admin/system", "ledger_check_started")

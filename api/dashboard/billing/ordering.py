@@ -1,0 +1,218 @@
+"""Ordering, paying and withdrawing: a page that repeats what is bought, then the order: transport only."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from api.dashboard.billing import words
+from api.dashboard.billing.router import billing_page
+from api.dashboard.forms import Form, read_form
+from api.dashboard.refusals import PageRefused
+from api.dashboard.rendering import ROOT, page, query_with, redirect
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from api.payments.provider import PaymentPageError
+from domain import accounts, orders, payments
+from domain.orders import OrderRefusedError
+from domain.payments import OPEN
+from domain.plans import terms_of
+from domain.tables import Payment
+
+PER_PAGE = 50
+
+router = APIRouter()
+
+
+@router.get("/billing/top-up")
+async def ask_for_topup(request: Request) -> Response:
+    """Repeat which pack it is and what it costs."""
+    generations = _size(request.query_params.get("generations", ""))
+    parts = _parts(request)
+    async with parts.database.reading() as session:
+        account = await accounts.get_account(session, account_id=visitor_of(request).account_id)
+    try:
+        price = orders.pack_price(parts.plans, account, generations)
+    except OrderRefusedError as refused:
+        return await billing_page(request, 422, str(refused))
+    return page(
+        request,
+        "billing/top_up.html",
+        generations=generations,
+        price=price,
+        terms=terms_of(account, parts.plans),
+        order=uuid.uuid4(),
+        provider=parts.payments,
+    )
+
+
+@router.post("/billing/top-up")
+async def order_topup(request: Request) -> Response:
+    """Place the order."""
+    form, parts = await read_form(request), _parts(request)
+    try:
+        async with parts.database.transaction() as session:
+            payment = await orders.order_topup(
+                session,
+                parts.plans,
+                account_id=visitor_of(request).account_id,
+                generations=_size(form.text("generations")),
+                provider=parts.payments.name,
+                now=datetime.now(UTC),
+                payment_id=_order_id(form),
+            )
+    except OrderRefusedError as refused:
+        return await billing_page(request, 422, str(refused))
+    return redirect(f"/billing/orders/{payment.id}", "order_placed")
+
+
+@router.get("/billing/plan")
+async def ask_for_plan(request: Request) -> Response:
+    """Repeat what the plan gives and what changes."""
+    parts, name = _parts(request), request.query_params.get("plan", "")
+    async with parts.database.reading() as session:
+        account = await accounts.get_account(session, account_id=visitor_of(request).account_id)
+    try:
+        price = orders.plan_price(parts.plans, account, name)
+    except OrderRefusedError as refused:
+        return await billing_page(request, 422, str(refused))
+    return page(
+        request,
+        "billing/plan.html",
+        name=name,
+        plan=parts.plans.get(name),
+        price=price,
+        before=account,
+        order=uuid.uuid4(),
+        provider=parts.payments,
+    )
+
+
+@router.post("/billing/plan")
+async def order_plan(request: Request) -> Response:
+    """Place the order; the plan changes once it is paid."""
+    form, parts = await read_form(request), _parts(request)
+    try:
+        async with parts.database.transaction() as session:
+            payment = await orders.order_plan(
+                session,
+                parts.plans,
+                account_id=visitor_of(request).account_id,
+                plan=form.text("plan"),
+                provider=parts.payments.name,
+                now=datetime.now(UTC),
+                payment_id=_order_id(form),
+            )
+    except OrderRefusedError as refused:
+        return await billing_page(request, 422, str(refused))
+    return redirect(f"/billing/orders/{payment.id}", "order_placed")
+
+
+@router.get("/billing/orders")
+async def list_orders(request: Request) -> Response:
+    """Every order of the account, newest first."""
+    query = request.query_params
+    place = words.read_place(query.get("before", ""))
+    after = (place[0], place[2]) if place else None
+    async with _parts(request).database.reading() as session:
+        found = await payments.page_of_account(
+            session, account_id=visitor_of(request).account_id, limit=PER_PAGE + 1, after=after
+        )
+    more, found = len(found) > PER_PAGE, found[:PER_PAGE]
+    older = query_with(query, before=words.place_text((found[-1].created_at, 0, found[-1].id))) if more else None
+    newest = f"{ROOT}/billing/orders" if after else None
+    return page(request, "billing/orders.html", orders=found, newest=newest, older=older, words=words)
+
+
+@router.get("/billing/orders/{paymentId}")
+async def show_order(request: Request, paymentId: str) -> Response:
+    """How an order stands, and what can be done about it."""
+    payment = await _find(request, paymentId)
+    return page(request, "billing/order.html", payment=payment, online=_payable_online(request, payment), words=words)
+
+
+@router.get("/billing/orders/{paymentId}/pay")
+async def pay(request: Request, paymentId: str) -> Response:
+    """Send the browser to the provider's page.
+
+    A link leads here, not a form: for one order it is always the same page, and browsers let no form of ours end up
+    on another host.
+    """
+    payment, parts, own = await _find(request, paymentId), _parts(request), f"/billing/orders/{paymentId}"
+    if visitor_of(request).blocked_reason is not None:
+        raise PageRefused(403, "This account is blocked, so nothing can be paid.")
+    if not _payable_online(request, payment):
+        return redirect(own)
+    base = parts.settings.dashboard.base_url(parts.settings.api)
+    try:
+        opened = await parts.payments.begin(
+            payment,
+            subject=words.subject_of(payment),
+            return_url=f"{base}{ROOT}{own}?notice=payment_returned",
+            cancel_url=f"{base}{ROOT}{own}",
+            now=datetime.now(UTC),
+        )
+    except PaymentPageError as error:
+        raise PageRefused(503, str(error)) from None
+    async with parts.database.transaction() as session:
+        still_open = opened is not None and await payments.note_reference(
+            session, payment_id=payment.id, reference=opened.reference
+        )
+    return RedirectResponse(opened.url, 303) if opened is not None and still_open else redirect(own)
+
+
+@router.post("/billing/orders/{paymentId}/withdraw")
+async def withdraw(request: Request, paymentId: str) -> Response:
+    """Close an order that is not wanted any more, once nobody can pay it."""
+    await read_form(request)
+    payment, parts = await _find(request, paymentId), _parts(request)
+    if _payable_online(request, payment):
+        try:
+            given_up = await parts.payments.give_up(payment)
+        except PaymentPageError as error:
+            raise PageRefused(503, str(error)) from None
+        if not given_up:
+            raise PageRefused(409, "This order is being paid, so it cannot be withdrawn.")
+    async with parts.database.transaction() as session:
+        did = await payments.withdraw(
+            session, payment_id=payment.id, account_id=payment.account_id, now=datetime.now(UTC)
+        )
+    return redirect(f"/billing/orders/{payment.id}", "order_withdrawn" if did else "order_closed")
+
+
+async def _find(request: Request, text: str) -> Payment:
+    try:
+        payment_id = uuid.UUID(text)
+    except ValueError:
+        raise PageRefused(404, "There is no such order.") from None
+    async with _parts(request).database.reading() as session:
+        payment = await payments.find_payment(session, payment_id=payment_id, account_id=visitor_of(request).account_id)
+    if payment is None:
+        raise PageRefused(404, "There is no such order.")
+    return payment
+
+
+def _payable_online(request: Request, payment: Payment) -> bool:
+    provider = _parts(request).payments
+    return provider.online and payment.provider == provider.name and payment.status == OPEN
+
+
+def _size(text: str) -> int:
+    """The size of a pack; 0, which no pack has, for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+def _order_id(form: Form) -> uuid.UUID | None:
+    """What the form was given, so that sending it twice orders once."""
+    try:
+        return uuid.UUID(form.text("order"))
+    except ValueError:
+        return None
+
+
+def _parts(request: Request) -> ApiParts:
+    parts: ApiParts = request.app.state.parts
+    return parts

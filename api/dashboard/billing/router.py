@@ -1,0 +1,107 @@
+"""The page of usage and billing, and the ledger as a file: transport only."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from api.dashboard.billing import words
+from api.dashboard.rendering import page, query_with
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from domain import accounts, orders, payments, quota, statements
+from domain.payments import OPEN
+from domain.plans import terms_of
+from domain.usage import usage_of
+
+PER_PAGE = 50
+NEWEST_ORDERS = 10
+EXPORTED_AT_ONCE = 1000
+
+CSV_FIELDS = ("at", "kind", "change", "source", "allowance", "job", "left_after")
+
+router = APIRouter()
+
+
+@router.get("/billing")
+async def show_billing(request: Request) -> Response:
+    """Standing, what may be bought, orders and ledger."""
+    return await billing_page(request)
+
+
+@router.get("/billing/ledger.csv")
+async def export_ledger(request: Request) -> Response:
+    """Every movement of the account, oldest first."""
+    parts: ApiParts = request.app.state.parts
+    headers = {"Content-Disposition": 'attachment; filename="ledger.csv"'}
+    return StreamingResponse(
+        _csv_lines(parts, visitor_of(request).account_id), media_type="text/csv; charset=utf-8", headers=headers
+    )
+
+
+async def billing_page(request: Request, status: int = 200, error: str = "") -> Response:
+    """The page, with what went wrong on top of it."""
+    parts: ApiParts = request.app.state.parts
+    query, account_id, now = request.query_params, visitor_of(request).account_id, datetime.now(UTC)
+    place = words.read_place(query.get("before", "")) if request.method == "GET" else None
+    async with parts.database.reading() as session:
+        account = await accounts.get_account(session, account_id=account_id)
+        usage = await usage_of(session, parts.plans, account_id=account_id, now=now)
+        left = await quota.generations_left(session, parts.plans, account=account, now=now)
+        placed = await payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1)
+        movements = await statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place)
+    more, movements = len(movements) > PER_PAGE, movements[:PER_PAGE]
+    terms = terms_of(account, parts.plans)
+    return page(
+        request,
+        "billing/show.html",
+        status,
+        error=error,
+        usage=usage,
+        left=left,
+        terms=terms,
+        plans=orders.orderable_plans(parts.plans),
+        packs=() if terms.trial_days is not None else parts.plans.topup_packs,
+        plan_waits=any(each.plan is not None and each.status == OPEN for each in placed),
+        orders=placed[:NEWEST_ORDERS],
+        more_orders=len(placed) > NEWEST_ORDERS,
+        movements=movements,
+        newest="/dashboard/billing#ledger" if place else None,
+        older=f"{query_with(query, before=words.place_text(movements[-1].place))}#ledger" if more else None,
+        words=words,
+    )
+
+
+async def _csv_lines(parts: ApiParts, account_id: uuid.UUID) -> AsyncIterator[str]:
+    """Lines, a page of entries at a time: whoever reads slowly holds up no transaction."""
+    yield ",".join(CSV_FIELDS) + "\r\n"
+    left: dict[uuid.UUID, int] = {}
+    place = None
+    while True:
+        async with parts.database.reading() as session:
+            movements = await statements.read_from_the_first(
+                session, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
+            )
+        if movements:
+            place = movements[-1].place
+            yield "".join(_csv_line(each) for each in movements)
+        if len(movements) < EXPORTED_AT_ONCE:
+            return
+
+
+def _csv_line(movement: statements.Movement) -> str:
+    """No field holds a text of anybody's, so none needs quotes."""
+    fields = (
+        movement.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        movement.kind,
+        movement.change,
+        movement.source,
+        movement.allowance_id,
+        movement.job_id or "",
+        movement.left,
+    )
+    return ",".join(str(each) for each in fields) + "\r\n"

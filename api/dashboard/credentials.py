@@ -1,0 +1,108 @@
+"""Passwords as pages ask for them, with the count of failures before them; and what follows when one fits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fastapi import Request
+from starlette.responses import Response
+
+from api.dashboard.cookies import SESSION, read_cookie, set_cookie
+from api.parts import ApiParts
+from domain import logins, sessions, throttles
+from domain.email_addresses import spelling
+from domain.keys import KeyDigester
+from domain.logins import Credentials
+from domain.throttles import SIGN_IN_PER_ADDRESS, SIGN_IN_PER_NETWORK, Subject
+
+SIGN_IN = "sign-in"
+
+
+class PasswordRefused(Exception):
+    """A password that does not fit, or that was not even looked at.
+
+    Attributes:
+        sentence: For the visitor; the same whether the address is unknown or the password wrong.
+        wait_seconds: Until the next try is looked at, where there were too many.
+    """
+
+    def __init__(self, sentence: str, wait_seconds: int = 0) -> None:
+        self.sentence = sentence
+        self.wait_seconds = wait_seconds
+        super().__init__(sentence)
+
+    @property
+    def status(self) -> int:
+        """Of the answer."""
+        return 429 if self.wait_seconds else 422
+
+
+def address_of(request: Request) -> str:
+    """Where the request comes from."""
+    return request.client.host if request.client else ""
+
+
+async def prove(parts: ApiParts, request: Request, *, email: str, password: str) -> Credentials:
+    """What the password fits to. Every try counts against its address and its network until it succeeds.
+
+    Raises:
+        PasswordRefused: It does not fit, or there were too many tries.
+    """
+    email, now = spelling(email), datetime.now(UTC)
+    by_address = sign_in_subject(parts.digester, email)
+    by_network = throttles.network_subject(parts.digester, SIGN_IN, SIGN_IN_PER_NETWORK, address=address_of(request))
+    wait = await parts.forgetful_database.write(
+        lambda session: throttles.seconds_to_wait(session, (by_address, by_network), now=now)
+    )
+    if wait:
+        raise PasswordRefused(f"There were too many tries. Wait {duration(wait)}, then try again.", wait)
+    async with parts.database.reading() as session:
+        credentials = await logins.find_credentials(session, email=email)
+    fits = await parts.passwords.fits(password, credentials.password_hash if credentials else None)
+    if credentials is None or not fits:
+        raise PasswordRefused("The address or the password is not right.")
+    await parts.forgetful_database.write(
+        lambda session: throttles.forgive(session, wholly=(by_address,), once=(by_network,))
+    )
+    return credentials
+
+
+def sign_in_subject(digester: KeyDigester, email: str) -> Subject:
+    """What tries to sign in with an address are counted under."""
+    return throttles.address_subject(digester, SIGN_IN, SIGN_IN_PER_ADDRESS, email=email)
+
+
+async def sign_in(
+    parts: ApiParts, request: Request, response: Response, credentials: Credentials, password: str
+) -> bool:
+    """Open a session for a password that fitted, in the place of the one that the browser had.
+
+    Returns:
+        False if the password was changed in this very moment.
+    """
+    kept, new_hash = credentials.password_hash, None
+    if kept is not None and not parts.passwords.is_current(kept):
+        new_hash = await parts.passwords.hash(password)
+    old = read_cookie(request.scope, SESSION, parts.settings.dashboard)
+    async with parts.database.transaction() as session:
+        if old is not None:
+            await sessions.end_session_of(session, token=old)
+        token = await logins.sign_in(
+            session,
+            credentials=credentials,
+            address=address_of(request),
+            user_agent=request.headers.get("User-Agent", ""),
+            new_hash=new_hash,
+            now=datetime.now(UTC),
+        )
+    if token is None:
+        return False
+    set_cookie(response, SESSION, token, parts.settings.dashboard)
+    return True
+
+
+def duration(seconds: int) -> str:
+    """A wait in words."""
+    if seconds < 90:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    return f"{-(-seconds // 60)} minutes"

@@ -1,0 +1,84 @@
+"""The docs, as pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from api.dashboard.docs.library import FOLDER, TEXTS, operator_texts, read_text
+from api.dashboard.forms import read_form
+from api.dashboard.refusals import PageRefused
+from api.dashboard.rendering import page
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from domain import keys
+from domain.errors import CATALOGUE
+
+router = APIRouter()
+
+PLACEHOLDER = "$TRYON_KEY"
+"""What stands in place of a key: no key can be shown twice."""
+
+
+@router.get("/docs")
+async def quickstart(request: Request) -> HTMLResponse:
+    """How to make the first call."""
+    return _page(request, "docs/quickstart.html", key=PLACEHOLDER, filled_in=False)
+
+
+@router.post("/docs")
+async def quickstart_with_key(request: Request) -> HTMLResponse:
+    """The same with a new test key of the account in every snippet; it is shown this once, like any key.
+
+    Raises:
+        PageRefused: The account has as many keys as it may have.
+    """
+    await read_form(request)
+    parts: ApiParts = request.app.state.parts
+    account_id = visitor_of(request).account_id
+    try:
+        async with parts.database.transaction() as session:
+            _, key = await keys.create_own_key(session, parts.digester, account_id=account_id, mode=keys.TEST)
+    except keys.TooManyKeysError:
+        sentence = f"There are {keys.MOST_IN_USE} keys in use, which is as many as you may have. Revoke one first."
+        raise PageRefused(409, sentence) from None
+    return _page(request, "docs/quickstart.html", key=key, filled_in=True)
+
+
+@router.get("/docs/limits")
+async def limits(request: Request) -> HTMLResponse:
+    """What there is to spend, how often one may call, and what the answers are beyond."""
+    parts: ApiParts = request.app.state.parts
+    return _page(request, "docs/limits.html", book=parts.plans, settings=parts.settings, catalogue=CATALOGUE)
+
+
+@router.get("/docs/{name}")
+async def text(request: Request, name: str) -> HTMLResponse:
+    """One of the texts.
+
+    Raises:
+        PageRefused: There is none of that name for this reader.
+    """
+    parts: ApiParts = request.app.state.parts
+    base_url = parts.settings.dashboard.base_url(parts.settings.api)
+    found = read_text(name, operator=visitor_of(request).operator, base_url=base_url)
+    if found is None:
+        missing = name in TEXTS and not FOLDER.is_dir()
+        sentence = "This installation came without its texts." if missing else "There is no such page in the docs."
+        raise PageRefused(404, sentence)
+    return _page(request, "docs/text.html", text=found)
+
+
+def _page(request: Request, template: str, **context: Any) -> HTMLResponse:
+    parts: ApiParts = request.app.state.parts
+    texts = {name: each.label for name, each in TEXTS.items()} if FOLDER.is_dir() else {}
+    others = operator_texts() if visitor_of(request).operator else {}
+    common: dict[str, Any] = {
+        "texts": texts,
+        "others": others,
+        "base_url": parts.settings.dashboard.base_url(parts.settings.api),
+        "result_ttl": parts.settings.jobs.result_ttl_seconds,
+    }
+    return page(request, template, **common, **context)

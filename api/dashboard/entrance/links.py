@@ -1,0 +1,202 @@
+"""Pages that links in mail lead to. Looking at one changes nothing: programs that read mail do that too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+from sqlalchemy.exc import IntegrityError
+from starlette.responses import Response
+
+from api.dashboard import credentials
+from api.dashboard.cookies import SESSION, set_cookie
+from api.dashboard.credentials import PasswordRefused, sign_in_subject
+from api.dashboard.forms import Form, read_form
+from api.dashboard.mailing import letterhead, writing
+from api.dashboard.rendering import page, redirect
+from api.dashboard.visitor import Visitor, possible_visitor
+from api.parts import ApiParts
+from domain import accounts, address_changes, email_tokens, logins, sessions, throttles
+from domain.email_tokens import Purpose
+from domain.logins import Credentials
+from domain.passwords import check_password
+from domain.tables import Account, EmailToken
+
+router = APIRouter()
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link that is worth something.
+
+    Attributes:
+        token: What it carries.
+        row: What it stands for.
+        account: Whose it is.
+        own_visitor: Whoever looks at it, if that is the account's owner, signed in.
+    """
+
+    token: str
+    row: EmailToken
+    account: Account
+    own_visitor: Visitor | None
+
+
+@router.get("/verify")
+async def show_verify(request: Request) -> Response:
+    """Ask to confirm, for the password too where nobody is signed in.
+
+    A stranger may have signed up with somebody else's address. Its owner, who gets this link, does not know the
+    stranger's password, and so opens no account for the stranger by a careless click.
+    """
+    link = await _find(request, Purpose.VERIFY, request.query_params.get("token", ""))
+    return _dead(request) if link is None else _verify_page(request, link)
+
+
+@router.post("/verify")
+async def verify(request: Request) -> Response:
+    """Confirm the address, and be signed in."""
+    parts: ApiParts = request.app.state.parts
+    form = await read_form(request)
+    link = await _find(request, Purpose.VERIFY, form.text("token"))
+    if link is None:
+        return _dead(request)
+    try:
+        fitted = await _prove(request, link, form)
+    except PasswordRefused as error:
+        return _verify_page(request, link, error)
+    async with parts.database.transaction() as session:
+        now = datetime.now(UTC)
+        used = await email_tokens.use_up(session, purpose=Purpose.VERIFY, token=link.token, now=now)
+        if used is None:
+            return _dead(request)
+        has_trial = await logins.verify(session, parts.plans, parts.digester, account_id=used[0], now=now)
+        renewed = link.own_visitor and await sessions.renew_session(session, session_id=link.own_visitor.session_id)
+    answer = redirect("/", "verified" if has_trial else "verified_without_trial")
+    if renewed:
+        set_cookie(answer, SESSION, renewed, parts.settings.dashboard)
+    elif fitted is not None:
+        await credentials.sign_in(parts, request, answer, fitted, form.exact("password"))
+    return answer
+
+
+@router.get("/reset")
+async def show_reset(request: Request) -> Response:
+    """Ask for a new password."""
+    link = await _find(request, Purpose.RESET, request.query_params.get("token", ""))
+    return _dead(request) if link is None else _reset_page(request, link)
+
+
+@router.post("/reset")
+async def reset(request: Request) -> Response:
+    """Set a new password; every browser is signed out, this one too."""
+    parts: ApiParts = request.app.state.parts
+    form = await read_form(request)
+    link = await _find(request, Purpose.RESET, form.text("token"))
+    if link is None:
+        return _dead(request)
+    password = form.exact("password")
+    try:
+        check_password(password, email=link.account.email)
+    except ValueError as error:
+        return _reset_page(request, link, 422, str(error))
+    password_hash = await parts.passwords.hash(password)
+    async with parts.database.transaction() as session:
+        changed = await logins.reset(
+            session,
+            parts.plans,
+            parts.digester,
+            token=link.token,
+            password_hash=password_hash,
+            now=datetime.now(UTC),
+        )
+    if changed is None:
+        return _dead(request)
+    tries = sign_in_subject(parts.digester, link.account.email)
+    await parts.forgetful_database.write(lambda session: throttles.forgive(session, wholly=(tries,)))
+    return redirect("/log-in", "password_changed")
+
+
+@router.get("/change-address")
+async def show_change(request: Request) -> Response:
+    """Ask to confirm a new address, for the password too where nobody is signed in."""
+    link = await _find(request, Purpose.CHANGE, request.query_params.get("token", ""))
+    return _dead(request) if link is None else _change_page(request, link)
+
+
+@router.post("/change-address")
+async def change_address(request: Request) -> Response:
+    """Use the new address from now on."""
+    parts: ApiParts = request.app.state.parts
+    form = await read_form(request)
+    link = await _find(request, Purpose.CHANGE, form.text("token"))
+    if link is None:
+        return _dead(request)
+    try:
+        await _prove(request, link, form)
+    except PasswordRefused as error:
+        return _change_page(request, link, error)
+    try:
+        async with writing(parts) as session:
+            changed = await address_changes.change_address(
+                session, parts.digester, letterhead(parts.settings), token=link.token, now=datetime.now(UTC)
+            )
+    except IntegrityError:  # the address has just become somebody else's
+        return _dead(request)
+    if not changed:
+        return _dead(request)
+    return redirect("/" if link.own_visitor else "/log-in", "address_changed")
+
+
+async def _find(request: Request, purpose: Purpose, token: str) -> Link | None:
+    parts: ApiParts = request.app.state.parts
+    async with parts.database.reading() as session:
+        row = await email_tokens.look_at(session, purpose=purpose, token=token, now=datetime.now(UTC))
+        account = None if row is None else await accounts.find_account(session, account_id=row.account_id)
+    if row is None or account is None or account.erased_at is not None:
+        return None
+    visitor = possible_visitor(request)
+    return Link(token, row, account, visitor if visitor and visitor.account_id == account.id else None)
+
+
+async def _prove(request: Request, link: Link, form: Form) -> Credentials | None:
+    """What the password fits to; nothing for the owner who is signed in, and is not asked for it.
+
+    Raises:
+        PasswordRefused: It does not fit.
+    """
+    if link.own_visitor is not None:
+        return None
+    parts: ApiParts = request.app.state.parts
+    return await credentials.prove(parts, request, email=link.account.email, password=form.exact("password"))
+
+
+def _verify_page(request: Request, link: Link, refused: PasswordRefused | None = None) -> Response:
+    return _asking_page(request, "entrance/verify.html", link, refused)
+
+
+def _change_page(request: Request, link: Link, refused: PasswordRefused | None = None) -> Response:
+    return _asking_page(request, "entrance/change_address.html", link, refused)
+
+
+def _asking_page(request: Request, template: str, link: Link, refused: PasswordRefused | None) -> Response:
+    return page(
+        request,
+        template,
+        refused.status if refused else 200,
+        link_token=link.token,
+        email=link.row.email,
+        asks_password=link.own_visitor is None,
+        problem=refused.sentence if refused else "",
+    )
+
+
+def _reset_page(request: Request, link: Link, status: int = 200, problem: str = "") -> Response:
+    return page(
+        request, "entrance/reset.html", status, link_token=link.token, email=link.account.email, problem=problem
+    )
+
+
+def _dead(request: Request) -> Response:
+    return page(request, "entrance/dead_link.html", 404)

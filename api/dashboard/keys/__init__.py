@@ -1,0 +1,1 @@
+"""API keys of an account: made and shown once, listed, replaced, revoked."""

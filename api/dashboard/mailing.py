@@ -1,0 +1,49 @@
+"""From a transaction that has written mail to the workflow that sends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+from temporalio.service import RPCError
+
+from api.parts import ApiParts
+from domain.letters import Letterhead
+from domain.mails import written_in
+from domain.tables import Mail
+from runtime.settings import Settings
+from workflows.mail import start_mail
+
+log = structlog.get_logger(__name__)
+
+
+def letterhead(settings: Settings) -> Letterhead:
+    """Who writes, and where the links lead."""
+    return Letterhead(settings.dashboard.name, settings.dashboard.base_url(settings.api))
+
+
+@asynccontextmanager
+async def writing(parts: ApiParts) -> AsyncIterator[AsyncSession]:
+    """A transaction; what it has written is handed over once it is committed, for at most a second."""
+    async with parts.database.transaction() as session:
+        yield session
+    await hand_over(parts, written_in(session))
+
+
+async def hand_over(parts: ApiParts, written: Sequence[Mail]) -> None:
+    """Have messages sent, as far as that goes at once; a scheduled round sees to the others.
+
+    Without a mail server they stay where they are, and the log says so: neither to whom nor with which link.
+    """
+    for mail in written:
+        if parts.settings.mail.host is None:
+            log.info("mail waits for the operator: tryon mail show", mail_id=str(mail.id), subject=mail.subject)
+            continue
+        try:
+            starting = start_mail(parts.temporal, str(mail.id))
+            await asyncio.wait_for(starting, parts.settings.temporal.start_timeout_seconds)
+        except (TimeoutError, RPCError, RuntimeError):
+            log.warning("mail is sent later: Temporal did not answer", mail_id=str(mail.id))

@@ -1,0 +1,53 @@
+"""``GET /dashboard/``: transport only."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+from fastapi import APIRouter, Request, Response
+
+from api.dashboard.overview.plot import plot_of
+from api.dashboard.rendering import page
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from domain import job_figures
+from domain.errors import sentence_of
+from domain.usage import Usage, usage_of
+
+DAYS, FAILURES = 30, 5
+
+router = APIRouter()
+
+
+@router.get("/")
+async def show_overview(request: Request) -> Response:
+    """Everything in one reading, so that the figures belong together."""
+    parts: ApiParts = request.app.state.parts
+    account_id, now = visitor_of(request).account_id, datetime.now(UTC)
+    today = now.date()
+    first = today - timedelta(days=DAYS - 1)
+    async with parts.database.reading() as session:
+        usage = await usage_of(session, parts.plans, account_id=account_id, now=now)
+        steps = await job_figures.first_steps(session, account_id=account_id)
+        days = await job_figures.jobs_per_day(session, account_id=account_id, first=first, last=today)
+        durations = await job_figures.durations_since(session, account_id=account_id, first=first)
+        failures = await job_figures.last_failures(session, account_id=account_id, limit=FAILURES)
+    return page(
+        request,
+        "overview/show.html",
+        usage=usage,
+        trial_days_left=trial_days_left(usage, now),
+        steps=steps,
+        span=DAYS,
+        plot=plot_of(days),
+        durations=durations,
+        failures=[(failure, sentence_of(failure.error_code)) for failure in failures],
+    )
+
+
+def trial_days_left(usage: Usage, now: datetime) -> int | None:
+    """Days of a trial that are left, begun ones too; 0 for one that is over, None for a plan."""
+    if usage.trial_ends_at is None:
+        return None
+    return max(0, math.ceil((usage.trial_ends_at - now) / timedelta(days=1)))

@@ -1,0 +1,160 @@
+"""From the form to the body that the API takes. Which fields there are is for the API's own models to say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args, get_origin
+
+from api.dashboard.forms import Form
+from api.dashboard.playground.samples import BY_NAME, PORTRAIT, picture_of
+from api.tryon.reading import TryOnRequest
+from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
+from domain.errors import TryOnError
+from imaging.data_uri import encode_data_uri_bytes
+from workflows.contracts import MAX_GARMENTS
+
+PERSON = "customerPhotoBase64"
+PRODUCT, FRONT, BACK, CATEGORY = "productId", "garmentImageUrl", "garmentBackImageUrl", "category"
+ALIASES = [str(field.alias) for field in GarmentFields.model_fields.values()]
+TEXTS = [name for name in ALIASES if name not in (PRODUCT, FRONT, BACK)]
+"""Fields of a garment that are sent as they are typed or chosen."""
+
+UPLOADED, ADDRESS, REGISTERED, SAMPLE = "upload", "address", "product", "sample"
+SOURCES = {UPLOADED: "Upload", ADDRESS: "Address", REGISTERED: "Product", SAMPLE: "Sample"}
+"""Where a garment may come from."""
+
+FieldValues: TypeAlias = dict[str, str | bytes]
+_NAMED = re.compile(r"(?:garments\[(\d)\]\.?)?(\w*)(?:: *|(?= is required))")
+
+
+@dataclass
+class FieldRefused(Exception):
+    """A field that has to be mended.
+
+    Attributes:
+        field: Its name in the form, with ``garments[n].`` before it; empty where it is none in particular.
+        sentence: For the visitor.
+    """
+
+    field: str
+    sentence: str
+    status: int = 422
+    retry_after: int | None = None
+
+
+def options_of(alias: str) -> list[str]:
+    """What a field may hold, if it holds one of a few words."""
+    annotation = next(field.annotation for field in GarmentFields.model_fields.values() if field.alias == alias)
+    return list(_words(annotation))
+
+
+def _words(annotation: Any) -> Iterator[str]:
+    for part in get_args(annotation):
+        if get_origin(annotation) is Literal:
+            yield part
+        else:
+            yield from _words(part)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a form asks for.
+
+    Attributes:
+        garments: The API's fields of each garment; bytes stand for a picture that came along.
+        places: Where in the form each of them stands, from 0.
+    """
+
+    person: bytes
+    garments: Sequence[FieldValues]
+    places: Sequence[int]
+
+    @classmethod
+    def read(cls, form: Form) -> Attempt:
+        """Take the form apart.
+
+        Raises:
+            FieldRefused: Something that nothing goes without is not there.
+        """
+        upload = form.file(PERSON)
+        person = picture_of(PORTRAIT) if form.text("personSource") == SAMPLE else upload.data if upload else None
+        if person is None:
+            raise FieldRefused(PERSON, "Choose a photo of the person, or use the sample.")
+        read = {place: _garment(form, place) for place in range(MAX_GARMENTS)}
+        used = {place: garment for place, garment in read.items() if garment or place == 0}
+        for place, garment in used.items():
+            _check(place, garment)
+        return cls(person, list(used.values()), list(used))
+
+    @property
+    def model(self) -> type[TryOnRequest]:
+        """Which of the API's requests it is."""
+        return SingleRequest if len(self.garments) == 1 else ComboRequest
+
+    def body(self) -> bytes:
+        """The request as a program would send it. Takes a while with large pictures."""
+        if len(self.garments) == 1:
+            return _written({PERSON: self.person, **self.garments[0]})
+        return _written({PERSON: self.person, "garments": self.garments})
+
+    def locate(self, error: TryOnError) -> FieldRefused:
+        """The field that a refusal of the API names, so that it can be shown there."""
+        status, named = error.entry.status or 422, _NAMED.match(error.sentence)
+        if named is None or named[2] not in (PERSON, *ALIASES):
+            return FieldRefused("", error.sentence, status, error.retry_after)
+        field = PERSON if named[2] == PERSON else in_garment(self.places[int(named[1] or 0)], named[2])
+        return FieldRefused(field, error.sentence[named.end() :].strip(), status, error.retry_after)
+
+
+def in_garment(place: int, name: str) -> str:
+    """The name of a garment's field in the form: as the API calls it in its refusals of a combo."""
+    return f"garments[{place}].{name}"
+
+
+def is_filled(form: Form, place: int) -> bool:
+    """Whether anything was said about this garment."""
+    return bool(_garment(form, place)) or form.text(in_garment(place, "source")) not in ("", UPLOADED)
+
+
+def _garment(form: Form, place: int) -> FieldValues:
+    def text(name: str) -> str:
+        return form.text(in_garment(place, name))
+
+    def upload(name: str) -> bytes | None:
+        file = form.file(in_garment(place, name))
+        return file.data if file else None
+
+    sample = BY_NAME.get(text("sample"))
+    front: Mapping[str, FieldValues] = {
+        UPLOADED: {FRONT: upload(f"{FRONT}.file") or b""},
+        ADDRESS: {FRONT: text(FRONT)},
+        REGISTERED: {PRODUCT: text(f"{PRODUCT}.other") or text(PRODUCT)},
+        SAMPLE: {FRONT: picture_of(sample.name), CATEGORY: sample.category} if sample else {},
+    }
+    values = front.get(text("source") or UPLOADED, {})
+    values |= {BACK: upload(f"{BACK}.file") or text(BACK)}
+    values |= {name: said for name in TEXTS if (said := text(name))}
+    return {name: value for name, value in values.items() if value}
+
+
+def _check(place: int, garment: FieldValues) -> None:
+    if PRODUCT in garment:
+        return
+    if FRONT not in garment:
+        raise FieldRefused(in_garment(place, FRONT), "Choose a picture, an address, a product or a sample.")
+    if CATEGORY not in garment:
+        raise FieldRefused(in_garment(place, CATEGORY), "Say what part of the body the garment covers.")
+
+
+def _written(value: object) -> bytes:
+    """As JSON; pictures are put in as bytes, since making text of them first would stop everybody else."""
+    if isinstance(value, bytes):
+        return b'"%b"' % encode_data_uri_bytes(value)
+    if isinstance(value, dict):
+        return b"{%b}" % b",".join(_written(name) + b":" + _written(each) for name, each in value.items())
+    if isinstance(value, list):
+        return b"[%b]" % b",".join(map(_written, value))
+    return json.dumps(value).encode()

@@ -1,0 +1,176 @@
+"""The form, starting a job from it, and how the job stands: transport only."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.background import BackgroundTask
+
+from api.dashboard.forms import Form, read_form
+from api.dashboard.playground import samples
+from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, FieldRefused, in_garment, is_filled, options_of
+from api.dashboard.playground.stages import STAGES, stage_of
+from api.dashboard.playground.standing import standing_of
+from api.dashboard.refusals import wants_json
+from api.dashboard.rendering import page, redirect, static_url
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from api.rate_limit.headers import whole_seconds
+from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester
+from api.tryon.polling import JobReader
+from api.tryon.reading import read_request
+from api.tryon.schemas import JobId
+from domain import jobs, products
+from domain.errors import TryOnError
+from domain.rates import RatePolicy
+from engines.garment_kinds import GarmentKind
+from workflows.contracts import MAX_GARMENTS
+
+RUNS = RatePolicy("playground", requests=20, window_seconds=300)
+"""How often one account may press the button: as often as a key may call, and apart from every key's own budget."""
+
+PRODUCTS_OFFERED = 100
+
+router = APIRouter()
+
+
+@router.get("/playground")
+async def show(request: Request, productId: str = "", personSource: str = "") -> Response:  # as the form names them
+    """The form: empty, or with a product and the sample portrait chosen."""
+    form = Form()
+    form.add("personSource", personSource)
+    if productId:
+        form.add(in_garment(0, "source"), "product")
+        form.add(in_garment(0, PRODUCT), productId)
+    return await _form_page(request, form)
+
+
+@router.post("/playground/run")
+async def run(request: Request) -> Response:
+    """Start the job that the form describes, through the very checks, quota and ledger of the API."""
+    form = await read_form(request)
+    try:
+        acceptor, accepted = await _accept(request, form)
+    except FieldRefused as refused:
+        return await _refused(request, form, refused)
+    answer: Response
+    if wants_json(request):
+        answer = JSONResponse({"jobId": str(accepted.job_id)}, 202)
+    else:
+        answer = redirect(f"/jobs/{accepted.job_id}")
+    answer.background = BackgroundTask(acceptor.note_started, accepted)
+    return answer
+
+
+@router.get("/playground/jobs/{jobId}/state")
+async def state(request: Request, jobId: JobId) -> Response:  # spelled as in the contract
+    """How a job stands, for the script that waits for it."""
+    parts, account_id = _parts(request), visitor_of(request).account_id
+    standing = await JobReader(parts, account_id).state(jobId)
+    answer: dict[str, Any] = {"status": standing.status}
+    if standing.status == jobs.PROCESSING:
+        answer |= await _under_way(parts, account_id, jobId)
+    else:
+        answer |= await _means(parts, account_id)
+    if standing.status == jobs.COMPLETED:
+        answer["generationTimeMs"] = standing.generation_ms
+    if standing.status == jobs.FAILED:
+        answer["error"] = standing.error
+    return JSONResponse(answer)
+
+
+async def _accept(request: Request, form: Form) -> tuple[JobAcceptor, AcceptedJob]:
+    parts, account_id = _parts(request), visitor_of(request).account_id
+    slots: asyncio.Semaphore = request.app.state.image_slots
+    attempt = Attempt.read(form)
+    rate = await parts.rate_limiter.log.hit(account_id, RUNS)
+    try:
+        if not rate.admitted:
+            raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
+        async with slots:
+            read = await asyncio.to_thread(lambda: read_request(attempt.body(), attempt.model, parts.limits))
+        acceptor = JobAcceptor(parts, slots)
+        return acceptor, await acceptor.accept(Requester(account_id), read, None)
+    except TryOnError as error:
+        raise attempt.locate(error) from None
+
+
+async def _refused(request: Request, form: Form, refused: FieldRefused) -> Response:
+    headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
+    if wants_json(request):
+        answer = {"error": refused.sentence, "field": refused.field}
+        return JSONResponse(answer, refused.status, headers=headers)
+    shown = await _form_page(request, form, refused.status, {refused.field: refused.sentence})
+    shown.headers.update(headers)
+    return shown
+
+
+async def _form_page(request: Request, form: Form, status: int = 200, errors: dict[str, str] | None = None) -> Response:
+    parts, account_id = _parts(request), visitor_of(request).account_id
+    async with parts.database.reading() as session:
+        standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
+        newest = await products.list_products(session, account_id=account_id, limit=PRODUCTS_OFFERED)
+    offered = {products.public_id(product.id): product.name for product in newest}
+    chosen = form.text(in_garment(0, PRODUCT))
+    if chosen and chosen not in offered:
+        form.add(in_garment(0, f"{PRODUCT}.other"), chosen)
+    return page(
+        request,
+        "playground/form.html",
+        status,
+        form=form,
+        errors=errors or {},
+        standing=standing,
+        products=list(offered.items()),
+        samples=[(garment.name, garment.label) for garment in samples.GARMENTS],
+        sample_details=json.dumps(
+            {garment.name: [static_url(garment.file), garment.category] for garment in samples.GARMENTS}
+        ),
+        portrait=samples.file_of(samples.PORTRAIT),
+        sources=SOURCES,
+        stages=STAGES,
+        kinds=[kind.value for kind in GarmentKind],
+        choices=_choices,
+        in_garment=in_garment,
+        garment_places=range(MAX_GARMENTS),
+        filled_places=[place for place in range(MAX_GARMENTS) if is_filled(form, place)],
+        largest=parts.limits.max_bytes,
+        base_url=parts.settings.dashboard.base_url(parts.settings.api),
+    )
+
+
+async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dict[str, Any]:
+    identifier = uuid.UUID(job_id)
+    job = await parts.database.read(lambda session: jobs.find_job(session, job_id=identifier, account_id=account_id))
+    if job is None:
+        raise TryOnError("job_not_found")
+    garments = len(job.workflow_input.get("garments", ()))
+    stage = await stage_of(parts.temporal, str(job.id), garments)
+    return {
+        "stage": stage.name,
+        "words": stage.words,
+        "garment": stage.garment,
+        "garments": garments,
+        "elapsedMs": round((datetime.now(UTC) - job.created_at).total_seconds() * 1000),
+    }
+
+
+async def _means(parts: ApiParts, account_id: uuid.UUID) -> dict[str, Any]:
+    async with parts.database.reading() as session:
+        standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
+    return {"means": standing.sentence, "refusal": standing.refusal}
+
+
+def _choices(field: str) -> list[tuple[str, str]]:
+    return [(value, value.replace("_", " ").capitalize()) for value in options_of(field)]
+
+
+def _parts(request: Request) -> ApiParts:
+    parts: ApiParts = request.app.state.parts
+    return parts

@@ -1,0 +1,152 @@
+"""From a form's fields to what a product shall be, judged by the models of the API. Nothing here waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from api.dashboard.forms import Form, Upload
+from api.json_body import WireModel
+from api.pictures import PictureReader
+from api.products.reading import BACK, FRONT, ReadProduct, read_product, read_update
+from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
+from domain.errors import TryOnError
+from domain.tables import Product
+from imaging.limits import ImageLimits
+from intake.pictures import Picture
+
+TEXTS = ("name", "externalId", "category", "garmentCategory", "size", "garmentState", "tuckState")
+FIELDS = (*TEXTS, FRONT, BACK)
+FILES = {FRONT: "frontFile", BACK: "backFile"}
+REMOVE_BACK = "removeBack"
+WHOLE = ""
+"""The name under which stands what is wrong with the product as a whole."""
+
+CATEGORIES = (("upper_body", "Upper body"), ("lower_body", "Lower body"), ("full_body", "Full body"))
+GARMENT_STATES = (("", "Not given"), ("open", "Open"), ("closed", "Closed"))
+TUCK_STATES = (("", "Not given"), ("tucked", "Tucked"), ("untucked", "Untucked"))
+
+SENTENCES = {
+    "missing": "Fill this in.",
+    "string_too_long": "Use at most {max_length} characters.",
+    "literal_error": "Choose one of those in the list.",
+}
+"""Complaints that people read more often than programs do, by pydantic's names for them."""
+
+_UPLOADED = "a file that came along"
+
+Model = TypeVar("Model", bound=WireModel)
+
+
+class FormRefused(Exception):
+    """Fields that are not right.
+
+    Attributes:
+        errors: A sentence for each, by the field's name.
+    """
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        self.errors = dict(errors)
+        super().__init__("a form was refused")
+
+
+class UploadReader(PictureReader):
+    """Takes pictures from a form's files, and from addresses where there is no file."""
+
+    def __init__(self, limits: ImageLimits, uploads: Mapping[str, Upload]) -> None:
+        super().__init__(limits)
+        self._longest = limits.max_bytes
+        self._uploads = uploads
+
+    def picture(self, field: str, value: str | None) -> Picture | str | None:
+        """As the base class; too large a file is refused further on, like an inline picture that is too large."""
+        if field not in self._uploads:
+            return super().picture(field, value)
+        data = self._uploads[field].data
+        return Picture(field, data if len(data) <= self._longest else None)
+
+
+def empty_values() -> dict[str, str]:
+    """What a form for a new product shows."""
+    return dict.fromkeys(FIELDS, "")
+
+
+def values_of(product: Product) -> dict[str, str]:
+    """What a form for this product shows."""
+    body = ProductBody.of(product).model_dump(mode="json")
+    return {**empty_values(), **{name: body[name] or "" for name in TEXTS}}
+
+
+def sent_values(form: Form) -> dict[str, str]:
+    """What a form shows again that was not right."""
+    return {name: form.text(name) for name in FIELDS}
+
+
+def read_new(form: Form, limits: ImageLimits) -> ReadProduct:
+    """Judge the form of a new product.
+
+    Raises:
+        FormRefused: Some fields are not right.
+        TryOnError: An address is not one that is dialled.
+    """
+    uploads = _uploads(form)
+    sent = {name: value for name, value in _values(form, uploads).items() if value is not None}
+    return read_product(_validated(CreateProduct, sent), UploadReader(limits, uploads))
+
+
+def read_edit(form: Form, limits: ImageLimits) -> ReadProduct:
+    """Judge the form of a product that is there: what is empty becomes empty, but pictures stay as they are.
+
+    Raises:
+        FormRefused: Some fields are not right.
+        TryOnError: An address is not one that is dialled.
+    """
+    uploads = _uploads(form)
+    values = _values(form, uploads)
+    empty = {name: SENTENCES["missing"] for name in ("name", "category") if values[name] is None}
+    if empty:
+        raise FormRefused(empty)
+    if values[FRONT] is None:
+        del values[FRONT]
+    if values[BACK] is None and not form.text(REMOVE_BACK):
+        del values[BACK]
+    return read_update(_validated(UpdateProduct, values), UploadReader(limits, uploads))
+
+
+def placed(error: TryOnError) -> dict[str, str]:
+    """The sentence of a refusal under the field that it begins with, as those of the API do."""
+    field, mark, rest = error.sentence.partition(": ")
+    return {field: rest[:1].upper() + rest[1:]} if mark and field in FIELDS else {WHOLE: error.sentence}
+
+
+def _uploads(form: Form) -> dict[str, Upload]:
+    uploads = {field: upload for field, name in FILES.items() if (upload := form.file(name)) is not None}
+    both = [field for field in uploads if form.text(field)]
+    if both:
+        raise FormRefused(dict.fromkeys(both, "Choose a file or give an address, not both."))
+    return uploads
+
+
+def _values(form: Form, uploads: Mapping[str, Upload]) -> dict[str, str | None]:
+    return {name: _UPLOADED if name in uploads else form.text(name) or None for name in FIELDS}
+
+
+def _validated(model: type[Model], values: Mapping[str, str | None]) -> Model:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise FormRefused(_sentences(error.errors(include_url=False, include_input=False))) from None
+
+
+def _sentences(complaints: Sequence[Any]) -> dict[str, str]:
+    found = {}
+    for complaint in complaints:
+        field = next((part for part in complaint["loc"] if part in FIELDS), WHOLE)
+        sentence = SENTENCES.get(complaint["type"], "{message}.")
+        message = complaint["msg"].removeprefix("Value error, ")
+        found[field] = sentence.format(message=message[:1].upper() + message[1:], **complaint.get("ctx", {}))
+    if FRONT in found:
+        found[FRONT] = "Choose a file or give an address."
+    return found

@@ -1,0 +1,114 @@
+"""The page of settings, as it is or with what was wrong about a form."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from api.accounts import watermarks
+from api.dashboard.rendering import page
+from api.dashboard.settings.browsers import describe_browser
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from domain import accounts, sessions
+from domain.accounts import SHORTEST_RESULT_TTL
+from domain.tables import LoginSession, Watermark
+from domain.watermarks import find_watermark
+from imaging.errors import ImageError
+from imaging.limits import STORED_LIMITS
+from imaging.opening import open_picture
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+
+USUAL_TTLS = (60, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 7 * 24 * 3600)
+"""Seconds that are offered, as far as the service's own value allows them."""
+
+MOST_SESSIONS = 20
+"""Browsers that are listed, the last used first."""
+
+LOGO_SECONDS = 1.0
+"""Longest wait for the logo's size, without which the page is as good."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    """A browser that is signed in.
+
+    Attributes:
+        here: Whether it is the one that asks.
+    """
+
+    row: LoginSession
+    browser: str
+    here: bool
+
+
+async def show_settings(
+    request: Request,
+    status: int = 200,
+    *,
+    errors: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
+) -> HTMLResponse:
+    """The page.
+
+    Args:
+        request: Of somebody who is signed in.
+        status: Of the answer.
+        errors: Sentences by the name of the field that they are about.
+        values: What was typed into fields, by name; no passwords.
+    """
+    parts: ApiParts = request.app.state.parts
+    visitor, settings = visitor_of(request), parts.settings
+    idle = timedelta(hours=settings.dashboard.session_idle_hours)
+    longest = timedelta(days=settings.dashboard.session_days)
+    async with parts.database.reading() as session:
+        account = await accounts.find_account(session, account_id=visitor.account_id)
+        watermark = await find_watermark(session, account_id=visitor.account_id)
+        found = await sessions.list_sessions(
+            session, account_id=visitor.account_id, now=datetime.now(UTC), idle=idle, longest=longest
+        )
+    ttl = account.result_ttl_seconds if account else None
+    rows = [SessionRow(row, describe_browser(row.user_agent), row.id == visitor.session_id) for row in found]
+    rows.sort(key=lambda each: not each.here)
+    return page(
+        request,
+        "settings/settings.html",
+        status,
+        errors=errors or {},
+        values=values or {},
+        watermark=watermark,
+        sharp_up_to=await _sharp_up_to(parts, watermark),
+        ttl=ttl,
+        ttl_choices=ttl_choices(settings.jobs.result_ttl_seconds, ttl),
+        longest_ttl=settings.jobs.result_ttl_seconds,
+        sessions=rows[:MOST_SESSIONS],
+        session_count=len(rows),
+    )
+
+
+def ttl_choices(longest: int, chosen: int | None) -> list[int]:
+    """Seconds to choose from, beside what the service takes of itself; what is chosen already is among them."""
+    usual = [seconds for seconds in USUAL_TTLS if SHORTEST_RESULT_TTL <= seconds < longest]
+    kept = [] if chosen is None else [min(chosen, longest)]
+    return sorted({*usual, *kept})
+
+
+async def _sharp_up_to(parts: ApiParts, watermark: Watermark | None) -> int | None:
+    """Width in pixels up to which results carry the logo sharp; nothing where that cannot be told just now."""
+    if watermark is None:
+        return None
+    try:
+        logo = await asyncio.wait_for(watermarks.read_logo(parts.store, watermark), LOGO_SECONDS)
+        width = open_picture(logo, STORED_LIMITS).size[0]
+    except (TimeoutError, ObjectMissingError, ObjectStoreUnavailableError, ImageError) as error:
+        log.warning("the size of a logo could not be read", reason=type(error).__name__)
+        return None
+    return watermarks.widest_sharp_picture(width, parts.settings.images)

@@ -1,0 +1,132 @@
+"""How the owner signs in: the address, the password, and the browsers that are signed in."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from api.dashboard.cookies import SESSION, set_cookie
+from api.dashboard.credentials import PasswordRefused, address_of, prove
+from api.dashboard.entrance.signing_up import MAIL, TooMuchMail
+from api.dashboard.forms import read_form
+from api.dashboard.mailing import letterhead, writing
+from api.dashboard.refusals import PageRefused
+from api.dashboard.rendering import redirect
+from api.dashboard.settings.showing import show_settings
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts
+from domain import address_changes, logins, sessions, throttles
+from domain.email_addresses import address_to_keep
+from domain.passwords import check_password
+from domain.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+
+router = APIRouter()
+
+
+@router.post("/settings/email")
+async def ask_for_change(request: Request) -> Response:
+    """Mail a link to a new address; nothing changes until it is opened."""
+    form = await read_form(request)
+    parts: ApiParts = request.app.state.parts
+    visitor, typed = visitor_of(request), {"new_email": form.text("new_email")}
+    try:
+        new_email = address_to_keep(typed["new_email"])
+    except ValueError as error:
+        return await show_settings(request, 422, errors={"new_email": str(error)}, values=typed)
+    if new_email == visitor.email:
+        return await show_settings(request, 422, errors={"new_email": "This is your address already."}, values=typed)
+    try:
+        await prove(parts, request, email=visitor.email, password=form.exact("email_password"))
+    except PasswordRefused as error:
+        return await show_settings(
+            request, error.status, errors={"email_password": said_of_password(error)}, values=typed
+        )
+    if not await _may_write_to(parts, request, new_email):
+        return await show_settings(request, 429, errors={"new_email": TooMuchMail.sentence}, values=typed)
+    async with writing(parts) as session:
+        await address_changes.ask_for_change(
+            session,
+            letterhead(parts.settings),
+            account_id=visitor.account_id,
+            new_email=new_email,
+            now=datetime.now(UTC),
+        )
+    return redirect("/settings", "change_mailed")
+
+
+@router.post("/settings/password")
+async def change_password(request: Request) -> Response:
+    """Use another password from now on; every other browser is signed out."""
+    form = await read_form(request)
+    parts: ApiParts = request.app.state.parts
+    visitor, new = visitor_of(request), form.exact("new_password")
+    try:
+        check_password(new, email=visitor.email)
+    except ValueError as error:
+        return await show_settings(request, 422, errors={"new_password": str(error)})
+    try:
+        await prove(parts, request, email=visitor.email, password=form.exact("old_password"))
+    except PasswordRefused as error:
+        return await show_settings(request, error.status, errors={"old_password": said_of_password(error)})
+    password_hash = await parts.passwords.hash(new)
+    async with writing(parts) as session:
+        token = await logins.change_password(
+            session,
+            letterhead(parts.settings),
+            account_id=visitor.account_id,
+            password_hash=password_hash,
+            session_id=visitor.session_id,
+            now=datetime.now(UTC),
+        )
+    answer = redirect("/settings", "password_saved")
+    if token is not None:
+        set_cookie(answer, SESSION, token, parts.settings.dashboard)
+    return answer
+
+
+@router.post("/settings/sessions/end-others")
+async def end_others(request: Request) -> Response:
+    """Sign out every browser but this one."""
+    await read_form(request)
+    parts: ApiParts = request.app.state.parts
+    visitor = visitor_of(request)
+    async with parts.database.transaction() as session:
+        await sessions.end_sessions(session, account_id=visitor.account_id, but=visitor.session_id)
+    return redirect("/settings", "others_signed_out")
+
+
+@router.post("/settings/sessions/{sessionId}/end")
+async def end_one(request: Request, sessionId: str) -> Response:
+    """Sign one browser out.
+
+    Raises:
+        PageRefused: There is no such session of this account.
+    """
+    await read_form(request)
+    parts: ApiParts = request.app.state.parts
+    try:
+        session_id = uuid.UUID(sessionId)
+    except ValueError:
+        raise PageRefused(404, "There is no such browser.") from None
+    async with parts.database.transaction() as session:
+        await sessions.end_session(session, account_id=visitor_of(request).account_id, session_id=session_id)
+    return redirect("/settings", "session_ended")
+
+
+def said_of_password(error: PasswordRefused) -> str:
+    """What to say where only the password was asked for."""
+    return error.sentence if error.wait_seconds else "This is not your password."
+
+
+async def _may_write_to(parts: ApiParts, request: Request, email: str) -> bool:
+    """Whether another message may go to this address, and be asked for from this network."""
+    asked_for = (
+        throttles.network_subject(parts.digester, MAIL, MAIL_PER_NETWORK, address=address_of(request)),
+        throttles.address_subject(parts.digester, MAIL, MAIL_PER_ADDRESS, email=email),
+    )
+    now = datetime.now(UTC)
+    wait = await parts.forgetful_database.write(lambda session: throttles.seconds_to_wait(session, asked_for, now=now))
+    return not wait

@@ -1,0 +1,23 @@
+"""Orders that an operator approves: for services that send invoices, and for trying everything out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from domain.tables import Payment
+
+
+class ManualPayments:
+    """Takes no money itself."""
+
+    name, label, online = "manual", "Invoice", False
+
+    async def begin(self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime) -> None:
+        """There is no page; the order waits for an operator."""
+
+    async def give_up(self, payment: Payment) -> bool:  # noqa: ARG002
+        """Nobody pays an order that is withdrawn."""
+        return True
+
+    async def close(self) -> None:
+        """Nothing is held."""

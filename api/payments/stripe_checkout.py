@@ -1,0 +1,140 @@
+"""Stripe Checkout: an order is paid on a page of Stripe's, and Stripe's signed message closes it.
+
+For one order there is ever only one page: it is asked for under the order's id as idempotency key, with nothing in it
+that changes, and it ends before Stripe forgets such keys. The `stripe` package is imported late, since only those who
+take money this way need it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import structlog
+from aiohttp import ClientError, ClientTimeout
+
+from api.payments.provider import PaymentPage, PaymentPageError
+from domain.tables import Payment
+from runtime.settings import PaymentSettings
+
+if TYPE_CHECKING:
+    from stripe.params.checkout import SessionCreateParams
+
+OPEN_FOR = timedelta(hours=23)
+"""Life of a page, from the order on. Stripe remembers idempotency keys for 24 hours, and takes no page longer."""
+
+LAST_BEGIN = timedelta(hours=22)
+"""Afterwards a page is not opened: Stripe wants it to be there for half an hour at least."""
+
+RETRIES = 1
+
+BROKEN_OFF = (ClientError, OSError)
+"""What the package lets through when an answer breaks off in the middle."""
+
+AWAY = "The payment page could not be opened. Your order is kept; try again in a minute."
+TOO_LATE = "This order is from yesterday and can no longer be paid. Withdraw it and order again."
+
+log = structlog.get_logger(__name__)
+
+
+class StripePayments:
+    """Speaks to Stripe's API, and knows its webhook's secret."""
+
+    name, label, online = "stripe", "Stripe", True
+
+    def __init__(self, settings: PaymentSettings) -> None:
+        """Make a client; nothing is sent.
+
+        Raises:
+            ValueError: A secret is missing, or the extra ``stripe`` is not installed.
+        """
+        if settings.stripe_secret_key is None or settings.stripe_webhook_secret is None:
+            raise ValueError(
+                "TRYON_PAYMENTS_PROVIDER=stripe needs TRYON_PAYMENTS_STRIPE_SECRET_KEY and "
+                "TRYON_PAYMENTS_STRIPE_WEBHOOK_SECRET"
+            )
+        if find_spec("stripe") is None:
+            raise ValueError(
+                "TRYON_PAYMENTS_PROVIDER=stripe needs the extra `stripe` of this package. "
+                "Run: pip install -c constraints.txt -e '.[stripe]'"
+            )
+        self.webhook_secret = settings.stripe_webhook_secret
+        from stripe import AIOHTTPClient, StripeClient
+
+        self._http = AIOHTTPClient(timeout=ClientTimeout(total=settings.timeout_seconds))
+        self._client = StripeClient(
+            settings.stripe_secret_key.get_secret_value(),
+            http_client=self._http,
+            max_network_retries=RETRIES,
+            base_addresses={"api": str(settings.stripe_api_base).rstrip("/")} if settings.stripe_api_base else {},
+        )
+
+    async def begin(
+        self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime
+    ) -> PaymentPage:
+        """Open the page; see `PaymentProvider.begin`."""
+        from stripe import StripeError
+
+        if now - payment.created_at > LAST_BEGIN:
+            raise PaymentPageError(TOO_LATE)
+        try:
+            session = await self._client.v1.checkout.sessions.create_async(
+                _page_of(payment, subject, return_url, cancel_url), {"idempotency_key": str(payment.id)}
+            )
+        except (StripeError, *BROKEN_OFF) as error:
+            log.warning("Stripe opened no page", payment_id=str(payment.id), **_facts(error))
+            raise PaymentPageError(AWAY) from error
+        if session.url is None:  # it is paid, or over
+            raise PaymentPageError(TOO_LATE)
+        return PaymentPage(session.url, session.id)
+
+    async def give_up(self, payment: Payment) -> bool:
+        """Close the page, if there is one; False once something was paid there."""
+        from stripe import InvalidRequestError, StripeError
+
+        if payment.reference is None:
+            return True
+        sessions = self._client.v1.checkout.sessions
+        try:
+            try:
+                session = await sessions.expire_async(payment.reference)
+            except InvalidRequestError:  # it is not open any more
+                session = await sessions.retrieve_async(payment.reference)
+        except (StripeError, *BROKEN_OFF) as error:
+            log.warning("Stripe closed no page", payment_id=str(payment.id), **_facts(error))
+            raise PaymentPageError("The payment provider did not answer. Try again in a minute.") from error
+        return session.status == "expired"
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self._http.close_async()  # type: ignore[no-untyped-call]
+
+
+def _facts(error: Exception) -> dict[str, object]:
+    """What may be logged; the message itself may repeat what was sent."""
+    facts = {name: getattr(error, name, None) for name in ("http_status", "request_id")}
+    return {"kind": type(error).__name__, **facts}
+
+
+def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -> SessionCreateParams:
+    order = str(payment.id)
+    return {
+        "mode": "payment",
+        "client_reference_id": order,
+        "metadata": {"payment_id": order},
+        "payment_intent_data": {"metadata": {"payment_id": order}, "description": subject},
+        "line_items": [
+            {
+                "quantity": 1,
+                "price_data": {
+                    "currency": "usd",
+                    "unit_amount": payment.price_cents,
+                    "product_data": {"name": subject},
+                },
+            }
+        ],
+        "success_url": return_url,
+        "cancel_url": cancel_url,
+        "expires_at": int((payment.created_at + OPEN_FOR).timestamp()),
+    }

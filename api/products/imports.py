@@ -1,0 +1,212 @@
+"""Files of products that are imported in the background: begun here, and told about while and after they run."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from api.parts import ApiParts
+from api.products.product_file import BadRow, GoodRow, ProductFile
+from api.products.service import refusal_named
+from domain.errors import TryOnError
+from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
+from domain.registrations import began_at, new_registration_id
+from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, read_row_outcomes, row_pages
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+from workflows.import_contracts import ImportProductsInput, ImportRow, RowOutcome
+from workflows.imports import start_import
+from workflows.queues import import_workflow_id
+
+MOST_ROWS = 5000
+"""Of one file; a larger one is imported in parts."""
+
+MOST_TOLD = 5
+"""Imports of late that an owner is reminded of."""
+
+log = structlog.get_logger(__name__)
+
+
+class ImportRunningError(Exception):
+    """Another file of the account is being imported."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a file and what became of it.
+
+    Attributes:
+        status: ``created``, ``updated``, ``unchanged``, ``failed`` or ``skipped``.
+        sentence: Why it failed or was skipped; else empty.
+    """
+
+    number: int
+    external_id: str
+    status: str
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class Import:
+    """An import as it stands.
+
+    Attributes:
+        done: Rows that it has been through, of those that can be registered.
+        state: ``running``, ``done``, or ``stopped`` before its end.
+        rows: Every row that it has been through, and those that were skipped, in the file's order.
+    """
+
+    import_id: str
+    plan: ImportPlan
+    done: int
+    state: str
+    rows: list[Row]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many rows came to what."""
+        return Counter(row.status for row in self.rows)
+
+
+class ImportService:
+    """The rules of importing, for one account."""
+
+    def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
+        self._parts = parts
+        self._account = str(account_id)
+
+    async def begin(self, file: ProductFile, name: str) -> str:
+        """Store the rows and have them registered; those that are bad are left out and told about.
+
+        Args:
+            file: What was read.
+            name: What the owner calls it.
+
+        Returns:
+            The import's id.
+
+        Raises:
+            ImportRunningError: Another one is under way; nothing was begun.
+            TryOnError: ``storage_unavailable``; nothing was begun.
+        """
+        import_id = new_registration_id()
+        try:
+            await self._store(import_id, file, name)
+            await self._start(ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good)))
+        except BaseException:
+            await self._forget(import_id)
+            raise
+        return import_id
+
+    async def find(self, import_id: str) -> Import | None:
+        """An import of the last days; None for one that is unknown, forgotten or another account's."""
+        if began_at(import_id) is None:
+            return None
+        try:
+            plan = await self._plan(import_id)
+        except ObjectMissingError:
+            return None
+        pages = range((plan.rows + PAGE_ROWS - 1) // PAGE_ROWS)
+        read = await asyncio.gather(*(self._outcomes(import_id, number) for number in pages))
+        outcomes = [outcome for page in read for outcome in page]
+        rows = [_told(outcome) for outcome in outcomes]
+        rows += [Row(row.number, "", "skipped", row.sentence) for row in plan.skipped]
+        state = "done" if len(outcomes) >= plan.rows else await self._state(import_id)
+        return Import(import_id, plan, len(outcomes), state, sorted(rows, key=lambda row: row.number))
+
+    async def recent(self) -> list[tuple[str, ImportPlan]]:
+        """Imports of late by id, the newest first."""
+        plans = []
+        for import_id in (await self._ids())[:MOST_TOLD]:
+            try:
+                plans.append((import_id, await self._plan(import_id)))
+            except ObjectMissingError:
+                continue  # just forgotten
+        return plans
+
+    async def _store(self, import_id: str, file: ProductFile, name: str) -> None:
+        store = self._parts.store
+        plan = ImportPlan(
+            name=name[:200],
+            created_at=datetime.now(UTC),
+            rows=len(file.good),
+            skipped=[_skipped(row) for row in file.bad],
+            ignored_columns=file.ignored_columns,
+        )
+        for number, page in enumerate(row_pages([_row(row) for row in file.good])):
+            await store.put(import_page_key(self._account, import_id, "rows", number), page, CONTENT_TYPE)
+        await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
+
+    async def _start(self, job: ImportProductsInput) -> None:
+        seconds = self._parts.settings.temporal.start_timeout_seconds
+        try:
+            await asyncio.wait_for(start_import(self._parts.temporal, job), seconds)
+        except WorkflowAlreadyStartedError:
+            raise ImportRunningError from None
+        except (TimeoutError, RPCError, RuntimeError) as error:
+            log.warning("an import cannot be started", reason=str(error)[:200])
+            raise TryOnError("storage_unavailable") from error
+
+    async def _forget(self, import_id: str) -> None:
+        """What was not begun leaves nothing behind; a run that was begun nevertheless finds no rows and ends."""
+        try:
+            await self._parts.store.delete_prefix(import_prefix(self._account, import_id))
+        except ObjectStoreUnavailableError:
+            log.warning("rows of a refused import are left behind", import_id=import_id)
+
+    async def _ids(self) -> list[str]:
+        prefix = imports_prefix(self._account)
+        keys = await self._parts.store.list_keys(prefix)
+        return sorted({key.removeprefix(prefix).partition("/")[0] for key in keys}, reverse=True)
+
+    async def _plan(self, import_id: str) -> ImportPlan:
+        return ImportPlan.model_validate_json(await self._parts.store.get(import_plan_key(self._account, import_id)))
+
+    async def _outcomes(self, import_id: str, page: int) -> Sequence[RowOutcome]:
+        try:
+            data = await self._parts.store.get(import_page_key(self._account, import_id, "outcomes", page))
+        except ObjectMissingError:
+            return ()
+        return list(read_row_outcomes(data).values())
+
+    async def _state(self, import_id: str) -> str:
+        """Whether an import that is not done goes on: only the newest one may, and its run tells."""
+        newest = await self._ids()
+        if newest and newest[0] != import_id:
+            return "stopped"
+        seconds = self._parts.settings.temporal.start_timeout_seconds
+        handle = self._parts.temporal.get_workflow_handle(import_workflow_id(self._account))
+        try:
+            run = await asyncio.wait_for(handle.describe(), seconds)
+        except (TimeoutError, RuntimeError):
+            return "running"
+        except RPCError as error:
+            return "stopped" if error.status == RPCStatusCode.NOT_FOUND else "running"
+        open_states = (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW)
+        return "running" if run.status in open_states else "stopped"
+
+
+def _row(row: GoodRow) -> ImportRow:
+    product = row.product
+    if not isinstance(product.front, str) or not (product.back is None or isinstance(product.back, str)):
+        raise TypeError("pictures in a file are addresses")
+    return ImportRow(
+        number=row.number, fields=product.fields, clear=product.clear, front=product.front, back=product.back
+    )
+
+
+def _skipped(row: BadRow) -> SkippedRow:
+    return SkippedRow(number=row.number, sentence=row.sentence)
+
+
+def _told(outcome: RowOutcome) -> Row:
+    sentence = "" if outcome.status != "failed" else refusal_named(outcome.error_code, outcome.field).sentence
+    return Row(outcome.number, outcome.external_id or "", outcome.status, sentence)

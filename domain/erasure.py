@@ -1,0 +1,193 @@
+"""Erasing an account: what its rows are from then on, and what is left of them in the end.
+
+It begins with one transaction, after which nobody can call or sign in any more and the address is free again; the
+rest is carried out by `workflows.erasing`. The account's row, its allowances, closed payments and the ledger stay, for
+money is not thrown away; none of them tells anything about a person.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.payments import reject_open_of_account
+from domain.quota import lock_account
+from domain.tables import (
+    Account,
+    ApiKey,
+    BackfillItem,
+    EmailToken,
+    IdempotencyKey,
+    Job,
+    Login,
+    LoginSession,
+    Mail,
+    Product,
+    RateWindow,
+    Watermark,
+)
+
+REASON = "This account was erased."
+"""Why it is blocked from then on."""
+
+Position = tuple[datetime, uuid.UUID]
+"""``created_at`` and ``id`` of the last job of a batch."""
+
+
+def erased_address(account_id: uuid.UUID) -> str:
+    """What stands in place of the address; no mail can ever arrive there."""
+    return f"erased-{account_id}@erased.invalid"
+
+
+async def begin_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> bool:
+    """Shut the account for good: no key is valid, nobody is signed in, and the address is free again.
+
+    A job that is being accepted at this moment comes before.
+
+    Returns:
+        Whether this call did it.
+
+    Raises:
+        ValueError: There is no such account.
+    """
+    account = await session.get(Account, account_id)
+    if account is None:
+        raise ValueError(f"there is no account {account_id}")
+    account = await lock_account(session, account_id=account_id)
+    await session.refresh(account)
+    if account.erased_at is not None:
+        return False
+    account.erased_at, account.blocked_at, account.blocked_reason = now, account.blocked_at or now, REASON
+    account.email, account.result_ttl_seconds = erased_address(account_id), None
+    await session.execute(
+        update(ApiKey).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None)).values(revoked_at=now)
+    )
+    await _forget_owner(session, account_id)
+    return True
+
+
+async def list_unfinished(
+    session: AsyncSession, *, older_than: timedelta, now: datetime, limit: int
+) -> list[uuid.UUID]:
+    """Accounts whose erasure began longer ago than that and is not done, oldest first."""
+    found = await session.scalars(
+        select(Account.id)
+        .where(
+            Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None), Account.erased_at <= now - older_than
+        )
+        .order_by(Account.erased_at)
+        .limit(limit)
+    )
+    return list(found)
+
+
+async def own_jobs(
+    session: AsyncSession, *, account_id: uuid.UUID, job_ids: Collection[uuid.UUID]
+) -> Sequence[uuid.UUID]:
+    """Which of these jobs are the account's."""
+    return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.id.in_(job_ids)))).all()
+
+
+async def backfills_of(session: AsyncSession, *, account_id: uuid.UUID) -> set[str]:
+    """Backfills that accepted jobs of the account."""
+    return set(
+        await session.scalars(select(BackfillItem.backfill_id).where(BackfillItem.account_id == account_id).distinct())
+    )
+
+
+async def shared_backfills(session: AsyncSession, *, account_id: uuid.UUID, backfill_ids: Collection[str]) -> set[str]:
+    """Those of these names under which another account has pictures too."""
+    return set(
+        await session.scalars(
+            select(BackfillItem.backfill_id)
+            .where(BackfillItem.account_id != account_id, BackfillItem.backfill_id.in_(backfill_ids))
+            .distinct()
+        )
+    )
+
+
+async def backfill_results(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[str]:
+    """Keys of the pictures that backfills keep for the account."""
+    found = await session.scalars(
+        select(BackfillItem.result_key).where(
+            BackfillItem.account_id == account_id, BackfillItem.result_key.is_not(None)
+        )
+    )
+    return [key for key in found if key is not None]
+
+
+async def empty_jobs(
+    session: AsyncSession, *, account_id: uuid.UUID, after: Position | None, limit: int, now: datetime
+) -> Position | None:
+    """Forget what jobs were about, of the next ``limit`` jobs of the account: their rows stay for the ledger.
+
+    Returns:
+        Where to go on; ``None`` once all are done.
+    """
+    of_account: list[ColumnElement[bool]] = [Job.account_id == account_id]
+    if after is not None:
+        created_at, job_id = after
+        later = or_(Job.created_at > created_at, and_(Job.created_at == created_at, Job.id > job_id))
+        of_account.append(later)
+    batch = (
+        await session.execute(
+            select(Job.created_at, Job.id).where(*of_account).order_by(Job.created_at, Job.id).limit(limit)
+        )
+    ).all()
+    if not batch:
+        return None
+    await session.execute(
+        update(Job)
+        .where(Job.id.in_([job_id for _, job_id in batch]))
+        .values(
+            workflow_input={},
+            products=None,
+            report=None,
+            result_key=None,
+            erased_at=func.coalesce(Job.erased_at, now),
+            expires_at=now,
+        )
+        .execution_options(synchronize_session=False)
+    )
+    created_at, job_id = batch[-1]
+    return created_at, job_id
+
+
+async def delete_rows(session: AsyncSession, *, account_id: uuid.UUID, limit: int) -> int:
+    """Delete some of the rows that may be many: products, items of backfills, idempotency keys.
+
+    Returns:
+        How many it were; none are left once there were none.
+    """
+    deleted = 0
+    for table, key in ((Product, Product.id), (BackfillItem, BackfillItem.key), (IdempotencyKey, IdempotencyKey.key)):
+        own = table.account_id == account_id
+        some = (await session.scalars(select(key).where(own).limit(limit))).all()
+        if some:
+            deleted += len(some)
+            await session.execute(delete(table).where(own, key.in_(some)).execution_options(synchronize_session=False))
+    return deleted
+
+
+async def finish_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> None:
+    """Forget the rest, once everything else is gone. Orders that nobody decided about are rejected."""
+    await reject_open_of_account(session, account_id=account_id, note=REASON, now=now)
+    await session.execute(delete(Watermark).where(Watermark.account_id == account_id))
+    keys = select(ApiKey.id).where(ApiKey.account_id == account_id)
+    await session.execute(delete(RateWindow).where(RateWindow.api_key_id.in_(keys)))
+    # A sign-in or a mail that was under way when it began.
+    await _forget_owner(session, account_id)
+    await session.execute(
+        update(Account)
+        .where(Account.id == account_id, Account.erasure_finished_at.is_(None))
+        .values(erasure_finished_at=now)
+    )
+
+
+async def _forget_owner(session: AsyncSession, account_id: uuid.UUID) -> None:
+    for table in (LoginSession, EmailToken, Mail, Login):
+        await session.execute(delete(table).where(table.account_id == account_id))

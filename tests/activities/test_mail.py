@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from pydantic import SecretStr
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.testing import ActivityEnvironment
+
+from activities.mail import MailActivities, start_waiting
+from activities.reconciling import ReconcilingActivities
+from domain import mails
+from domain.letters import Letter
+from domain.tables import Mail
+from runtime.database import Database
+from runtime.embedded.ports import choose_port
+from runtime.object_store import MemoryObjectStore
+from runtime.settings import MailSettings
+from tests.servers.mail import MailServer, running_mail_server
+from workflows.contracts import SweepInput
+from workflows.mail_contracts import MailReport, SendMailInput
+from workflows.queues import mail_workflow_id
+
+LETTER = Letter("Confirm your address", "Follow this link:\n\nhttps://tryon.example/dashboard/verify?token=s3cret-ü\n")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[MailServer]:
+    async with running_mail_server() as running:
+        yield running
+
+
+def settings(port: int, security: Literal["starttls", "tls", "none"] = "none", **fields: object) -> MailSettings:
+    values = {"host": "127.0.0.1", "port": port, "security": security, "sender": "tryon@shop.example", **fields}
+    return MailSettings.model_validate(values)
+
+
+async def written(database: Database, to: str = "ann@example.com", age: timedelta = timedelta(0)) -> uuid.UUID:
+    async with database.transaction() as session:
+        mail = await mails.write_mail(session, LETTER, to=to, account_id=None, now=datetime.now(UTC) - age)
+    return mail.id
+
+
+async def row(database: Database, mail_id: uuid.UUID) -> Mail | None:
+    async with database.reading() as session:
+        return await mails.find_mail(session, mail_id=mail_id)
+
+
+async def sent(database: Database, mail_id: uuid.UUID, wanted: MailSettings) -> MailReport:
+    sending = MailActivities(database, wanted, "Fitting Room")
+    return await ActivityEnvironment().run(sending.send_mail, SendMailInput(mail_id=str(mail_id)))
+
+
+async def test_a_message_is_sent_once_and_its_text_forgotten(database: Database, server: MailServer) -> None:
+    mail_id = await written(database)
+    for _ in range(2):
+        assert (await sent(database, mail_id, settings(server.port))).outcome == "sent"
+    (taken,) = server.taken
+    assert taken["To"] == "ann@example.com"
+    assert taken["From"] == "Fitting Room <tryon@shop.example>"
+    assert taken["Subject"] == LETTER.subject
+    assert taken["Message-ID"] == f"<{mail_id}@shop.example>"
+    assert taken.get_content().replace("\r\n", "\n") == LETTER.body
+    mail = await row(database, mail_id)
+    assert mail is not None
+    assert mail.sent_at is not None
+    assert mail.body == ""
+
+
+@pytest.mark.parametrize("answer", ["451 try again later", "RCPT 450 greylisted"])
+async def test_a_server_that_is_busy_gets_it_another_time(database: Database, server: MailServer, answer: str) -> None:
+    mail_id = await written(database)
+    server.answers.append(answer)
+    with pytest.raises(ApplicationError) as refused:
+        await sent(database, mail_id, settings(server.port))
+    assert not refused.value.non_retryable
+    mail = await row(database, mail_id)
+    assert mail is not None
+    assert mail.body == LETTER.body
+    assert (await sent(database, mail_id, settings(server.port))).outcome == "sent"
+    assert len(server.taken) == 1
+
+
+@pytest.mark.parametrize("answer", ["550 no such user ann@example.com", "RCPT 550 no such user ann@example.com"])
+async def test_what_is_refused_for_good_is_not_tried_again(database: Database, server: MailServer, answer: str) -> None:
+    mail_id = await written(database)
+    server.answers.append(answer)
+    for _ in range(2):
+        assert (await sent(database, mail_id, settings(server.port))).outcome == "refused"
+    assert server.taken == []
+    mail = await row(database, mail_id)
+    assert mail is not None
+    assert mail.refused_at is not None
+    assert mail.body == ""
+
+
+async def test_a_failure_tells_neither_address_nor_link(database: Database, server: MailServer) -> None:
+    mail_id = await written(database)
+    server.answers.append("RCPT 450 not now, ann@example.com")
+    with pytest.raises(ApplicationError) as refused:
+        await sent(database, mail_id, settings(server.port))
+    assert str(refused.value) == "SMTPRecipientsRefused: SMTPRecipientsRefused 450"
+    assert refused.value.__cause__ is None
+
+
+async def test_a_server_that_is_away_delays_and_does_not_lose(database: Database) -> None:
+    mail_id = await written(database)
+    port = choose_port(20_025, named=False, what="nothing")
+    with pytest.raises(ApplicationError, match="ConnectionRefusedError"):
+        await sent(database, mail_id, settings(port))
+    with pytest.raises(ApplicationError, match="no mail server"):
+        await sent(database, mail_id, MailSettings())
+
+
+async def test_a_wrong_password_is_the_operators_to_mend(database: Database) -> None:
+    mail_id = await written(database)
+    async with running_mail_server(wants_password=True) as server:
+        for password in ("wrong", "right"):
+            wanted = settings(server.port, user="tryon", password=SecretStr(password))
+            if password == "wrong":
+                with pytest.raises(ApplicationError, match="SMTPAuthenticationError 535"):
+                    await sent(database, mail_id, wanted)
+            else:
+                assert (await sent(database, mail_id, wanted)).outcome == "sent"
+        assert server.signed_in == ["tryon"]
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> ssl.SSLContext:
+    """Of 127.0.0.1, signed by itself, in ``certificate.pem``."""
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("openssl makes the certificate, and is not there")
+    key, signed = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(signed)]
+    subprocess.run([program, *request, *names], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(signed, key)
+    return context
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+async def test_mail_goes_only_to_a_server_that_can_be_trusted(
+    database: Database,
+    certificate: ssl.SSLContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    security: Literal["tls", "starttls"],
+) -> None:
+    mail_id = await written(database)
+    async with running_mail_server(**{security: certificate}) as server:  # type: ignore[arg-type]
+        with pytest.raises(ApplicationError, match="SSLCertVerificationError"):
+            await sent(database, mail_id, settings(server.port, security))
+        assert server.taken == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+        assert (await sent(database, mail_id, settings(server.port, security))).outcome == "sent"
+
+
+async def test_a_server_without_tls_gets_nothing_where_tls_is_asked_for(database: Database, server: MailServer) -> None:
+    mail_id = await written(database)
+    with pytest.raises(ApplicationError, match="SMTPNotSupportedError"):
+        await sent(database, mail_id, settings(server.port, "starttls"))
+    assert server.taken == []
+
+
+async def test_a_message_that_was_deleted_is_gone(database: Database, server: MailServer) -> None:
+    assert (await sent(database, uuid.uuid4(), settings(server.port))).outcome == "gone"
+
+
+async def test_the_round_starts_what_lies_there_too_long(database: Database, idle_temporal: Client) -> None:
+    late, young = await written(database, age=timedelta(minutes=2)), await written(database)
+    done = await written(database, age=timedelta(minutes=2))
+    async with database.transaction() as session:
+        await mails.mark_sent(session, mail_id=done, now=datetime.now(UTC))
+    for sends_mail in (False, True, True):
+        reconciling = ReconcilingActivities(
+            database, MemoryObjectStore(), idle_temporal, timedelta(hours=1), sends_mail=sends_mail
+        )
+        await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
+        found = [await is_started(idle_temporal, mail_id) for mail_id in (late, young, done)]
+        assert found == [sends_mail, False, False]
+    await idle_temporal.get_workflow_handle(mail_workflow_id(str(late))).terminate("by hand")
+    assert await start_waiting(database, idle_temporal, before=datetime.now(UTC), limit=10_000) >= 2
+
+
+async def is_started(client: Client, mail_id: uuid.UUID) -> bool:
+    try:
+        await client.get_workflow_handle(mail_workflow_id(str(mail_id))).describe()
+    except RPCError as error:
+        if error.status == RPCStatusCode.NOT_FOUND:
+            return False
+        raise
+    return True

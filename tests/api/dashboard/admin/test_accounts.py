@@ -1,0 +1,201 @@
+"""Finding accounts, looking at one, and what is done to it."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from api.dashboard.admin import accounts as pages
+from domain import accounts, audit, erasure, jobs
+from domain.tables import Account, Login
+from domain.usage import usage_of
+from tests.api.conftest import Api, single
+from tests.api.dashboard.browser import Browser, signed_in, words
+from tests.factories import PLANS, Caller, create_caller, create_job
+
+
+async def account_of(api: Api, caller: Caller) -> Account:
+    async with api.parts.database.reading() as session:
+        return await session.get_one(Account, caller.account_id)
+
+
+async def acts(api: Api, caller: Caller) -> list[tuple[str, uuid.UUID | None]]:
+    async with api.parts.database.reading() as session:
+        return [
+            (each.action, each.operator_id)
+            for each in await audit.page(session, limit=50, account_id=caller.account_id)
+        ]
+
+
+async def done(browser: Browser, caller: Caller, act: str, **fields: str) -> httpx.Response:
+    path = f"/admin/accounts/{caller.account_id}"
+    return await browser.post(f"{path}/{act}", fields, page=path)
+
+
+async def test_accounts_are_found_by_how_the_address_begins_and_by_id(
+    api: Api, operator: Browser, customer: Caller
+) -> None:
+    email = (await account_of(api, customer)).email
+    for text in (email[:12], email.upper(), str(customer.account_id), f" {customer.account_id.hex} "):
+        shown = words(await operator.get("/admin", params={"q": text}))
+        assert email in shown
+        assert "active" in shown
+    for text in (email[1:12], "%", "_", str(uuid.uuid4()), "'--", "\0"):
+        assert "No account found" in words(await operator.get("/admin/accounts", params={"q": text}))
+
+
+async def test_pages_follow_each_other_in_the_order_of_addresses(
+    api: Api, operator: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PER_PAGE", 2)
+    prefix = f"p{uuid.uuid4().hex[:8]}"
+    emails = [f"{prefix}-{letter}@example.com" for letter in "edcba"]
+    async with api.parts.database.transaction() as session:
+        for email in emails:
+            await accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
+    seen: list[str] = []
+    address = f"/dashboard/admin/accounts?q={prefix}"
+    for _ in range(3):
+        answer = await operator.client.get(address, headers={"Sec-Fetch-Site": "same-origin"})
+        seen += [email for email in sorted(emails) if email in words(answer)]
+        more = answer.text.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
+        address = f"/dashboard/admin/accounts{more}"
+    assert seen == sorted(emails)
+    assert more == ""
+
+
+async def test_one_account_is_shown_with_its_jobs_and_their_runs(api: Api, operator: Browser, customer: Caller) -> None:
+    job_id = (await api.post(single())).json()["jobId"]
+    answer = await operator.get(f"/admin/accounts/{customer.account_id}")
+    shown = words(answer)
+    assert job_id in shown
+    assert f"/namespaces/tryon/workflows/tryon-{job_id}" in answer.text
+    for each in ("Starter", "0 of 250", "processing", "Nothing was ordered"):
+        assert each in shown
+
+
+@pytest.mark.parametrize("account_id", ["nobody", str(uuid.uuid4())])
+async def test_an_account_that_there_is_not(operator: Browser, account_id: str) -> None:
+    answer = await operator.get(f"/admin/accounts/{account_id}")
+    assert (answer.status_code, "no such account" in words(answer)) == (404, True)
+    answer = await operator.post(f"/admin/accounts/{account_id}/unblock", page=f"/admin/accounts/{operator.account_id}")
+    assert answer.status_code == 404
+
+
+async def test_blocking_and_unblocking(api: Api, operator: Browser, customer: Caller) -> None:
+    job_id = await create_job(api.parts.database, customer)
+    answer = await done(operator, customer, "block", reason="Chargeback on the last order")
+    assert "The account is blocked" in words(await operator.follow(answer))
+    assert (await api.poll(str(job_id))).status_code == 403
+    async with api.parts.database.reading() as session:
+        assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+    owner = await signed_in(api)
+    assert "Chargeback on the last order" in words(await owner.get("/keys"))
+    answer = await done(operator, customer, "unblock")
+    assert "may call again" in words(await operator.follow(answer))
+    assert (await api.poll(str(job_id))).status_code == 200
+    assert await acts(api, customer) == [
+        ("account.unblocked", operator.account_id),
+        ("account.blocked", operator.account_id),
+    ]
+    assert "Chargeback on the last order" in words(await operator.get(f"/admin/accounts/{customer.account_id}"))
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 201])
+async def test_blocking_needs_a_reason(api: Api, operator: Browser, customer: Caller, reason: str) -> None:
+    answer = await done(operator, customer, "block", reason=reason)
+    assert (answer.status_code, "Give a reason" in words(answer)) == (422, True)
+    assert (await account_of(api, customer)).blocked_at is None
+    assert await acts(api, customer) == []
+
+
+async def test_a_plan_with_terms_of_its_own(api: Api, operator: Browser, customer: Caller) -> None:
+    terms = {"included": "40,000", "daily_cap": "5000", "monthly_price": "$4,000", "extra_price": "0.08"}
+    answer = await done(operator, customer, "plan", plan="enterprise", **terms)
+    shown = words(await operator.follow(answer))
+    assert "40,000 included, 5,000 a day, $4,000.00 a month, $0.08 for an extra generation" in shown
+    account = await account_of(api, customer)
+    assert (account.plan, account.custom_included, account.custom_extra_cents) == ("enterprise", 40_000, 8)
+    assert await acts(api, customer) == [("account.plan_changed", operator.account_id)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"plan": "gold"}, "There is no plan 'gold'"),
+        ({"plan": "trial"}, "A trial is for new accounts only"),
+        ({"plan": "enterprise"}, "needs included generations"),
+        ({"plan": "growth", "included": "many"}, "must be a whole number"),
+        ({"plan": "growth", "included": "99999999999"}, "must be a whole number"),
+        ({"plan": "growth", "daily_cap": "-1"}, "must be a whole number"),
+        ({"plan": "growth", "monthly_price": "much"}, "must be an amount"),
+        ({"plan": "growth", "monthly_price": "NaN"}, "must be an amount"),
+        ({"plan": "growth", "monthly_price": "1e99"}, "must be an amount"),
+        ({"plan": "growth", "extra_price": "0.001"}, "must be an amount"),
+    ],
+)
+async def test_terms_that_make_no_sense_change_nothing(
+    api: Api, operator: Browser, customer: Caller, fields: dict[str, str], sentence: str
+) -> None:
+    answer = await done(operator, customer, "plan", **fields)
+    assert (answer.status_code, sentence in words(answer)) == (422, True), words(answer)
+    assert (await account_of(api, customer)).plan == "starter"
+    assert await acts(api, customer) == []
+
+
+async def test_a_pack_is_credited_with_a_reason(api: Api, operator: Browser, customer: Caller) -> None:
+    answer = await done(operator, customer, "credit", generations="50", reason="Paid by bank transfer")
+    assert "The pack is credited" in words(await operator.follow(answer))
+    async with api.parts.database.reading() as session:
+        usage = await usage_of(session, PLANS, account_id=customer.account_id, now=datetime.now(UTC))
+    assert usage.topup_remaining == 50
+    assert await acts(api, customer) == [("account.topped_up", operator.account_id)]
+
+
+@pytest.mark.parametrize("fields", [{"generations": "50"}, {"generations": "7", "reason": "x"}, {"reason": "x"}])
+async def test_a_pack_needs_a_size_and_a_reason(
+    api: Api, operator: Browser, customer: Caller, fields: dict[str, str]
+) -> None:
+    assert (await done(operator, customer, "credit", **fields)).status_code == 422
+    assert await acts(api, customer) == []
+
+
+async def test_an_owner_becomes_an_operator_and_no_longer_one(api: Api, operator: Browser) -> None:
+    other = await create_caller(api.parts.database, api.parts.digester)
+    owner = await signed_in(api, other.account_id)
+    for wanted, status in (("yes", 200), ("no", 404)):
+        await operator.follow(await done(operator, other, "operator", operator=wanted))
+        assert (await owner.get("/admin")).status_code == 303, "a session does not gain or keep rights"
+        owner = await signed_in(api, other.account_id)
+        assert (await owner.get("/admin")).status_code == status
+    assert await acts(api, other) == [
+        ("operator.removed", operator.account_id),
+        ("operator.added", operator.account_id),
+    ]
+
+
+async def test_nobody_shuts_themselves_out(api: Api, operator: Browser) -> None:
+    path = f"/admin/accounts/{operator.account_id}"
+    for act, fields in (("block", {"reason": "x"}), ("operator", {"operator": "no"})):
+        answer = await operator.post(f"{path}/{act}", fields, page="/admin/system")
+        assert (answer.status_code, "You cannot" in words(answer)) == (422, True)
+    assert (await operator.get("/admin")).status_code == 200
+    async with api.parts.database.reading() as session:
+        login = await session.get_one(Login, operator.account_id)
+    assert login.operator
+
+
+async def test_an_erased_account_is_shown_and_left_alone(api: Api, operator: Browser) -> None:
+    gone = await create_caller(api.parts.database, api.parts.digester)
+    async with api.parts.database.transaction() as session:
+        await erasure.begin_erasure(session, account_id=gone.account_id, now=datetime.now(UTC))
+    answer = await operator.get(f"/admin/accounts/{gone.account_id}")
+    assert "what it stored is being deleted" in words(answer)
+    assert "<form" not in answer.text.partition("<main")[2]
+    for act in ("block", "unblock", "plan", "credit", "operator"):
+        fields = {"reason": "x", "plan": "growth", "generations": "50", "operator": "yes"}
+        answer = await operator.post(f"/admin/accounts/{gone.account_id}/{act}", fields, page="/admin/system")
+        assert (answer.status_code, "was erased" in words(answer)) == (400, True)

@@ -1,0 +1,116 @@
+"""Orders that an operator decides about: once, whoever else decides too."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+
+from api.dashboard.admin import payments as pages
+from domain import audit, orders
+from domain.tables import Payment
+from domain.usage import usage_of
+from tests.api.conftest import Api
+from tests.api.dashboard.browser import Browser, words
+from tests.factories import PLANS, Caller
+
+PAGE = "/admin/payments"
+
+
+async def ordered(api: Api, caller: Caller, generations: int = 50) -> uuid.UUID:
+    async with api.parts.database.transaction() as session:
+        payment = await orders.order_topup(
+            session,
+            PLANS,
+            account_id=caller.account_id,
+            generations=generations,
+            provider="manual",
+            now=datetime.now(UTC),
+        )
+    return payment.id
+
+
+async def standing(api: Api, payment_id: uuid.UUID) -> tuple[str, uuid.UUID | None, str | None]:
+    async with api.parts.database.reading() as session:
+        payment = await session.get_one(Payment, payment_id)
+    return payment.status, payment.closed_by, payment.note
+
+
+async def in_packs(api: Api, caller: Caller) -> int:
+    async with api.parts.database.reading() as session:
+        usage = await usage_of(session, PLANS, account_id=caller.account_id, now=datetime.now(UTC))
+    return usage.topup_remaining
+
+
+async def acts(api: Api, caller: Caller) -> list[tuple[str, uuid.UUID | None]]:
+    async with api.parts.database.reading() as session:
+        found = await audit.page(session, limit=50, account_id=caller.account_id)
+    return [(each.action, each.operator_id) for each in found]
+
+
+async def test_an_approved_pack_is_credited_once(api: Api, operator: Browser, customer: Caller) -> None:
+    payment_id = await ordered(api, customer)
+    shown = words(await operator.get(PAGE))
+    assert "50 generations $10.00" in shown
+    for said in ("what was bought is credited", "decided before"):
+        answer = await operator.post(f"{PAGE}/{payment_id}/approve", page="/admin/system")
+        assert said in words(await operator.follow(answer))
+    assert await in_packs(api, customer) == 50
+    assert await standing(api, payment_id) == ("paid", operator.account_id, None)
+    assert await acts(api, customer) == [("payment.approved", operator.account_id)]
+    assert str(payment_id) not in (await operator.get(PAGE)).text
+
+
+async def test_a_rejected_order_credits_nothing_and_says_why(api: Api, operator: Browser, customer: Caller) -> None:
+    payment_id = await ordered(api, customer)
+    answer = await operator.post(f"{PAGE}/{payment_id}/reject", {"reason": "No money arrived"}, page="/admin/system")
+    assert "is rejected" in words(await operator.follow(answer))
+    answer = await operator.post(f"{PAGE}/{payment_id}/approve", page="/admin/system")
+    assert "decided before" in words(await operator.follow(answer))
+    assert await standing(api, payment_id) == ("rejected", operator.account_id, "No money arrived")
+    assert (await in_packs(api, customer), await acts(api, customer)) == (
+        0,
+        [("payment.rejected", operator.account_id)],
+    )
+    assert "No money arrived" in words(await operator.get(PAGE, params={"status": "rejected"}))
+
+
+async def test_a_rejection_needs_a_reason(api: Api, operator: Browser, customer: Caller) -> None:
+    payment_id = await ordered(api, customer)
+    answer = await operator.post(f"{PAGE}/{payment_id}/reject", {"reason": " "}, page="/admin/system")
+    assert (answer.status_code, "Give a reason" in words(answer)) == (422, True)
+    assert (await standing(api, payment_id))[0] == "open"
+
+
+@pytest.mark.parametrize("act", ["approve", "reject"])
+@pytest.mark.parametrize("payment_id", ["x", str(uuid.uuid4())])
+async def test_an_order_that_there_is_not(operator: Browser, act: str, payment_id: str) -> None:
+    answer = await operator.post(f"{PAGE}/{payment_id}/{act}", {"reason": "x"}, page="/admin/system")
+    assert answer.status_code == 404
+
+
+async def test_pages_show_every_open_order_once(
+    api: Api, operator: Browser, customer: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PER_PAGE", 2)
+    wanted = {str(await ordered(api, customer)) for _ in range(5)}
+    seen: list[str] = []
+    address = f"/dashboard{PAGE}"
+    while True:
+        answer = await operator.client.get(address, headers={"Sec-Fetch-Site": "same-origin"})
+        seen += [payment_id for payment_id in wanted if f"{payment_id}/approve" in answer.text]
+        more = answer.text.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
+        if not more:
+            break
+        address = f"/dashboard{PAGE}{more}"
+    assert sorted(seen) == sorted(wanted)
+
+
+@pytest.mark.parametrize("query", [{"after": "x"}, {"after": "AAAA"}])
+async def test_a_made_up_cursor_is_refused(operator: Browser, query: dict[str, str]) -> None:
+    assert (await operator.get(PAGE, params=query)).status_code == 400
+
+
+async def test_a_state_that_there_is_not_shows_nothing(operator: Browser) -> None:
+    assert "There are no such payments" in words(await operator.get(PAGE, params={"status": "gone"}))

@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from PIL import Image
+
+from api.dashboard.playground import samples
+from api.dashboard.playground.fields import ALIASES, TEXTS, options_of
+from api.dashboard.playground.router import RUNS
+from api.dashboard.rendering import STATIC
+from cli.samples.__main__ import write_samples
+from domain import jobs, products
+from domain.accounts import OwnTerms
+from tests.api.conftest import Api, OpenApi
+from tests.api.dashboard.browser import Browser, signed_in, words
+from tests.factories import create_caller
+from tests.pictures import encoded, padded, photo
+
+PAGE, RUN = "/playground", "/playground/run"
+JSON = {"Accept": "application/json"}
+PERSON = ("customerPhotoBase64", ("me.jpg", encoded(), "image/jpeg"))
+PICTURE = {
+    "bucket": "b",
+    "key": "products/x/1/front",
+    "sha256": "0" * 64,
+    "size": 9,
+    "contentType": "image/png",
+}
+
+
+def front(place: int = 0, data: bytes | None = None, side: str = "garmentImageUrl") -> tuple[str, Any]:
+    return f"garments[{place}].{side}.file", ("shirt.png", data or encoded(photo(seed=place)), "image/png")
+
+
+async def send(
+    browser: Browser, fields: dict[str, str] | None = None, *files: tuple[str, Any], json_wanted: bool = True
+) -> httpx.Response:
+    headers = JSON if json_wanted else {}
+    return await browser.post(RUN, fields or {}, page=PAGE, files=list(files), headers=headers)
+
+
+async def input_of(api: Api, answer: httpx.Response) -> dict[str, Any]:
+    assert answer.status_code == 202, answer.text
+    async with api.parts.database.reading() as session:
+        job = await jobs.get_job(session, job_id=uuid.UUID(answer.json()["jobId"]))
+    assert job.account_id == api.caller.account_id
+    assert job.api_key_id is None
+    return job.workflow_input
+
+
+async def register(api: Api, account_id: uuid.UUID, **values: Any) -> str:
+    new_id = uuid.uuid4()
+    row = {"name": "Oxford shirt", "category": "upper_body", "front": PICTURE, **values}
+    async with api.parts.database.transaction() as session:
+        await products.register_product(session, account_id=account_id, new_id=new_id, values=row)
+    return products.public_id(new_id)
+
+
+@pytest.fixture
+async def poor(open_api: OpenApi) -> AsyncIterator[tuple[Api, Browser]]:
+    """An account that may do one generation."""
+    async with open_api(own_terms=OwnTerms(included=1)) as api:
+        yield api, await signed_in(api)
+
+
+async def test_the_page_says_what_it_costs_and_holds_every_field(browser: Browser) -> None:
+    answer = await browser.get(PAGE)
+    assert "This uses 1 generation. You have 250 left in this period, 0 in packs; today 0 of" in words(answer)
+    for name in ALIASES:
+        assert answer.text.count(f'name="garments[3].{name}"') == 1, name
+    assert len(answer.content) < 150_000
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_every_field_arrives_at_the_workflow(api: Api, browser: Browser) -> None:
+    said = {
+        "category": "lower_body",
+        "garmentCategory": "jeans",
+        "size": "W32/L34",
+        "customerSize": "W33/L34",
+        "garmentState": "open",
+        "tuckState": "tucked",
+        "viewAngle": "back",
+    }
+    assert set(said) == set(TEXTS)
+    back = front(side="garmentBackImageUrl", data=encoded(photo(seed=7)))
+    fields = {f"garments[0].{name}": value for name, value in said.items()}
+    sent = await input_of(api, await send(browser, fields, PERSON, front(), back))
+    (garment,) = sent["garments"]
+    assert garment["category"] == said.pop("category")
+    assert garment["hints"] == said
+    stored = [sent["person"], garment["picture"], garment["backPicture"]]
+    assert [await api.store.get(ref["key"]) for ref in stored] == [PERSON[1][1], front()[1][1], back[1][1]]
+
+
+async def test_a_garment_may_be_at_an_address(api: Api, browser: Browser) -> None:
+    fields = {
+        "garments[0].source": "address",
+        "garments[0].garmentImageUrl": "https://shop.example/shirt.jpg",
+        "garments[0].garmentBackImageUrl": "https://shop.example/back.jpg",
+        "garments[0].category": "upper_body",
+    }
+    (garment,) = (await input_of(api, await send(browser, fields, PERSON)))["garments"]
+    assert garment["pictureUrl"] == "https://shop.example/shirt.jpg"
+    assert garment["backPictureUrl"] == "https://shop.example/back.jpg"
+
+
+@pytest.mark.parametrize("field", ["productId", "productId.other"])
+async def test_a_garment_may_be_a_product(api: Api, browser: Browser, field: str) -> None:
+    product_id = await register(api, api.caller.account_id)
+    assert product_id in (await browser.get(PAGE)).text
+    fields = {"garments[0].source": "product", f"garments[0].{field}": product_id, "garments[0].size": "XL"}
+    (garment,) = (await input_of(api, await send(browser, fields, PERSON)))["garments"]
+    assert garment["product"]["id"] == product_id
+    assert (garment["category"], garment["hints"]["size"]) == ("upper_body", "XL")
+
+
+async def test_only_the_chosen_source_counts(api: Api, browser: Browser) -> None:
+    fields = {"garments[0].source": "sample", "garments[0].sample": "plain_tee", "garments[0].productId": "SKU-9"}
+    (garment,) = (await input_of(api, await send(browser, fields, PERSON, front())))["garments"]
+    assert garment["product"] is None
+    assert await api.store.get(garment["picture"]["key"]) == samples.picture_of("plain_tee")
+
+
+async def test_samples_need_nobodys_pictures(api: Api, browser: Browser) -> None:
+    for garment in samples.GARMENTS:
+        fields = {"personSource": "sample", "garments[0].source": "sample", "garments[0].sample": garment.name}
+        sent = await input_of(api, await send(browser, fields))
+        assert sent["garments"][0]["category"] == garment.category
+
+
+@pytest.mark.parametrize("places", [(0, 1), (0, 3), (0, 1, 2, 3)])
+async def test_several_garments_are_one_look(api: Api, browser: Browser, places: tuple[int, ...]) -> None:
+    fields = {f"garments[{place}].category": "upper_body" for place in places}
+    sent = await input_of(api, await send(browser, fields, PERSON, *map(front, places)))
+    assert (sent["kind"], len(sent["garments"])) == ("combo", len(places))
+    for place, garment in zip(places, sent["garments"], strict=True):
+        assert await api.store.get(garment["picture"]["key"]) == front(place)[1][1]
+
+
+async def test_without_scripts_it_goes_on_to_the_job(api: Api, browser: Browser) -> None:
+    answer = await send(browser, {"garments[0].category": "upper_body"}, PERSON, front(), json_wanted=False)
+    assert answer.status_code == 303
+    job_id = answer.headers["Location"].removeprefix("/dashboard/jobs/")
+    async with api.parts.database.reading() as session:
+        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    assert job.started_at is not None
+
+
+TOO_LARGE = padded(encoded(), 8 * 1024 * 1024 + 1)
+CATEGORY = {"garments[0].category": "upper_body"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "files", "refusal"),
+    [
+        (CATEGORY, [front()], (422, "customerPhotoBase64", "Choose a photo")),
+        (CATEGORY, [PERSON], (422, "garments[0].garmentImageUrl", "Choose a picture")),
+        ({}, [PERSON, front()], (422, "garments[0].category", "Say what part of the body")),
+        (
+            CATEGORY,
+            [("customerPhotoBase64", ("x.jpg", TOO_LARGE)), front()],
+            (413, "customerPhotoBase64", "A picture is larger"),
+        ),
+        (CATEGORY, [PERSON, front(data=b"none")], (422, "garments[0].garmentImageUrl", "A picture could not be read")),
+        (
+            {**CATEGORY, "garments[0].source": "address", "garments[0].garmentImageUrl": "http://shop.example/a.jpg"},
+            [PERSON],
+            (400, "garments[0].garmentImageUrl", "A garment URL must"),
+        ),
+        (
+            {**CATEGORY, "garments[2].category": "lower_body", "garments[2].size": "x" * 33},
+            [PERSON, front(), front(2)],
+            (400, "garments[2].size", "String should have"),
+        ),
+        (
+            {"garments[0].category": "head"},
+            [PERSON, front()],
+            (400, "garments[0].category", "Input should be"),
+        ),
+        (
+            {"garments[0].source": "product", "garments[0].productId": "no-such"},
+            [PERSON],
+            (404, "garments[0].productId", "No product was found"),
+        ),
+    ],
+)
+async def test_a_refusal_comes_back_at_its_field(
+    api: Api, browser: Browser, fields: dict[str, str], files: list[Any], refusal: tuple[int, str, str]
+) -> None:
+    status, field, sentence = refusal
+    answer = await send(browser, fields, *files)
+    assert answer.status_code == status, answer.text
+    assert answer.json()["field"] == field
+    assert answer.json()["error"].startswith(sentence)
+    shown = await send(browser, {**fields, "garments[0].garmentCategory": "kilt"}, *files, json_wanted=False)
+    assert shown.status_code == status
+    assert answer.json()["error"] in words(shown)
+    assert 'value="kilt"' in shown.text
+    assert 'aria-invalid="true"' in shown.text
+    async with api.parts.database.reading() as session:
+        assert not await jobs.list_open_of_account(session, account_id=api.caller.account_id)
+
+
+async def test_another_accounts_product_is_as_unknown_as_any(api: Api, browser: Browser) -> None:
+    other = await create_caller(api.parts.database, api.parts.digester)
+    product_id = await register(api, other.account_id)
+    assert product_id not in (await browser.get(PAGE)).text
+    answer = await send(browser, {"garments[0].source": "product", "garments[0].productId": product_id}, PERSON)
+    assert (answer.status_code, answer.json()["field"]) == (404, "garments[0].productId")
+
+
+async def test_an_archived_product_is_not_offered(api: Api, browser: Browser) -> None:
+    product_id = await register(api, api.caller.account_id)
+    async with api.parts.database.transaction() as session:
+        identifier = products.parse_public_id(product_id)
+        assert identifier
+        await products.archive_product(session, account_id=api.caller.account_id, product_id=identifier)
+    assert product_id not in (await browser.get(PAGE)).text
+
+
+async def test_it_spends_what_a_call_spends(poor: tuple[Api, Browser]) -> None:
+    api, browser = poor
+    first = await send(browser, CATEGORY, PERSON, front())
+    assert first.status_code == 202
+    shown = await browser.get(PAGE)
+    assert "You have 0 left in this period" in words(shown)
+    assert "all top-ups are used up" in words(shown)
+    assert 'href="/dashboard/billing"' in shown.text
+    assert 'id="go" disabled' in shown.text
+    refused = await send(browser, CATEGORY, PERSON, front())
+    assert (refused.status_code, refused.json()["field"]) == (402, "")
+    page = await send(browser, CATEGORY, PERSON, front(), json_wanted=False)
+    assert page.status_code == 402
+    assert page.text.count("all top-ups are used up") == 2
+    assert [key for key in api.store.objects if "jobs/" in key and first.json()["jobId"] not in key] == []
+
+
+async def test_it_has_a_rate_of_its_own(api: Api, browser: Browser) -> None:
+    for _ in range(RUNS.requests):
+        await api.parts.rate_limiter.log.hit(api.caller.account_id, RUNS)
+    answer = await send(browser, CATEGORY, PERSON, front())
+    assert answer.status_code == 429
+    assert 0 < int(answer.headers["Retry-After"]) <= RUNS.window_seconds
+    assert (await send(browser, CATEGORY, PERSON, front(), json_wanted=False)).headers["Retry-After"]
+    assert (await api.client.get("/api/v1/usage")).status_code == 200
+
+
+def test_choices_are_the_models() -> None:
+    assert options_of("viewAngle") == ["front", "left", "right", "back"]
+    assert options_of("category") == ["upper_body", "lower_body", "full_body"]
+    assert options_of("size") == []
+
+
+def test_the_samples_are_what_is_drawn(tmp_path: Path) -> None:
+    write_samples(tmp_path)
+    names = {samples.PORTRAIT, *samples.BY_NAME}
+    assert {path.stem for path in tmp_path.iterdir()} == names
+    for name in names:
+        with Image.open(tmp_path / f"{name}.jpg") as drawn, Image.open(STATIC / samples.file_of(name)) as shipped:
+            assert drawn.size == shipped.size
+            difference = np.abs(np.asarray(drawn, dtype=float) - np.asarray(shipped, dtype=float)).mean()
+        assert difference < 1, f"{name}: run python -m cli.samples api/dashboard/static/samples"
+
+
+def test_a_body_is_json_whatever_the_texts_hold() -> None:
+    from api.dashboard.playground.fields import Attempt
+
+    attempt = Attempt(b"\xff\xd8", [{"garmentCategory": 'a "quoted" \\ word\n', "category": "upper_body"}], [0])
+    read = json.loads(attempt.body())
+    assert read["garmentCategory"] == 'a "quoted" \\ word\n'
+    assert read["customerPhotoBase64"] == "data:image/jpeg;base64,/9g="
+
+
+@pytest.mark.parametrize("offered", [True, False])
+async def test_a_link_chooses_a_product_and_the_sample_portrait(
+    api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch, offered: bool
+) -> None:
+    product_id = await register(api, api.caller.account_id)
+    if not offered:
+        monkeypatch.setattr("api.dashboard.playground.router.PRODUCTS_OFFERED", 0)
+    shown = (await browser.get(f"/playground?productId={product_id}&personSource=sample")).text
+    assert re.search(r'name="personSource" value="sample"[^>]*checked', shown)
+    assert re.search(r'name="garments\[0\]\.source" value="product"[^>]*checked', shown)
+    assert (f'<option value="{product_id}" selected' in shown) is offered
+    assert (f'value="{product_id}"' in shown.partition('name="garments[0].productId.other"')[2][:200]) is not offered

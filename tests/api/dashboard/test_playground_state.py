@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from temporalio.client import Client
+
+from api.dashboard.playground.stages import QUEUE, Stage, stage_in, stage_of
+from domain import jobs
+from domain.object_keys import result_key
+from tests.api.conftest import Api
+from tests.api.dashboard.browser import Browser
+from tests.factories import PLANS, create_caller, create_job, new_job
+from tests.pictures import encoded
+from workflows.progress import Progress
+
+
+async def state(browser: Browser, job_id: object) -> httpx.Response:
+    return await browser.get(f"/playground/jobs/{job_id}/state", headers={"Accept": "application/json"})
+
+
+async def test_an_open_job_tells_where_it_is(api: Api, browser: Browser) -> None:
+    new = new_job(api.caller, workflow_input={"garments": [{}, {}]})
+    async with api.parts.database.transaction() as session:
+        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    answer = (await state(browser, new.job_id)).json()
+    assert answer.pop("elapsedMs") >= 0
+    assert answer == {
+        "status": "processing",
+        "stage": "queue",
+        "words": "In the queue",
+        "garment": None,
+        "garments": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("stage", "pending", "words_", "garment"),
+    [
+        ("accepted", {}, "In the queue", None),
+        ("preparing", {"segment_person": 1, "fetch_garment": 1}, "Looking at the photo", None),
+        ("preparing", {"fetch_garment": 2}, "Fetching the garment", 2),
+        ("preparing", {}, "Looking at the photo", None),
+        ("rendering", {"render": 1}, "Drawing", None),
+        ("watermarking", {"watermark": 1}, "Finishing", None),
+        ("settling", {"settle": 1}, "Finishing", None),
+        ("something new", {}, "In the queue", None),
+    ],
+)
+def test_a_runs_stage_in_words(stage: str, pending: dict[str, int], words_: str, garment: int | None) -> None:
+    found = stage_in(Progress(stage, pending), garments=3)
+    assert (found.words, found.garment) == (words_, garment)
+
+
+async def test_a_completed_job_tells_its_time_and_what_is_left(api: Api, browser: Browser) -> None:
+    job_id = await create_job(api.parts.database, api.caller)
+    key = result_key(str(job_id))
+    await api.store.put(key, encoded(), "image/jpeg")
+    now = datetime.now(UTC)
+    async with api.parts.database.transaction() as session:
+        await jobs.complete_job(
+            session, job_id=job_id, result_key=key, engine="warp", report={}, keep=timedelta(hours=1), now=now
+        )
+    answer = (await state(browser, job_id)).json()
+    assert answer.pop("generationTimeMs") >= 0
+    assert answer.pop("means").startswith("This uses 1 generation. You have 249 left in this period")
+    assert answer == {"status": "completed", "refusal": None}
+
+
+async def test_a_failed_job_tells_why_and_costs_nothing(api: Api, browser: Browser) -> None:
+    job_id = await create_job(api.parts.database, api.caller)
+    async with api.parts.database.transaction() as session:
+        await jobs.fail_job(
+            session, job_id=job_id, error_code="person_not_found", keep=timedelta(hours=1), now=datetime.now(UTC)
+        )
+    answer = (await state(browser, job_id)).json()
+    assert answer["status"] == "failed"
+    assert answer["error"].startswith("No person was found")
+    assert "You have 250 left" in answer["means"]
+
+
+async def test_a_foreign_job_is_unknown(api: Api, browser: Browser) -> None:
+    other = await create_caller(api.parts.database, api.parts.digester)
+    for job_id in (await create_job(api.parts.database, other), uuid.uuid4(), "no-id"):
+        assert (await state(browser, job_id)).status_code == 404
+
+
+async def test_while_temporal_is_away_a_job_waits_in_the_queue() -> None:
+    nobody = await Client.connect("127.0.0.1:9", lazy=True)
+    assert await stage_of(nobody, uuid.uuid4().hex, garments=1) == Stage(QUEUE)

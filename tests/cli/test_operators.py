@@ -1,0 +1,85 @@
+"""`tryon operator` and `tryon mail`, as an operator types them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from domain import audit, logins, mails
+from domain.letters import Letterhead
+from runtime.database import Database
+from runtime.settings import Settings
+
+EMAIL = "owner@example.com"
+Answer = TypeVar("Answer")
+
+
+@pytest.fixture(autouse=True)
+def own_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/tryon.db")
+    monkeypatch.setenv("TRYON_KEY_PEPPER", "p" * 40)
+    assert tryon("account", "create", "--email", EMAIL).exit_code == 0
+
+
+def tryon(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def in_database(work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
+    async def run() -> Answer:
+        database = Database(Settings().database)
+        try:
+            async with database.transaction() as session:
+                return await work(session)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())
+
+
+def test_an_operator_is_added_and_removed_and_that_is_written_down() -> None:
+    for command, listed in (("add", [EMAIL]), ("add", [EMAIL]), ("remove", []), ("remove", [])):
+        assert tryon("operator", command, EMAIL).exit_code == 0
+        found = json.loads(tryon("operator", "list", "--json").stdout)
+        assert [each["email"] for each in found] == listed
+
+    async def written(session: AsyncSession) -> list[tuple[str, object]]:
+        return [(each.action, each.operator_id) for each in await audit.page(session, limit=10)]
+
+    assert in_database(written) == [("operator.removed", None), ("operator.added", None)]
+
+
+def test_somebody_without_an_account_is_no_operator() -> None:
+    done = tryon("operator", "add", "nobody@example.com")
+    assert done.exit_code == 1
+    assert "there is no account nobody@example.com" in done.output
+
+
+def test_mail_is_listed_and_shown_until_it_was_sent() -> None:
+    async def write(session: AsyncSession) -> str:
+        head = Letterhead("Fitting Room", "https://tryon.example")
+        await logins.ask_for_reset(session, head, email=EMAIL, now=datetime.now(UTC))
+        return str((await mails.list_mail(session))[0].id)
+
+    mail_id = in_database(write)
+    (listed,) = json.loads(tryon("mail", "list", "--json").stdout)
+    assert (listed["mailId"], listed["to"], listed["state"]) == (mail_id, EMAIL, "waiting")
+    assert "https://tryon.example/dashboard/reset?token=" in tryon("mail", "show", mail_id).stdout
+    assert "waiting" in tryon("mail", "list").stdout
+
+    async def send(session: AsyncSession) -> None:
+        (mail,) = await mails.list_mail(session)
+        await mails.mark_sent(session, mail_id=mail.id, now=datetime.now(UTC))
+
+    in_database(send)
+    assert "token" not in tryon("mail", "show", mail_id).stdout
+    assert tryon("mail", "show", "00000000-0000-0000-0000-000000000000").exit_code == 1

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from domain import accounts, keys, logins, operators, sessions
+from domain.keys import KeyDigester
+from domain.letters import Letterhead
+from domain.tables import Account
+from domain.unverified import KEPT, delete_unverified
+from runtime.database import Database
+from tests.factories import PLANS
+
+HEAD = Letterhead("Fitting Room", "https://tryon.example")
+NOW = datetime.now(UTC)
+
+
+async def signed_up(database: Database, *, age: timedelta = KEPT) -> uuid.UUID:
+    email = f"{uuid.uuid4().hex}@example.com"
+    async with database.transaction() as session:
+        await logins.sign_up(session, PLANS, HEAD, email=email, password_hash="$argon2id$", now=NOW - age)
+        account = await accounts.find_account_by_email(session, email=email)
+        assert account is not None
+        await sessions.open_session(session, account_id=account.id, address="::1", user_agent="", now=NOW)
+    return account.id
+
+
+async def swept(database: Database) -> int:
+    async with database.transaction() as session:
+        return await delete_unverified(session, now=NOW, limit=100)
+
+
+async def is_there(database: Database, account_id: uuid.UUID) -> bool:
+    async with database.reading() as session:
+        return await session.get(Account, account_id) is not None
+
+
+async def test_what_nobody_confirmed_in_a_week_is_forgotten(database: Database) -> None:
+    old, young = await signed_up(database), await signed_up(database, age=KEPT - timedelta(minutes=1))
+    assert await swept(database) >= 1
+    assert [await is_there(database, each) for each in (old, young)] == [False, True]
+
+
+@pytest.mark.parametrize("why", ["confirmed", "has a key", "is an operator"])
+async def test_what_somebody_uses_stays(database: Database, digester: KeyDigester, why: str) -> None:
+    account_id = await signed_up(database)
+    async with database.transaction() as session:
+        if why == "confirmed":
+            await logins.verify(session, PLANS, digester, account_id=account_id, now=NOW)
+        elif why == "has a key":
+            await keys.create_key(session, digester, account_id=account_id)
+        else:
+            await operators.set_operator(session, account_id=account_id, operator=True, now=NOW)
+    await swept(database)
+    assert await is_there(database, account_id)
+
+
+async def test_an_account_of_the_command_line_is_nobodys_sign_up(database: Database) -> None:
+    email = f"{uuid.uuid4().hex}@example.com"
+    async with database.transaction() as session:
+        account = await accounts.create_account(session, PLANS, email=email, plan="starter", now=NOW - 9 * KEPT)
+        await operators.set_operator(session, account_id=account.id, operator=True, now=NOW - 9 * KEPT)
+        await operators.set_operator(session, account_id=account.id, operator=False, now=NOW - 9 * KEPT)
+    await swept(database)
+    assert await is_there(database, account.id)
+
+
+async def test_signing_up_again_begins_the_week_anew(database: Database) -> None:
+    account_id = await signed_up(database)
+    async with database.transaction() as session:
+        account = await session.get_one(Account, account_id)
+        await logins.sign_up(session, PLANS, HEAD, email=account.email, password_hash="$argon2id$", now=NOW)
+        assert account.plan_started_at == NOW
+    await swept(database)
+    assert await is_there(database, account_id)

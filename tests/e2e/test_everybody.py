@@ -1,0 +1,97 @@
+"""Phones, keyboards, screen readers, dark rooms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser
+
+from tests.e2e.person import PHONE, Person
+from tests.e2e.site import Site
+
+PLACES = ("Overview", "Playground", "Jobs", "Products", "API keys", "Billing", "Settings", "Docs")
+PAGES = (
+    *("/", "/playground", "/jobs", "/products", "/products/new", "/products/import", "/keys", "/billing", "/settings"),
+    *("/docs", "/admin/accounts", "/admin/payments", "/admin/system", "/admin/audit"),
+)
+SIGNED_OUT = ("/sign-up", "/log-in", "/forgot", "/check-mail", "/outbox")
+NARROW = {"width": 360, "height": 740}
+
+
+async def test_everything_is_reached_on_a_phone_and_nothing_is_wider(chromium: Browser, site: Site) -> None:
+    async with Person.before(chromium, site, viewport=NARROW, has_touch=True, is_mobile=True) as person:
+        await person.sign_up()
+        site.tryon("operator", "add", person.email)
+        for place in PLACES:
+            await person.visit(place)
+            await person.page.wait_for_load_state()
+        wide = []
+        for path in (*PAGES, *SIGNED_OUT):
+            await person.open(path)
+            width, seen = await person.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            wide += [(path, width)] if width > seen else []
+        assert wide == []
+        assert person.complaints == []
+
+
+async def test_the_keyboard_is_enough(person: Person) -> None:
+    press, focused = person.page.keyboard.press, person.page.evaluate
+    await person.open("/sign-up")
+    await person.page.keyboard.type(person.email)  # the first field has the focus already
+    await press("Tab")
+    await person.page.keyboard.type(person.password)
+    await press("Enter")
+    await person.sees_heading("Check your mail")
+    await person.finish_signing_up()
+    await press("Tab")
+    assert await focused("document.activeElement.textContent") == "Skip to content"
+    for _ in range(40):
+        await press("Tab")
+        if await focused("document.activeElement.textContent.trim()") == "API keys":
+            break
+    await press("Enter")
+    await person.sees_heading("API keys")
+    for _ in range(40):
+        await press("Tab")
+        if await focused("document.activeElement.type") == "radio":
+            break
+    await press("ArrowDown")  # from a live key to a test key
+    await press("Tab")
+    outline = await focused("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"
+    await press("Enter")
+    await person.sees_heading("Your new key")
+    assert (await person.page.locator("#new-key").inner_text()).startswith("vto_test_")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1280, "height": 900}], ids=["phone", "desktop"])
+async def test_axe_finds_nothing_serious(
+    chromium: Browser, site: Site, axe: str, scheme: str, viewport: dict[str, int]
+) -> None:
+    async with Person.before(chromium, site, color_scheme=scheme, viewport=viewport, bypass_csp=True) as person:
+        found = {path: await serious(person, axe, path) for path in SIGNED_OUT}
+        await person.sign_up()
+        site.tryon("operator", "add", person.email)
+        await person.new_key("test")
+        found["new key"] = await complaints_of_axe(person, axe)
+        found |= {path: await serious(person, axe, path) for path in PAGES}
+        assert {path: each for path, each in found.items() if each} == {}
+
+
+async def serious(person: Person, axe: str, path: str) -> list[str]:
+    """What axe-core finds on a page that keeps somebody from using it."""
+    await person.open(path)
+    return await complaints_of_axe(person, axe)
+
+
+async def complaints_of_axe(person: Person, axe: str) -> list[str]:
+    await person.page.add_script_tag(content=axe)
+    result: dict[str, Any] = await person.page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {node['target']} {node['failureSummary']}"
+        for each in result["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from PIL import Image
+
+from cli.samples import draw_sample, sample_person
+from tests.e2e.person import JOB_MS, Person
+from tests.pictures import data_uri, encoded
+
+
+@pytest.fixture(scope="session")
+def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A photo of a person on this person's own disk."""
+    path = tmp_path_factory.mktemp("pictures") / "me.jpg"
+    Image.fromarray(sample_person()).save(path, quality=92)
+    return path
+
+
+@pytest.fixture(scope="session")
+def sweater(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "sweater.png"
+    Image.fromarray(draw_sample("striped_sweater")).resize((512, 432)).save(path)
+    return path
+
+
+async def test_key_product_picture_job_and_the_end_of_the_key(person: Person, photo: Path, sweater: Path) -> None:
+    await person.sign_up()
+    key = await person.new_key()
+    headers = {"Authorization": f"Bearer {key}"}
+    assert httpx.get(f"{person.site.address}/api/v1/usage", headers=headers).status_code == 200
+
+    await person.open("/products/new")
+    await person.label("Name").fill("Striped sweater")
+    await person.label("SKU").fill("SW-1")
+    await person.label("Covers").select_option("upper_body")
+    await person.label("File").first.set_input_files(sweater)
+    await person.press("Add product")
+    await person.sees_heading("Striped sweater")
+
+    await person.page.get_by_role("link", name="Try it on").click()
+    await person.sees_heading("Playground")
+    await person.page.get_by_role("radio", name="Your photo").check()
+    await person.label("Photo of the person").set_input_files(photo)
+    await person.reads(re.compile("uses 1 generation"))
+    await person.page.locator("#go").click()
+    await person.page.locator("#done").wait_for(state="visible", timeout=JOB_MS)
+    before = await person.page.locator("#compare").screenshot()
+    await person.page.locator("#split").press("End")
+    assert await person.page.locator("#compare").screenshot() != before
+    picture = Image.open(io.BytesIO(await person.saved("Download")))
+    assert (picture.format, picture.width) == ("JPEG", 512)
+
+    await person.visit("Jobs")
+    await person.reads("Striped sweater")
+    await person.page.get_by_role("table").get_by_role("link").first.click()
+    await person.reads(re.compile("Billed: one generation"))
+    await person.press("Delete now")
+    await person.sees_heading("Delete this job?")
+    await person.press("Delete now")
+    await person.reads("Deleted by you")
+
+    await person.visit("API keys")
+    await person.press(re.compile("^Revoke vto_"))
+    await person.press("Revoke key")
+    await person.reads("The key is revoked.")
+    refused = httpx.post(
+        f"{person.site.address}/api/v1/tryon",
+        headers=headers,
+        json={"customerPhotoBase64": data_uri(encoded()), "productId": "SW-1"},
+    )
+    assert refused.status_code == 401
+    assert person.complaints == []

@@ -1,0 +1,105 @@
+"""`ImportProductsWorkflow` on a real server, with its registrations as children and their steps faked."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+from temporalio import activity
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.worker import Worker
+
+from domain.registrations import new_registration_id
+from tests.workflows.product_fakes import FakeProductSteps
+from tests.workflows.recording.import_cases import started
+from workflows import steps
+from workflows.import_contracts import (
+    ROWS_AT_ONCE,
+    ImportProductsInput,
+    ImportReport,
+    RecordedRows,
+    RecordRowsInput,
+    RowOutcome,
+    TakenUpRows,
+    TakeUpRowsInput,
+)
+from workflows.imports import ROUNDS_OF_A_RUN, ImportProductsWorkflow, start_import
+from workflows.products import RegisterProductWorkflow
+from workflows.queues import CPU_QUEUE, import_workflow_id
+
+MOST_OF_A_RUN = ROUNDS_OF_A_RUN * ROWS_AT_ONCE
+
+
+class Scene:
+    """A file of rows, and what was written down about them."""
+
+    def __init__(self, rows: int, before: Callable[[str], Awaitable[None]] | None = None, stop_at: int = -1) -> None:
+        self.rows, self.stop_at = rows, stop_at
+        self.outcomes: list[RowOutcome] = []
+        self.fakes = FakeProductSteps(before)
+        self.job = ImportProductsInput(account_id=uuid.uuid4().hex, import_id=new_registration_id(), rows=rows)
+
+    @activity.defn(name=steps.TAKE_UP_ROWS.name)
+    async def take_up(self, request: TakeUpRowsInput) -> TakenUpRows:
+        if request.first == self.stop_at:
+            return TakenUpRows(stopped=True)
+        places = range(request.first, min(request.first + ROWS_AT_ONCE, self.rows))
+        return TakenUpRows(rows=[started(place) for place in places])
+
+    @activity.defn(name=steps.RECORD_ROWS.name)
+    async def record(self, request: RecordRowsInput) -> RecordedRows:
+        self.outcomes += request.outcomes
+        return RecordedRows(written=len(request.outcomes))
+
+    def worker(self, client: Client) -> AbstractAsyncContextManager[Worker]:
+        return Worker(
+            client,
+            task_queue=CPU_QUEUE,
+            workflows=[ImportProductsWorkflow, RegisterProductWorkflow],
+            activities=[self.take_up, self.record, self.fakes.copy, self.fakes.save, self.fakes.clean_up],
+        )
+
+    async def report(self, client: Client) -> ImportReport:
+        async with self.worker(client):
+            await start_import(client, self.job)
+            return await client.get_workflow_handle_for(
+                ImportProductsWorkflow.run, import_workflow_id(self.job.account_id)
+            ).result()
+
+
+async def test_a_row_that_fails_holds_up_no_other(temporal: Client) -> None:
+    failures = iter([ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)])
+
+    async def before(step: str) -> None:
+        if step == "copy" and (error := next(failures, None)):
+            raise error
+
+    scene = Scene(3, before)
+    assert await scene.report(temporal) == ImportReport(created=2, failed=1)
+    (failed,) = [outcome for outcome in scene.outcomes if outcome.status == "failed"]
+    assert (failed.error_code, failed.field) == ("garment_url_unreachable", "garmentImageUrl")
+    assert [outcome.number for outcome in scene.outcomes] == [2, 3, 4]
+
+
+async def test_a_long_file_goes_on_in_another_run(temporal: Client) -> None:
+    scene = Scene(MOST_OF_A_RUN + 3)
+    assert await scene.report(temporal) == ImportReport(created=MOST_OF_A_RUN + 3)
+    assert [outcome.number for outcome in scene.outcomes] == list(range(2, MOST_OF_A_RUN + 5))
+    handle = temporal.get_workflow_handle(import_workflow_id(scene.job.account_id))
+    assert (await handle.describe()).history_length < 100, "the second run has little to do"
+
+
+async def test_it_stops_where_the_account_is_shut(temporal: Client) -> None:
+    scene = Scene(3 * ROWS_AT_ONCE, stop_at=ROWS_AT_ONCE)
+    assert await scene.report(temporal) == ImportReport(created=ROWS_AT_ONCE, stopped=True)
+
+
+async def test_one_file_of_an_account_at_a_time(idle_temporal: Client) -> None:
+    scene = Scene(1)
+    await start_import(idle_temporal, scene.job)
+    with pytest.raises(WorkflowAlreadyStartedError):
+        await start_import(idle_temporal, scene.job)
+    await idle_temporal.get_workflow_handle(import_workflow_id(scene.job.account_id)).terminate()
