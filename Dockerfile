@@ -5,7 +5,7 @@
 #   worker-gpu    segmentation and the generative engines     torch with CUDA
 #   tools         the `tryon` command: migrations, accounts   CPU, without torch (also in every other image)
 #
-# docker build --target worker-warp --tag tryon/worker-warp:0.3.0 .
+# docker build --target worker-warp --tag tryon/worker-warp:0.5.0 .
 
 ARG PYTHON=docker.io/library/python:3.11.16-slim-bookworm
 

@@ -9,7 +9,7 @@ AXE := 4.14.1# judges the dashboard's accessibility in tests; without npm they a
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench bench-backfill bench-dashboard gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench bench-backfill bench-dashboard screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -82,6 +82,9 @@ bench-backfill: test-env ## A backfill of 2,000 items while parts are killed: [I
 
 bench-dashboard: test-env ## How quickly the pages of a busy account come, and how large they are: [JOBS=10000] [PRODUCTS=1000]
 	$(BIN)/python -m bench.dashboard $(if $(JOBS),--jobs $(JOBS)) $(if $(PRODUCTS),--products $(PRODUCTS))
+
+screenshots: test-env ## A picture of every page of the dashboard, light and dark, desktop and phone, in out/screens
+	$(BIN)/python -m tests.e2e.screens
 
 gallery: env ## Everybody in everything, on one page: FOLDER=pictures (with person/ upper/ lower/ full/) [OUT=out/gallery]
 	$(BIN)/python -m bench.engine.gallery $(FOLDER) $(if $(OUT),--out $(OUT))

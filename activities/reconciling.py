@@ -52,12 +52,17 @@ class ReconcilingActivities:
     @activity.defn(name=steps.RECONCILE.name)
     async def reconcile(self, request: SweepInput) -> SweepReport:
         """Fail and release jobs that nobody will finish any more; go on with erasures and mail left behind."""
+        released = await self._release_jobs(request.limit)
+        # Money first: neither of these may keep a round from it, however much there is and whatever goes wrong.
         await self._resume_erasures(request.limit)
         if self._sends_mail:
             late = datetime.now(UTC) - MAIL_HEAD_START
             await start_waiting(self._database, self._temporal, before=late, limit=request.limit)
+        return SweepReport(released=released)
+
+    async def _release_jobs(self, limit: int) -> int:
         async with self._database.reading() as session:
-            open_jobs = await jobs.list_open(session, older_than=QUIET_PERIOD, limit=request.limit)
+            open_jobs = await jobs.list_open(session, older_than=QUIET_PERIOD, limit=limit)
         released = 0
         for job in open_jobs:
             overdue = job.deadline_at + OVERDUE_GRACE <= datetime.now(UTC)
@@ -71,7 +76,7 @@ class ReconcilingActivities:
                     released += 1
                     activity_meter().add(RECONCILED, action=code)
                 await self._store.delete_prefix(job_prefix(str(job.id)))
-        return SweepReport(released=released)
+        return released
 
     async def _resume_erasures(self, limit: int) -> None:
         """Start runs for accounts that are still to be erased; those that have one are left to it."""

@@ -17,10 +17,10 @@ from starlette.types import Scope
 from api import health
 from api.body_budget import BodyBudget
 from api.body_limit import BodyLimit
-from api.dashboard.app import body_caps, create_dashboard
+from api.dashboard.app import body_caps, body_refusal, create_dashboard
 from api.dashboard.door import Door, visiting_account
 from api.dashboard.rendering import ROOT as DASHBOARD
-from api.errors import register_error_handlers
+from api.errors import error_response, register_error_handlers
 from api.gate import Gate, account_of
 from api.metrics import ApiMetrics, HttpMetrics
 from api.openapi.document import DESCRIPTION, openapi_of
@@ -60,6 +60,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.image_slots = asyncio.Semaphore(settings.api.image_threads)
+        # Pages are asked for as often as anybody likes: what they draw waits for its own kind, not calls for it.
+        app.state.page_slots = asyncio.Semaphore(1)
         async with parts(settings) as app.state.parts:
             yield
 
@@ -92,6 +94,7 @@ def create_app(
         budget=budget,
         timeout_seconds=settings.api.body_timeout_seconds,
         holder_of=_holder_of,
+        refusal_of=lambda scope, error: body_refusal(dashboard, scope, error) or error_response(error),
     )
     app.add_middleware(Gate)
     app.add_middleware(Door, dashboard=dashboard)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -44,6 +45,7 @@ class BodyLimit:
         budget: BodyBudget,
         timeout_seconds: float,
         holder_of: Callable[[Scope], Hashable],
+        refusal_of: Callable[[Scope, TryOnError], Response] = lambda _scope, error: error_response(error),
     ) -> None:
         """Wrap ``app``.
 
@@ -54,6 +56,7 @@ class BodyLimit:
             budget: Of all bodies together that are being received or worked on.
             timeout_seconds: Longest time for a body to arrive.
             holder_of: Whose request it is, so that nobody can use up the budget of all.
+            refusal_of: The answer to a request whose body is not read to its end.
         """
         self._app = app
         self._caps = [(compile_path(path)[0], cap) for path, cap in caps.items()]
@@ -61,6 +64,7 @@ class BodyLimit:
         self._budget = budget
         self._timeout_seconds = timeout_seconds
         self._holder_of = holder_of
+        self._refusal_of = refusal_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD", "OPTIONS"):
@@ -86,7 +90,9 @@ class BodyLimit:
             share.give_back()
         # Who has been waited for in vain is not waited for again.
         incoming.ended = incoming.ended or body.code == "body_incomplete"
-        await answer_early(error_response(body, CLOSE), scope, incoming, send)
+        answer_at_once = self._refusal_of(scope, body)
+        answer_at_once.headers.update(CLOSE)
+        await answer_early(answer_at_once, scope, incoming, send)
 
     async def _body(self, scope: Scope, receive: Receive, share: BodyShare) -> bytes | TryOnError:
         """Read the body, or tell why it is not read to its end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import structlog
 import uvicorn
@@ -46,15 +47,23 @@ def serve(settings: Settings) -> None:
         create_app(settings, parts, metrics=metrics, tracing=tracing),
         host=settings.api.host,
         port=settings.api.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=settings.jobs.longest_wait_seconds + DRAIN_SECONDS,
-        timeout_keep_alive=settings.api.keep_alive_seconds,
+        **options_of(settings),
     )
     tracing.close()
     if stop_metrics is not None:
         stop_metrics()
+
+
+def options_of(settings: Settings) -> dict[str, Any]:
+    """How the server behaves, wherever it listens."""
+    return {
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "forwarded_allow_ips": settings.api.trusted_proxies,
+        "timeout_graceful_shutdown": settings.jobs.longest_wait_seconds + DRAIN_SECONDS,
+        "timeout_keep_alive": settings.api.keep_alive_seconds,
+    }
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from temporalio.service import RPCError
 from api.accounts import blocking, erasing, terms
 from api.usage.schemas import UsageAnswer
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, in_transactions
-from domain import accounts
 from domain.accounts import OwnTerms
 from domain.plans import load_plans
 from domain.usage import Usage, usage_of
@@ -49,12 +48,13 @@ def create_account(
     settings = load_settings()
 
     async def work(session: AsyncSession) -> str:
-        account = await accounts.create_account(
+        account = await terms.create_account(
             session,
             load_plans(settings.billing.plans_file),
             email=email,
             plan=plan,
             own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
+            operator_id=None,
             now=datetime.now(UTC),
         )
         return str(account.id)

@@ -11,8 +11,11 @@ TARGET, EXAMPLE = Path(".env"), Path(".env.example")
 BYTES = 32
 """As hexadecimal digits, which need no quoting in an address."""
 
-STAYS_EMPTY = ("KEY_PEPPER_PREVIOUS=", "BUILD_ID=")
-"""What is no secret, or is none before the first one."""
+STAYS_EMPTY = (
+    *("KEY_PEPPER_PREVIOUS=", "BUILD_ID=", "PUBLIC_URL="),
+    *("MAIL_HOST=", "MAIL_USER=", "MAIL_PASSWORD=", "STRIPE_SECRET_KEY=", "STRIPE_WEBHOOK_SECRET="),
+)
+"""What is no secret, is none before the first one, or is given by somebody else."""
 
 
 def main() -> None:

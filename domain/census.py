@@ -1,6 +1,6 @@
-"""How many jobs there are in which state, for those who watch the service.
+"""How much there is of what, and what waits, for those who watch the service.
 
-It is asked often, so every question about jobs has an index of its own.
+It is asked often, so every question about what may be much has an index of its own; mail is a week's at most.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.jobs import PROCESSING
-from domain.tables import Allowance, Job
+from domain.payments import OPEN
+from domain.tables import Account, Allowance, Job, Mail, Payment
 
 
 @dataclass(frozen=True)
@@ -50,4 +51,39 @@ async def take_census(session: AsyncSession, *, now: datetime) -> Census:
         running=(unfinished or 0) - waiting,
         kept=kept or 0,
         reserved=int(reserved or 0),
+    )
+
+
+@dataclass(frozen=True)
+class OwnersCensus:
+    """What owners wait for at one moment.
+
+    Attributes:
+        mails: Messages that no server has taken or refused yet.
+        oldest_mail_seconds: Age of the oldest of them; 0 without any.
+        erasures: Accounts that are being erased.
+        orders: Payments that nobody has decided about.
+    """
+
+    mails: int
+    oldest_mail_seconds: float
+    erasures: int
+    orders: int
+
+
+async def take_owners_census(session: AsyncSession, *, now: datetime) -> OwnersCensus:
+    """Count."""
+    mails, oldest = (
+        await session.execute(
+            select(func.count(), func.min(Mail.created_at)).where(Mail.sent_at.is_(None), Mail.refused_at.is_(None))
+        )
+    ).one()
+    unfinished = (Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None))
+    erasures = await session.scalar(select(func.count()).select_from(Account).where(*unfinished))
+    orders = await session.scalar(select(func.count()).where(Payment.status == OPEN))
+    return OwnersCensus(
+        mails=mails,
+        oldest_mail_seconds=max((now - oldest).total_seconds(), 0.0) if oldest else 0.0,
+        erasures=erasures or 0,
+        orders=orders or 0,
     )

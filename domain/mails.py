@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.letters import Letter
@@ -63,6 +63,11 @@ async def list_waiting(session: AsyncSession, *, written_before: datetime, limit
     waiting = (Mail.sent_at.is_(None), Mail.refused_at.is_(None), Mail.created_at <= written_before)
     oldest_first = select(Mail.id).where(*waiting).order_by(Mail.created_at, Mail.id)
     return (await session.scalars(oldest_first.limit(limit))).all()
+
+
+async def count_refused(session: AsyncSession) -> int:
+    """How many of the messages that are kept no server will ever take."""
+    return await session.scalar(select(func.count()).where(Mail.refused_at.is_not(None))) or 0
 
 
 async def mark_sent(session: AsyncSession, *, mail_id: uuid.UUID, now: datetime) -> None:

@@ -74,11 +74,14 @@ async def receive(
     Money that came is not refused: an order that was given up meanwhile is paid too.
 
     Raises:
-        ReceiptRefusedError: The order is not there, is another provider's, or costs something else.
+        ReceiptRefusedError: The order is not there, is another provider's, or costs something else; or its account was
+            erased, so that nobody could use what was bought.
     """
     payment = await session.get(Payment, payment_id)
     if payment is None or (payment.provider, payment.price_cents) != (receipt.provider, receipt.cents):
         raise ReceiptRefusedError(f"the receipt does not fit payment {payment_id}")
+    if await session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
+        raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
     values = {"closed_by": None, "note": None, "reference": receipt.reference}
     return await _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, values=values)
 

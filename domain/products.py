@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import TryOnError
-from domain.tables import Product
+from domain.tables import Account, Product
 
 ACTIVE, ARCHIVED = "active", "archived"
 
@@ -140,7 +140,12 @@ async def register_product(
         account_id: Whose.
         new_id: The id if it is added. Registering under it again changes nothing.
         values: Column names to values. To add one it takes at least ``name``, ``category`` and ``front``.
+
+    Raises:
+        TryOnError: ``account_blocked``: the account was erased, and nothing may be kept for it any more.
     """
+    if await session.scalar(select(Account.erased_at).where(Account.id == account_id)):
+        raise TryOnError("account_blocked")
     external_id = values.get("external_id")
     product = await _registered(session, account_id, new_id, external_id)
     if product is None:

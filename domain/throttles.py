@@ -101,6 +101,9 @@ def seconds_to_wait(session: Session, subjects: Sequence[Subject], *, now: datet
             row.failures = 0
         longest = max(longest, row.last_failed_at + subject.limit.wait_after(row.failures) - now)
     if longest > timedelta(0):
+        for _, row in held:
+            if row.failures == 0:  # it tells nothing, and whoever has to wait could make as many as there are addresses
+                session.delete(row)
         return math.ceil(longest.total_seconds())
     for _, row in held:
         row.failures += 1

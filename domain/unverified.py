@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, exists, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.tables import Account, EmailToken, Login, LoginSession, Mail, Table
+from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, Mail, Table
 
 KEPT = timedelta(days=7)
 """Longer than any link that confirms an address."""
@@ -19,7 +19,7 @@ _OWN = (EmailToken, LoginSession, Mail, Login)
 async def delete_unverified(session: AsyncSession, *, now: datetime, limit: int) -> int:
     """Delete accounts that were never confirmed and hold nothing; returns how many there were.
 
-    Where an operator has done something for such an account (a key, a plan that was used), it stays.
+    Where an operator has done something about such an account (a key, terms of its own, a block), it stays.
     """
     found = (
         await session.scalars(
@@ -30,6 +30,8 @@ async def delete_unverified(session: AsyncSession, *, now: datetime, limit: int)
                 Login.operator.is_(False),
                 Login.created_at <= now - KEPT,
                 *(~each for each in _uses()),
+                # The audit log outlives accounts, so no foreign key leads from it to them.
+                ~exists().where(AuditEntry.account_id == Login.account_id),
             )
             .order_by(Login.created_at)
             .limit(limit)

@@ -43,9 +43,10 @@ async def save_watermark(
         now: When it was fetched.
 
     Raises:
-        ValueError: There is no such account.
+        ValueError: There is no such account, or it was erased.
     """
-    if await session.get(Account, account_id) is None:
+    account = await session.get(Account, account_id)
+    if account is None or account.erased_at is not None:
         raise ValueError(f"there is no account {account_id}")
     fields = {"logo_url": logo_url, "logo": logo, "enabled": enabled, "fetched_at": now}
     return await session.merge(Watermark(account_id=account_id, **fields))

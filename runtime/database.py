@@ -29,6 +29,7 @@ def _postgres_engine(settings: DatabaseSettings, *, durable: bool) -> AsyncEngin
         pool_size=settings.pool_size,
         max_overflow=settings.pool_size,
         pool_pre_ping=True,
+        hide_parameters=True,  # of statements that fail: they end up in logs
         connect_args={"server_settings": server_settings, "timeout": settings.busy_timeout_seconds},
     )
 

@@ -198,6 +198,12 @@ OUTBOX_OLDEST = Metric("tryon_outbox_oldest_seconds", "gauge", "Age of the oldes
 RESERVATIONS_OPEN = Metric(
     "tryon_reservations_open", "gauge", "Generations reserved and neither settled nor released", (CPU,)
 )
+MAILS_WAITING = Metric(
+    "tryon_mails_waiting", "gauge", "Messages to owners that wait to be sent; 0 without a mail server", (CPU,)
+)
+MAIL_OLDEST = Metric("tryon_mail_oldest_seconds", "gauge", "Age of the oldest of them; 0 without any", (CPU,))
+ERASURES_OPEN = Metric("tryon_erasures_open", "gauge", "Accounts that are being erased", (CPU,))
+ORDERS_OPEN = Metric("tryon_orders_open", "gauge", "Orders of packs and plans that nobody has decided about", (CPU,))
 QUEUE_BACKLOG = Metric(
     "tryon_queue_backlog",
     "gauge",

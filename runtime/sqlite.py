@@ -38,6 +38,7 @@ def async_sqlite_engine(settings: DatabaseSettings, *, durable: bool, connection
         module=_async_driver(),
         pool_size=connections,
         max_overflow=0,
+        hide_parameters=True,  # of statements that fail: they end up in logs
         pool_timeout=settings.busy_timeout_seconds,
         connect_args={"timeout": settings.busy_timeout_seconds},
     )
@@ -61,6 +62,7 @@ class SqliteThreads:
             module=fixed_sqlite,
             pool_size=connections,
             max_overflow=0,
+            hide_parameters=True,
             connect_args={"timeout": settings.busy_timeout_seconds, "check_same_thread": False},
         )
         _configure(self._engine, durable=durable)

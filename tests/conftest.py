@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from pydantic import SecretStr
 from temporalio.client import Client
 
@@ -32,6 +33,13 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         if name.startswith("TRYON_"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("TRYON_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_tracebacks() -> None:
+    """Without settings, structlog would draw every variable of every frame of a fault: seconds for each."""
+    renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], renderer])
 
 
 @pytest.fixture(scope="session")

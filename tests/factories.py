@@ -11,6 +11,7 @@ from domain import accounts, jobs, keys
 from domain.accounts import OwnTerms
 from domain.jobs import NewJob
 from domain.keys import KeyDigester
+from domain.passwords import Passwords
 from domain.plans import load_plans
 from runtime.database import Database
 
@@ -51,6 +52,11 @@ async def create_caller(
         )
         row, key = await keys.create_key(session, digester, account_id=account.id, mode=mode)
     return Caller(account.id, row.id, key)
+
+
+def cheap_passwords() -> Passwords:
+    """Hashes that cost next to nothing, where it does not matter how hard they are to guess."""
+    return Passwords(memory_kib=8, passes=1)
 
 
 def new_job(caller: Caller, deadline: timedelta = timedelta(minutes=5), **fields: Any) -> NewJob:

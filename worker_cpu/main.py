@@ -47,7 +47,8 @@ async def run(settings: Settings) -> None:
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))
     worker = build_worker(client, database, store, fetcher, settings)
-    state = StateMetrics(database, client, meter, sqlite_folder(settings.database.url))
+    folder, sends_mail = sqlite_folder(settings.database.url), settings.mail.host is not None
+    state = StateMetrics(database, client, meter, folder, sends_mail=sends_mail)
     try:
         await serve_workers(
             [worker],

@@ -19,7 +19,7 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from domain.census import take_census
+from domain.census import take_census, take_owners_census
 from runtime import metric_catalogue as catalogue
 from runtime.database import Database
 from runtime.metrics import Meter
@@ -36,13 +36,17 @@ class StateMetrics:
         client: Whose queues.
         meter: Where to.
         folder: Of the SQLite database; None with another one, whose disk is somebody else's to watch.
+        sends_mail: Whether there is a server that takes mail; without one mail is meant to wait.
     """
 
-    def __init__(self, database: Database, client: Client, meter: Meter, folder: Path | None) -> None:
+    def __init__(
+        self, database: Database, client: Client, meter: Meter, folder: Path | None, *, sends_mail: bool
+    ) -> None:
         self._database = database
         self._client = client
         self._meter = meter
         self._folder = folder
+        self._sends_mail = sends_mail
 
     async def record(self) -> None:
         """Read and record once.
@@ -52,6 +56,7 @@ class StateMetrics:
             RPCError: Temporal is away; the rest was recorded.
         """
         await self._record_jobs()
+        await self._record_owners()
         self._record_disk()
         self._meter.set(catalogue.STATE_READ, time.time())
         for (queue, kind), number in QUEUES.items():
@@ -74,6 +79,14 @@ class StateMetrics:
         self._meter.set(catalogue.OUTBOX_PENDING, census.waiting)
         self._meter.set(catalogue.OUTBOX_OLDEST, census.oldest_waiting_seconds)
         self._meter.set(catalogue.RESERVATIONS_OPEN, census.reserved)
+
+    async def _record_owners(self) -> None:
+        async with self._database.reading() as session:
+            census = await take_owners_census(session, now=datetime.now(UTC))
+        self._meter.set(catalogue.MAILS_WAITING, census.mails if self._sends_mail else 0)
+        self._meter.set(catalogue.MAIL_OLDEST, census.oldest_mail_seconds if self._sends_mail else 0.0)
+        self._meter.set(catalogue.ERASURES_OPEN, census.erasures)
+        self._meter.set(catalogue.ORDERS_OPEN, census.orders)
 
     def _record_disk(self) -> None:
         if self._folder is not None:

@@ -1,4 +1,4 @@
-"""What operators change about what an account may spend: its plan, its own terms, a pack."""
+"""What operators decide about what an account may spend: its plan, its own terms, a pack."""
 
 from __future__ import annotations
 
@@ -9,9 +9,36 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain import accounts, audit, quota
 from domain.accounts import OwnTerms
-from domain.audit import Act
+from domain.audit import Act, Detail
 from domain.plans import PlanBook, cents_of
-from domain.tables import Allowance
+from domain.tables import Account, Allowance
+
+
+async def create_account(
+    session: AsyncSession,
+    plans: PlanBook,
+    *,
+    email: str,
+    plan: str,
+    own_terms: OwnTerms,
+    operator_id: uuid.UUID | None,
+    now: datetime,
+) -> Account:
+    """Add an account that nobody signed up for; see `domain.accounts.create_account`.
+
+    Raises:
+        ValueError: The address is not one or is taken, there is no such plan, or these terms do not fit it.
+    """
+    account = await accounts.create_account(session, plans, email=email, plan=plan, own_terms=own_terms, now=now)
+    audit.add_entry(
+        session,
+        action=Act.ACCOUNT_CREATED,
+        operator_id=operator_id,
+        account_id=account.id,
+        details=_agreed(plan, own_terms),
+        now=now,
+    )
+    return account
 
 
 async def change_plan(
@@ -35,13 +62,7 @@ async def change_plan(
         action=Act.PLAN_CHANGED,
         operator_id=operator_id,
         account_id=account_id,
-        details={
-            "plan": plan,
-            "included": own_terms.included,
-            "dailyCap": own_terms.daily_cap,
-            "monthlyCents": cents_of(own_terms.monthly_price),
-            "extraCents": cents_of(own_terms.extra_price),
-        },
+        details=_agreed(plan, own_terms),
         now=now,
     )
 
@@ -71,3 +92,13 @@ async def credit_pack(
         now=now,
     )
     return pack
+
+
+def _agreed(plan: str, own_terms: OwnTerms) -> dict[str, Detail]:
+    return {
+        "plan": plan,
+        "included": own_terms.included,
+        "dailyCap": own_terms.daily_cap,
+        "monthlyCents": cents_of(own_terms.monthly_price),
+        "extraCents": cents_of(own_terms.extra_price),
+    }

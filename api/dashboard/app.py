@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from starlette.datastructures import State
+from starlette.responses import Response
+from starlette.types import Scope
 
 from api.dashboard.admin import accounts as admin_accounts
 from api.dashboard.admin import acts as admin_acts
@@ -21,9 +23,11 @@ from api.dashboard.overview import router as overview
 from api.dashboard.playground import router as playground
 from api.dashboard.products import router as products
 from api.dashboard.products.imports import LARGEST_FILE_BYTES
-from api.dashboard.refusals import register_refusals
+from api.dashboard.refusals import PageRefused, refusal_page, register_refusals
 from api.dashboard.rendering import ROOT, STATIC, KeptStaticFiles
 from api.dashboard.settings import router as settings_pages
+from api.dashboard.visitor import VISITOR
+from domain.errors import TryOnError
 from runtime.settings import ApiSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -46,6 +50,9 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
+TOO_LARGE = "What you sent is too large. Choose smaller pictures or files, and send it again."
+
+
 def body_caps(settings: ApiSettings) -> dict[str, int]:
     """Address of each page that takes pictures or files, and the largest body it takes in bytes."""
     pictures = settings.max_body_product_bytes
@@ -56,6 +63,14 @@ def body_caps(settings: ApiSettings) -> dict[str, int]:
         f"{ROOT}/products/{{productId}}": pictures,
         f"{ROOT}/products/{{productId}}/edit": pictures,
     }
+
+
+def body_refusal(dashboard: FastAPI, scope: Scope, error: TryOnError) -> Response | None:
+    """The page for somebody whose form was not read to its end; nothing where no page of ours was asked for."""
+    if VISITOR not in scope.get("state", {}):
+        return None
+    request = Request({**scope, "app": dashboard})
+    return refusal_page(request, PageRefused(413, TOO_LARGE) if error.code == "body_too_large" else error)
 
 
 def create_dashboard(state: State) -> FastAPI:

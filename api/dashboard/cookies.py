@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -23,14 +23,9 @@ def cookie_name(name: str, settings: DashboardSettings) -> str:
 
 
 def read_cookie(scope: Scope, name: str, settings: DashboardSettings) -> str | None:
-    """The value that the browser sent, if any."""
-    jar: SimpleCookie = SimpleCookie()
-    try:
-        jar.load("; ".join(Headers(scope=scope).getlist("cookie")))
-    except CookieError:
-        return None
-    morsel = jar.get(cookie_name(name, settings))
-    return morsel.value if morsel and morsel.value else None
+    """The value that the browser sent, if any; whatever else of this host came along with it."""
+    sent = cookie_parser("; ".join(Headers(scope=scope).getlist("cookie")))
+    return sent.get(cookie_name(name, settings)) or None
 
 
 def new_form_secret() -> str:

@@ -70,7 +70,13 @@ class Form:
         return name in self._texts or name in self._files
 
     def add(self, name: str, value: str | Upload) -> None:
-        """Add a field; an empty file stands for none."""
+        """Add a field; an empty file stands for none.
+
+        Raises:
+            ValueError: There is a null character in it.
+        """
+        if "\0" in name or (isinstance(value, str) and "\0" in value):
+            raise ValueError("a null character")  # which PostgreSQL takes nowhere, and no browser sends
         if isinstance(value, str):
             self._texts.setdefault(name, []).append(value)
         elif value.data:

@@ -48,7 +48,7 @@ def page(request: Request, template: str, status: int = 200, **context: object) 
         environment()
         .get_template(template)
         .render(
-            request_path=request.url.path,
+            request_path=request.scope["path"],
             visitor=visitor,
             token=form_token_of(request),
             notice=NOTICES.get(request.query_params.get("notice", "")),

@@ -136,5 +136,7 @@ def _page_of(payment: Payment, subject: str, return_url: str, cancel_url: str) -
         ],
         "success_url": return_url,
         "cancel_url": cancel_url,
+        # Stripe may otherwise ask for the amount in the buyer's own currency, and what it tells then fits no order.
+        "adaptive_pricing": {"enabled": False},
         "expires_at": int((payment.created_at + OPEN_FOR).timestamp()),
     }

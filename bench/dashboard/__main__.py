@@ -7,6 +7,7 @@ import asyncio
 import re
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -141,6 +142,7 @@ def addresses(busy: BusyAccount) -> Iterator[tuple[str, str]]:
         "keyId": str(busy.key_id),
         "accountId": str(busy.account_id),
         "paymentId": str(busy.payment_id),
+        "importId": str(uuid.uuid4()),  # the account has none: listed, not measured
         "side": "front",
         "name": "api",
     }

@@ -1,4 +1,4 @@
-"""The database: reachable, writable, of a sound version, migrated; and whether jobs in it stand still."""
+"""The database: reachable, writable, of a sound version, migrated; and whether jobs or mail in it stand still."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from cli.diagnosis import owners
 from cli.diagnosis.clocks import judged
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
 from domain import jobs, migrations
@@ -19,7 +20,7 @@ MIGRATIONS = Subject("migrations")
 CLOCK = Subject("clock of the database")
 OUTBOX = Subject("outbox")
 DEADLINES = Subject("deadlines")
-NEEDING_TABLES = (OUTBOX, DEADLINES)
+NEEDING_TABLES = (OUTBOX, DEADLINES, *owners.SUBJECTS)
 
 FIRST_WAL_RESET, LAST_WAL_RESET = (3, 7, 0), (3, 51, 2)
 """Versions of SQLite whose write-ahead log can be corrupted when two processes checkpoint at once."""
@@ -58,9 +59,14 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         yield await _clock(database, kind)
         migrated = await _migrated(database)
         yield migrated
-        for subject, finding in ((OUTBOX, _outbox), (DEADLINES, _deadlines)):
-            well = migrated.level == "ok"
-            yield await finding(database) if well else subject.skipped("the tables are of another version")
+        if migrated.level != "ok":
+            for subject in NEEDING_TABLES:
+                yield subject.skipped("the tables are of another version")
+            return
+        yield await _outbox(database)
+        yield await _deadlines(database)
+        async for finding in owners.look(database, case.settings.mail):
+            yield finding
     finally:
         await database.close()
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from cli.diagnosis import dashboard, disk, engine, ledger, object_store, pepper, public_address, temporal, weights
 from cli.diagnosis import database as database_probe
-from cli.diagnosis import disk, engine, ledger, object_store, pepper, public_address, temporal, weights
 from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
 
 
@@ -36,6 +36,7 @@ PROBES = (
     Probe("weights", weights.look, 1800.0),
     Probe("key-pepper", pepper.look, 5.0),
     Probe("disk", disk.look, 5.0),
+    Probe("dashboard", dashboard.look, 5.0),
     Probe("public-address", public_address.look, 300.0),
 )
 """In the order in which findings are shown."""

@@ -12,7 +12,7 @@ from runtime.settings.service import ApiSettings
 class DashboardSettings(Concern):
     """The pages for account owners and operators."""
 
-    model_config = SettingsConfigDict(env_prefix="TRYON_DASHBOARD_")
+    model_config = SettingsConfigDict(env_prefix="TRYON_DASHBOARD_", env_ignore_empty=True)
     title = "Dashboard"
 
     name: str = Field(default="Fitting Room", min_length=1, max_length=40)

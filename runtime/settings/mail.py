@@ -13,7 +13,7 @@ from runtime.settings.concern import Concern
 class MailSettings(Concern):
     """The SMTP server that takes mail to owners: links to confirm an address, to choose a new password."""
 
-    model_config = SettingsConfigDict(env_prefix="TRYON_MAIL_")
+    model_config = SettingsConfigDict(env_prefix="TRYON_MAIL_", env_ignore_empty=True)
     title = "Mail"
 
     host: str | None = None

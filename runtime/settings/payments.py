@@ -13,7 +13,7 @@ from runtime.settings.concern import Concern
 class PaymentSettings(Concern):
     """How packs and plans are paid that owners buy in the dashboard: [billing.md](billing.md)."""
 
-    model_config = SettingsConfigDict(env_prefix="TRYON_PAYMENTS_")
+    model_config = SettingsConfigDict(env_prefix="TRYON_PAYMENTS_", env_ignore_empty=True)
     title = "Payments"
 
     provider: Literal["manual", "stripe"] = "manual"

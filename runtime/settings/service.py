@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from runtime.settings.concern import Concern
@@ -21,6 +22,11 @@ class ApiSettings(Concern):
 
     port: int = Field(default=8000, ge=1, le=65535)
     """Port to listen on."""
+
+    trusted_proxies: str = "127.0.0.1,::1"
+    """Addresses and networks, with commas between them, of proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto``
+    are believed; empty believes nobody. Limits of the dashboard go by the address that a request comes from: a proxy
+    that is not named here makes all visitors one, and whoever is named without need can call themselves anybody."""
 
     max_body_single_bytes: int = 36 * 1024 * 1024
     """Body cap of ``POST /api/v1/tryon``: three pictures of 8 MiB in base64, and some air."""
@@ -51,6 +57,16 @@ class ApiSettings(Concern):
 
     image_threads: int = Field(default=2, ge=1)
     """Pictures checked at the same time in one process."""
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _are_addresses(cls, value: str) -> str:
+        """In one spelling. The server takes what it cannot read for a name, and says nothing."""
+        return ",".join(
+            str(ip_network(each.strip())).removesuffix("/32").removesuffix("/128")
+            for each in value.split(",")
+            if each.strip()
+        )
 
 
 class RateLimitSettings(Concern):

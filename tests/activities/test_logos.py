@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import uuid
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.logos import LogoActivities
-from domain import watermarks
+from domain import erasure, watermarks
 from domain.errors import CATALOGUE
 from domain.keys import KeyDigester
 from domain.object_keys import logo_prefix
@@ -170,6 +171,15 @@ async def test_a_logo_that_cannot_be_deleted_now_does_not_undo_the_setting(
 async def test_an_account_that_is_gone_is_not_tried_again(logos: Logos) -> None:
     fetched = await logos.fetch(logo_file())
     logos.account_id = str(uuid.uuid4())
+    with pytest.raises(ApplicationError, match="no account") as caught:
+        await logos.save(fetched)
+    assert caught.value.non_retryable
+
+
+async def test_nothing_is_set_behind_an_erasure(logos: Logos) -> None:
+    fetched = await logos.fetch(logo_file())
+    async with logos.database.transaction() as session:
+        await erasure.begin_erasure(session, account_id=uuid.UUID(logos.account_id), now=datetime.now(UTC))
     with pytest.raises(ApplicationError, match="no account") as caught:
         await logos.save(fetched)
     assert caught.value.non_retryable

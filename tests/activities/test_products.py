@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.products import YOUNG, ProductActivities
-from domain import jobs, products
+from domain import erasure, jobs, products
 from domain.keys import KeyDigester
 from domain.object_keys import product_picture_key, registration_prefix
 from domain.registrations import new_registration_id, product_id_of
@@ -176,6 +176,18 @@ async def test_a_product_that_is_not_there_ends_the_registration(
     with pytest.raises(ApplicationError) as caught:
         await Steps(database).save(caller, new_registration_id(), product_id=product_id, **WHOLE)
     assert (caught.value.type, caught.value.non_retryable) == ("product_not_found", True)
+
+
+async def test_nothing_is_saved_behind_an_erasure(database: Database, digester: KeyDigester) -> None:
+    """A registration that lay still while all workers were away may go on after its account was erased."""
+    caller = await create_caller(database, digester)
+    async with database.transaction() as session:
+        await erasure.begin_erasure(session, account_id=caller.account_id, now=datetime.now(UTC))
+    with pytest.raises(ApplicationError) as refused:
+        await Steps(database).save(caller, new_registration_id(), **WHOLE)
+    assert (refused.value.type, refused.value.non_retryable) == ("account_blocked", True)
+    async with database.reading() as session:
+        assert not await products.list_products(session, account_id=caller.account_id, limit=1)
 
 
 async def test_a_name_that_is_taken_ends_the_registration(database: Database, digester: KeyDigester) -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import ActivityEnvironment
 
+from activities import reconciling as reconciling_module
 from activities.reconciling import ReconcilingActivities
-from domain import jobs, ledger
+from domain import erasure, jobs, ledger
 from domain.keys import KeyDigester
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
@@ -52,3 +55,24 @@ async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
     async with database.reading() as session:
         assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
         assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+
+
+async def test_an_erasure_that_cannot_be_started_holds_up_no_release(
+    database: Database, digester: KeyDigester, idle_temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = await create_job(database, await create_caller(database, digester), age=timedelta(minutes=6))
+    erased = await create_caller(database, digester)
+    async with database.transaction() as session:
+        began = datetime.now(UTC) - timedelta(minutes=2)
+        await erasure.begin_erasure(session, account_id=erased.account_id, now=began)
+
+    async def refused(*_: object) -> None:
+        raise RPCError("too many requests", RPCStatusCode.RESOURCE_EXHAUSTED, b"")
+
+    monkeypatch.setattr(reconciling_module, "start_erasure", refused)
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
+    with pytest.raises(RPCError):
+        await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
+    async with database.reading() as session:
+        assert (await jobs.get_job(session, job_id=late)).error_code == "timed_out"
+        assert await ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
-from tests.factories import PLANS, Caller, create_caller
+from tests.factories import PLANS, Caller, cheap_passwords, create_caller
 from tests.pictures import data_uri
 from tests.rates import generous_rates
 
@@ -47,8 +48,39 @@ class Api:
 OpenApi = Callable[..., AbstractAsyncContextManager[Api]]
 
 
+class Applications:
+    """Applications that tests use one after the other: FastAPI takes longer to make one than most tests to run."""
+
+    def __init__(self) -> None:
+        self._idle: dict[str, list[FastAPI]] = defaultdict(list)
+
+    @asynccontextmanager
+    async def running(self, parts: ApiParts) -> AsyncIterator[FastAPI]:
+        """One that nobody else uses for the length of the block; all that it takes from the settings is ``api``."""
+        idle = self._idle[parts.settings.api.model_dump_json()]
+        app = idle.pop() if idle else self._new(parts.settings)
+        app.state.next_parts, routes = parts, len(app.routes)
+        async with app.router.lifespan_context(app):
+            yield app
+        if len(app.routes) == routes:  # a test may have added some
+            idle.append(app)
+
+    def _new(self, settings: Settings) -> FastAPI:
+        @asynccontextmanager
+        async def ready_parts(_settings: Settings) -> AsyncIterator[ApiParts]:
+            yield app.state.next_parts
+
+        app = create_app(settings, ready_parts)
+        return app
+
+
+@pytest.fixture(scope="session")
+def applications() -> Applications:
+    return Applications()
+
+
 @pytest.fixture
-def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -> OpenApi:
+def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, applications: Applications) -> OpenApi:
     """Opens an API; ``settings``, ``client`` (of Temporal) ``rate_limiter`` and ``own_terms`` may be others."""
 
     @asynccontextmanager
@@ -72,16 +104,11 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client) -
             rate_limiter=rate_limiter or generous_rates(database),
             payments=open_provider(settings.payments),
             forgetful_database=database,
+            passwords=cheap_passwords(),
         )
-
-        @asynccontextmanager
-        async def ready_parts(_settings: Settings) -> AsyncIterator[ApiParts]:
-            yield parts
-
-        app = create_app(settings, ready_parts)
         caller = await create_caller(database, digester, own_terms=own_terms)
         async with (
-            app.router.lifespan_context(app),
+            applications.running(parts) as app,
             httpx.AsyncClient(
                 transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
             ) as http,

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from pathlib import Path
 
@@ -67,12 +68,16 @@ async def test_a_call_whose_turn_does_not_come_is_told_that_the_service_is_busy(
     queue = Database(
         DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/x.db", busy_timeout_seconds=0.2), durable=False
     )
-    go_on = threading.Event()
-    working = asyncio.create_task(queue.write(lambda _: go_on.wait(10)))
-    await asyncio.sleep(0.05)
+    begun = threading.Event()
+
+    def work(_: object) -> None:
+        begun.set()
+        time.sleep(0.5)
+
+    working = asyncio.create_task(queue.write(work))
+    await asyncio.to_thread(begun.wait, 30)
     with pytest.raises(EXPECTED) as refusal:
         await DatabaseRateLog(queue).hit(uuid.uuid4(), POLICY)
-    go_on.set()
     await working
     assert as_tryon_error(refusal.value).code == "busy"
     await queue.close()

@@ -21,6 +21,8 @@ PUBLISHED = {"api", "object-store", "temporal-ui", "grafana"}
 EXACT_TAG = re.compile(r":(v?\d+\.\d+\.\d+(-[a-z]+)?|\d+\.\d+-[a-z]+|RELEASE\.[0-9TZ-]+)$")
 SECRET = re.compile(r"PASSWORD|SECRET|PEPPER$|_PWD$")
 """Names of secrets; ``KEY_PEPPER_PREVIOUS`` is one that there may be none of."""
+OF_OTHERS = {"MAIL_PASSWORD", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"}
+"""Secrets of services outside, which a deployment may do without: they may be empty, and nothing else by default."""
 SPARE = timedelta(seconds=5)
 """For what comes after the last step: closing connections, flushing logs."""
 
@@ -138,13 +140,19 @@ def secrets(compose: Compose) -> list[str]:
     faults = [
         f"{found['name']} has a default or none has to be given"
         for found in VARIABLE.finditer(compose.text)
-        if SECRET.search(found["name"]) and found["kind"] != ":?"
+        if SECRET.search(found["name"]) and not _has_no_default(found)
     ]
     for line in compose.text.splitlines():
         key, _, value = line.strip().partition(": ")
-        if SECRET.search(key) and key.isupper() and not value.startswith("${"):
+        if SECRET.search(key) and key.isupper() and not value.lstrip('"').startswith("${"):
             faults.append(f"{key} is written down")
     return faults
+
+
+def _has_no_default(found: re.Match[str]) -> bool:
+    if found["name"] in OF_OTHERS:
+        return (found["kind"], found["rest"]) == (":-", "")
+    return found["kind"] == ":?"
 
 
 def environments(compose: Compose) -> list[str]:

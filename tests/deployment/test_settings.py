@@ -14,9 +14,9 @@ from typer.main import get_command
 
 from cli.main import app
 from runtime.embedded.servers import temporal_command
-from runtime.settings import Settings
+from runtime.settings import ApiSettings, DashboardSettings, PaymentSettings, Settings
 from tests.deployment import dockerfile
-from tests.deployment.compose import OURS, PROJECT, Compose, environment_of
+from tests.deployment.compose import FILE, OURS, PROJECT, Compose, environment_of, filled_in, read
 from workflows.queues import SEARCH_ATTRIBUTES
 
 ALL = frozenset(Settings.concerns())
@@ -24,6 +24,11 @@ DRAWING = frozenset({"object_store", "temporal"})
 NEEDS = dict.fromkeys(OURS, ALL) | {"worker-warp": DRAWING, "worker-gpu": DRAWING}
 NOT_FOR_DRAWING = {"TRYON_DATABASE_URL", "TRYON_KEY_PEPPER", "TRYON_RATE_LIMIT_URL"}
 FOR_LINKS_ALONE = "TRYON_TEMPORAL_UI_URL"
+MAIL = {"TRYON_DASHBOARD_NAME"}
+"""What mail needs besides its own settings."""
+FOR_THE_API_ALONE = {"TRYON_API_TRUSTED_PROXIES"}
+LEFT_AS_IT_IS = {"TRYON_MAIL_TIMEOUT_SECONDS", "TRYON_PAYMENTS_TIMEOUT_SECONDS", "TRYON_PAYMENTS_STRIPE_API_BASE"}
+"""What nobody but a test has a reason to change."""
 
 
 def variable(concern: str, field: str) -> str:
@@ -32,6 +37,10 @@ def variable(concern: str, field: str) -> str:
 
 def known_variables() -> set[str]:
     return {variable(name, field) for name, concern in Settings.concerns().items() for field in concern.model_fields}
+
+
+def variables_of(*concerns: str) -> set[str]:
+    return {variable(name, field) for name in concerns for field in Settings.concerns()[name].model_fields}
 
 
 def meant_for_one_machine(default: object) -> bool:
@@ -108,6 +117,58 @@ def test_the_settings_load_and_lead_to_other_services(
     assert (rates.scheme, rates.hostname, rates.port) == ("valkey", "valkey", 6379)
     assert rates.password == compose.services["valkey"]["command"][-1]
     assert len(settings.security.key_pepper.get_secret_value()) >= 32
+
+
+def test_what_owners_meet_is_passed_to_those_who_read_it(compose: Compose) -> None:
+    of_mail, of_pages = variables_of("mail") | MAIL, variables_of("dashboard", "payments") - MAIL
+    told = {
+        "api": (of_mail | of_pages | FOR_THE_API_ALONE) - LEFT_AS_IT_IS,
+        "worker-cpu": of_mail - LEFT_AS_IT_IS,
+    }
+    for service in OURS:
+        given = set(environment_of(compose.services[service]))
+        assert given & (of_mail | of_pages | FOR_THE_API_ALONE) == told.get(service, set()), service
+
+
+def test_without_a_word_about_them_mail_and_payment_are_off_and_a_link_leads_to_this_machine(
+    compose: Compose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load("api", compose, monkeypatch)
+    assert (settings.mail.host, settings.mail.user, settings.mail.password) == (None, None, None)
+    assert settings.payments == PaymentSettings()
+    assert settings.dashboard == DashboardSettings()
+    assert settings.dashboard.base_url(settings.api) == "http://127.0.0.1:8000"
+    assert settings.api.trusted_proxies == ApiSettings().trusted_proxies
+
+
+@pytest.mark.parametrize("service", ["api", "worker-cpu"])
+def test_what_is_set_arrives(service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "MAIL_HOST": "mail.example.com",
+        "MAIL_PORT": "465",
+        "MAIL_SECURITY": "tls",
+        "MAIL_USER": "tryon",
+        "MAIL_PASSWORD": "sesame",
+        "MAIL_SENDER": "tryon@example.com",
+        "SERVICE_NAME": "Wardrobe",
+        "PUBLIC_URL": "https://tryon.example.com",
+        "TRUSTED_PROXIES": "172.18.0.1",
+        "PAYMENTS_PROVIDER": "stripe",
+        "STRIPE_SECRET_KEY": "sk_test_0",
+        "STRIPE_WEBHOOK_SECRET": "whsec_0",
+    }
+    settings = load(service, read(FILE.read_text(), filled_in() | given), monkeypatch)
+    mail = settings.mail
+    assert (mail.host, mail.port, mail.security, mail.user) == ("mail.example.com", 465, "tls", "tryon")
+    assert mail.password is not None
+    assert (mail.password.get_secret_value(), mail.sender) == ("sesame", "tryon@example.com")
+    assert settings.dashboard.name == "Wardrobe"
+    if service == "api":
+        assert settings.dashboard.base_url(settings.api) == "https://tryon.example.com"
+        assert settings.api.trusted_proxies == "172.18.0.1"
+        assert settings.payments.provider == "stripe"
+        assert settings.payments.stripe_secret_key is not None
+        assert settings.payments.stripe_webhook_secret is not None
 
 
 def test_the_published_port_is_the_one_that_the_api_listens_on(

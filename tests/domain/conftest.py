@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,23 +17,39 @@ from runtime.settings import DatabaseSettings
 @pytest.fixture
 async def empty_database_url(database_url: str, tmp_path: Path) -> str:
     """Address of a database without tables that only this test uses; it goes with its server or its folder."""
-    if database_url.startswith("sqlite"):
-        return f"sqlite+aiosqlite:///{tmp_path}/own.db"
-    name = f"own_{uuid.uuid4().hex}"
-    server = create_async_engine(database_url, isolation_level="AUTOCOMMIT")
-    async with server.connect() as connection:
-        await connection.execute(text(f"CREATE DATABASE {name}"))
-    await server.dispose()
-    return make_url(database_url).set(database=name).render_as_string(hide_password=False)
+    return await _new_database(database_url, tmp_path)
+
+
+@pytest.fixture(scope="session")
+async def migrated_database_url(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Address of a migrated database that nobody uses, to be copied."""
+    url = await _new_database(database_url, tmp_path_factory.mktemp("migrated"))
+    database = Database(DatabaseSettings(url=url))
+    await migrations.upgrade(database.engine)
+    await database.close()
+    return url
 
 
 @pytest.fixture
-async def own_database_url(empty_database_url: str) -> str:
+async def own_database_url(migrated_database_url: str, tmp_path: Path) -> str:
     """Address of a migrated database that only this test uses."""
-    database = Database(DatabaseSettings(url=empty_database_url))
-    await migrations.upgrade(database.engine)
-    await database.close()
-    return empty_database_url
+    return await _new_database(migrated_database_url, tmp_path, copied=True)
+
+
+async def _new_database(url: str, folder: Path, *, copied: bool = False) -> str:
+    """Address of a database in a folder or on the server of ``url``: empty, or a copy of that one."""
+    address = make_url(url)
+    if address.drivername.startswith("sqlite"):
+        own = folder / "own.db"
+        if copied:
+            shutil.copy(str(address.database), own)
+        return f"sqlite+aiosqlite:///{own}"
+    name = f"own_{uuid.uuid4().hex}"
+    server = create_async_engine(address.set(database="template1"), isolation_level="AUTOCOMMIT")
+    async with server.connect() as connection:
+        await connection.execute(text(f"CREATE DATABASE {name}" + (f" TEMPLATE {address.database}" if copied else "")))
+    await server.dispose()
+    return address.set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain import orders, payments
+from domain import erasure, orders, payments
 from domain.accounts import change_plan, find_account
 from domain.jobs import accept_job
 from domain.keys import KeyDigester
@@ -310,3 +310,20 @@ async def test_an_account_that_goes_leaves_nothing_open(own_database: Database, 
             session, account_id=caller.account_id, note="The account was erased.", now=LATER
         )
     assert [(await read(own_database, each)).status for each in (kept, given_up)] == ["paid", "rejected"]
+
+
+async def test_money_for_an_account_that_was_erased_is_for_somebody_to_look_at(
+    own_database: Database, caller: Caller
+) -> None:
+    """Its page at the provider's may outlive it by a day; a pack on it would be money that nobody can use."""
+    payment = await order_pack(own_database, caller, "stripe")
+    async with own_database.transaction() as session:
+        await erasure.begin_erasure(session, account_id=caller.account_id, now=LATER)
+    with pytest.raises(ReceiptRefusedError):
+        await receive(own_database, payment)
+    async with own_database.transaction() as session:
+        await erasure.finish_erasure(session, account_id=caller.account_id, now=LATER)
+    with pytest.raises(ReceiptRefusedError):
+        await receive(own_database, payment)
+    assert (await read(own_database, payment)).status == "rejected"
+    assert await entries(own_database, caller) == []

@@ -5,8 +5,10 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import select
 
 from domain.keys import KeyDigester
+from domain.tables import LoginThrottle
 from domain.throttles import (
     DAY,
     MAIL_PER_ADDRESS,
@@ -85,6 +87,19 @@ async def test_where_one_subject_has_to_wait_the_other_is_not_counted(database: 
     for _ in range(10):
         assert await tries(database, locked, other) == 2
     assert [await tries(database, other) for _ in range(6)] == [0, 0, 0, 0, 0, 2]
+
+
+async def test_tries_that_have_to_wait_leave_no_rows(database: Database) -> None:
+    network, strangers = subject(), [subject() for _ in range(20)]
+    for _ in range(5):
+        await tries(database, network)
+    for stranger in strangers:
+        assert await tries(database, network, stranger) == 2
+    digests = [each.digest for each in strangers]
+    rows = await database.read(
+        lambda session: session.scalars(select(LoginThrottle).where(LoginThrottle.subject.in_(digests))).all()
+    )
+    assert list(rows) == []
 
 
 async def test_a_quiet_day_begins_anew(database: Database) -> None:

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain import accounts, keys, logins, operators, sessions
+from domain import accounts, audit, keys, logins, operators, sessions
+from domain.audit import Act
 from domain.keys import KeyDigester
 from domain.letters import Letterhead
 from domain.tables import Account
@@ -43,7 +44,7 @@ async def test_what_nobody_confirmed_in_a_week_is_forgotten(database: Database) 
     assert [await is_there(database, each) for each in (old, young)] == [False, True]
 
 
-@pytest.mark.parametrize("why", ["confirmed", "has a key", "is an operator"])
+@pytest.mark.parametrize("why", ["confirmed", "has a key", "is an operator", "has terms of its own", "is blocked"])
 async def test_what_somebody_uses_stays(database: Database, digester: KeyDigester, why: str) -> None:
     account_id = await signed_up(database)
     async with database.transaction() as session:
@@ -51,6 +52,10 @@ async def test_what_somebody_uses_stays(database: Database, digester: KeyDigeste
             await logins.verify(session, PLANS, digester, account_id=account_id, now=NOW)
         elif why == "has a key":
             await keys.create_key(session, digester, account_id=account_id)
+        elif why in ("has terms of its own", "is blocked"):
+            # What an operator has decided about it, and the audit log tells of, is not undone by a sweep.
+            act = Act.PLAN_CHANGED if why == "has terms of its own" else Act.ACCOUNT_BLOCKED
+            audit.add_entry(session, action=act, operator_id=None, account_id=account_id, details={}, now=NOW)
         else:
             await operators.set_operator(session, account_id=account_id, operator=True, now=NOW)
     await swept(database)

@@ -107,6 +107,11 @@ class Person:
         await self.press("Sign in")
         await self.sees_heading("Overview")
 
+    async def become_operator(self) -> None:
+        """As whoever has the machine makes somebody one; it signs them out."""
+        self.site.tryon("operator", "add", self.email)
+        await self.sign_in()
+
     async def new_key(self, mode: str = "live") -> str:
         """An API key, copied from the page that shows it once."""
         await self.open("/keys")

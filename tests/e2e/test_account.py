@@ -1,44 +1,15 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime
 
 import httpx
 import numpy as np
 from PIL import Image
 from playwright.async_api import Browser
 
-from domain import accounts, watermarks
-from domain.object_keys import logo_key
-from runtime.database import Database
-from runtime.object_store import S3ObjectStore
-from runtime.settings import EMBEDDED_FILE, Settings
 from tests.e2e.person import JOB_MS, Person
 from tests.e2e.site import Site
-from tests.logos import ORANGE, logo_file
-from workflows.contracts import ObjectRef
-
-
-async def keep_logo(site: Site, email: str) -> None:
-    """What fetching a logo leaves behind; the stack of a test has no address that is public."""
-    settings = Settings(site.stack.data_dir / EMBEDDED_FILE)
-    database, store = Database(settings.database), S3ObjectStore(settings.object_store)
-    async with database.transaction() as session:
-        account = await accounts.find_account_by_email(session, email=email)
-        assert account is not None
-        data = logo_file()
-        ref = ObjectRef.of(store.bucket, "", data, "image/png")
-        ref = ref.model_copy(update={"key": logo_key(str(account.id), ref.sha256)})
-        await store.put(ref.key, data, "image/png")
-        await watermarks.save_watermark(
-            session,
-            account_id=account.id,
-            logo_url="https://shop.example/logo.png",
-            logo=ref.model_dump(mode="json"),
-            enabled=False,
-            now=datetime.now(UTC),
-        )
-    await database.close()
+from tests.logos import ORANGE
 
 
 async def sample_result(person: Person) -> Image.Image:
@@ -61,7 +32,7 @@ def orange_share(picture: Image.Image) -> float:
 async def test_a_watermark_that_is_switched_on_is_on_the_next_result(person: Person) -> None:
     await person.sign_up()
     assert orange_share(await sample_result(person)) < 0.01
-    await keep_logo(person.site, person.email)
+    await person.site.keep_logo(person.email)
     await person.visit("Settings")
     await person.press("Switch on")
     await person.reads("on")
@@ -74,7 +45,7 @@ async def test_a_blocked_account_is_told_why_and_its_calls_are_refused(chromium:
         await owner.sign_up()
         key = {"Authorization": f"Bearer {await owner.new_key()}"}
         await operator.sign_up()
-        site.tryon("operator", "add", operator.email)
+        await operator.become_operator()
         await operator.open(f"/admin/accounts?q={owner.email}")
         await operator.page.get_by_role("link", name=owner.email).click()
         await operator.page.locator("#reason").fill("The invoice of May is open.")

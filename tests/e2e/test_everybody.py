@@ -22,7 +22,7 @@ NARROW = {"width": 360, "height": 740}
 async def test_everything_is_reached_on_a_phone_and_nothing_is_wider(chromium: Browser, site: Site) -> None:
     async with Person.before(chromium, site, viewport=NARROW, has_touch=True, is_mobile=True) as person:
         await person.sign_up()
-        site.tryon("operator", "add", person.email)
+        await person.become_operator()
         for place in PLACES:
             await person.visit(place)
             await person.page.wait_for_load_state()
@@ -73,7 +73,7 @@ async def test_axe_finds_nothing_serious(
     async with Person.before(chromium, site, color_scheme=scheme, viewport=viewport, bypass_csp=True) as person:
         found = {path: await serious(person, axe, path) for path in SIGNED_OUT}
         await person.sign_up()
-        site.tryon("operator", "add", person.email)
+        await person.become_operator()
         await person.new_key("test")
         found["new key"] = await complaints_of_axe(person, axe)
         found |= {path: await serious(person, axe, path) for path in PAGES}

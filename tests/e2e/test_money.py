@@ -15,7 +15,7 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
     async with Person.before(chromium, site) as owner, Person.before(chromium, site) as operator:
         await owner.sign_up()
         await operator.sign_up()
-        site.tryon("operator", "add", operator.email)
+        await operator.become_operator()
 
         await owner.visit("Billing")
         await owner.reads("A trial cannot be topped up.")
@@ -24,7 +24,7 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
         await owner.press("Order Growth for $149.00")
         await operator.open("/admin/payments")
         await operator.press(f"Approve Plan Growth of {owner.email}")
-        await operator.reads("Nothing waits for you")
+        await operator.reads("The payment is approved")
 
         await owner.visit("Billing")
         await owner.press("250 for $40.00")
@@ -32,13 +32,13 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
         await owner.press("Order for $40.00")
         await operator.open("/admin/payments")
         await operator.press(f"Approve 250 generations of {owner.email}")
-        await operator.reads("Nothing waits for you")
+        await operator.reads("The payment is approved")
 
         await owner.visit("Billing")
         await expect(owner.page.get_by_role("region", name="Entries").get_by_text("+250")).to_be_visible()
         saved = await owner.saved("Download CSV")
         bought = [row for row in csv.DictReader(io.StringIO(saved.decode("utf-8-sig"))) if row["kind"] == "topup"]
-        assert [row["generations"] for row in bought] == ["250"]
+        assert [row["change"] for row in bought] == ["250"]
         usage = json.loads(site.tryon("account", "usage", "--account", owner.email, "--json"))
         assert (usage["plan"], usage["topUpRemaining"]) == ("growth", 250)
 

@@ -28,9 +28,11 @@ from activities.inference import InferenceActivities
 from api.app import create_app
 from api.metrics import ApiMetrics
 from api.parts import ApiParts, open_parts
+from domain import erasure, mails, orders
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.ended_jobs import ENDED
 from domain.keys import KeyDigester
+from domain.letters import Letter
 from domain.tables import Job
 from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
 from imaging.remote import RemoteImageFetcher
@@ -50,7 +52,7 @@ from runtime.settings import (
 from runtime.temporal import connect_temporal
 from runtime.tracing import Tracing, start_tracing
 from tests.activities.engines import FakeEngine, only
-from tests.factories import Caller, create_caller, create_job
+from tests.factories import PLANS, Caller, create_caller, create_job
 from tests.pictures import data_uri, encoded
 from tests.servers.processes import free_port
 from tests.workers import all_running
@@ -129,6 +131,18 @@ class Scene:
     async def abandoned_job(self) -> uuid.UUID:
         """A job that is past its deadline and has no run."""
         return await create_job(self.database, self.caller, age=timedelta(hours=1))
+
+    async def wait_for_owners(self) -> None:
+        """A message, an order and an erasure that nobody sees to."""
+        now = datetime.now(UTC)
+        erased = await self.another_caller()
+        async with self.database.transaction() as session:
+            letter = Letter(subject="Confirm", body="")
+            earlier = now - timedelta(minutes=2)
+            await mails.write_mail(session, letter, to="ann@example.com", account_id=None, now=earlier)
+            buyer = self.caller.account_id
+            await orders.order_topup(session, PLANS, account_id=buyer, generations=1000, provider="manual", now=now)
+            await erasure.begin_erasure(session, account_id=erased.account_id, now=now)
 
     async def expire_results(self) -> None:
         async with self.database.transaction() as session:
@@ -251,7 +265,7 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
             metrics=metrics,
             cpu_address=settings.metrics.worker_cpu_address or "",
             gpu_address=settings.metrics.worker_gpu_address or "",
-            state=StateMetrics(database, clients[0], cpu_meter, sqlite_folder(settings.database.url)),
+            state=StateMetrics(database, clients[0], cpu_meter, sqlite_folder(settings.database.url), sends_mail=True),
             tracings=list(tracings.values()),
         )
     device.close()
@@ -287,5 +301,6 @@ async def play(scene: Scene) -> dict[str, httpx.Response]:
     await scene.expire_results()
     await scene.sweep("PurgeWorkflow")
     await scene.sweep("LedgerCheckWorkflow")
+    await scene.wait_for_owners()
     await scene.state.record()
     return answers

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import Session
 
@@ -115,3 +115,19 @@ async def test_work_in_threads_waits_no_longer(settings: DatabaseSettings) -> No
     # The first has the connection and finds the lock taken; the others wait for the connection.
     assert all(isinstance(outcome, OperationalError | PoolTimeoutError) for outcome in outcomes), outcomes
     await database.close()
+
+
+async def test_errors_do_not_tell_what_was_written(database: Database) -> None:
+    """They end up in logs, and what is written may be the hash of a password or a link that lets somebody in."""
+
+    def fail(session: Session) -> None:
+        session.execute(text("INSERT INTO nothing_of_this_name VALUES (:value)"), {"value": "a secret of somebody"})
+
+    with pytest.raises(DBAPIError) as in_thread:
+        await database.write(fail)
+    with pytest.raises(DBAPIError) as in_loop:
+        async with database.transaction() as session:
+            await session.run_sync(fail)
+    for raised in (in_thread, in_loop):
+        assert "nothing_of_this_name" in str(raised.value)
+        assert "a secret of somebody" not in str(raised.value)

@@ -58,7 +58,9 @@ def running_postgres(folder: Path) -> Iterator[str]:
         cwd="/",
     )
     command = [str(binaries / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"]
-    with running([*command, "-c", "unix_socket_directories="], folder / "postgres.log", user=user):
+    # Nobody cuts the power of a test, so nothing has to reach the disk.
+    command += ["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "full_page_writes=off"]
+    with running(command, folder / "postgres.log", user=user):
         _wait(binaries, port)
         yield f"postgresql+asyncpg://tryon@127.0.0.1:{port}/postgres"
 

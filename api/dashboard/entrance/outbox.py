@@ -3,6 +3,7 @@
 The page holds links that let people into any account. So it is there only while no mail server is set, the API listens
 on this machine alone, its public address is of this machine too, and the request came from here: straight, not through
 a proxy, and under a name of this machine (a page of another site that points its own name here is refused by that).
+No browser speaks HTTP/1.0, but proxies do that were told nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def may_read_mail(request: Request, settings: Settings) -> bool:
         and is_own(urlsplit(f"//{request.headers.get('Host', '')}").hostname)
         and (referer is None or is_own(referer))
         and not any(name in request.headers for name in OF_PROXIES)
+        and request.scope["http_version"] != "1.0"
     )
 
 
@@ -55,7 +57,7 @@ def keeps_no_cookie(request: Request, settings: Settings) -> bool:
     host = urlsplit(f"//{request.headers.get('Host', '')}").hostname
     return (
         settings.dashboard.secure_cookies
-        and request.url.scheme == "http"
+        and request.scope["scheme"] == "http"
         and "Sec-Fetch-Site" not in request.headers
         and request.headers.get("X-Forwarded-Proto") != "https"
         and not is_own(host)

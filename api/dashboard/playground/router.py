@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,6 +31,7 @@ from api.tryon.schemas import JobId
 from domain import jobs, products
 from domain.errors import TryOnError
 from domain.rates import RatePolicy
+from domain.tables import Product
 from engines.garment_kinds import GarmentKind
 from workflows.contracts import MAX_GARMENTS
 
@@ -116,7 +119,7 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
     async with parts.database.reading() as session:
         standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
         newest = await products.list_products(session, account_id=account_id, limit=PRODUCTS_OFFERED)
-    offered = {products.public_id(product.id): product.name for product in newest}
+    offered = _told_apart(newest)
     chosen = form.text(in_garment(0, PRODUCT))
     if chosen and chosen not in offered:
         form.add(in_garment(0, f"{PRODUCT}.other"), chosen)
@@ -165,6 +168,17 @@ async def _means(parts: ApiParts, account_id: uuid.UUID) -> dict[str, Any]:
     async with parts.database.reading() as session:
         standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
     return {"means": standing.sentence, "refusal": standing.refusal}
+
+
+def _told_apart(found: Sequence[Product]) -> dict[str, str]:
+    """What each product is called in a list, by public id: those of one name by something more."""
+    times = Counter(product.name for product in found)
+    labels = {}
+    for product in found:
+        public_id = products.public_id(product.id)
+        more = product.external_id or f"…{public_id[-6:]}"
+        labels[public_id] = product.name if times[product.name] == 1 else f"{product.name} ({more})"
+    return labels
 
 
 def _choices(field: str) -> list[tuple[str, str]]:

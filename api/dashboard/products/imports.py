@@ -61,7 +61,7 @@ async def import_file(request: Request) -> Response:
     if upload is None:
         return await _import_page(request, "Choose a file.")
     try:
-        async with request.app.state.image_slots:
+        async with request.app.state.page_slots:
             found = await asyncio.to_thread(read_product_file, upload.data, parts.limits, MOST_ROWS)
     except ValueError as error:
         return await _import_page(request, f"This file cannot be read: {error}.")

@@ -57,7 +57,7 @@ async def picture_answer(request: Request, product: Product, side: str) -> Respo
         data = await parts.store.get(reference["key"])
     except ObjectMissingError:
         raise PageRefused(404, UNKNOWN) from None
-    async with request.app.state.image_slots:
+    async with request.app.state.page_slots:
         small = await asyncio.to_thread(shrunken, data, width)
     return Response(small, media_type="image/webp", headers=headers)
 

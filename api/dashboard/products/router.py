@@ -153,7 +153,7 @@ async def _saved(request: Request, form: Form, product: Product | None) -> Respo
     product_id = None if product is None else public_id(product.id)
     try:
         read = read_new(form, parts.limits) if product is None else read_edit(form, parts.limits)
-        async with request.app.state.image_slots:
+        async with request.app.state.page_slots:
             facts = await asyncio.to_thread(inspect_pictures, read.pictures, parts.limits)
         saved, _ = await service.register(read, facts, product_id)
     except FormRefused as error:

@@ -98,7 +98,7 @@ async def preview(request: Request, ground: Ground = Ground.LIGHT) -> Response:
         raise PageRefused(404, "There is no logo yet.")
     try:
         logo = await watermarks.read_logo(parts.store, watermark)
-        async with request.app.state.image_slots:
+        async with request.app.state.page_slots:
             jpeg = await asyncio.to_thread(watermarks.stamped_jpeg, sample_picture(ground), logo, parts.settings.images)
     except (ObjectMissingError, ImageError):
         raise PageRefused(404, "The logo is gone. Fetch it again.") from None

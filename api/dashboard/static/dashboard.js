@@ -30,4 +30,9 @@ for (const form of document.querySelectorAll("form[data-once]")) {
   form.addEventListener("submit", () => {
     for (const button of form.querySelectorAll("button[type=submit]")) setTimeout(() => { button.disabled = true; });
   });
+  // Browsers may show the page again as it was left, when somebody goes back.
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    for (const button of form.querySelectorAll("button[type=submit]")) button.disabled = false;
+  });
 }

@@ -4,8 +4,15 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from api.dashboard.entrance import signing_up
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, new_browser, signed_in
+
+
+@pytest.fixture(autouse=True)
+def answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers about addresses do not wait for each other; the test of that sets it back."""
+    monkeypatch.setattr(signing_up, "SHORTEST_SECONDS", 0.0)
 
 
 @pytest.fixture

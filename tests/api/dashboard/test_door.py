@@ -5,25 +5,19 @@ import uuid
 from datetime import UTC, datetime
 
 import pytest
-from fastapi.routing import APIRoute
+from starlette.types import Message
 
-from api.dashboard.app import ROUTERS
 from api.dashboard.door import ADMIN_PREFIX, PUBLIC
 from api.dashboard.rendering import ROOT
 from domain import accounts
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import HOST, Browser, signed_in, words
+from tests.api.dashboard.routes import all_routes
 
 
 def addresses() -> list[tuple[str, str]]:
     """Every method and address of the dashboard, with something in the place of what is variable."""
-    return [
-        (method, ROOT + re.sub(r"\{[^}]+\}", uuid.uuid4().hex, route.path))
-        for router in ROUTERS
-        for route in router.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods
-    ]
+    return [(method, ROOT + re.sub(r"\{[^}]+\}", uuid.uuid4().hex, path)) for method, path in all_routes()]
 
 
 async def test_nothing_but_what_is_public_is_shown_to_a_stranger(stranger: Browser) -> None:
@@ -50,6 +44,39 @@ async def test_the_admin_pages_are_unknown_to_everybody_else(browser: Browser) -
         if path.startswith(ADMIN_PREFIX):
             answer = await browser.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})
             assert answer.status_code == 404, (method, path)
+
+
+@pytest.mark.parametrize("path", ["/admin%0A", "/admin/accounts%0A", "/adm%09in", "//admin", "/admin/", "/%61dmin"])
+async def test_no_other_spelling_of_an_address_leads_past_the_door(
+    browser: Browser, stranger: Browser, path: str
+) -> None:
+    assert (await browser.get(path)).status_code == 404
+    assert (await stranger.get(path)).status_code in (303, 404)
+
+
+async def test_an_address_in_no_alphabet_is_answered_like_any_other(api: Api) -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "https", "path": "/dashboard/log-in"}
+    scope |= {"query_string": b"next=\xff", "headers": [(b"host", HOST.encode())], "client": ("192.0.2.7", 1)}
+    await api.app(scope, receive, send)
+    assert sent[0]["status"] == 200
+    await api.app({**scope, "path": "/dashboard/jobs"}, receive, send)
+    assert any(message.get("status") == 303 for message in sent)
+
+
+async def test_a_neighbours_cookie_signs_nobody_out(browser: Browser) -> None:
+    name, token = next((cookie.name, cookie.value) for cookie in browser.client.cookies.jar)
+    for others in ('prefs={"dark": true}', "a b=c", "=", "\xe9=\xe9"):
+        cookie = f"{others}; {name}={token}; {others}".encode("latin-1")
+        answer = await browser.client.get("/dashboard/nothing", headers=[(b"Cookie", cookie)])
+        assert answer.status_code == 404, others
 
 
 @pytest.mark.parametrize(
@@ -98,6 +125,7 @@ async def test_every_answer_closes_the_page_to_others(browser: Browser) -> None:
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
+        assert "form-action 'self';" in policy
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert headers["X-Frame-Options"] == "DENY"
         assert headers["Referrer-Policy"] == "same-origin"

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from api.dashboard.entrance.outbox import is_own
 from domain import mails
@@ -65,6 +66,17 @@ async def test_nobody_reads_it_through_a_proxy_or_under_another_name(local: Brow
     assert (await local.get("/outbox")).status_code == 200
     assert (await local.get("/outbox", headers=headers)).status_code == 404
     assert "outbox" not in (await local.get("/check-mail", headers=headers)).text
+
+
+async def test_nobody_reads_it_through_a_proxy_that_was_told_nothing(api: Api) -> None:
+    """nginx puts its own upstream's name into ``Host``, adds no header, and speaks HTTP/1.0."""
+
+    async def old(scope: Scope, receive: Receive, send: Send) -> None:
+        await api.app({**scope, "http_version": "1.0"}, receive, send)
+
+    transport = httpx.ASGITransport(old, client=("127.0.0.1", 50_000))
+    async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+        assert (await client.get("/dashboard/outbox")).status_code == 404
 
 
 async def test_nobody_reads_it_from_elsewhere(api: Api) -> None:

@@ -71,6 +71,15 @@ async def poor(open_api: OpenApi) -> AsyncIterator[tuple[Api, Browser]]:
         yield api, await signed_in(api)
 
 
+async def test_products_of_one_name_can_be_told_apart(api: Api, browser: Browser) -> None:
+    first, second, third = [
+        await register(api, api.caller.account_id, **values)
+        for values in ({"external_id": "SKU-7"}, {}, {"name": "Tie"})
+    ]
+    shown = dict(re.findall(r'<option value="(prod_\w+)">([^<]+)</option>', (await browser.get(PAGE)).text))
+    assert shown == {first: "Oxford shirt (SKU-7)", second: f"Oxford shirt (…{second[-6:]})", third: "Tie"}
+
+
 async def test_the_page_says_what_it_costs_and_holds_every_field(browser: Browser) -> None:
     answer = await browser.get(PAGE)
     assert "This uses 1 generation. You have 250 left in this period, 0 in packs; today 0 of" in words(answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import re
@@ -16,7 +17,7 @@ from temporalio.client import Client
 from domain.products import public_id, register_product
 from domain.registrations import new_registration_id, product_id_of
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue
-from tests.api.conftest import Api, OpenApi
+from tests.api.conftest import Api, OpenApi, single
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.pictures import encoded, photo
@@ -86,6 +87,16 @@ async def record_of(catalogue: Catalogue, path: str) -> dict[str, Any]:
 def errors_in(answer: httpx.Response) -> dict[str, str]:
     """What stands beside fields, by the field's name."""
     return dict(re.findall(r'<p class="error" id="(\w+)-error">([^<]+)</p>', answer.text))
+
+
+async def test_pictures_of_pages_do_not_hold_up_calls(api: Api, browser: Browser) -> None:
+    async with api.app.state.page_slots:
+        looking = asyncio.create_task(browser.post("/products/new", GOOD, files=front()))
+        await asyncio.sleep(0.2)
+        answer = await api.post(single())
+        assert answer.status_code == 202
+        assert not looking.done()
+        looking.cancel()
 
 
 async def test_the_first_product_is_a_form_away(browser: Browser) -> None:

@@ -118,7 +118,7 @@ async def test_a_logo_that_cannot_be_had_leaves_the_one_before(served: Api) -> N
     assert (found.logo_url, found.enabled) == (LOGO_URL, True)
 
 
-@pytest.mark.parametrize("url", ["", "http://shop.example/logo.png", "https://127.0.0.1/logo.png", "x" * 3000, "\x00"])
+@pytest.mark.parametrize("url", ["", "http://shop.example/logo.png", "https://127.0.0.1/logo.png", "x" * 3000])
 async def test_addresses_that_lead_nowhere_public_are_refused_before_anything_is_asked(
     api: Api, browser: Browser, url: str
 ) -> None:

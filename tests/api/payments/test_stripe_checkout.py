@@ -54,6 +54,7 @@ async def test_a_page_knows_the_order_and_its_price(stripe: StripePayments, stri
     assert sent["line_items[0][price_data][product_data][name]"] == "250 generations"
     assert (sent["success_url"], sent["cancel_url"]) == ("https://a.example/x", "https://a.example/y")
     assert int(sent["expires_at"]) == (NOW + timedelta(hours=23)).timestamp()
+    assert sent["adaptive_pricing[enabled]"] == "false", "dollars whatever the account at Stripe is set to"
     assert stripe_api.asked == [(str(payment.id), "Bearer sk_test_of_the_tests")]
 
 

@@ -33,7 +33,9 @@ async def operator_of(api: Api) -> Browser:
 
 async def test_every_part_is_told(api: Api, operator: Browser) -> None:
     await ensure_schedules(api.parts.temporal)
-    shown = words(await operator.get(PAGE))
+    async with asyncio.timeout(20):  # the server's list follows a moment later
+        while "not there" in (shown := words(await operator.get(PAGE))):
+            await asyncio.sleep(0.1)
     assert "Database ok Object store ok Temporal ok" in shown
     for each in ("tryon-cpu workflow nobody", "tryon-gpu-bulk", "tryon-ledger-check on", "CPU without a build id"):
         assert each in shown
