@@ -8,8 +8,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 AXE := 4.14.1# judges the dashboard's accessibility in tests; without npm they are skipped
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
+SERVICE := tests/api tests/domain
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service lint types imports fix docs check bench bench-backfill bench-dashboard screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks lint types imports fix docs check bench bench-backfill bench-dashboard screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -43,19 +44,22 @@ down: ## Stop the service that `make demo` left running
 status: ## How each part of the service is
 	$(BIN)/tryon status
 
-# Half of the suite draws pictures and half of it waits for servers, so they run side by side.
+# Three parts of about the same length. Two of them keep a core busy each, the third mostly waits for processes.
 test: test-env ## The whole suite; ARGS="tests/api -k poll" for a part of it
 ifeq ($(ARGS),)
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line --keep-going test-pictures test-service
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=line --keep-going test-pictures test-service test-stacks
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif
 
-test-pictures: test-env ## The half without servers: engines, pictures, measurements
+test-pictures: test-env ## The part without servers: engines, pictures, measurements
 	$(BIN)/python -m pytest $(PICTURES)
 
-test-service: test-env ## The other half
-	$(BIN)/python -m pytest tests $(PICTURES:%=--ignore=%)
+test-service: test-env ## The API, the dashboard and the rules behind them
+	$(BIN)/python -m pytest $(SERVICE)
+
+test-stacks: test-env ## Everything else: workflows, activities, the command line, whole stacks, a browser
+	$(BIN)/python -m pytest tests $(PICTURES:%=--ignore=%) $(SERVICE:%=--ignore=%)
 
 lint: test-env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -33,7 +33,7 @@ from runtime.metric_catalogue import BACKFILL_ITEMS
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.backfill_contracts import BackfillInput, BackfillItem, BackfillPlan
+from workflows.backfill_contracts import BACKFILL_INVALID, BackfillInput, BackfillItem, BackfillPlan
 from workflows.backfill_step_contracts import (
     FinishInput,
     FinishReport,
@@ -42,9 +42,6 @@ from workflows.backfill_step_contracts import (
     RecordInput,
     RecordReport,
 )
-
-INVALID = "backfill_invalid"
-"""Type of the failure of a backfill whose input is wrong; its message names rows and fields."""
 
 PROBLEMS_TOLD = 20
 """As many as a person mends before trying again."""
@@ -196,7 +193,7 @@ def invalid(problems: Sequence[str]) -> ApplicationError:
     told = "\n".join(problem[:LONGEST_PROBLEM] for problem in problems[:PROBLEMS_TOLD])
     rest = len(problems) - PROBLEMS_TOLD
     return ApplicationError(
-        told + (f"\nand {rest} more" if rest > 0 else ""), len(problems), type=INVALID, non_retryable=True
+        told + (f"\nand {rest} more" if rest > 0 else ""), len(problems), type=BACKFILL_INVALID, non_retryable=True
     )
 
 

@@ -61,7 +61,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.image_slots = asyncio.Semaphore(settings.api.image_threads)
         # Pages are asked for as often as anybody likes: what they draw waits for its own kind, not calls for it.
-        app.state.page_slots = asyncio.Semaphore(1)
+        app.state.page_slots = asyncio.Semaphore(max(1, settings.api.image_threads // 2))
         async with parts(settings) as app.state.parts:
             yield
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
-from domain import keys, peppers
+from domain import audit, keys, peppers
+from domain.audit import Act, Detail
 from domain.tables import ApiKey
 from runtime.settings import Settings, load_settings
 
@@ -32,7 +33,9 @@ def create_key(
 
     async def work(session: AsyncSession) -> tuple[ApiKey, str]:
         account_id = await account_named(session, account)
-        return await keys.create_key(session, _digester(settings), account_id=account_id, mode=mode)
+        row, key = await keys.create_key(session, _digester(settings), account_id=account_id, mode=mode)
+        _note(session, Act.KEY_CREATED, row)
+        return row, key
 
     _show(*in_transaction(settings, work), as_json=as_json)
 
@@ -59,7 +62,10 @@ def revoke_key(key_id: KeyId) -> None:
     """Refuse a key from now on."""
 
     async def work(session: AsyncSession) -> None:
-        await keys.revoke_key(session, key_id=key_id)
+        before = datetime.now(UTC)
+        row = await keys.revoke_key(session, key_id=key_id)
+        if row.revoked_at is not None and row.revoked_at >= before:  # rather than long ago
+            _note(session, Act.KEY_REVOKED, row)
 
     in_transaction(load_settings(), work)
     typer.echo("Revoked.")
@@ -71,7 +77,10 @@ def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
     settings = load_settings()
 
     async def work(session: AsyncSession) -> tuple[ApiKey, str]:
-        return await keys.replace_key(session, _digester(settings), key_id=key_id)
+        row, key = await keys.replace_key(session, _digester(settings), key_id=key_id)
+        _note(session, Act.KEY_REVOKED, await session.get_one(ApiKey, key_id))
+        _note(session, Act.KEY_CREATED, row)
+        return row, key
 
     _show(*in_transaction(settings, work), as_json=as_json)
 
@@ -99,6 +108,12 @@ def count_by_pepper(as_json: AsJson = False) -> None:
     for key in count.waiting:
         used = _minute(key.last_used_at) or "never"
         typer.echo(f"{key.id}  {key.prefix}…{key.last_four}  account {key.account_id}  last used {used}")
+
+
+def _note(session: AsyncSession, act: Act, row: ApiKey) -> None:
+    details: dict[str, Detail] = {"keyId": str(row.id), "mode": row.mode}
+    now = datetime.now(UTC)
+    audit.add_entry(session, action=act, operator_id=None, account_id=row.account_id, details=details, now=now)
 
 
 def _digester(settings: Settings) -> keys.KeyDigester:

@@ -27,6 +27,8 @@ class Act(StrEnum):
     TOPPED_UP = "account.topped_up"
     OPERATOR_ADDED = "operator.added"
     OPERATOR_REMOVED = "operator.removed"
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
     PAYMENT_APPROVED = "payment.approved"
     PAYMENT_REJECTED = "payment.rejected"
     LEDGER_CHECK_STARTED = "ledger.check_started"

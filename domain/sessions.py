@@ -22,6 +22,9 @@ from domain.tables import Account, Login, LoginSession
 LONGEST_ADDRESS, LONGEST_AGENT = 45, 200
 """Characters that are kept of where a browser is, and of what it calls itself."""
 
+MOST_SESSIONS = 100
+"""Of one account at a time: somebody who knows a password can sign in as often as a machine is fast."""
+
 LONGEST_IDLE, LONGEST_SESSION = timedelta(days=14), timedelta(days=90)
 """The most that the settings of the dashboard take."""
 
@@ -59,11 +62,14 @@ def new_token() -> str:
 async def open_session(
     session: AsyncSession, *, account_id: uuid.UUID, address: str, user_agent: str, now: datetime
 ) -> str:
-    """Sign a browser in; returns the token for its cookie, which exists nowhere else."""
-    token = new_token()
+    """Sign a browser in; returns the token for its cookie, which exists nowhere else.
+
+    Beyond `MOST_SESSIONS` the one that was not used for longest ends.
+    """
+    token, new_id = new_token(), uuid.uuid4()
     session.add(
         LoginSession(
-            id=uuid.uuid4(),
+            id=new_id,
             account_id=account_id,
             digest=digest_of(token),
             created_at=now,
@@ -73,6 +79,9 @@ async def open_session(
         )
     )
     await session.flush()
+    others = (LoginSession.account_id == account_id, LoginSession.id != new_id)
+    newest = select(LoginSession.id).where(*others).order_by(LoginSession.seen_at.desc(), LoginSession.id)
+    await _end(session, *others, LoginSession.id.not_in(newest.limit(MOST_SESSIONS - 1)))
     return token
 
 

@@ -1,8 +1,7 @@
 """`BackfillWorkflow`: tens of thousands of items, a few in flight at a time, each an ordinary job.
 
-Items lie in the object store in pages; a run takes up a few hundred of them, lets those in flight end and continues as
-new, so that no history grows long. What becomes of an item is decided by the database, so a backfill that is reset,
-terminated or started again does nothing twice.
+Items lie in the object store in pages; a run takes up a few hundred, lets those in flight end and continues as new, so
+that no history grows long. The database decides what becomes of an item: one that begins again does nothing twice.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import steps
     from workflows.backfill_contracts import (
         BACKFILL_ID,
+        BACKFILL_INVALID,
         LARGEST_WINDOW,
         BackfillInput,
         BackfillProgress,
@@ -297,4 +297,4 @@ class BackfillWorkflow:
 
 
 def _invalid(sentence: str) -> ApplicationError:
-    return ApplicationError(sentence, type="backfill_invalid", non_retryable=True)
+    return ApplicationError(sentence, type=BACKFILL_INVALID, non_retryable=True)

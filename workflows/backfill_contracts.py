@@ -16,6 +16,9 @@ BACKFILL_ID = r"^[A-Za-z0-9._-]{1,64}$"
 BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]
 """A backfill's name: its workflow id."""
 
+BACKFILL_INVALID = "backfill_invalid"
+"""Type of the failure of a backfill whose input is wrong; its message names rows and fields."""
+
 StoredOrRemote = Url
 """Where a picture is: a key of the object store below ``backfills/``, or an https:// address."""
 

@@ -56,7 +56,7 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
     body, sent_key = body_of(request), request.headers.get(IDEMPOTENCY_KEY)
     async with slots:
         read = await asyncio.to_thread(read_request, body, model, parts.limits)
-        key = await asyncio.to_thread(RequestKey.read, sent_key, owner.mode, request.url.path, body)
+        key = await asyncio.to_thread(RequestKey.read, sent_key, owner.mode, request.scope["path"], body)
     acceptor = JobAcceptor(parts, slots)
     accepted = await acceptor.accept(Requester.by_key(owner), read, key)
     headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}", **ignored_header(read.ignored_fields)}

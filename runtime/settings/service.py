@@ -56,7 +56,7 @@ class ApiSettings(Concern):
     requests into connections that are just being closed."""
 
     image_threads: int = Field(default=2, ge=1)
-    """Pictures checked at the same time in one process."""
+    """Pictures of calls checked at the same time in one process; the dashboard has half as many to itself."""
 
     @field_validator("trusted_proxies")
     @classmethod

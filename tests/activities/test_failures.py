@@ -5,7 +5,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.failures import STORE_AWAY, expected_failures
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.steps import DOWNLOAD
+from workflows.budgets import DOWNLOAD
 
 
 def test_a_step_waits_for_a_store_that_is_away() -> None:

@@ -279,6 +279,24 @@ def test_what_is_done_on_the_command_line_is_written_down(account: str) -> None:
     assert (told[1][1]["generations"], told[2][1]["plan"], told[3][1]) == (50, "growth", {"reason": "abuse"})
 
 
+def test_keys_that_an_operator_makes_and_takes_away_are_written_down(account: str) -> None:
+    first = answer("key", "create", "--account", account, "--test")
+    second = answer("key", "replace", first["keyId"])
+    for _ in range(2):
+        tryon("key", "revoke", second["keyId"])
+    told = acts(account)[1:]
+    assert sorted(told, key=str) == sorted(
+        [
+            ("key.created", {"keyId": first["keyId"], "mode": "test"}),
+            ("key.revoked", {"keyId": first["keyId"], "mode": "test"}),
+            ("key.created", {"keyId": second["keyId"], "mode": "test"}),
+            ("key.revoked", {"keyId": second["keyId"], "mode": "test"}),
+        ],
+        key=str,
+    )
+    assert first["apiKey"] not in str(told)
+
+
 def test_an_account_is_erased_once_it_was_confirmed(account: str) -> None:
     key = answer("key", "create", "--account", account)
     assert CliRunner().invoke(app, ["account", "erase", "--account", EMAIL], input="n\n").exit_code == 1
@@ -291,7 +309,7 @@ def test_an_account_is_erased_once_it_was_confirmed(account: str) -> None:
     assert key["apiKey"] not in done.output
     assert "was erased before" in tryon("account", "erase", "--account", account, "--yes").output
     assert tryon("account", "unblock", "--account", account).exit_code == 1
-    assert [action for action, _ in acts(account)] == ["account.created", "account.erased"]
+    assert [action for action, _ in acts(account)] == ["account.created", "key.created", "account.erased"]
 
 
 def test_a_database_without_tables_gets_them_before_it_is_read() -> None:

@@ -55,7 +55,7 @@ def test_an_operator_is_added_and_removed_and_that_is_written_down() -> None:
     async def written(session: AsyncSession) -> list[tuple[str, object]]:
         return [(each.action, each.operator_id) for each in await audit.page(session, limit=10)]
 
-    assert in_database(written) == [("operator.removed", None), ("operator.added", None)]
+    assert in_database(written) == [("operator.removed", None), ("operator.added", None), ("account.created", None)]
 
 
 def test_somebody_without_an_account_is_no_operator() -> None:

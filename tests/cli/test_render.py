@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,21 @@ MODELS = Path(__file__).parents[2] / ".models"
 SIDE = 512
 
 
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A person and a sweater; drawing them takes seconds."""
+    folder = tmp_path_factory.mktemp("drawn")
+    Image.fromarray(sample_person()).resize((SIDE, SIDE)).save(folder / "person.png")
+    Image.fromarray(draw_sample("striped_sweater")).save(folder / "sweater.jpg")
+    return folder
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(drawn: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if not models_present(MODELS):
         pytest.skip("the pose models were not fetched")
     monkeypatch.setenv("TRYON_MODELS_DIR", str(MODELS))
-    Image.fromarray(sample_person()).resize((SIDE, SIDE)).save(tmp_path / "person.png")
-    Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "sweater.jpg")
+    shutil.copytree(drawn, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

@@ -45,7 +45,7 @@ async def _new_database(url: str, folder: Path, *, copied: bool = False) -> str:
             shutil.copy(str(address.database), own)
         return f"sqlite+aiosqlite:///{own}"
     name = f"own_{uuid.uuid4().hex}"
-    server = create_async_engine(address.set(database="template1"), isolation_level="AUTOCOMMIT")
+    server = create_async_engine(address.set(database="postgres"), isolation_level="AUTOCOMMIT")
     async with server.connect() as connection:
         await connection.execute(text(f"CREATE DATABASE {name}" + (f" TEMPLATE {address.database}" if copied else "")))
     await server.dispose()

@@ -3,6 +3,8 @@ from __future__ import annotations
 import uuid
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from domain import accounts, sessions
 from domain.keys import KeyDigester
 from domain.sessions import SignedIn
@@ -122,3 +124,15 @@ async def test_what_is_over_under_any_setting_is_deleted(database: Database, dig
         await sessions.delete_over(session, now=NOW)
     listed = [await found(database, token, NOW - timedelta(days=15)) for token in (old, young)]
     assert [each is not None for each in listed] == [False, True]
+
+
+async def test_beyond_as_many_as_anybody_needs_the_longest_unused_ends(
+    database: Database, digester: KeyDigester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MOST_SESSIONS", 3)
+    account_id, other = await owner(database, digester), await owner(database, digester)
+    others = await opened(database, other, NOW - timedelta(hours=1))
+    tokens = [await opened(database, account_id, NOW + timedelta(minutes=minute)) for minute in range(5)]
+    in_use = [await found(database, token, NOW + timedelta(minutes=5)) is not None for token in tokens]
+    assert in_use == [False, False, True, True, True]
+    assert await found(database, others) is not None

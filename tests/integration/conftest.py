@@ -27,7 +27,7 @@ from runtime.database import Database
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
 from tests.activities.engines import FakeEngine, only
-from tests.factories import PLANS, Caller, create_caller
+from tests.factories import PLANS, Caller, cheap_passwords, create_caller
 from tests.imaging.shop import Shop, make_certificate, open_shop
 from tests.rates import generous_rates
 from tests.workers import all_running
@@ -133,6 +133,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
         rate_limiter=generous_rates(database),
         payments=open_provider(settings.payments),
         forgetful_database=database,
+        passwords=cheap_passwords(),
     )
 
     @asynccontextmanager

@@ -4,7 +4,6 @@ import asyncio
 import errno
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,14 +14,15 @@ import pytest
 
 from runtime.embedded.child import STACK_MARK, Child, ChildFailedError, ChildSpec, marked_environment
 from runtime.embedded.leftovers import stop_leftovers
-from runtime.embedded.lock import FolderInUseError, sole_use
-from runtime.embedded.log_files import bound_log
 from runtime.embedded.record import Endings, ProcessIdentity, StackRecord
 from runtime.embedded.supervisor import LOG_SECONDS, Supervisor
 
 PROJECT = Path(__file__).parents[2]
 
+
 WAIT = "import time; time.sleep(60)"
+
+
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 
 
@@ -175,28 +175,6 @@ async def test_a_log_that_grows_too_long_is_put_aside_while_its_writer_goes_on(t
     assert (tmp_path / "child.log.1").read_text() == "a" * 200 + "\n"
 
 
-def test_a_writer_goes_on_at_the_beginning_of_an_emptied_log(tmp_path: Path) -> None:
-    log_file = tmp_path / "child.log"
-    with log_file.open("ab", buffering=0) as writer:
-        writer.write(b"long" * 10)
-        assert bound_log(log_file, 10)
-        writer.write(b"short")
-        assert not bound_log(log_file, 10)
-    assert log_file.read_bytes() == b"short"
-
-
-def test_a_log_is_bounded_on_a_full_disk_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    log_file = tmp_path / "child.log"
-    log_file.write_bytes(b"x" * 100)
-    monkeypatch.setattr("runtime.embedded.log_files.shutil.copyfile", full)
-    assert bound_log(log_file, 10)
-    assert log_file.read_bytes() == b""
-    assert list(tmp_path.iterdir()) == [log_file]
-
-
 async def test_a_child_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     child = Child(spec(STUBBORN, stop_seconds=0.2), tmp_path / "child.log")
     child.start()
@@ -293,23 +271,3 @@ async def test_a_group_is_killed_once_since_its_id_is_soon_a_strangers(
     assert ended == [first]
     await child.stop()
     assert ended == [first, child.pid]
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"supervisor": {"pid": 1', '{"supervisor": 1}'])
-def test_a_record_that_cannot_be_read_is_no_record(tmp_path: Path, text: str) -> None:
-    (tmp_path / "stack.json").write_text(text)
-    assert StackRecord.read(tmp_path) is None
-
-
-def test_a_folder_has_one_supervisor_at_a_time(tmp_path: Path) -> None:
-    hold = "import sys; from pathlib import Path; from runtime.embedded.lock import sole_use\n"
-    hold += "with sole_use(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
-    command = [sys.executable, "-c", hold, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PROJECT) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(FolderInUseError, match="is in use"), sole_use(tmp_path):
-            pass
-        holder.kill()
-    with sole_use(tmp_path):
-        pass

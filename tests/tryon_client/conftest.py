@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import api, open_api
+from tests.api.conftest import api, applications, open_api
 from tests.pictures import encoded
 from tests.tryon_client.scripted_server import ScriptedServer, running_server
 from tryon_client import AsyncTryOnClient, TryOnClient
 
-__all__ = ["api", "open_api"]  # fixtures, shared with the API's own tests
+__all__ = ["api", "applications", "open_api"]  # fixtures, shared with the API's own tests
 
 KEY = "vto_test_a-key-for-tests"
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -7,8 +8,10 @@ from datetime import timedelta
 
 import pytest
 from temporalio.client import Client, WorkflowHandle
+from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from tests.workflows.backfill_scene import Scene
 from tests.workflows.fakes import FakeSteps, tryon_input
 from workflows.contracts import TryOnInput, TryOnOutcome
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
@@ -64,3 +67,17 @@ def running(temporal: Client) -> RunningSteps:
             yield runs
 
     return run
+
+
+@pytest.fixture
+async def scene(temporal: Client) -> AsyncIterator[Callable[..., Scene]]:
+    made: list[Scene] = []
+
+    def make(total: int) -> Scene:
+        made.append(Scene(temporal, total))
+        return made[-1]
+
+    yield make
+    for each in made:
+        with contextlib.suppress(RPCError):  # it has ended
+            await temporal.get_workflow_handle(each.id).terminate()

@@ -2,118 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
-from temporalio.exceptions import ActivityError, ApplicationError
-from temporalio.service import RPCError
-from temporalio.worker import Worker
+from temporalio.client import WorkflowUpdateFailedError
 
-from tests.workflows.backfill_fakes import Warehouse
-from tests.workflows.fakes import FakeSteps
+from tests.workflows.backfill_scene import Scene
 from workflows import backfill_window
 from workflows.backfill import RECORDED_AT, BackfillWorkflow
-from workflows.backfill_contracts import BackfillInput, BackfillReport, BackfillState
-from workflows.backfill_start import start_backfill
-from workflows.contracts import ReleaseInput, RenderInput, TryOnOutcome
-from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE
-from workflows.tryon import TryOnWorkflow
-
-QUICK = timedelta(milliseconds=100)
-Handle = WorkflowHandle[Any, BackfillReport]
-
-
-class Scene:
-    """A backfill over a warehouse, and what its jobs do in their render."""
-
-    def __init__(self, client: Client, total: int) -> None:
-        self.client = client
-        self.warehouse = Warehouse(total)
-        self.going_on = asyncio.Event()
-        """Renders wait for it."""
-        self.going_on.set()
-        self.rendering = 0
-        self.most_rendering = 0
-        self.failing: dict[int, int] = {}
-        """How often the jobs of an item fail before they do not."""
-        self.fakes = FakeSteps(self._before)
-        self.id = f"backfill-{uuid.uuid4().hex}"
-
-    async def _before(self, step: str) -> None:
-        if step != "render":
-            return
-        render = next(call for name, call in reversed(self.fakes.calls) if name == "render")
-        assert isinstance(render, RenderInput)
-        number = self.warehouse.numbers[render.job_id]
-        self.rendering += 1
-        self.most_rendering = max(self.most_rendering, self.rendering)
-        try:
-            await self.going_on.wait()
-            if self.failing.get(number, 0):
-                self.failing[number] -= 1
-                raise ApplicationError("no picture", type="generation_failed", non_retryable=True)
-        finally:
-            self.rendering -= 1
-
-    @asynccontextmanager
-    async def workers(self) -> AsyncIterator[None]:
-        cpu = Worker(
-            self.client,
-            task_queue=CPU_QUEUE,
-            workflows=[BackfillWorkflow, TryOnWorkflow],
-            activities=[*self.fakes.cpu_activities(), *self.warehouse.activities()],
-            sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
-            max_heartbeat_throttle_interval=QUICK,
-        )
-        gpu = Worker(
-            self.client,
-            task_queue=GPU_BULK_QUEUE,
-            activities=self.fakes.gpu_activities(),
-            max_heartbeat_throttle_interval=QUICK,
-        )
-        async with cpu, gpu:
-            yield
-
-    async def start(self, **fields: Any) -> Handle:
-        return await start_backfill(self.client, self.id, BackfillInput(account="a@example.com", **fields))
-
-    async def state(self) -> BackfillState:
-        return await self.client.get_workflow_handle_for(BackfillWorkflow.run, self.id).query(BackfillWorkflow.progress)
-
-    async def until(self, probe: Callable[[], bool]) -> None:
-        async with asyncio.timeout(30):
-            while not probe():
-                await asyncio.sleep(0.02)
-
-    async def until_state(self, state: str) -> BackfillState:
-        async with asyncio.timeout(30):
-            while (found := await self.state()).state != state:
-                await asyncio.sleep(0.05)
-        return found
-
-    def released(self) -> list[str]:
-        return [call.error_code for _, call in self.fakes.calls if isinstance(call, ReleaseInput)]
-
-
-@pytest.fixture
-async def scene(temporal: Client) -> AsyncIterator[Callable[..., Scene]]:
-    made: list[Scene] = []
-
-    def make(total: int) -> Scene:
-        made.append(Scene(temporal, total))
-        return made[-1]
-
-    yield make
-    for each in made:
-        with contextlib.suppress(RPCError):  # it has ended
-            await temporal.get_workflow_handle(each.id).terminate()
+from workflows.contracts import TryOnOutcome
 
 
 async def test_every_item_is_done_once_within_the_window(scene: Callable[..., Scene]) -> None:
@@ -333,47 +231,3 @@ async def test_a_dry_run_begins_nothing(scene: Callable[..., Scene]) -> None:
     assert (report.status, report.not_started) == ("checked", 3)
     assert report.plan is not None
     assert not play.warehouse.asked
-
-
-async def failure(play: Scene, workflow_id: str, argument: Any) -> BaseException:
-    async with play.workers():
-        handle = await play.client.start_workflow(
-            "BackfillWorkflow", argument, id=workflow_id, task_queue=CPU_QUEUE, execution_timeout=timedelta(minutes=5)
-        )
-        with pytest.raises(WorkflowFailureError) as failed:
-            await asyncio.wait_for(handle.result(), 20)
-    cause = failed.value.cause
-    return cause.cause if isinstance(cause, ActivityError) and cause.cause else cause
-
-
-@pytest.mark.parametrize(
-    ("argument", "said"),
-    [
-        ({"account": "a", "concurency": 4}, "concurency: not a field of a backfill"),
-        ({"account": "a", "concurrency": 0}, "concurrency"),
-        ({"items": []}, "account"),
-        ({"account": "a", "items": [{"key": "x", "catgory": "upper_body"}]}, "items.0.catgory"),
-        ({"account": "a", "items": [{"key": "x", "category": "hat"}]}, "items.0.category"),
-        ({"account": "a", "items": [{"garmentCategory": "x" * 60}] * 1000}, "put the items into a manifest"),
-        ("not an object", "BackfillInput"),
-    ],
-)
-async def test_bad_input_fails_at_once_and_names_the_field(
-    scene: Callable[..., Scene], argument: Any, said: str
-) -> None:
-    play = scene(0)
-    assert said in str(await failure(play, play.id, argument))
-
-
-async def test_an_id_that_could_not_be_a_folder_is_refused(scene: Callable[..., Scene]) -> None:
-    play = scene(0)
-    play.id = f"a folder/{uuid.uuid4().hex}"
-    assert "the workflow id names the backfill" in str(await failure(play, play.id, {"account": "a"}))
-
-
-async def test_what_planning_refuses_is_the_failure_of_the_run(scene: Callable[..., Scene]) -> None:
-    play = scene(0)
-    play.warehouse.plan_error = ApplicationError(
-        "row 3: person: is missing.", type="backfill_invalid", non_retryable=True
-    )
-    assert "row 3: person: is missing." in str(await failure(play, play.id, {"account": "a"}))

@@ -29,6 +29,8 @@ ACTS = {
     Act.TOPPED_UP: "Credited a pack",
     Act.OPERATOR_ADDED: "Made the owner an operator",
     Act.OPERATOR_REMOVED: "Took the admin pages away",
+    Act.KEY_CREATED: "Made a key",
+    Act.KEY_REVOKED: "Revoked a key",
     Act.PAYMENT_APPROVED: "Approved a payment",
     Act.PAYMENT_REJECTED: "Rejected a payment",
     Act.LEDGER_CHECK_STARTED: "Started a ledger check",
@@ -44,6 +46,8 @@ DETAILS = {
     "extraCents": "Per extra generation",
     "priceCents": "Price",
     "paymentId": "Order",
+    "keyId": "Key",
+    "mode": "Mode",
 }
 
 router = APIRouter()

@@ -20,6 +20,11 @@ def addresses() -> list[tuple[str, str]]:
     return [(method, ROOT + re.sub(r"\{[^}]+\}", uuid.uuid4().hex, path)) for method, path in all_routes()]
 
 
+def test_what_is_public_is_there() -> None:
+    """A name that is kept open for a page to come would open that page."""
+    assert {path.removeprefix(ROOT) for path in PUBLIC} <= {path for _, path in all_routes()}
+
+
 async def test_nothing_but_what_is_public_is_shown_to_a_stranger(stranger: Browser) -> None:
     for method, path in addresses():
         answer = await stranger.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})

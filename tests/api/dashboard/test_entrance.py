@@ -18,6 +18,7 @@ from sqlalchemy import select, update
 
 from api.dashboard import credentials
 from api.dashboard.cookies import SESSION, cookie_name
+from api.dashboard.entrance import signing_up
 from api.dashboard.entrance.router import own_path
 from api.dashboard.entrance.signing_up import SHORTEST_SECONDS
 from domain import accounts, operators
@@ -243,7 +244,8 @@ async def test_unknown_wrong_and_unconfirmed_read_the_same(entrance: Entrance) -
     assert {answer.status_code for answer in answers} == {422}
 
 
-async def test_answers_about_an_address_take_equally_long(entrance: Entrance) -> None:
+async def test_answers_about_an_address_take_equally_long(entrance: Entrance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signing_up, "SHORTEST_SECONDS", SHORTEST_SECONDS)
     email, browser = new_address(), entrance.browser()
     await entrance.verified(email)
     for each in (email, new_address()):

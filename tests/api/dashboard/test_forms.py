@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from api.dashboard.rendering import HERE
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.api.dashboard.routes import all_routes
 
 MEGABYTE = 1024 * 1024
+TEMPLATES = HERE / "templates"
 
 
 async def test_too_much_is_refused_on_a_page(browser: Browser) -> None:
@@ -38,3 +42,10 @@ async def test_what_is_no_form_is_refused(browser: Browser, media_type: str) -> 
             "/dashboard/keys", content=body, headers={"Sec-Fetch-Site": "same-origin", "Content-Type": media_type}
         )
         assert answer.status_code in (400, 403), (body, answer.status_code)
+
+
+def test_what_uses_up_a_link_or_writes_mail_is_not_sent_twice_by_a_double_click() -> None:
+    """The second click would be told that the link does not work any more, or make the one in the mail useless."""
+    for template in (TEMPLATES / "entrance").glob("*.html"):
+        for form in re.findall(r"<form[^>]*>", template.read_text()):
+            assert "data-once" in form or "/log-out" in form, (template.name, form)

@@ -112,5 +112,6 @@ async def test_a_made_up_cursor_is_refused(operator: Browser, query: dict[str, s
     assert (await operator.get(PAGE, params=query)).status_code == 400
 
 
-async def test_a_state_that_there_is_not_shows_nothing(operator: Browser) -> None:
-    assert "There are no such payments" in words(await operator.get(PAGE, params={"status": "gone"}))
+@pytest.mark.parametrize("status", ["gone", "open\0"])
+async def test_a_state_that_there_is_not_shows_nothing(operator: Browser, status: str) -> None:
+    assert "There are no such payments" in words(await operator.get(PAGE, params={"status": status}))
