@@ -18,6 +18,15 @@ AXE = PROJECT / ".venv" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
 """Containers run as root and have little shared memory; pages are our own."""
 
+LONGEST_TEST_SECONDS = 500
+"""Dozens of pages one after the other, beside whatever else the machine does; each page has its own, shorter limit."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.timeout(LONGEST_TEST_SECONDS))
+
 
 @pytest.fixture(scope="session")
 async def chromium() -> AsyncIterator[Browser]:

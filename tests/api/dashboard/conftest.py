@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
+from api.dashboard import credentials
 from api.dashboard.entrance import signing_up
+from domain.throttles import Limit
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, new_browser, signed_in
+from tests.api.dashboard.entrance_scene import Entrance
 
 
 @pytest.fixture(autouse=True)
@@ -29,3 +33,19 @@ async def stranger(api: Api) -> AsyncIterator[Browser]:
     opened = new_browser(api)
     yield opened
     await opened.client.aclose()
+
+
+@pytest.fixture
+async def entrance(api: Api) -> AsyncIterator[Entrance]:
+    opened = Entrance(api)
+    yield opened
+    for browser in opened.browsers:
+        await browser.client.aclose()
+
+
+@pytest.fixture
+def slow_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual numbers of free tries, and then waits that no machine is slow enough to sit out."""
+    for name in ("SIGN_IN_PER_ADDRESS", "SIGN_IN_PER_NETWORK"):
+        limit: Limit = getattr(credentials, name)
+        monkeypatch.setattr(credentials, name, replace(limit, locked_at=limit.free))

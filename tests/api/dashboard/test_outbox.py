@@ -14,7 +14,7 @@ from domain import mails
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, words
-from tests.api.dashboard.test_entrance import PASSWORD, new_address, sign_up
+from tests.api.dashboard.entrance_scene import PASSWORD, new_address, sign_up
 from workflows.queues import mail_workflow_id
 
 HERE = "http://127.0.0.1:8000"

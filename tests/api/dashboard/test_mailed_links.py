@@ -1,0 +1,119 @@
+"""Links that were mailed: what they are good for, how often and how long."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import update
+
+from domain import accounts, operators
+from domain.tables import EmailToken
+from tests.api.dashboard.browser import words
+from tests.api.dashboard.entrance_scene import (
+    OTHER,
+    PASSWORD,
+    Entrance,
+    confirm,
+    is_inside,
+    is_signed_in,
+    log_in,
+    new_address,
+    sign_up,
+)
+from tests.factories import PLANS
+
+
+async def test_looking_at_a_link_uses_nothing_up_and_using_it_does(entrance: Entrance) -> None:
+    browser, email = entrance.browser(), new_address()
+    await sign_up(browser, email)
+    page, token = await entrance.link(email)
+    for _ in range(3):
+        assert (await browser.get(f"{page}?token={token}")).status_code == 200
+    assert is_inside(await confirm(browser, page, token, PASSWORD))
+    answer = await entrance.browser().get(f"{page}?token={token}")
+    assert answer.status_code == 404
+    assert "does not work any more" in words(answer)
+
+
+async def test_one_link_used_in_two_browsers_at_once_works_in_one(entrance: Entrance) -> None:
+    email = new_address()
+    await entrance.verified(email)
+    await entrance.browser().post("/forgot", {"email": email})
+    page, token = await entrance.link(email)
+    answers = await asyncio.gather(
+        *(
+            each.post(page, {"token": token, "password": OTHER}, page=f"{page}?token={token}")
+            for each in (entrance.browser(), entrance.browser())
+        )
+    )
+    assert sorted(answer.status_code for answer in answers) == [303, 404]
+
+
+async def test_an_account_of_the_command_line_gets_its_login_by_a_reset(entrance: Entrance) -> None:
+    email, browser = new_address(), entrance.browser()
+    async with entrance.api.parts.database.transaction() as session:
+        account = await accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
+        await operators.set_operator(session, account_id=account.id, operator=True, now=datetime.now(UTC))
+    assert (await log_in(browser, email)).status_code == 422
+    await browser.post("/forgot", {"email": email})
+    assert (await confirm(browser, *await entrance.link(email), PASSWORD)).status_code == 303
+    assert is_inside(await log_in(browser, email))
+    found = await entrance.account(email)
+    assert found is not None
+    assert found.custom_included is None
+
+
+async def test_a_forgotten_password_of_nobody_writes_to_nobody(entrance: Entrance) -> None:
+    email = new_address()
+    answer = await entrance.browser().post("/forgot", {"email": email})
+    assert answer.headers["Location"] == "/dashboard/check-mail?about=reset"
+    assert await entrance.mail(email) == []
+
+
+async def test_who_is_signed_in_may_ask_for_a_new_password_too(entrance: Entrance) -> None:
+    email = new_address()
+    browser = await entrance.verified(email)
+    shown = words(await browser.follow(await browser.post("/forgot", {"email": email})))
+    assert "Choose a new password with it within an hour" in shown
+    assert "Send the link again" not in shown
+    assert is_inside(await browser.get("/check-mail"))
+
+
+@pytest.mark.usefixtures("slow_limits")
+async def test_a_new_password_signs_every_browser_out_and_lifts_the_lock(entrance: Entrance) -> None:
+    email = new_address()
+    first = await entrance.verified(email)
+    second = entrance.browser()
+    assert is_inside(await log_in(second, email))
+    for _ in range(6):
+        refused = await log_in(entrance.browser(), email, OTHER)
+    assert refused.status_code == 429
+    await second.post("/forgot", {"email": email}, page="/keys")
+    page, token = await entrance.link(email)
+    assert (await confirm(entrance.browser(), page, token, "short")).status_code == 422
+    assert (await confirm(entrance.browser(), page, token, OTHER)).status_code == 303
+    assert [await is_signed_in(each) for each in (first, second)] == [False, False]
+    assert (await log_in(first, email)).status_code == 422
+    assert is_inside(await log_in(first, email, OTHER))
+
+
+async def test_a_link_that_is_too_old_is_dead(entrance: Entrance) -> None:
+    email, browser = new_address(), entrance.browser()
+    await sign_up(browser, email)
+    page, token = await entrance.link(email)
+    account = await entrance.account(email)
+    assert account is not None
+    async with entrance.api.parts.database.transaction() as session:
+        over = datetime.now(UTC) - timedelta(seconds=1)
+        await session.execute(update(EmailToken).where(EmailToken.account_id == account.id).values(expires_at=over))
+    assert (await browser.get(f"{page}?token={token}")).status_code == 404
+
+
+async def test_a_link_is_good_for_its_own_page_alone(entrance: Entrance) -> None:
+    email, browser = new_address(), entrance.browser()
+    await sign_up(browser, email)
+    _, token = await entrance.link(email)
+    for page in ("/reset", "/change-address"):
+        assert (await browser.get(f"{page}?token={token}")).status_code == 404

@@ -1,0 +1,175 @@
+"""Signing up, as browsers do it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+
+from api.dashboard.cookies import SESSION, cookie_name
+from domain import accounts
+from domain.tables import Account, Login, LoginSession
+from domain.usage import usage_of
+from runtime.settings import Settings
+from tests.api.conftest import OpenApi
+from tests.api.dashboard.browser import words
+from tests.api.dashboard.entrance_scene import (
+    LINK,
+    OTHER,
+    PASSWORD,
+    Entrance,
+    confirm,
+    is_inside,
+    is_signed_in,
+    log_in,
+    new_address,
+    sign_up,
+)
+from tests.factories import PLANS
+
+
+async def test_from_signing_up_to_the_overview(entrance: Entrance) -> None:
+    browser, email = entrance.browser(), new_address()
+    answer = await sign_up(browser, f" {email.upper()} ")
+    assert answer.headers["Location"] == "/dashboard/check-mail?about=sign-up"
+    assert "We wrote to the address you gave" in words(await browser.follow(answer))
+    (mail,) = await entrance.mail(email)
+    assert "10 generations within 7 days" in mail.body
+    page, token = await entrance.link(email)
+    assert page == "/verify"
+    assert "Enter the password you signed up with" in words(await browser.get(f"{page}?token={token}"))
+    answer = await confirm(browser, page, token, PASSWORD)
+    assert answer.headers["Location"] == "/dashboard/?notice=verified"
+    assert await is_signed_in(browser)
+    account = await entrance.account(email)
+    assert account is not None
+    async with entrance.api.parts.database.reading() as session:
+        usage = await usage_of(session, PLANS, account_id=account.id, now=datetime.now(UTC))
+    assert (usage.plan, usage.included) == ("trial", 10)
+
+
+async def test_nothing_but_waiting_for_mail_before_the_address_is_confirmed(entrance: Entrance) -> None:
+    browser, email = entrance.browser(), new_address()
+    await sign_up(browser, email)
+    assert is_inside(await log_in(browser, email))
+    answer = await browser.get("/keys")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard/check-mail")
+    assert f"Confirm {email}" in words(await browser.get("/check-mail"))
+    answer = await browser.post("/check-mail")
+    assert answer.headers["Location"] == "/dashboard/check-mail?notice=mail_sent"
+    first, second = await entrance.mail(email)
+    (old,), (new,) = LINK.findall(first.body), LINK.findall(second.body)
+    assert (await browser.get(f"/verify?token={old[1]}")).status_code == 404
+    # Signed in to that very account, so no password is asked for.
+    assert "Enter the password" not in words(await browser.get(f"/verify?token={new[1]}"))
+    before = browser.client.cookies.get(cookie_name(SESSION, Settings().dashboard))
+    assert is_inside(await confirm(browser, *new))
+    assert browser.client.cookies.get(cookie_name(SESSION, Settings().dashboard)) != before
+
+
+async def test_a_strangers_sign_up_is_not_completed_by_the_owners_click(entrance: Entrance) -> None:
+    stranger, owner, email = entrance.browser(), entrance.browser(), new_address()
+    await sign_up(stranger, email, OTHER)
+    assert is_inside(await log_in(stranger, email, OTHER))  # and waits
+    page, token = await entrance.link(email)
+    refused = await owner.post(page, {"token": token}, page=f"{page}?token={token}")
+    assert refused.status_code == 422
+    assert not await is_signed_in(stranger)
+    # The owner chooses a password; the stranger is out.
+    await owner.post("/forgot", {"email": email})
+    reset, reset_token = await entrance.link(email)
+    assert (await confirm(owner, reset, reset_token, PASSWORD)).headers["Location"].endswith("notice=password_changed")
+    assert (await stranger.get("/check-mail")).status_code == 200
+    assert (await log_in(stranger, email, OTHER)).status_code == 422
+    assert is_inside(await log_in(owner, email))
+    assert (await owner.get(f"{page}?token={token}")).status_code == 404
+
+
+async def test_signing_up_again_replaces_a_password_that_nobody_confirmed(entrance: Entrance) -> None:
+    stranger, owner, email = entrance.browser(), entrance.browser(), new_address()
+    await sign_up(stranger, email, OTHER)
+    await log_in(stranger, email, OTHER)
+    _, old = await entrance.link(email)
+    await sign_up(owner, email)
+    page, token = await entrance.link(email)
+    assert (await owner.get(f"{page}?token={old}")).status_code == 404
+    assert (await log_in(entrance.browser(), email, OTHER)).status_code == 422
+    assert "Confirm" not in words(await stranger.get("/check-mail"))
+    assert is_inside(await confirm(owner, page, token, PASSWORD))
+
+
+@pytest.mark.parametrize("known", ["signed up", "made on the command line"])
+async def test_who_has_an_account_is_told_by_mail_alone(entrance: Entrance, known: str) -> None:
+    email = new_address()
+    if known == "signed up":
+        await entrance.verified(email)
+    else:
+        async with entrance.api.parts.database.transaction() as session:
+            await accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
+    stranger = entrance.browser()
+    answers = [await sign_up(stranger, each, OTHER) for each in (email, new_address())]
+    assert len({(answer.status_code, answer.headers["Location"]) for answer in answers}) == 1
+    assert "You have an account" in (await entrance.mail(email))[-1].subject
+    assert (await log_in(stranger, email, OTHER)).status_code == 422
+
+
+async def test_a_second_account_of_a_mailbox_has_no_trial(entrance: Entrance) -> None:
+    name = uuid.uuid4().hex
+    await entrance.verified(f"{name}@gmail.com")
+    browser, email = entrance.browser(), f"{name[:4]}.{name[4:]}+shop@googlemail.com"
+    await sign_up(browser, email)
+    answer = await confirm(browser, *await entrance.link(email), PASSWORD)
+    assert answer.headers["Location"] == "/dashboard/?notice=verified_without_trial"
+    account = await entrance.account(email)
+    assert account is not None
+    assert account.custom_included == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"email": "nobody", "password": PASSWORD}, "not an e-mail address"),
+        ({"email": "ann@example.com", "password": "short"}, "at least 10 characters"),
+        ({"email": "ann@example.com", "password": "ann@example.com"}, "is no password"),
+        ({"email": "ann@example.com", "password": "password123"}, "first that anybody would try"),
+    ],
+)
+async def test_a_form_that_is_not_right_says_why(entrance: Entrance, fields: dict[str, str], sentence: str) -> None:
+    answer = await entrance.browser().post("/sign-up", fields)
+    assert answer.status_code == 422
+    assert sentence in words(answer)
+    assert fields["password"] not in answer.text or fields["password"] == fields["email"]
+    assert await entrance.account("ann@example.com") is None
+
+
+async def test_two_sign_ups_with_one_address_at_once_make_one_account(entrance: Entrance) -> None:
+    email = new_address()
+    answers = await asyncio.gather(*(sign_up(entrance.browser(), email) for _ in range(3)))
+    assert [answer.status_code for answer in answers] == [303] * 3
+    async with entrance.api.parts.database.reading() as session:
+        found = await session.scalars(select(Account).where(Account.email == email))
+        assert len(found.all()) == 1
+
+
+async def test_what_is_kept_tells_neither_password_nor_token_nor_where_tries_came_from(entrance: Entrance) -> None:
+    email = new_address()
+    browser = await entrance.verified(email)
+    account = await entrance.account(email)
+    assert account is not None
+    async with entrance.api.parts.database.reading() as session:
+        login = await session.get_one(Login, account.id)
+        kept = (await session.scalars(select(LoginSession).where(LoginSession.account_id == account.id))).one()
+    assert login.password_hash is not None
+    assert login.password_hash.startswith("$argon2id$")
+    assert kept.digest != browser.client.cookies[cookie_name(SESSION, Settings().dashboard)]
+
+
+async def test_a_browser_that_will_not_keep_its_cookie_is_told_so(entrance: Entrance, open_api: OpenApi) -> None:
+    plain = entrance.browser(base_url="http://192.0.2.8:8000").client
+    assert "will not keep you signed in" in words(await plain.get("/dashboard/log-in"))
+    for headers in ({"Sec-Fetch-Site": "none"}, {"X-Forwarded-Proto": "https"}):
+        assert "will not keep" not in words(await plain.get("/dashboard/log-in", headers=headers))
+    assert "will not keep" not in words(await entrance.browser().get("/log-in"))
