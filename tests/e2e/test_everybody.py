@@ -38,7 +38,8 @@ async def test_everything_is_reached_on_a_phone_and_nothing_is_wider(chromium: B
 async def test_the_keyboard_is_enough(person: Person) -> None:
     press, focused = person.page.keyboard.press, person.page.evaluate
     await person.open("/sign-up")
-    await person.page.keyboard.type(person.email)  # the first field has the focus already
+    await person.page.wait_for_function("document.activeElement.id === 'email'")  # it has the focus by itself
+    await person.page.keyboard.type(person.email)
     await press("Tab")
     await person.page.keyboard.type(person.password)
     await press("Enter")
