@@ -76,8 +76,11 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(scope="session")
 async def database(database_url: str) -> AsyncIterator[Database]:
-    """A migrated database; tests keep apart by using accounts of their own."""
-    database = Database(DatabaseSettings(url=database_url))
+    """A migrated database; tests keep apart by using accounts of their own.
+
+    Hundreds of requests at once, beside other tests on the same cores, may wait for longer than a customer would.
+    """
+    database = Database(DatabaseSettings(url=database_url, busy_timeout_seconds=60))
     await migrations.upgrade(database.engine)
     yield database
     await database.close()
