@@ -25,6 +25,7 @@ from workflows.queues import GPU_QUEUE
 FIND = "Of an account, by stage, outcome or engine"
 UNDER_WAY = "Now under way"
 SLOW = "Slow ones"
+OTHERS = "Mail, erasures, imports"
 ENDED_FROM_OUTSIDE = "Ones that did not end by themselves"
 READ = "The same on the command line"
 WHY = "The code, and the step's own words"
@@ -98,8 +99,8 @@ def failed(stack: Stack, sweater: str) -> str:
 
 def test_every_block_of_the_page_is_tried() -> None:
     assert set(commands()) == {
-        WHERE, FIND, UNDER_WAY, SLOW, ENDED_FROM_OUTSIDE, READ, WHY, CANCEL, TERMINATE, TERMINATE_ALL, RESET, SCHEDULES,
-        QUEUES, FAILING_TASKS,
+        WHERE, FIND, UNDER_WAY, SLOW, OTHERS, ENDED_FROM_OUTSIDE, READ, WHY, CANCEL, TERMINATE, TERMINATE_ALL, RESET,
+        SCHEDULES, QUEUES, FAILING_TASKS,
     }  # fmt: skip
 
 
@@ -116,6 +117,14 @@ def test_runs_are_found(stack: Stack, completed: str, failed: str) -> None:
     assert completed not in page(stack, FIND, ACCOUNT=str(uuid.uuid4())).partition("\n")[0]
     assert page(stack, SLOW).count(completed) == 0
     assert failed not in page(stack, ENDED_FROM_OUTSIDE)
+
+
+def test_an_erasure_is_found_while_it_lasts(stack: Stack) -> None:
+    created = stack.tryon("account", "create", "--email", f"{uuid.uuid4().hex}@example.com", "--json")
+    account = json.loads(created.stdout)["accountId"]
+    erased = stack.tryon("account", "erase", "--account", account, "--yes")
+    assert erased.returncode == 0, erased.stderr
+    until(lambda: True if f"tryon-erase-{account[:8]}" in page(stack, OTHERS) else None)
 
 
 def test_a_run_is_read(stack: Stack, completed: str) -> None:
