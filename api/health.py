@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 
 from api.openapi.answers import success
-from api.parts import ApiParts
+from api.parts import parts_of
 
 router = APIRouter(tags=["health"])
 
@@ -90,7 +90,7 @@ async def readyz(request: Request) -> JSONResponse:
 
     Temporal may be away: jobs are accepted without it and started once it is back.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     database, store, temporal = await asyncio.gather(
         _state_of(parts.database.ping()),
         _state_of(parts.store.ping()),

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from fastapi import Request
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -92,3 +93,9 @@ async def _connect_early(temporal: Client) -> None:
     """Connect now rather than in the first customer's request."""
     with contextlib.suppress(RPCError, RuntimeError):
         await temporal.service_client.check_health()
+
+
+def parts_of(request: Request) -> ApiParts:
+    """What the process that answers this request holds."""
+    parts: ApiParts = request.app.state.parts
+    return parts

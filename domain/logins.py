@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain import email_tokens, sessions, trials
@@ -53,11 +53,11 @@ async def credentials_of(session: AsyncSession, *, account_id: uuid.UUID) -> Cre
     return await _credentials(session, Account.id == account_id)
 
 
-async def _credentials(session: AsyncSession, which: object) -> Credentials | None:
+async def _credentials(session: AsyncSession, which: ColumnElement[bool]) -> Credentials | None:
     found = await session.execute(
         select(Account.id, Login.password_hash, Login.verified_at)
         .join(Login, Login.account_id == Account.id)
-        .where(which, Account.erased_at.is_(None))  # type: ignore[arg-type]  # a condition
+        .where(which, Account.erased_at.is_(None))
     )
     row = found.one_or_none()
     return None if row is None else Credentials(row.id, row.password_hash, row.verified_at is not None)

@@ -60,7 +60,6 @@ def body_caps(settings: ApiSettings) -> dict[str, int]:
         f"{ROOT}/playground/run": settings.max_body_combo_bytes,
         f"{ROOT}/products/new": pictures,
         f"{ROOT}/products/import": LARGEST_FILE_BYTES,
-        f"{ROOT}/products/{{productId}}": pictures,
         f"{ROOT}/products/{{productId}}/edit": pictures,
     }
 

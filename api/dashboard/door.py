@@ -29,10 +29,7 @@ from domain.errors import TryOnError
 
 PUBLIC = frozenset(
     f"{ROOT}/{name}"
-    for name in (
-        *("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset"),
-        *("change-address", "outbox"),
-    )
+    for name in ("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset", "change-address", "outbox")
 )
 """Pages for people who are not signed in."""
 

@@ -58,10 +58,6 @@ class Form:
         """A field to the letter, as passwords need it."""
         return next(iter(self._texts.get(name, ())), "")
 
-    def texts(self, name: str) -> list[str]:
-        """Every field of this name, such as checked boxes."""
-        return [value.strip() for value in self._texts.get(name, ())]
-
     def file(self, name: str) -> Upload | None:
         """A file, if one was chosen."""
         return next(iter(self._files.get(name, ())), None)

@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from api.dashboard.notices import NOTICES
 from api.dashboard.visitor import form_token_of, possible_visitor
-from api.parts import ApiParts
+from api.parts import parts_of
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -42,7 +42,7 @@ def page(request: Request, template: str, status: int = 200, **context: object) 
         status: Of the answer.
         context: What the template knows, besides what every page knows.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor = possible_visitor(request)
     html = (
         environment()

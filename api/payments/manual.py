@@ -15,7 +15,7 @@ class ManualPayments:
     async def begin(self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime) -> None:
         """There is no page; the order waits for an operator."""
 
-    async def give_up(self, payment: Payment) -> bool:  # noqa: ARG002
+    async def give_up(self, payment: Payment) -> bool:  # noqa: ARG002  # as the protocol has it
         """Nobody pays an order that is withdrawn."""
         return True
 

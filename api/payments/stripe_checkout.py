@@ -108,7 +108,7 @@ class StripePayments:
 
     async def close(self) -> None:
         """Close its connections."""
-        await self._http.close_async()  # type: ignore[no-untyped-call]
+        await self._http.close_async()  # type: ignore[no-untyped-call]  # Stripe's own client is untyped here
 
 
 def _facts(error: Exception) -> dict[str, object]:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from api.body_limit import body_of
-from api.parts import ApiParts
+from api.parts import ApiParts, parts_of
 from api.payments.stripe_checkout import StripePayments
 from domain import payments
 from domain.errors import TryOnError
@@ -82,7 +82,7 @@ class Event(BaseModel):
 @router.post(STRIPE_PATH)
 async def hear_stripe(request: Request) -> Response:
     """Act on a message, or ignore one that is about something else."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     if not isinstance(parts.payments, StripePayments):
         raise TryOnError("route_not_found")
     try:
@@ -123,8 +123,8 @@ async def act_on(parts: ApiParts, event: Event, page: CheckoutSession, payment_i
                     session, parts.plans, payment_id=payment_id, receipt=page.receipt, now=now
                 )
         except ReceiptRefusedError:
-            # Delivering it again would change nothing; somebody has to look.
-            log.error("money came that fits no order", reference=page.id, **about)  # noqa: TRY400
+            # Delivering it again would change nothing; somebody has to look, at the order and not at the code.
+            log.error("money came that fits no order", reference=page.id, **about)  # noqa: TRY400  # no traceback helps
             return
         log.info("an order was paid", first=done, **about)
     elif event.type in NOTES:

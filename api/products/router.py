@@ -15,7 +15,7 @@ from api.json_body import check_media_type, ignored_header
 from api.openapi import examples
 from api.openapi.answers import GATE, JSON_BODY, PICTURES, SENDING, refusals, success
 from api.openapi.requests import read_by_hand
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.products.reading import ReadProduct, read_change, read_creation
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService
@@ -132,11 +132,11 @@ async def archive_product(request: Request, productId: ProductId) -> None:
 
 
 def _service(request: Request) -> ProductService:
-    return ProductService(request.app.state.parts, request.scope["state"][OWNER].account_id)
+    return ProductService(parts_of(request), request.scope["state"][OWNER].account_id)
 
 
 async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     check_media_type(request.headers)
     body = body_of(request)
     async with request.app.state.image_slots:
@@ -144,7 +144,7 @@ async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadPro
 
 
 async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     async with request.app.state.image_slots:
         return await asyncio.to_thread(inspect_pictures, read.pictures, parts.limits)
 

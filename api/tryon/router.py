@@ -17,7 +17,7 @@ from api.openapi.answers import GATE, IDEMPOTENCY, JSON_BODY, PICTURES, SENDING,
 from api.openapi.headers import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
 from api.openapi.headers import PREFER
 from api.openapi.requests import read_by_hand
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.tryon.accepting import JobAcceptor, Requester, RequestKey
 from api.tryon.polling import JobReader, JobState, wait_preferred
 from api.tryon.reading import read_request
@@ -49,7 +49,7 @@ router = APIRouter(tags=["try-on"])
 
 
 async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -> JSONResponse:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     slots: asyncio.Semaphore = request.app.state.image_slots
     owner: KeyOwner = request.scope["state"][OWNER]
     check_media_type(request.headers)
@@ -114,7 +114,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
     Or send `Prefer: wait=30` and be answered when the job ends, or after that many seconds, for the price of one
     request.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     wait = wait_preferred(request.headers.getlist("Prefer"), parts.settings.jobs.longest_wait_seconds)
     state = await JobReader(parts, request.scope["state"][OWNER].account_id).state(jobId, wait)
     headers = {"Preference-Applied": f"wait={wait}"} if wait else {}
@@ -137,7 +137,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
 )
 async def erase_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     await JobReader(parts, request.scope["state"][OWNER].account_id).erase(jobId)
     return Response(status_code=204)
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from api.gate import OWNER
 from api.openapi import examples
 from api.openapi.answers import GATE, refusals, success
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.usage.schemas import UsageAnswer
 from domain.keys import KeyOwner
 from domain.usage import usage_of
@@ -26,7 +26,7 @@ router = APIRouter(tags=["usage"])
 )
 async def get_usage(request: Request) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     owner: KeyOwner = request.scope["state"][OWNER]
     async with parts.database.reading() as session:
         usage = await usage_of(session, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))

@@ -11,9 +11,10 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.dashboard.admin.audit import Line, lines_of
-from api.dashboard.admin.request import identifier, parts_of
+from api.dashboard.admin.request import identifier
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, plan_label, query_with
+from api.parts import parts_of
 from domain import audit, payments
 from domain.account_search import search_accounts, standing_of
 from domain.accounts import find_account

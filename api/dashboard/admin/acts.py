@@ -13,11 +13,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.accounts import blocking, terms
 from api.dashboard.admin.accounts import account_page
-from api.dashboard.admin.request import FieldRefusedError, identifier, own_terms_of, parts_of, reason_of
+from api.dashboard.admin.request import FieldRefusedError, identifier, own_terms_of, reason_of
 from api.dashboard.forms import Form, read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import redirect
 from api.dashboard.visitor import visitor_of
+from api.parts import parts_of
 from domain.accounts import find_account
 from domain.operators import set_operator
 

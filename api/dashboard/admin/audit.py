@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.cursor import cursor_after, read_cursor
-from api.dashboard.admin.request import parts_of
 from api.dashboard.rendering import money, page, query_with
+from api.parts import parts_of
 from domain import audit
 from domain.accounts import addresses_of, find_account_named
 from domain.audit import Act

@@ -11,11 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.accounts import orders
 from api.cursor import cursor_after, read_cursor
-from api.dashboard.admin.request import FieldRefusedError, identifier, parts_of, reason_of
+from api.dashboard.admin.request import FieldRefusedError, identifier, reason_of
 from api.dashboard.forms import Form, read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
+from api.parts import parts_of
 from domain import payments
 
 PER_PAGE = 50

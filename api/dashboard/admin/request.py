@@ -5,11 +5,8 @@ from __future__ import annotations
 import uuid
 from decimal import Decimal, InvalidOperation
 
-from fastapi import Request
-
 from api.dashboard.forms import Form
 from api.dashboard.refusals import PageRefused
-from api.parts import ApiParts
 from domain.accounts import OwnTerms
 
 LARGEST_COUNT = 1_000_000_000
@@ -19,12 +16,6 @@ LARGEST_PRICE = Decimal(10_000_000)
 
 class FieldRefusedError(ValueError):
     """A field of a form that cannot be used; the sentence is for the operator."""
-
-
-def parts_of(request: Request) -> ApiParts:
-    """The parts of this process."""
-    parts: ApiParts = request.app.state.parts
-    return parts
 
 
 def identifier(text: str, what: str) -> uuid.UUID:

@@ -9,11 +9,11 @@ from importlib import metadata
 from fastapi import APIRouter, Request, Response
 from temporalio.service import RPCError
 
-from api.dashboard.admin.request import parts_of
 from api.dashboard.admin.state import LEDGER_CHECK, PROBE_SECONDS, system_state
 from api.dashboard.forms import read_form
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import visitor_of
+from api.parts import parts_of
 from domain import audit
 from domain.audit import Act
 from engines.provenance import PROVENANCES

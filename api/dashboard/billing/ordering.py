@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -14,7 +16,7 @@ from api.dashboard.forms import Form, read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import ROOT, page, query_with, redirect
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.payments.provider import PaymentPageError
 from domain import accounts, orders, payments
 from domain.orders import OrderRefusedError
@@ -31,7 +33,7 @@ router = APIRouter()
 async def ask_for_topup(request: Request) -> Response:
     """Repeat which pack it is and what it costs."""
     generations = _size(request.query_params.get("generations", ""))
-    parts = _parts(request)
+    parts = parts_of(request)
     async with parts.database.reading() as session:
         account = await accounts.get_account(session, account_id=visitor_of(request).account_id)
     try:
@@ -52,27 +54,14 @@ async def ask_for_topup(request: Request) -> Response:
 @router.post("/billing/top-up")
 async def order_topup(request: Request) -> Response:
     """Place the order."""
-    form, parts = await read_form(request), _parts(request)
-    try:
-        async with parts.database.transaction() as session:
-            payment = await orders.order_topup(
-                session,
-                parts.plans,
-                account_id=visitor_of(request).account_id,
-                generations=_size(form.text("generations")),
-                provider=parts.payments.name,
-                now=datetime.now(UTC),
-                payment_id=_order_id(form),
-            )
-    except OrderRefusedError as refused:
-        return await billing_page(request, 422, str(refused))
-    return redirect(f"/billing/orders/{payment.id}", "order_placed")
+    form = await read_form(request)
+    return await _place(request, form, partial(orders.order_topup, generations=_size(form.text("generations"))))
 
 
 @router.get("/billing/plan")
 async def ask_for_plan(request: Request) -> Response:
     """Repeat what the plan gives and what changes."""
-    parts, name = _parts(request), request.query_params.get("plan", "")
+    parts, name = parts_of(request), request.query_params.get("plan", "")
     async with parts.database.reading() as session:
         account = await accounts.get_account(session, account_id=visitor_of(request).account_id)
     try:
@@ -94,21 +83,8 @@ async def ask_for_plan(request: Request) -> Response:
 @router.post("/billing/plan")
 async def order_plan(request: Request) -> Response:
     """Place the order; the plan changes once it is paid."""
-    form, parts = await read_form(request), _parts(request)
-    try:
-        async with parts.database.transaction() as session:
-            payment = await orders.order_plan(
-                session,
-                parts.plans,
-                account_id=visitor_of(request).account_id,
-                plan=form.text("plan"),
-                provider=parts.payments.name,
-                now=datetime.now(UTC),
-                payment_id=_order_id(form),
-            )
-    except OrderRefusedError as refused:
-        return await billing_page(request, 422, str(refused))
-    return redirect(f"/billing/orders/{payment.id}", "order_placed")
+    form = await read_form(request)
+    return await _place(request, form, partial(orders.order_plan, plan=form.text("plan")))
 
 
 @router.get("/billing/orders")
@@ -117,7 +93,7 @@ async def list_orders(request: Request) -> Response:
     query = request.query_params
     place = words.read_place(query.get("before", ""))
     after = (place[0], place[2]) if place else None
-    async with _parts(request).database.reading() as session:
+    async with parts_of(request).database.reading() as session:
         found = await payments.page_of_account(
             session, account_id=visitor_of(request).account_id, limit=PER_PAGE + 1, after=after
         )
@@ -141,7 +117,7 @@ async def pay(request: Request, paymentId: str) -> Response:
     A link leads here, not a form: for one order it is always the same page, and browsers let no form of ours end up
     on another host.
     """
-    payment, parts, own = await _find(request, paymentId), _parts(request), f"/billing/orders/{paymentId}"
+    payment, parts, own = await _find(request, paymentId), parts_of(request), f"/billing/orders/{paymentId}"
     if visitor_of(request).blocked_reason is not None:
         raise PageRefused(403, "This account is blocked, so nothing can be paid.")
     if not _payable_online(request, payment):
@@ -168,7 +144,7 @@ async def pay(request: Request, paymentId: str) -> Response:
 async def withdraw(request: Request, paymentId: str) -> Response:
     """Close an order that is not wanted any more, once nobody can pay it."""
     await read_form(request)
-    payment, parts = await _find(request, paymentId), _parts(request)
+    payment, parts = await _find(request, paymentId), parts_of(request)
     if _payable_online(request, payment):
         try:
             given_up = await parts.payments.give_up(payment)
@@ -183,12 +159,30 @@ async def withdraw(request: Request, paymentId: str) -> Response:
     return redirect(f"/billing/orders/{payment.id}", "order_withdrawn" if did else "order_closed")
 
 
+async def _place(request: Request, form: Form, order: Callable[..., Awaitable[Payment]]) -> Response:
+    """Have ``order``, which knows what is bought, add the row; whoever sends the form twice orders once."""
+    parts = parts_of(request)
+    try:
+        async with parts.database.transaction() as session:
+            payment = await order(
+                session,
+                parts.plans,
+                account_id=visitor_of(request).account_id,
+                provider=parts.payments.name,
+                now=datetime.now(UTC),
+                payment_id=_order_id(form),
+            )
+    except OrderRefusedError as refused:
+        return await billing_page(request, 422, str(refused))
+    return redirect(f"/billing/orders/{payment.id}", "order_placed")
+
+
 async def _find(request: Request, text: str) -> Payment:
     try:
         payment_id = uuid.UUID(text)
     except ValueError:
         raise PageRefused(404, "There is no such order.") from None
-    async with _parts(request).database.reading() as session:
+    async with parts_of(request).database.reading() as session:
         payment = await payments.find_payment(session, payment_id=payment_id, account_id=visitor_of(request).account_id)
     if payment is None:
         raise PageRefused(404, "There is no such order.")
@@ -196,7 +190,7 @@ async def _find(request: Request, text: str) -> Payment:
 
 
 def _payable_online(request: Request, payment: Payment) -> bool:
-    provider = _parts(request).payments
+    provider = parts_of(request).payments
     return provider.online and payment.provider == provider.name and payment.status == OPEN
 
 
@@ -211,8 +205,3 @@ def _order_id(form: Form) -> uuid.UUID | None:
         return uuid.UUID(form.text("order"))
     except ValueError:
         return None
-
-
-def _parts(request: Request) -> ApiParts:
-    parts: ApiParts = request.app.state.parts
-    return parts

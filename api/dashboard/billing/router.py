@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from api.dashboard.billing import words
 from api.dashboard.rendering import page, query_with
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import ApiParts, parts_of
 from domain import accounts, orders, payments, quota, statements
 from domain.payments import OPEN
 from domain.plans import terms_of
@@ -36,7 +36,7 @@ async def show_billing(request: Request) -> Response:
 @router.get("/billing/ledger.csv")
 async def export_ledger(request: Request) -> Response:
     """Every movement of the account, oldest first."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     headers = {"Content-Disposition": 'attachment; filename="ledger.csv"'}
     return StreamingResponse(
         _csv_lines(parts, visitor_of(request).account_id), media_type="text/csv; charset=utf-8", headers=headers
@@ -45,7 +45,7 @@ async def export_ledger(request: Request) -> Response:
 
 async def billing_page(request: Request, status: int = 200, error: str = "") -> Response:
     """The page, with what went wrong on top of it."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     query, account_id, now = request.query_params, visitor_of(request).account_id, datetime.now(UTC)
     place = words.read_place(query.get("before", "")) if request.method == "GET" else None
     async with parts.database.reading() as session:

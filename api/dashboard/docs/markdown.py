@@ -55,7 +55,8 @@ def render(text: str, *, where: Where, names: Mapping[str, str] = NO_NAMES, leav
     for token in tokens:
         if token.children:
             token.children = list(_follow_links(token.children, where, names))
-    return Rendered(title, tuple(sections), Markup(parser.renderer.render(tokens, parser.options, {})))  # noqa: S704
+    html = Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  # raw HTML is off, texts are escaped
+    return Rendered(title, tuple(sections), html)
 
 
 def slug(heading: str) -> str:

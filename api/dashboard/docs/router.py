@@ -12,7 +12,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain import keys
 from domain.errors import CATALOGUE
 
@@ -36,7 +36,7 @@ async def quickstart_with_key(request: Request) -> HTMLResponse:
         PageRefused: The account has as many keys as it may have.
     """
     await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     account_id = visitor_of(request).account_id
     try:
         async with parts.database.transaction() as session:
@@ -50,7 +50,7 @@ async def quickstart_with_key(request: Request) -> HTMLResponse:
 @router.get("/docs/limits")
 async def limits(request: Request) -> HTMLResponse:
     """What there is to spend, how often one may call, and what the answers are beyond."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     return _page(request, "docs/limits.html", book=parts.plans, settings=parts.settings, catalogue=CATALOGUE)
 
 
@@ -61,7 +61,7 @@ async def text(request: Request, name: str) -> HTMLResponse:
     Raises:
         PageRefused: There is none of that name for this reader.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     base_url = parts.settings.dashboard.base_url(parts.settings.api)
     found = read_text(name, operator=visitor_of(request).operator, base_url=base_url)
     if found is None:
@@ -72,7 +72,7 @@ async def text(request: Request, name: str) -> HTMLResponse:
 
 
 def _page(request: Request, template: str, **context: Any) -> HTMLResponse:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     texts = {name: each.label for name, each in TEXTS.items()} if FOLDER.is_dir() else {}
     others = operator_texts() if visitor_of(request).operator else {}
     common: dict[str, Any] = {

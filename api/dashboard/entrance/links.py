@@ -16,7 +16,7 @@ from api.dashboard.forms import Form, read_form
 from api.dashboard.mailing import letterhead, writing
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import Visitor, possible_visitor
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain import accounts, address_changes, email_tokens, logins, sessions, throttles
 from domain.email_tokens import Purpose
 from domain.logins import Credentials
@@ -57,7 +57,7 @@ async def show_verify(request: Request) -> Response:
 @router.post("/verify")
 async def verify(request: Request) -> Response:
     """Confirm the address, and be signed in."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     form = await read_form(request)
     link = await _find(request, Purpose.VERIFY, form.text("token"))
     if link is None:
@@ -91,7 +91,7 @@ async def show_reset(request: Request) -> Response:
 @router.post("/reset")
 async def reset(request: Request) -> Response:
     """Set a new password; every browser is signed out, this one too."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     form = await read_form(request)
     link = await _find(request, Purpose.RESET, form.text("token"))
     if link is None:
@@ -128,7 +128,7 @@ async def show_change(request: Request) -> Response:
 @router.post("/change-address")
 async def change_address(request: Request) -> Response:
     """Use the new address from now on."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     form = await read_form(request)
     link = await _find(request, Purpose.CHANGE, form.text("token"))
     if link is None:
@@ -150,7 +150,7 @@ async def change_address(request: Request) -> Response:
 
 
 async def _find(request: Request, purpose: Purpose, token: str) -> Link | None:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     async with parts.database.reading() as session:
         row = await email_tokens.look_at(session, purpose=purpose, token=token, now=datetime.now(UTC))
         account = None if row is None else await accounts.find_account(session, account_id=row.account_id)
@@ -168,7 +168,7 @@ async def _prove(request: Request, link: Link, form: Form) -> Credentials | None
     """
     if link.own_visitor is not None:
         return None
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     return await credentials.prove(parts, request, email=link.account.email, password=form.exact("password"))
 
 

@@ -18,7 +18,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.mailing import hand_over
 from api.dashboard.rendering import ROOT, page, redirect
 from api.dashboard.visitor import possible_visitor
-from api.parts import ApiParts
+from api.parts import ApiParts, parts_of
 from domain import accounts, mails, sessions
 from domain.email_addresses import address_to_keep, spelling
 from domain.errors import TryOnError
@@ -42,7 +42,7 @@ async def show_sign_up(request: Request) -> Response:
 @router.post("/sign-up")
 async def sign_up(request: Request) -> Response:
     """Open an account and mail the link that confirms its address; the same answer for every address."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     form = await read_form(request)
     errors, email, password = dict[str, str](), form.text("email"), form.exact("password")
     try:
@@ -75,7 +75,7 @@ async def show_log_in(request: Request) -> Response:
 @router.post("/log-in")
 async def log_in(request: Request) -> Response:
     """Sign in, and go on to the page that was asked for."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     form = await read_form(request)
     email, password, wanted = form.text("email"), form.exact("password"), own_path(form.text("next"))
     answer = redirect(wanted)
@@ -93,7 +93,7 @@ async def log_in(request: Request) -> Response:
 @router.post("/log-out")
 async def log_out(request: Request) -> Response:
     """End the session of this browser."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     await read_form(request)
     token = read_cookie(request.scope, SESSION, parts.settings.dashboard)
     if token is not None:
@@ -107,7 +107,7 @@ async def log_out(request: Request) -> Response:
 @router.get("/check-mail")
 async def show_check_mail(request: Request) -> Response:
     """What to do next, once something was mailed."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor, about = possible_visitor(request), request.query_params.get("about")
     if visitor and visitor.verified and about != "reset":
         return redirect("/")
@@ -123,7 +123,7 @@ async def show_check_mail(request: Request) -> Response:
 @router.post("/check-mail")
 async def send_again(request: Request) -> Response:
     """Mail another link to somebody who is signed in with an address that is not confirmed."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     await read_form(request)
     visitor = possible_visitor(request)
     if visitor is None or visitor.verified:
@@ -152,7 +152,7 @@ async def show_forgot(request: Request) -> Response:
 @router.post("/forgot")
 async def forgot(request: Request) -> Response:
     """Mail a link for a new password; the same answer for every address."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     email = spelling((await read_form(request)).text("email"))
     try:
         async with in_equal_time():
@@ -167,7 +167,7 @@ async def forgot(request: Request) -> Response:
 @router.get("/outbox")
 async def show_outbox(request: Request) -> Response:
     """Mail that no server takes, for whoever sits at this machine."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     if not may_read_mail(request, parts.settings):
         raise TryOnError("route_not_found")
     async with parts.database.reading() as session:
@@ -192,7 +192,7 @@ def _after_writing(parts: ApiParts, written: list[Mail], *, about: str) -> Respo
 def _sign_up_page(
     request: Request, status: int = 200, *, email: str = "", problem: str = "", errors: dict[str, str] | None = None
 ) -> Response:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     plan = trial_plan(parts.plans)
     return page(
         request,
@@ -207,7 +207,7 @@ def _sign_up_page(
 
 
 def _log_in_page(request: Request, status: int = 200, **context: Any) -> Response:
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     shown = {"email": "", "problem": "", **context}
     return page(
         request,

@@ -16,7 +16,7 @@ from api.dashboard.jobs.filters import KINDS, MODES, STATUSES, read_filter
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.tryon.polling import JobReader
 from domain import job_history
 from domain.errors import TryOnError
@@ -37,7 +37,7 @@ router = APIRouter()
 @router.get("/jobs")
 async def list_jobs(request: Request) -> Response:
     """A page of jobs, newest first; a job's whole id leads to it."""
-    parts, account_id, query = _parts(request), visitor_of(request).account_id, request.query_params
+    parts, account_id, query = parts_of(request), visitor_of(request).account_id, request.query_params
     searched = query.get("job", "").strip()
     before = _place(query.get("before", ""))
     async with parts.database.reading() as session:
@@ -67,7 +67,7 @@ async def list_jobs(request: Request) -> Response:
 @router.get("/jobs/{jobId}")
 async def show_job(request: Request, jobId: str) -> Response:
     """Everything that is known of a job."""
-    parts, now = _parts(request), datetime.now(UTC)
+    parts, now = parts_of(request), datetime.now(UTC)
     record = await _record(request, jobId)
     job, report = record.job, in_words.report_of(record.job)
     return page(
@@ -140,17 +140,12 @@ async def delete_job(request: Request, jobId: str) -> Response:
     return redirect(f"/jobs/{record.job.id}", notice="job_deleted")
 
 
-def _parts(request: Request) -> ApiParts:
-    parts: ApiParts = request.app.state.parts
-    return parts
-
-
 def _reader(request: Request) -> JobReader:
-    return JobReader(_parts(request), visitor_of(request).account_id)
+    return JobReader(parts_of(request), visitor_of(request).account_id)
 
 
 async def _record(request: Request, job_id: str) -> JobRecord:
-    async with _parts(request).database.reading() as session:
+    async with parts_of(request).database.reading() as session:
         record = await _find(session, visitor_of(request).account_id, job_id)
     if record is None:
         raise PageRefused(404, UNKNOWN)

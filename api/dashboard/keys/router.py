@@ -10,7 +10,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain import keys
 from domain.tables import ApiKey
 
@@ -31,7 +31,7 @@ async def list_keys(request: Request) -> Response:
 @router.post("/keys")
 async def create_key(request: Request) -> Response:
     """Make a key, and show it in this very answer and nowhere else."""
-    form, parts, account_id = await read_form(request), _parts(request), visitor_of(request).account_id
+    form, parts, account_id = await read_form(request), parts_of(request), visitor_of(request).account_id
     mode = form.text("mode")
     if mode not in (keys.LIVE, keys.TEST):
         return await _list_page(request, 422, "Choose whether it is a live or a test key.")
@@ -59,7 +59,7 @@ async def revoke_key(request: Request, keyId: str) -> Response:
     """Refuse it from now on."""
     await read_form(request)
     try:
-        async with _parts(request).database.transaction() as session:
+        async with parts_of(request).database.transaction() as session:
             await keys.revoke_key(session, key_id=_identifier(keyId), account_id=visitor_of(request).account_id)
     except ValueError:
         raise PageRefused(404, UNKNOWN) from None
@@ -76,7 +76,7 @@ async def ask_to_replace(request: Request, keyId: str) -> Response:
 async def replace_key(request: Request, keyId: str) -> Response:
     """Revoke it, and show its successor in this very answer."""
     await read_form(request)
-    parts, account_id = _parts(request), visitor_of(request).account_id
+    parts, account_id = parts_of(request), visitor_of(request).account_id
     try:
         async with parts.database.transaction() as session:
             row, key = await keys.replace_key(session, parts.digester, key_id=_identifier(keyId), account_id=account_id)
@@ -87,7 +87,7 @@ async def replace_key(request: Request, keyId: str) -> Response:
 
 
 async def _list_page(request: Request, status: int = 200, error: str = "") -> Response:
-    async with _parts(request).database.reading() as session:
+    async with parts_of(request).database.reading() as session:
         found = await keys.list_keys(session, account_id=visitor_of(request).account_id)
     return page(
         request,
@@ -102,7 +102,7 @@ async def _list_page(request: Request, status: int = 200, error: str = "") -> Re
 
 async def _key_in_use(request: Request, key_id: str) -> ApiKey:
     identifier, account_id = _identifier(key_id), visitor_of(request).account_id
-    async with _parts(request).database.reading() as session:
+    async with parts_of(request).database.reading() as session:
         key = await keys.find_key(session, account_id=account_id, key_id=identifier)
     if key is None:
         raise PageRefused(404, UNKNOWN)
@@ -116,8 +116,3 @@ def _identifier(text: str) -> uuid.UUID:
         return uuid.UUID(text)
     except ValueError:
         raise PageRefused(404, UNKNOWN) from None
-
-
-def _parts(request: Request) -> ApiParts:
-    parts: ApiParts = request.app.state.parts
-    return parts

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from api.dashboard.overview.plot import plot_of
 from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain import job_figures
 from domain.errors import sentence_of
 from domain.usage import Usage, usage_of
@@ -23,7 +23,7 @@ router = APIRouter()
 @router.get("/")
 async def show_overview(request: Request) -> Response:
     """Everything in one reading, so that the figures belong together."""
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     account_id, now = visitor_of(request).account_id, datetime.now(UTC)
     today = now.date()
     first = today - timedelta(days=DAYS - 1)

@@ -22,7 +22,7 @@ from api.dashboard.playground.standing import standing_of
 from api.dashboard.refusals import wants_json
 from api.dashboard.rendering import page, redirect, static_url
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import ApiParts, parts_of
 from api.rate_limit.headers import whole_seconds
 from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester
 from api.tryon.polling import JobReader
@@ -74,7 +74,7 @@ async def run(request: Request) -> Response:
 @router.get("/playground/jobs/{jobId}/state")
 async def state(request: Request, jobId: JobId) -> Response:  # spelled as in the contract
     """How a job stands, for the script that waits for it."""
-    parts, account_id = _parts(request), visitor_of(request).account_id
+    parts, account_id = parts_of(request), visitor_of(request).account_id
     standing = await JobReader(parts, account_id).state(jobId)
     answer: dict[str, Any] = {"status": standing.status}
     if standing.status == jobs.PROCESSING:
@@ -89,7 +89,7 @@ async def state(request: Request, jobId: JobId) -> Response:  # spelled as in th
 
 
 async def _accept(request: Request, form: Form) -> tuple[JobAcceptor, AcceptedJob]:
-    parts, account_id = _parts(request), visitor_of(request).account_id
+    parts, account_id = parts_of(request), visitor_of(request).account_id
     slots: asyncio.Semaphore = request.app.state.image_slots
     attempt = Attempt.read(form)
     rate = await parts.rate_limiter.log.hit(account_id, RUNS)
@@ -115,7 +115,7 @@ async def _refused(request: Request, form: Form, refused: FieldRefused) -> Respo
 
 
 async def _form_page(request: Request, form: Form, status: int = 200, errors: dict[str, str] | None = None) -> Response:
-    parts, account_id = _parts(request), visitor_of(request).account_id
+    parts, account_id = parts_of(request), visitor_of(request).account_id
     async with parts.database.reading() as session:
         standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
         newest = await products.list_products(session, account_id=account_id, limit=PRODUCTS_OFFERED)
@@ -183,8 +183,3 @@ def _told_apart(found: Sequence[Product]) -> dict[str, str]:
 
 def _choices(field: str) -> list[tuple[str, str]]:
     return [(value, value.replace("_", " ").capitalize()) for value in options_of(field)]
-
-
-def _parts(request: Request) -> ApiParts:
-    parts: ApiParts = request.app.state.parts
-    return parts

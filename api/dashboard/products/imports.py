@@ -13,7 +13,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.products.imports import MOST_ROWS, Import, ImportRunningError, ImportService
 from api.products.product_file import COLUMNS, NEEDED, BadRow, read_product_file
 
@@ -56,7 +56,7 @@ async def download_template() -> Response:
 @router.post("/products/import")
 async def import_file(request: Request) -> Response:
     """Judge every row, and have the good ones registered."""
-    form, parts = await read_form(request), _parts(request)
+    form, parts = await read_form(request), parts_of(request)
     upload = form.file("file")
     if upload is None:
         return await _import_page(request, "Choose a file.")
@@ -145,9 +145,4 @@ def _number(text: str) -> int:
 
 
 def _service(request: Request) -> ImportService:
-    return ImportService(_parts(request), visitor_of(request).account_id)
-
-
-def _parts(request: Request) -> ApiParts:
-    parts: ApiParts = request.app.state.parts
-    return parts
+    return ImportService(parts_of(request), visitor_of(request).account_id)

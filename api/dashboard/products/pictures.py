@@ -10,7 +10,7 @@ from fastapi import Request, Response
 
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import ROOT, YEAR_SECONDS
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decode import decode_image
@@ -41,7 +41,7 @@ async def picture_answer(request: Request, product: Product, side: str) -> Respo
     Raises:
         PageRefused: There is none.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     reference = _reference(product, side)
     if reference is None:
         raise PageRefused(404, UNKNOWN)

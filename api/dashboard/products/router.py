@@ -26,7 +26,7 @@ from api.dashboard.products.form import (
 from api.dashboard.products.pictures import picture_address, picture_answer
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from api.products.service import ProductService
 from domain.errors import TryOnError
 from domain.products import ACTIVE, ARCHIVED, public_id
@@ -149,7 +149,7 @@ async def show_picture(request: Request, productId: str, side: str) -> Response:
 
 async def _saved(request: Request, form: Form, product: Product | None) -> Response:
     """Carry a form out, or show it again with what is wrong beside its fields."""
-    parts, service, holder = _parts(request), _service(request), None
+    parts, service, holder = parts_of(request), _service(request), None
     product_id = None if product is None else public_id(product.id)
     try:
         read = read_new(form, parts.limits) if product is None else read_edit(form, parts.limits)
@@ -199,9 +199,4 @@ def _form_page(
 
 
 def _service(request: Request) -> ProductService:
-    return ProductService(_parts(request), visitor_of(request).account_id)
-
-
-def _parts(request: Request) -> ApiParts:
-    parts: ApiParts = request.app.state.parts
-    return parts
+    return ProductService(parts_of(request), visitor_of(request).account_id)

@@ -14,7 +14,7 @@ from api.dashboard.forms import read_form
 from api.dashboard.rendering import page
 from api.dashboard.settings.signing_in import said_of_password
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 
 WORD = "erase"
 """What has to be typed, so that nobody does it by a careless click."""
@@ -32,7 +32,7 @@ async def ask(request: Request) -> Response:
 async def erase(request: Request) -> Response:
     """Shut the account for good, and have everything it stored deleted."""
     form = await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor = visitor_of(request)
     if form.text("word").lower() != WORD:
         return _ask(request, 422, {"word": f"Type the word {WORD}, and nothing else."})

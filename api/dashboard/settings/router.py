@@ -10,7 +10,7 @@ from api.dashboard.rendering import redirect
 from api.dashboard.settings import erasing, signing_in, watermark
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain import accounts
 
 AS_THE_SERVICE = "service"
@@ -29,7 +29,7 @@ async def settings(request: Request) -> Response:
 async def set_retention(request: Request) -> Response:
     """Keep results of jobs that end from now on for so long."""
     form = await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     chosen = form.text("result_ttl")
     try:
         async with parts.database.transaction() as session:

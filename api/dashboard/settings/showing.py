@@ -15,7 +15,7 @@ from api.accounts import watermarks
 from api.dashboard.rendering import page
 from api.dashboard.settings.browsers import describe_browser
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import ApiParts, parts_of
 from domain import accounts, sessions
 from domain.accounts import SHORTEST_RESULT_TTL
 from domain.tables import LoginSession, Watermark
@@ -65,7 +65,7 @@ async def show_settings(
         errors: Sentences by the name of the field that they are about.
         values: What was typed into fields, by name; no passwords.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor, settings = visitor_of(request), parts.settings
     idle = timedelta(hours=settings.dashboard.session_idle_hours)
     longest = timedelta(days=settings.dashboard.session_days)

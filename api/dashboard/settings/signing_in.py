@@ -17,7 +17,7 @@ from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import ApiParts, parts_of
 from domain import address_changes, logins, sessions, throttles
 from domain.email_addresses import address_to_keep
 from domain.passwords import check_password
@@ -30,7 +30,7 @@ router = APIRouter()
 async def ask_for_change(request: Request) -> Response:
     """Mail a link to a new address; nothing changes until it is opened."""
     form = await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor, typed = visitor_of(request), {"new_email": form.text("new_email")}
     try:
         new_email = address_to_keep(typed["new_email"])
@@ -61,7 +61,7 @@ async def ask_for_change(request: Request) -> Response:
 async def change_password(request: Request) -> Response:
     """Use another password from now on; every other browser is signed out."""
     form = await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor, new = visitor_of(request), form.exact("new_password")
     try:
         check_password(new, email=visitor.email)
@@ -91,7 +91,7 @@ async def change_password(request: Request) -> Response:
 async def end_others(request: Request) -> Response:
     """Sign out every browser but this one."""
     await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     visitor = visitor_of(request)
     async with parts.database.transaction() as session:
         await sessions.end_sessions(session, account_id=visitor.account_id, but=visitor.session_id)
@@ -106,7 +106,7 @@ async def end_one(request: Request, sessionId: str) -> Response:
         PageRefused: There is no such session of this account.
     """
     await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     try:
         session_id = uuid.UUID(sessionId)
     except ValueError:

@@ -16,7 +16,7 @@ from api.dashboard.rendering import redirect
 from api.dashboard.settings.sample import Ground, sample_picture
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import visitor_of
-from api.parts import ApiParts
+from api.parts import parts_of
 from domain.errors import TryOnError
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
 from imaging.errors import ImageError
@@ -38,7 +38,7 @@ router = APIRouter()
 async def fetch_logo(request: Request) -> Response:
     """Fetch a logo and keep a copy. Where that fails, what was set before stays as it was."""
     form = await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     url, enabled = form.text("logo_url"), "enabled" in form
     try:
         watermarks.check_logo_url(url)
@@ -58,7 +58,7 @@ async def fetch_logo(request: Request) -> Response:
 async def switch(request: Request) -> Response:
     """Put the logo on results from now on, or leave it off and keep it."""
     form = await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     enabled = form.text("to") == "on"
     try:
         async with parts.database.transaction() as session:
@@ -72,7 +72,7 @@ async def switch(request: Request) -> Response:
 async def remove(request: Request) -> Response:
     """Forget the setting and delete the logo."""
     await read_form(request)
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     async with parts.database.transaction() as session:
         removed = await remove_watermark(session, account_id=visitor_of(request).account_id)
     if removed is not None:
@@ -91,7 +91,7 @@ async def preview(request: Request, ground: Ground = Ground.LIGHT) -> Response:
     Raises:
         PageRefused: There is no logo, or it cannot be read.
     """
-    parts: ApiParts = request.app.state.parts
+    parts = parts_of(request)
     async with parts.database.reading() as session:
         watermark = await find_watermark(session, account_id=visitor_of(request).account_id)
     if watermark is None:
