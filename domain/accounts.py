@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.plans import PlanBook, cents_of, terms_of
@@ -33,6 +34,10 @@ class OwnTerms:
 
 
 PLAN_AS_IT_IS = OwnTerms()
+
+
+class AddressTakenError(ValueError):
+    """There is an account with this address, or there has just come to be one."""
 
 
 def normalise_email(email: str) -> str:
@@ -59,15 +64,20 @@ async def create_account(
     """Add an account, whose first period or trial begins now.
 
     Raises:
-        ValueError: The address is not one or is taken, there is no such plan, or it needs terms of the account's own.
+        AddressTakenError: The transaction is over then; another one finds that account.
+        ValueError: The address is not one, there is no such plan, or it needs terms of the account's own.
     """
     email = normalise_email(email)
+    taken = AddressTakenError(f"there is an account for {email} already")
     if await find_account_by_email(session, email=email):
-        raise ValueError(f"there is an account for {email} already")
+        raise taken
     account = Account(id=uuid.uuid4(), email=email, created_at=now)
     _put_on(account, plans, plan, own_terms, now)
     session.add(account)
-    await session.flush()
+    try:
+        await session.flush()
+    except IntegrityError as error:  # somebody else was first by a moment
+        raise taken from error
     return account
 
 

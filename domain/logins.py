@@ -72,8 +72,8 @@ async def sign_up(
     that says so.
 
     Raises:
+        AddressTakenError: Somebody else has just signed up with this address; a second try finds that account.
         ValueError: There is no trial, so nobody can sign up.
-        IntegrityError: Somebody else has just signed up with this address; a second try finds that account.
     """
     plan = trial_plan(plans)
     if plan is None:

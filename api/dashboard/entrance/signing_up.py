@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from fastapi import Request
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.dashboard.credentials import address_of
 from api.dashboard.mailing import letterhead
 from api.parts import ApiParts
 from domain import logins, throttles
+from domain.accounts import AddressTakenError
 from domain.mails import written_in
 from domain.tables import Account, Mail
 from domain.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
@@ -61,7 +61,7 @@ async def sign_up(parts: ApiParts, request: Request, *, email: str, password: st
     password_hash = await parts.passwords.hash(password)
     try:
         return await _write(parts, work)
-    except IntegrityError:  # somebody else was first by a moment, and has an account now
+    except AddressTakenError:  # somebody else was first by a moment
         return await _write(parts, work)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import uuid
 from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.dashboard.cookies import SESSION, cookie_name
-from domain import accounts
+from domain import accounts, logins
 from domain.tables import Account, Login, LoginSession
 from domain.usage import usage_of
 from runtime.settings import Settings
@@ -152,6 +154,25 @@ async def test_two_sign_ups_with_one_address_at_once_make_one_account(entrance: 
     async with entrance.api.parts.database.reading() as session:
         found = await session.scalars(select(Account).where(Account.email == email))
         assert len(found.all()) == 1
+
+
+@pytest.mark.parametrize("late", [1, 2], ids=["between two looks", "between look and insert"])
+async def test_who_is_first_by_a_moment_is_not_told_to_the_second(
+    entrance: Entrance, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:
+    email = new_address()
+    await sign_up(entrance.browser(), email)
+    looks, look = itertools.count(), accounts.find_account_by_email
+
+    async def look_late(session: AsyncSession, *, email: str) -> Account | None:
+        return None if next(looks) < late else await look(session, email=email)
+
+    for module in (accounts, logins):
+        monkeypatch.setattr(module, "find_account_by_email", look_late)
+    answer = await sign_up(entrance.browser(), email)
+    assert answer.headers["Location"] == "/dashboard/check-mail?about=sign-up"
+    assert next(looks) > late
+    assert len(await entrance.mail(email)) == 2
 
 
 async def test_what_is_kept_tells_neither_password_nor_token_nor_where_tries_came_from(entrance: Entrance) -> None:
