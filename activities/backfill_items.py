@@ -10,12 +10,12 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.bookkeeping import outcome_of
-from domain import backfills, jobs
-from domain.backfills import ItemStanding
 from domain.errors import TryOnError
+from domain.jobs import backfills, jobs
+from domain.jobs.backfills import ItemStanding
+from domain.money.plans import PlanBook
+from domain.money.quota import lock_account
 from domain.object_keys import backfill_page_key, backfill_result_key, result_key
-from domain.plans import PlanBook
-from domain.quota import lock_account
 from imaging.limits import ImageLimits
 from intake.backfill_items import sent_garment, stored_pictures
 from intake.backfill_pages import PAGE_ITEMS, read_page

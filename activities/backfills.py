@@ -13,7 +13,10 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.heartbeat import heartbeats
-from domain import accounts, backfills, products, quota
+from domain import accounts
+from domain.jobs import backfills
+from domain.money import quota
+from domain.money.plans import PlanBook
 from domain.object_keys import (
     BACKFILLS,
     backfill_failures_key,
@@ -23,7 +26,7 @@ from domain.object_keys import (
     backfill_progress_key,
     backfill_uses_key,
 )
-from domain.plans import PlanBook
+from domain.products import products
 from domain.tables import Account
 from intake.backfill_items import WholeItems, folders_used, stored_pictures, whole_items
 from intake.backfill_pages import CONTENT_TYPE, PAGE_ITEMS, lines_of, pages_of, read_outcomes, read_page

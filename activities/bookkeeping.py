@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 
-from domain import jobs
+from domain.jobs import jobs
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from runtime.database import Database

@@ -16,7 +16,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.heartbeat import heartbeats
-from domain import erasure, jobs
+from domain import erasure
+from domain.jobs import jobs
 from domain.object_keys import (
     BACKFILLS,
     JOBS,

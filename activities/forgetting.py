@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from domain import email_tokens, mails, sessions, throttles, unverified
+from domain import unverified
+from domain.entrance import email_tokens, sessions, throttles
+from domain.mail import mails
 from runtime.database import Database
 
 

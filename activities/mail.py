@@ -20,7 +20,7 @@ from temporalio import activity
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
-from domain import mails
+from domain.mail import mails
 from domain.tables import Mail
 from runtime.database import Database
 from runtime.settings import MailSettings

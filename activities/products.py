@@ -15,10 +15,11 @@ from activities.garments import garment_png
 from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
 from activities.picture_metrics import count_refused_picture
-from domain import jobs, products
 from domain.errors import TryOnError
+from domain.jobs import jobs
 from domain.object_keys import PRODUCTS, product_picture_key, registration_of_key, registration_prefix
-from domain.registrations import began_at, product_id_of
+from domain.products import products
+from domain.products.registrations import began_at, product_id_of
 from domain.tables import Job
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits

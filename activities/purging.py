@@ -11,7 +11,8 @@ from time import monotonic
 from temporalio import activity
 
 from activities.forgetting import forget_sign_ins
-from domain import backfills, idempotency, jobs
+from domain.access import idempotency
+from domain.jobs import backfills, jobs
 from domain.object_keys import (
     BACKFILLS,
     IMPORTS,

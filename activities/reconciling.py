@@ -8,7 +8,8 @@ from temporalio import activity
 from temporalio.client import Client
 
 from activities.mail import start_waiting
-from domain import erasure, jobs
+from domain import erasure
+from domain.jobs import jobs
 from domain.object_keys import job_prefix
 from runtime.database import Database
 from runtime.metric_catalogue import RECONCILED

@@ -22,9 +22,9 @@ from api.parts import ApiParts
 from api.rate_limit.headers import rate_headers, whole_seconds
 from api.request_context import ANSWER_HEADERS
 from api.route_names import METHODS
-from domain import keys
+from domain.access import keys
+from domain.access.keys import KeyOwner
 from domain.errors import TryOnError
-from domain.keys import KeyOwner
 
 API_PREFIX = "/api/"
 OWNER = "key_owner"

@@ -17,10 +17,10 @@ from api.payments.choice import open_provider
 from api.payments.provider import PaymentProvider
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
-from domain.ended_jobs import ENDED
-from domain.keys import KeyDigester
-from domain.passwords import Passwords
-from domain.plans import PlanBook, load_plans
+from domain.access.keys import KeyDigester
+from domain.entrance.passwords import Passwords
+from domain.jobs.ended_jobs import ENDED
+from domain.money.plans import PlanBook, load_plans
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls

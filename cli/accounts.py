@@ -18,8 +18,8 @@ from api.accounts import blocking, erasing, terms
 from api.usage.schemas import UsageAnswer
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, in_transactions
 from domain.accounts import OwnTerms
-from domain.plans import load_plans
-from domain.usage import Usage, usage_of
+from domain.money.plans import load_plans
+from domain.money.usage import Usage, usage_of
 from runtime.database import Database
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal

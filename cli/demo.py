@@ -20,8 +20,10 @@ from cli.contact_sheet import contact_sheet
 from cli.samples import SAMPLES, draw_sample, sample_person
 from cli.stack import running_stack, start_detached
 from cli.transactions import in_transaction
-from domain import accounts, jobs, keys
-from domain.plans import load_plans
+from domain import accounts
+from domain.access import keys
+from domain.jobs import jobs
+from domain.money.plans import load_plans
 from domain.tables import Job
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal

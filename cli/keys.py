@@ -11,8 +11,9 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
-from domain import audit, keys, peppers
-from domain.audit import Act, Detail
+from domain.access import keys, peppers
+from domain.operation import audit
+from domain.operation.audit import Act, Detail
 from domain.tables import ApiKey
 from runtime.settings import Settings, load_settings
 

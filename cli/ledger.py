@@ -10,8 +10,8 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading
-from domain.ledger import entries_of_account
-from domain.ledger_check import check_ledger
+from domain.money.ledger import entries_of_account
+from domain.money.ledger_check import check_ledger
 from domain.tables import LedgerEntry
 from runtime.settings import load_settings
 

@@ -11,7 +11,7 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import AsJson, account_named, in_reading, in_transaction
-from domain import operators
+from domain.operation import operators
 from domain.tables import Account, Login
 from runtime.settings import load_settings
 

@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.accounts import orders
 from cli.transactions import AsJson, in_reading, in_transaction
-from domain import payments
-from domain.payments import OPEN
-from domain.plans import load_plans
+from domain.billing import payments
+from domain.billing.payments import OPEN
+from domain.money.plans import load_plans
 from domain.tables import Payment
 from runtime.settings import load_settings
 

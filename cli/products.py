@@ -19,7 +19,7 @@ from api.products.product_file import BadRow, GoodRow, ProductFile, read_product
 from api.products.schemas import ProductBody
 from cli.product_import import ImportReport, import_rows
 from cli.transactions import AccountName, AsJson, account_named, in_reading
-from domain import products
+from domain.products import products
 from domain.tables import Product
 from imaging.limits import ImageLimits
 from runtime.settings import Settings, load_settings

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.transactions import in_transaction
-from domain import peppers
-from domain.keys import KeyDigester
+from domain.access import peppers
+from domain.access.keys import KeyDigester
 from runtime.embedded.record import has_secrets, keep_secrets, stack_secrets
 from runtime.settings import ObjectStoreSettings, SecuritySettings, StackSettings, load_settings
 

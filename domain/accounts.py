@@ -13,8 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.plans import PlanBook, cents_of, terms_of
-from domain.quota import end_period, lock_account
+from domain.money.plans import PlanBook, cents_of, terms_of
+from domain.money.quota import end_period, lock_account
 from domain.tables import Account
 
 SHORTEST_RESULT_TTL = 60

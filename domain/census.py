@@ -11,8 +11,8 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.jobs import PROCESSING
-from domain.payments import OPEN
+from domain.billing.payments import OPEN
+from domain.jobs.jobs import PROCESSING
 from domain.tables import Account, Allowance, Job, Mail, Payment
 
 

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.payments import reject_open_of_account
-from domain.quota import lock_account
+from domain.billing.payments import reject_open_of_account
+from domain.money.quota import lock_account
 from domain.tables import (
     Account,
     ApiKey,

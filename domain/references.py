@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, inspect, select
 
-from domain.jobs import PROCESSING
+from domain.jobs.jobs import PROCESSING
 from domain.tables import Account, ApiKey, BackfillItem, Job, LedgerEntry, Product, Watermark
 
 _COUNTED = {"accounts": Account, "apiKeys": ApiKey, "products": Product, "jobs": Job, "ledgerEntries": LedgerEntry}

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from domain.idempotency import Claim
-from domain.jobs import NewJob
+from domain.access.idempotency import Claim
+from domain.jobs.jobs import NewJob
 from intake.garments import ResolvedGarment, products_used
 from runtime.settings import JobSettings
 from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput

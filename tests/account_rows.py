@@ -11,9 +11,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain import audit, jobs
-from domain.audit import Act
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
 from domain.object_keys import (
     backfill_picture_key,
     backfill_progress_key,
@@ -23,6 +22,8 @@ from domain.object_keys import (
     product_picture_key,
     result_key,
 )
+from domain.operation import audit
+from domain.operation.audit import Act
 from domain.tables import (
     Account,
     BackfillItem,

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from temporalio.client import Client
 
 from domain import migrations
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from runtime.database import Database
 from runtime.embedded.servers import check_weed_volumes
 from runtime.object_store import S3ObjectStore

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from domain import accounts, jobs, keys
+from domain import accounts
+from domain.access import keys
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.jobs import NewJob
-from domain.keys import KeyDigester
-from domain.passwords import Passwords
-from domain.plans import load_plans
+from domain.entrance.passwords import Passwords
+from domain.jobs import jobs
+from domain.jobs.jobs import NewJob
+from domain.money.plans import load_plans
 from runtime.database import Database
 
 PLANS = load_plans()

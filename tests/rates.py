@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.rate_limit.database_log import DatabaseRateLog
 from api.rate_limit.limiter import RateLimiter
-from domain.rates import RatePolicy
+from domain.access.rates import RatePolicy
 from runtime.database import Database
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from domain import jobs
+from domain.jobs import jobs
 from runtime.database import Database
 from workflows.contracts import TryOnInput
 from workflows.start import start_tryon

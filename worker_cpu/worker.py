@@ -22,7 +22,7 @@ from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
-from domain.plans import load_plans
+from domain.money.plans import load_plans
 from imaging.limits import LOGO_LIMITS, ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database

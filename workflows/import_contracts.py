@@ -37,7 +37,8 @@ class StartedRow(Contract):
     """A row that is taken up.
 
     Attributes:
-        registration_id: See `domain.registrations`. It is made as late as this, since it tells when the row began.
+        registration_id: See `domain.products.registrations`. It is made as late as this, since it tells when the row
+            began.
     """
 
     registration_id: Identifier

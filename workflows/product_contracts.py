@@ -45,7 +45,7 @@ class RegisterProductInput(Contract):
     """Add a product, or change one.
 
     Attributes:
-        registration_id: See `domain.registrations`.
+        registration_id: See `domain.products.registrations`.
         product_id: The product to change. Without it, one is added, or that with the same external id is changed.
         clear: Which fields become empty.
     """

@@ -9,8 +9,10 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.client import Client
 
-from domain import accounts, audit, jobs
-from domain.audit import Act
+from domain import accounts
+from domain.jobs import jobs
+from domain.operation import audit
+from domain.operation.audit import Act
 from runtime.database import Database
 from workflows.cancel import cancel_run
 from workflows.queues import tryon_workflow_id

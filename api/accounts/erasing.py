@@ -11,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from domain import audit, erasure
-from domain.audit import Act
+from domain import erasure
+from domain.operation import audit
+from domain.operation.audit import Act
 from workflows.erasing import start_erasure
 from workflows.erasure_contracts import EraseAccountInput
 

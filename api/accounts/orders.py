@@ -7,16 +7,17 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain import audit, payments
-from domain.audit import Act, Detail
-from domain.plans import PlanBook
+from domain.billing import payments
+from domain.money.plans import PlanBook
+from domain.operation import audit
+from domain.operation.audit import Act, Detail
 from domain.tables import Payment
 
 
 async def approve(
     session: AsyncSession, plans: PlanBook, *, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
 ) -> bool:
-    """Close an order as paid and credit what was bought; see `domain.payments.approve`.
+    """Close an order as paid and credit what was bought; see `domain.billing.payments.approve`.
 
     Returns:
         Whether this call did it.
@@ -33,7 +34,7 @@ async def approve(
 async def reject(
     session: AsyncSession, *, payment_id: uuid.UUID, note: str, operator_id: uuid.UUID | None, now: datetime
 ) -> bool:
-    """Close an order without crediting anything; see `domain.payments.reject`.
+    """Close an order without crediting anything; see `domain.billing.payments.reject`.
 
     Returns:
         Whether this call did it.

@@ -7,10 +7,12 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain import accounts, audit, quota
+from domain import accounts
 from domain.accounts import OwnTerms
-from domain.audit import Act, Detail
-from domain.plans import PlanBook, cents_of
+from domain.money import quota
+from domain.money.plans import PlanBook, cents_of
+from domain.operation import audit
+from domain.operation.audit import Act, Detail
 from domain.tables import Account, Allowance
 
 

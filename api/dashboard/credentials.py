@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from api.dashboard.cookies import SESSION, read_cookie, set_cookie
 from api.parts import ApiParts
-from domain import logins, sessions, throttles
-from domain.email_addresses import spelling
-from domain.keys import KeyDigester
-from domain.logins import Credentials
-from domain.throttles import SIGN_IN_PER_ADDRESS, SIGN_IN_PER_NETWORK, Subject
+from domain.access.keys import KeyDigester
+from domain.entrance import logins, sessions, throttles
+from domain.entrance.email_addresses import spelling
+from domain.entrance.logins import Credentials
+from domain.entrance.throttles import SIGN_IN_PER_ADDRESS, SIGN_IN_PER_NETWORK, Subject
 
 SIGN_IN = "sign-in"
 

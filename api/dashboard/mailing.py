@@ -11,8 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from domain.letters import Letterhead
-from domain.mails import written_in
+from domain.mail.letters import Letterhead
+from domain.mail.mails import written_in
 from domain.tables import Mail
 from runtime.settings import Settings
 from workflows.mail import start_mail

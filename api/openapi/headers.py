@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.idempotency import LONGEST_KEY
+from domain.access.idempotency import LONGEST_KEY
 
 _SECONDS = {"type": "integer", "minimum": 0}
 

@@ -1,7 +1,8 @@
 """``POST /webhooks/stripe``: what Stripe has to tell about orders.
 
 Stripe delivers a message until it is answered with 2xx, often twice and in any order; what becomes of an order is
-decided by `domain.payments`, once. It shows who it is by signing the body, so there is neither key nor session here.
+decided by `domain.billing.payments`, once. It shows who it is by signing the body, so there is neither key nor
+session here.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from api.body_limit import body_of
 from api.parts import ApiParts, parts_of
 from api.payments.stripe_checkout import StripePayments
-from domain import payments
+from domain.billing import payments
+from domain.billing.payments import Receipt, ReceiptRefusedError
 from domain.errors import TryOnError
-from domain.payments import Receipt, ReceiptRefusedError
 
 STRIPE_PATH = "/webhooks/stripe"
 

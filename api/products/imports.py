@@ -19,7 +19,7 @@ from api.products.product_file import BadRow, GoodRow, ProductFile
 from api.products.service import refusal_named
 from domain.errors import TryOnError
 from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
-from domain.registrations import began_at, new_registration_id
+from domain.products.registrations import began_at, new_registration_id
 from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, read_row_outcomes, row_pages
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.import_contracts import ImportProductsInput, ImportRow, RowOutcome

@@ -19,7 +19,7 @@ from api.parts import parts_of
 from api.products.reading import ReadProduct, read_change, read_creation
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService
-from domain.products import public_id
+from domain.products.products import public_id
 from domain.tables import Product
 from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits

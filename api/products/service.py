@@ -14,10 +14,10 @@ from temporalio.service import RPCError
 from api.cursor import cursor_after, read_cursor
 from api.parts import ApiParts
 from api.products.reading import BACK, FRONT, ReadProduct
-from domain import products
 from domain.errors import CATALOGUE, Audience, TryOnError
 from domain.object_keys import product_upload_key, registration_prefix
-from domain.registrations import new_registration_id
+from domain.products import products
+from domain.products.registrations import new_registration_id
 from domain.tables import Product
 from imaging.inspect import ImageFacts
 from intake.pictures import Picture

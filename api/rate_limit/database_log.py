@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 import uuid
 
-from domain import rates
-from domain.rates import Clock, RatePolicy, RateState
+from domain.access import rates
+from domain.access.rates import Clock, RatePolicy, RateState
 from runtime.database import Database
 
 

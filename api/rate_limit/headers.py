@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from domain.rates import RatePolicy, RateState
+from domain.access.rates import RatePolicy, RateState
 
 
 def rate_headers(policy: RatePolicy, state: RateState) -> dict[str, str]:

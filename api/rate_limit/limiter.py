@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 from api.rate_limit.database_log import DatabaseRateLog
 from api.rate_limit.valkey_log import ValkeyRateLog
-from domain.rates import RatePolicy, RateState
+from domain.access.rates import RatePolicy, RateState
 from runtime.database import Database
 from runtime.settings import RateLimitSettings
 

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
+from domain.access.rates import RatePolicy, RateState
 from domain.errors import TryOnError
-from domain.rates import RatePolicy, RateState
 
 if TYPE_CHECKING:
     from limits.aio.storage.redis.valkey import ValkeyBridge

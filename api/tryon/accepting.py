@@ -15,10 +15,12 @@ from temporalio.service import RPCError
 from api.parts import ApiParts
 from api.tryon.reading import ReadRequest, inspect_pictures
 from api.tryon.rehearsals import rehearsal_of, rehearsal_product_ids
-from domain import idempotency, jobs, quota
+from domain.access import idempotency
+from domain.access.idempotency import Claim
+from domain.access.keys import TEST, KeyOwner
 from domain.errors import TryOnError
-from domain.idempotency import Claim
-from domain.keys import TEST, KeyOwner
+from domain.jobs import jobs
+from domain.money import quota
 from domain.object_keys import input_key, job_prefix
 from imaging.inspect import ImageFacts
 from intake.garments import ResolvedGarment, resolve_products

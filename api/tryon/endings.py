@@ -10,7 +10,7 @@ from collections import defaultdict
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from domain import jobs
+from domain.jobs import jobs
 from runtime.database import Database
 
 INTERVAL_SECONDS = 0.1

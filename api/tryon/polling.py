@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from domain import backfills, jobs
 from domain.errors import TryOnError, sentence_of
+from domain.jobs import backfills, jobs
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError

@@ -22,8 +22,8 @@ from api.tryon.accepting import JobAcceptor, Requester, RequestKey
 from api.tryon.polling import JobReader, JobState, wait_preferred
 from api.tryon.reading import read_request
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
-from domain import jobs
-from domain.keys import KeyOwner
+from domain.access.keys import KeyOwner
+from domain.jobs import jobs
 from imaging.data_uri import encode_data_uri_bytes
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"

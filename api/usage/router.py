@@ -11,8 +11,8 @@ from api.openapi import examples
 from api.openapi.answers import GATE, refusals, success
 from api.parts import parts_of
 from api.usage.schemas import UsageAnswer
-from domain.keys import KeyOwner
-from domain.usage import usage_of
+from domain.access.keys import KeyOwner
+from domain.money.usage import usage_of
 
 router = APIRouter(tags=["usage"])
 

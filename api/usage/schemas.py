@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from domain.usage import Usage
+from domain.money.usage import Usage
 
 
 class _Answer(BaseModel):

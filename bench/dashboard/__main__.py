@@ -23,10 +23,10 @@ from api.dashboard.rendering import ROOT
 from bench.dashboard.account import BusyAccount, write_account
 from bench.figures import Figure, table, write_json
 from bench.service.usual import running
-from domain import sessions
-from domain.keys import KeyDigester
-from domain.plans import load_plans
-from domain.products import public_id
+from domain.access.keys import KeyDigester
+from domain.entrance import sessions
+from domain.money.plans import load_plans
+from domain.products.products import public_id
 from runtime.database import Database
 from runtime.settings import Settings
 

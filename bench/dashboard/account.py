@@ -14,9 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bench.dashboard.jobs import CATEGORIES, Owned, job_rows
 from bench.dashboard.money import PACK, Books
-from domain import accounts, keys
-from domain.keys import TEST, KeyDigester
-from domain.plans import PlanBook, terms_of
+from domain import accounts
+from domain.access import keys
+from domain.access.keys import TEST, KeyDigester
+from domain.money.plans import PlanBook, terms_of
 from domain.tables import Allowance, DailyUsage, Job, LedgerEntry, Login, Payment, Product
 
 PLAN = "scale"

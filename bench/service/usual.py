@@ -22,7 +22,7 @@ import psutil
 from bench.figures import Figure
 from bench.service import heavy
 from bench.service.photos import grainy_photo_uri, portrait_body
-from domain import jobs
+from domain.jobs import jobs
 from runtime.database import Database
 from runtime.embedded.record import StackRecord
 from runtime.object_store import S3ObjectStore

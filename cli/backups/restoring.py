@@ -13,8 +13,9 @@ from pydantic import SecretStr
 from cli.backups.archive import DATABASE, SECRETS, ArchiveReader, BackupError, Manifest, read_archive
 from cli.backups.making import STAMP, sqlite_file
 from cli.backups.store import store_alone
-from domain import jobs, migrations
-from domain.ledger_check import Disagreement, check_ledger
+from domain import migrations
+from domain.jobs import jobs
+from domain.money.ledger_check import Disagreement, check_ledger
 from runtime.database import Database
 from runtime.embedded.leftovers import stop_leftovers
 from runtime.embedded.lock import LOCK_FILE, sole_use

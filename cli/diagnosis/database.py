@@ -12,7 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from cli.diagnosis import owners
 from cli.diagnosis.clocks import judged
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
-from domain import jobs, migrations
+from domain import migrations
+from domain.jobs import jobs
 from runtime.database import Database
 
 DATABASE = Subject("database")

@@ -9,7 +9,7 @@ import time
 import httpx
 
 from cli.diagnosis.findings import Finding, Subject, in_one_line
-from domain.keys import TEST
+from domain.access.keys import TEST
 
 HOLD = Subject("held polls")
 

@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from cli.diagnosis.findings import Finding, Subject, counted
-from domain import erasure, mails, operators
+from domain import erasure
+from domain.mail import mails
+from domain.operation import operators
 from runtime.database import Database
 from runtime.settings import MailSettings
 from workflows.queues import erasure_workflow_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 from cli.diagnosis.findings import Case, Finding, Subject
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 
 PEPPER = Subject("key pepper")
 

@@ -134,7 +134,7 @@ class BillingSettings(Concern):
 
     plans_file: Path | None = None
     """TOML file with the plans: prices, volumes, daily caps, packs. None takes the ones that come with the service;
-    copy ``domain/plans.toml`` to change them."""
+    copy ``domain/money/plans.toml`` to change them."""
 
 
 class SecuritySettings(Concern):

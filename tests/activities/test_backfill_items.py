@@ -12,9 +12,11 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.backfill_items import BackfillItemActivities
-from domain import accounts, backfills, jobs, ledger
+from domain import accounts
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.keys import KeyDigester
+from domain.jobs import backfills, jobs
+from domain.money import ledger
 from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.limits import ImageLimits

@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.backfills import BackfillActivities
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from intake.backfill_pages import PAGE_ITEMS, read_page
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore

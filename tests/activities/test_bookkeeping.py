@@ -6,8 +6,9 @@ from datetime import timedelta
 from temporalio.testing import ActivityEnvironment
 
 from activities.bookkeeping import BookkeepingActivities
-from domain import jobs, ledger
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
+from domain.money import ledger
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import create_caller, create_job

@@ -11,8 +11,10 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.erasing import ErasingActivities
 from activities.reconciling import QUIET_PERIOD, ReconcilingActivities
-from domain import erasure, jobs, ledger
-from domain.keys import KeyDigester
+from domain import erasure
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
+from domain.money import ledger
 from domain.object_keys import backfill_result_key
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError, S3ObjectStore

@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 
 from activities.forgetting import forget_sign_ins
-from domain import email_tokens, mails, sessions
-from domain.email_tokens import Purpose
-from domain.keys import KeyDigester
-from domain.letters import Letter
+from domain.access.keys import KeyDigester
+from domain.entrance import email_tokens, sessions
+from domain.entrance.email_tokens import Purpose
+from domain.entrance.throttles import SIGN_IN_PER_ADDRESS, Subject, seconds_to_wait
+from domain.mail import mails
+from domain.mail.letters import Letter
 from domain.tables import EmailToken, Login, LoginSession, Mail
-from domain.throttles import SIGN_IN_PER_ADDRESS, Subject, seconds_to_wait
 from runtime.database import Database
 from tests.factories import create_caller
 

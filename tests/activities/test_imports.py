@@ -8,7 +8,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.imports import ImportActivities
 from domain import accounts
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from domain.object_keys import import_page_key
 from intake.import_pages import PAGE_ROWS, read_row_outcomes, row_pages
 from runtime.database import Database

@@ -5,7 +5,7 @@ from sqlalchemy import update
 from temporalio.testing import ActivityEnvironment
 
 from activities.ledger_check import LedgerCheckActivities
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from domain.tables import Allowance
 from runtime.database import Database
 from tests.factories import create_caller, create_job

@@ -15,8 +15,8 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.logos import LogoActivities
 from domain import erasure, watermarks
+from domain.access.keys import KeyDigester
 from domain.errors import CATALOGUE
-from domain.keys import KeyDigester
 from domain.object_keys import logo_prefix
 from imaging.limits import LOGO_LIMITS
 from runtime.database import Database

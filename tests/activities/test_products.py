@@ -12,10 +12,12 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.products import YOUNG, ProductActivities
-from domain import erasure, jobs, products
-from domain.keys import KeyDigester
+from domain import erasure
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
 from domain.object_keys import product_picture_key, registration_prefix
-from domain.registrations import new_registration_id, product_id_of
+from domain.products import products
+from domain.products.registrations import new_registration_id, product_id_of
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from runtime.database import Database

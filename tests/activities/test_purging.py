@@ -6,8 +6,10 @@ from datetime import UTC, datetime, timedelta
 from temporalio.testing import ActivityEnvironment
 
 from activities.purging import ORPHAN_AGE, PurgingActivities
-from domain import backfills, idempotency, jobs, ledger
-from domain.keys import KeyDigester
+from domain.access import idempotency
+from domain.access.keys import KeyDigester
+from domain.jobs import backfills, jobs
+from domain.money import ledger
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore

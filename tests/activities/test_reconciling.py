@@ -9,8 +9,10 @@ from temporalio.testing import ActivityEnvironment
 
 from activities import reconciling as reconciling_module
 from activities.reconciling import ReconcilingActivities
-from domain import erasure, jobs, ledger
-from domain.keys import KeyDigester
+from domain import erasure
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
+from domain.money import ledger
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import create_caller, create_job

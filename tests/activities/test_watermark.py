@@ -17,7 +17,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.objects import put_object
 from activities.watermark import WatermarkActivities
 from domain import watermarks
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from domain.object_keys import logo_key
 from imaging.decode import decode_image
 from imaging.encode import encode_png

@@ -17,8 +17,8 @@ from api.parts import ApiParts
 from api.payments.choice import open_provider
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
+from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
-from domain.keys import KeyDigester
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore

@@ -21,7 +21,7 @@ from api.parts import ApiParts
 from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database

@@ -10,7 +10,7 @@ import sys
 import uuid
 
 from api.rate_limit.database_log import DatabaseRateLog
-from domain.rates import RatePolicy
+from domain.access.rates import RatePolicy
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
 

@@ -5,7 +5,8 @@ import uuid
 import pytest
 from temporalio.client import Client
 
-from domain import jobs, ledger
+from domain.jobs import jobs
+from domain.money import ledger
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, combo, single
 from tests.pictures import data_uri, encoded, padded, photo

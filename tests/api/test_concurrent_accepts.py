@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from sqlalchemy import select
 
-from domain import jobs, ledger
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.keys import KeyDigester
-from domain.ledger_check import check_ledger
+from domain.jobs import jobs
+from domain.money import ledger
+from domain.money.ledger_check import check_ledger
 from domain.tables import Job
 from runtime.database import Database
 from tests.api.conftest import Api, single

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain import jobs, ledger
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
+from domain.money import ledger
 from domain.object_keys import input_key, result_key
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError

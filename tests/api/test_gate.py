@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from starlette.types import Message
 
-from domain import accounts, keys
+from domain import accounts
+from domain.access import keys
 from tests.api.conftest import Api, single
 
 BAD_KEYS = {

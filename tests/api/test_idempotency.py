@@ -12,9 +12,9 @@ import httpx
 import pytest
 from sqlalchemy import func, select, update
 
-from domain import idempotency, keys
+from domain.access import idempotency, keys
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.keys import KeyDigester
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError

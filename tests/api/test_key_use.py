@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from domain import keys
+from domain.access import keys
 from domain.tables import ApiKey
 from runtime.database import Database
 from tests.api.conftest import Api

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from api.tryon.polling import wait_preferred
-from domain import jobs
+from domain.jobs import jobs
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi

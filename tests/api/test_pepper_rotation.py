@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from domain import keys
-from domain.keys import KeyDigester
+from domain.access import keys
+from domain.access.keys import KeyDigester
 from domain.tables import ApiKey
 from tests.api.conftest import Api
 from tests.conftest import PEPPER

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from temporalio.client import Client
 
-from domain import jobs, ledger
 from domain.errors import CATALOGUE
+from domain.jobs import jobs
+from domain.money import ledger
 from runtime.object_store import ObjectStoreUnavailableError
 from tests.api.conftest import Api, single
 from tests.factories import create_caller

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 from temporalio.client import Client
 
-from domain.keys import KeyDigester
-from domain.products import parse_public_id
+from domain.access.keys import KeyDigester
+from domain.products.products import parse_public_id
 from domain.tables import Product
 from tests.api.catalogue import PRODUCTS, Catalogue, in_shop, opened_catalogue, product
 from tests.api.conftest import OpenApi
@@ -231,7 +231,7 @@ async def test_another_account_sees_and_touches_nothing(catalogue: Catalogue, di
 
 
 async def test_two_keys_of_one_account_share_its_products(catalogue: Catalogue, digester: KeyDigester) -> None:
-    from domain.keys import create_key
+    from domain.access.keys import create_key
 
     body = await catalogue.create()
     async with catalogue.api.parts.database.transaction() as session:

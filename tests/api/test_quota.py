@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.keys import KeyDigester
 from runtime.database import Database
 from tests.api.conftest import Api, single
 from tests.factories import create_caller

@@ -18,8 +18,9 @@ from api.parts import open_parts
 from api.rate_limit.database_log import DatabaseRateLog
 from api.rate_limit.limiter import RateLimiter
 from api.rate_limit.valkey_log import ValkeyRateLog
-from domain import accounts, keys
-from domain.rates import RatePolicy, RateState
+from domain import accounts
+from domain.access import keys
+from domain.access.rates import RatePolicy, RateState
 from runtime.database import Database
 from runtime.settings import RateLimitSettings, Settings
 from tests.api.conftest import Api, OpenApi

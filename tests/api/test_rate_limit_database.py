@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from api.errors import EXPECTED, as_tryon_error
 from api.rate_limit.database_log import DatabaseRateLog
-from domain.rates import RatePolicy
+from domain.access.rates import RatePolicy
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
 

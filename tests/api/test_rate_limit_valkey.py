@@ -14,8 +14,8 @@ import pytest
 from api.rate_limit import valkey_log
 from api.rate_limit.headers import whole_seconds
 from api.rate_limit.valkey_log import HIT_SECONDS, ValkeyRateLog
+from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
-from domain.rates import RatePolicy
 from tests.servers.processes import free_port
 from tests.servers.valkey import ValkeyMissingError, running_valkey
 

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from api.tryon.rehearsals import REFUSALS, rehearsal_product_ids
-from domain import jobs
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.errors import CATALOGUE
-from domain.keys import KeyDigester
+from domain.jobs import jobs
 from domain.tables import Job
 from runtime.database import Database
 from tests.api.conftest import Api, OpenApi, combo, single

@@ -19,10 +19,11 @@ from typer.testing import CliRunner, Result
 from api.usage.schemas import UsageAnswer
 from cli import accounts as commands
 from cli.main import app
-from domain import audit, jobs
 from domain.errors import TryOnError
-from domain.ledger import entries_of_job
-from domain.usage import usage_of
+from domain.jobs import jobs
+from domain.money.ledger import entries_of_job
+from domain.money.usage import usage_of
+from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.factories import PLANS, Caller, new_job

@@ -14,8 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from domain import audit, logins, mails
-from domain.letters import Letterhead
+from domain.entrance import logins
+from domain.mail import mails
+from domain.mail.letters import Letterhead
+from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import Settings
 

@@ -15,10 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from domain import audit, migrations, orders
+from domain import migrations
 from domain.accounts import create_account
+from domain.billing import orders
+from domain.money.usage import usage_of
+from domain.operation import audit
 from domain.tables import AuditEntry, Payment
-from domain.usage import usage_of
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.factories import PLANS

@@ -15,7 +15,7 @@ from temporalio.client import Client
 from typer.testing import CliRunner
 
 from cli.main import app
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
@@ -138,7 +138,7 @@ async def test_people_are_told_what_happened(commands: Commands) -> None:
 
 
 async def test_archived_products_are_listed_on_demand(commands: Commands, database: Database) -> None:
-    from domain.products import archive_product, parse_public_id
+    from domain.products.products import archive_product, parse_public_id
 
     await commands.imported(line(0), line(1))
     first = (await commands.listed())[0]

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 from cli.embedded import choose_environment
 from cli.main import app
-from domain import keys
-from domain.keys import KeyDigester, KeyOwner
+from domain.access import keys
+from domain.access.keys import KeyDigester, KeyOwner
 from runtime.database import Database
 from runtime.embedded.record import SECRETS_FILE, stack_secrets, write_environment
 from runtime.settings import EMBEDDED_FILE, Settings, load_settings

@@ -18,7 +18,7 @@ from temporalio.client import Client
 from typer.testing import CliRunner
 
 from cli.main import app
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from domain.object_keys import logo_key, logo_prefix
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.remote import RemoteImageFetcher

@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain import accounts, erasure, jobs
+from domain import accounts, erasure
+from domain.access.keys import KeyDigester, find_owner
 from domain.errors import TryOnError
-from domain.keys import KeyDigester, find_owner
-from domain.ledger_check import check_ledger
+from domain.jobs import jobs
+from domain.money.ledger_check import check_ledger
 from domain.tables import Account, Job
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore

@@ -5,10 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from domain import accounts, audit, keys, logins, operators, sessions
-from domain.audit import Act
-from domain.keys import KeyDigester
-from domain.letters import Letterhead
+from domain import accounts
+from domain.access import keys
+from domain.access.keys import KeyDigester
+from domain.entrance import logins, sessions
+from domain.mail.letters import Letterhead
+from domain.operation import audit, operators
+from domain.operation.audit import Act
 from domain.tables import Account
 from domain.unverified import KEPT, delete_unverified
 from runtime.database import Database

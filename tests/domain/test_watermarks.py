@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain import watermarks
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from domain.tables import Watermark
 from runtime.database import Database
 from tests.factories import create_caller

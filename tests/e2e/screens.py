@@ -21,9 +21,10 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from api.dashboard.cookies import SESSION, cookie_name
 from bench.dashboard.account import BusyAccount, write_account
 from cli.samples import SAMPLES, draw_sample, sample_person
-from domain import keys, sessions
-from domain.keys import KeyDigester
-from domain.plans import load_plans
+from domain.access import keys
+from domain.access.keys import KeyDigester
+from domain.entrance import sessions
+from domain.money.plans import load_plans
 from domain.tables import Account
 from runtime.database import Database
 from tests.e2e.conftest import CHROMIUM_ARGUMENTS

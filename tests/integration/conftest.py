@@ -20,7 +20,7 @@ from api.app import create_app
 from api.parts import ApiParts
 from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines
 from imaging.limits import ImageLimits
 from runtime.database import Database

@@ -11,8 +11,8 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 
 from api.accounts import erasing
-from domain import jobs
-from domain.ledger_check import check_ledger
+from domain.jobs import jobs
+from domain.money.ledger_check import check_ledger
 from domain.tables import Table
 from tests.account_rows import FullAccount, full_account, rows_that_hold
 from tests.api.conftest import single

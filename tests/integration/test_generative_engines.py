@@ -20,7 +20,8 @@ import pytest
 from PIL import Image
 
 from cli.samples import draw_sample, sample_person
-from domain import jobs, ledger
+from domain.jobs import jobs
+from domain.money import ledger
 from engines.fashn.about import FASHN
 from engines.klein.about import KLEIN
 from engines.models import models_present

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain import jobs
+from domain.jobs import jobs
 from tests.api.conftest import combo, single
 from tests.integration.conftest import Service
 from tests.pictures import data_uri, encoded, photo

@@ -14,8 +14,9 @@ import pytest
 from PIL import Image
 from temporalio.client import Client
 
-from domain import jobs, ledger
 from domain.errors import CATALOGUE
+from domain.jobs import jobs
+from domain.money import ledger
 from tests.api.conftest import combo, single
 from tests.factories import create_job
 from tests.integration.conftest import Service

@@ -28,11 +28,13 @@ from activities.inference import InferenceActivities
 from api.app import create_app
 from api.metrics import ApiMetrics
 from api.parts import ApiParts, open_parts
-from domain import erasure, mails, orders
+from domain import erasure
+from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
-from domain.ended_jobs import ENDED
-from domain.keys import KeyDigester
-from domain.letters import Letter
+from domain.billing import orders
+from domain.jobs.ended_jobs import ENDED
+from domain.mail import mails
+from domain.mail.letters import Letter
 from domain.tables import Job
 from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
 from imaging.remote import RemoteImageFetcher

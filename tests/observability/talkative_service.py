@@ -24,7 +24,7 @@ from api.parts import ApiParts
 from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from imaging.limits import ImageLimits
 from runtime import process as _process  # as in workers: sets up Temporal's loggers
 from runtime.database import Database

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from domain import jobs, ledger
 from domain.errors import CATALOGUE
+from domain.jobs import jobs
+from domain.money import ledger
 from runtime.database import Database
 from runtime.embedded.record import stack_secrets
 from runtime.object_store import S3ObjectStore

@@ -13,7 +13,7 @@ from datetime import timedelta
 import pytest
 
 from cli.checks import NotPollingError, check_worker
-from domain import jobs
+from domain.jobs import jobs
 from runtime.database import Database
 from tests.pictures import data_uri
 from tests.stack.page import WHERE, commands, run_block

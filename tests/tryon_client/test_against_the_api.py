@@ -14,8 +14,8 @@ from temporalio.client import Client
 
 from api.rate_limit.database_log import DatabaseRateLog
 from api.rate_limit.limiter import RateLimiter
-from domain import jobs
-from domain.rates import RatePolicy
+from domain.access.rates import RatePolicy
+from domain.jobs import jobs
 from runtime.database import Database
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue
 from tests.api.conftest import Api, OpenApi

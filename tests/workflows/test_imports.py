@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
-from domain.registrations import new_registration_id
+from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.import_cases import started
 from workflows import imports, steps

@@ -9,8 +9,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from activities.mail import MailActivities
-from domain import mails
-from domain.letters import Letter
+from domain.mail import mails
+from domain.mail.letters import Letter
 from runtime.database import Database
 from runtime.settings import MailSettings
 from tests.servers.mail import running_mail_server

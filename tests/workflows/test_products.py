@@ -9,7 +9,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from domain.registrations import new_registration_id
+from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import SAVED, FakeProductSteps, failing_in, registration
 from workflows.product_contracts import (
     RegisterProductInput,

@@ -15,14 +15,15 @@ from api.dashboard.admin.request import identifier
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, plan_label, query_with
 from api.parts import parts_of
-from domain import audit, payments
-from domain.account_search import search_accounts, standing_of
 from domain.accounts import find_account
-from domain.job_history import ListedJob, list_jobs
-from domain.operators import login_of
-from domain.plans import PlanBook
+from domain.billing import payments
+from domain.jobs.job_history import ListedJob, list_jobs
+from domain.money.plans import PlanBook
+from domain.money.usage import Usage, usage_of
+from domain.operation import audit
+from domain.operation.account_search import search_accounts, standing_of
+from domain.operation.operators import login_of
 from domain.tables import Account, Login, Payment
-from domain.usage import Usage, usage_of
 from workflows.queues import tryon_workflow_id
 
 PER_PAGE = 50

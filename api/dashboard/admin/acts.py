@@ -20,7 +20,7 @@ from api.dashboard.rendering import redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from domain.accounts import find_account
-from domain.operators import set_operator
+from domain.operation.operators import set_operator
 
 CANCEL_SECONDS = 2.0
 """For having runs stop whose jobs were ended already; workers find that out by themselves."""

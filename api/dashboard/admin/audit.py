@@ -13,9 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from api.cursor import cursor_after, read_cursor
 from api.dashboard.rendering import money, page, query_with
 from api.parts import parts_of
-from domain import audit
 from domain.accounts import addresses_of, find_account_named
-from domain.audit import Act
+from domain.operation import audit
+from domain.operation.audit import Act
 from domain.tables import AuditEntry
 
 PER_PAGE = 50

@@ -17,7 +17,7 @@ from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
-from domain import payments
+from domain.billing import payments
 
 PER_PAGE = 50
 LONGEST_NOTE = 200

@@ -14,8 +14,8 @@ from api.dashboard.forms import read_form
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
-from domain import audit
-from domain.audit import Act
+from domain.operation import audit
+from domain.operation.audit import Act
 from engines.provenance import PROVENANCES
 
 router = APIRouter()

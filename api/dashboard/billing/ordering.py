@@ -18,10 +18,11 @@ from api.dashboard.rendering import ROOT, page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from api.payments.provider import PaymentPageError
-from domain import accounts, orders, payments
-from domain.orders import OrderRefusedError
-from domain.payments import OPEN
-from domain.plans import terms_of
+from domain import accounts
+from domain.billing import orders, payments
+from domain.billing.orders import OrderRefusedError
+from domain.billing.payments import OPEN
+from domain.money.plans import terms_of
 from domain.tables import Payment
 
 PER_PAGE = 50

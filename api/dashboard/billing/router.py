@@ -13,10 +13,12 @@ from api.dashboard.billing import words
 from api.dashboard.rendering import page, query_with
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
-from domain import accounts, orders, payments, quota, statements
-from domain.payments import OPEN
-from domain.plans import terms_of
-from domain.usage import usage_of
+from domain import accounts
+from domain.billing import orders, payments, statements
+from domain.billing.payments import OPEN
+from domain.money import quota
+from domain.money.plans import terms_of
+from domain.money.usage import usage_of
 
 PER_PAGE = 50
 NEWEST_ORDERS = 10

@@ -17,10 +17,11 @@ from api.dashboard.mailing import letterhead, writing
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import Visitor, possible_visitor
 from api.parts import parts_of
-from domain import accounts, address_changes, email_tokens, logins, sessions, throttles
-from domain.email_tokens import Purpose
-from domain.logins import Credentials
-from domain.passwords import check_password
+from domain import accounts
+from domain.entrance import address_changes, email_tokens, logins, sessions, throttles
+from domain.entrance.email_tokens import Purpose
+from domain.entrance.logins import Credentials
+from domain.entrance.passwords import check_password
 from domain.tables import Account, EmailToken
 
 router = APIRouter()

@@ -19,11 +19,13 @@ from api.dashboard.mailing import hand_over
 from api.dashboard.rendering import ROOT, page, redirect
 from api.dashboard.visitor import possible_visitor
 from api.parts import ApiParts, parts_of
-from domain import accounts, mails, sessions
-from domain.email_addresses import address_to_keep, spelling
+from domain import accounts
+from domain.entrance import sessions
+from domain.entrance.email_addresses import address_to_keep, spelling
+from domain.entrance.logins import trial_plan
+from domain.entrance.passwords import check_password
 from domain.errors import TryOnError
-from domain.logins import trial_plan
-from domain.passwords import check_password
+from domain.mail import mails
 from domain.tables import Mail
 
 router = APIRouter()

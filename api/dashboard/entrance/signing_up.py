@@ -14,11 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from api.dashboard.credentials import address_of
 from api.dashboard.mailing import letterhead
 from api.parts import ApiParts
-from domain import logins, throttles
 from domain.accounts import AddressTakenError
-from domain.mails import written_in
+from domain.entrance import logins, throttles
+from domain.entrance.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+from domain.mail.mails import written_in
 from domain.tables import Account, Mail
-from domain.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 
 MAIL = "mail"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-from domain.job_history import JobFilter
+from domain.jobs.job_history import JobFilter
 
 STATUSES = {"completed": "Completed", "failed": "Failed", "processing": "In progress"}
 KINDS = {"single": "Single", "combo": "Combo"}

@@ -8,10 +8,10 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from api.dashboard.rendering import day
+from domain.access.keys import TEST
 from domain.errors import CATALOGUE, Audience, sentence_of
-from domain.job_history import Booking, JobRecord
-from domain.jobs import COMPLETED, FAILED, PROCESSING
-from domain.keys import TEST
+from domain.jobs.job_history import Booking, JobRecord
+from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.tables import Job
 from workflows.contracts import GarmentHints, GarmentSource, RenderReport
 from workflows.queues import BULK_PRIORITY

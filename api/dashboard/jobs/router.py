@@ -18,10 +18,10 @@ from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from api.tryon.polling import JobReader
-from domain import job_history
 from domain.errors import TryOnError
-from domain.job_history import JobRecord
-from domain.jobs import PROCESSING
+from domain.jobs import job_history
+from domain.jobs.job_history import JobRecord
+from domain.jobs.jobs import PROCESSING
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.queues import tryon_workflow_id
 

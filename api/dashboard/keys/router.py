@@ -11,7 +11,7 @@ from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
-from domain import keys
+from domain.access import keys
 from domain.tables import ApiKey
 
 MOST_REVOKED = 50

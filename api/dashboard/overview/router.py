@@ -11,9 +11,9 @@ from api.dashboard.overview.plot import plot_of
 from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
-from domain import job_figures
 from domain.errors import sentence_of
-from domain.usage import Usage, usage_of
+from domain.jobs import job_figures
+from domain.money.usage import Usage, usage_of
 
 DAYS, FAILURES = 30, 5
 

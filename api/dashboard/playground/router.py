@@ -28,9 +28,10 @@ from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester
 from api.tryon.polling import JobReader
 from api.tryon.reading import read_request
 from api.tryon.schemas import JobId
-from domain import jobs, products
+from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
-from domain.rates import RatePolicy
+from domain.jobs import jobs
+from domain.products import products
 from domain.tables import Product
 from engines.garment_kinds import GarmentKind
 from workflows.contracts import MAX_GARMENTS

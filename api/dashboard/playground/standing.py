@@ -8,10 +8,11 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain import accounts, quota
+from domain import accounts
 from domain.errors import TryOnError
-from domain.plans import PlanBook
-from domain.usage import usage_of
+from domain.money import quota
+from domain.money.plans import PlanBook
+from domain.money.usage import usage_of
 
 
 @dataclass(frozen=True)

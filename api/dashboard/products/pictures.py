@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import ROOT, YEAR_SECONDS
 from api.parts import parts_of
-from domain.products import public_id
+from domain.products.products import public_id
 from domain.tables import Product
 from imaging.decode import decode_image
 from imaging.encode import encode_webp

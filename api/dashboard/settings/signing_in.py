@@ -18,10 +18,10 @@ from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
-from domain import address_changes, logins, sessions, throttles
-from domain.email_addresses import address_to_keep
-from domain.passwords import check_password
-from domain.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+from domain.entrance import address_changes, logins, sessions, throttles
+from domain.entrance.email_addresses import address_to_keep
+from domain.entrance.passwords import check_password
+from domain.entrance.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 
 router = APIRouter()
 

@@ -11,9 +11,12 @@ import pytest
 from temporalio.client import Client
 
 from api.accounts import blocking, erasing, terms
-from domain import accounts, audit, jobs, ledger
+from domain import accounts
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.keys import KeyDigester
+from domain.jobs import jobs
+from domain.money import ledger
+from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import TemporalSettings
 from runtime.temporal import connect_temporal

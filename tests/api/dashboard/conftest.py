@@ -7,7 +7,7 @@ import pytest
 
 from api.dashboard import credentials
 from api.dashboard.entrance import signing_up
-from domain.throttles import Limit
+from domain.entrance.throttles import Limit
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, new_browser, signed_in
 from tests.api.dashboard.entrance_scene import Entrance

@@ -13,10 +13,12 @@ from html import unescape
 
 import pytest
 
-from domain import jobs, orders, payments, quota
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms, block_account
-from domain.keys import KeyDigester
-from domain.orders import MOST_OPEN
+from domain.billing import orders, payments
+from domain.billing.orders import MOST_OPEN
+from domain.jobs import jobs
+from domain.money import quota
 from domain.tables import Payment
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi

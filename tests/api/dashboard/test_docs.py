@@ -11,7 +11,7 @@ from markupsafe import Markup
 from api.dashboard.docs import library
 from api.dashboard.docs.library import TEXTS, operator_texts, own_address, read_text
 from api.dashboard.docs.markdown import render
-from domain import keys
+from domain.access import keys
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words

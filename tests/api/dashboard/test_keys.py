@@ -6,7 +6,7 @@ import uuid
 import httpx
 import pytest
 
-from domain import keys
+from domain.access import keys
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller

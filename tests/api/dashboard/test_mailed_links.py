@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from domain import accounts, operators
+from domain import accounts
+from domain.operation import operators
 from domain.tables import EmailToken
 from tests.api.dashboard.browser import words
 from tests.api.dashboard.entrance_scene import (

@@ -7,10 +7,11 @@ import pytest
 
 from api.dashboard.overview.plot import plot_of, top_of_scale
 from api.dashboard.overview.router import trial_days_left
-from domain import jobs, products
-from domain.job_figures import Day
-from domain.periods import Period
-from domain.usage import Usage
+from domain.jobs import jobs
+from domain.jobs.job_figures import Day
+from domain.money.periods import Period
+from domain.money.usage import Usage
+from domain.products import products
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import PLANS, create_caller, new_job

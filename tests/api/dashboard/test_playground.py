@@ -17,8 +17,9 @@ from api.dashboard.playground.fields import ALIASES, TEXTS, options_of
 from api.dashboard.playground.router import RUNS
 from api.dashboard.rendering import STATIC
 from cli.samples.__main__ import write_samples
-from domain import jobs, products
 from domain.accounts import OwnTerms
+from domain.jobs import jobs
+from domain.products import products
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller

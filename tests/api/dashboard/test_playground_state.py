@@ -8,7 +8,7 @@ import pytest
 from temporalio.client import Client
 
 from api.dashboard.playground.stages import QUEUE, Stage, stage_in, stage_of
-from domain import jobs
+from domain.jobs import jobs
 from domain.object_keys import result_key
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 from temporalio.client import Client
 
-from domain.products import public_id, register_product
-from domain.registrations import new_registration_id, product_id_of
+from domain.products.products import public_id, register_product
+from domain.products.registrations import new_registration_id, product_id_of
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue
 from tests.api.conftest import Api, OpenApi, single
 from tests.api.dashboard.browser import Browser, signed_in, words

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import delete, select
 
 from api.dashboard.settings.showing import ttl_choices
-from domain import accounts, sessions
+from domain import accounts
+from domain.entrance import sessions
 from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, LoginThrottle, Mail
 from runtime.settings import Settings
 from runtime.temporal import connect_temporal

@@ -12,9 +12,10 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api.dashboard.cookies import SESSION, cookie_name
-from domain import accounts, logins
+from domain import accounts
+from domain.entrance import logins
+from domain.money.usage import usage_of
 from domain.tables import Account, Login, LoginSession
-from domain.usage import usage_of
 from runtime.settings import Settings
 from tests.api.conftest import OpenApi
 from tests.api.dashboard.browser import words

@@ -14,10 +14,10 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from api.payments.webhook import STRIPE_PATH
-from domain import orders, payments
-from domain.ledger_check import check_ledger
+from domain.billing import orders, payments
+from domain.money.ledger_check import check_ledger
+from domain.money.usage import usage_of
 from domain.tables import Payment
-from domain.usage import usage_of
 from runtime.database import Database
 from tests.api.conftest import Api
 from tests.api.payments.stand_in import event, signature

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 
 from bench.dashboard.account import write_account
-from domain.keys import KeyDigester
-from domain.ledger_check import check_ledger
+from domain.access.keys import KeyDigester
+from domain.money.ledger_check import check_ledger
+from domain.money.usage import usage_of
 from domain.tables import Job, LedgerEntry, Product
-from domain.usage import usage_of
 from runtime.database import Database
 from tests.factories import PLANS
 

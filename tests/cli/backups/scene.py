@@ -9,8 +9,9 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from domain import jobs, migrations
-from domain.keys import KeyDigester
+from domain import migrations
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
 from runtime.database import Database
 from runtime.embedded.record import stack_secrets
 from runtime.object_store import MemoryObjectStore

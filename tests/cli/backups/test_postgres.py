@@ -16,9 +16,11 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.reconciling import OVERDUE_GRACE, ReconcilingActivities
 from cli.backups.restoring import release_open_jobs
-from domain import jobs, ledger, migrations
-from domain.keys import KeyDigester, find_owner
-from domain.ledger_check import check_ledger
+from domain import migrations
+from domain.access.keys import KeyDigester, find_owner
+from domain.jobs import jobs
+from domain.money import ledger
+from domain.money.ledger_check import check_ledger
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings

@@ -12,7 +12,7 @@ from cli.diagnosis import ledger
 from cli.diagnosis.clocks import judged
 from cli.diagnosis.findings import Case, Subject
 from domain import migrations
-from domain.keys import KeyDigester
+from domain.access.keys import KeyDigester
 from domain.tables import Allowance
 from runtime.database import Database
 from runtime.settings import DatabaseSettings, Settings

@@ -7,9 +7,11 @@ import pytest
 
 from cli.diagnosis import database as probe
 from cli.diagnosis.findings import Case
-from domain import erasure, mails, operators
-from domain.keys import KeyDigester
-from domain.letters import Letter
+from domain import erasure
+from domain.access.keys import KeyDigester
+from domain.mail import mails
+from domain.mail.letters import Letter
+from domain.operation import operators
 from domain.tables import Account
 from runtime.database import Database
 from runtime.settings import MailSettings, Settings

@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
-from domain.registrations import new_registration_id
+from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps

@@ -9,9 +9,11 @@ import httpx
 import pytest
 
 from api.dashboard.admin import accounts as pages
-from domain import accounts, audit, erasure, jobs
+from domain import accounts, erasure
+from domain.jobs import jobs
+from domain.money.usage import usage_of
+from domain.operation import audit
 from domain.tables import Account, Login
-from domain.usage import usage_of
 from tests.api.conftest import Api, single
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import PLANS, Caller, create_caller, create_job

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from api.dashboard.admin import audit as pages
-from domain import audit
 from domain.accounts import addresses_of
-from domain.audit import Act
+from domain.operation import audit
+from domain.operation.audit import Act
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, words
 from tests.factories import Caller

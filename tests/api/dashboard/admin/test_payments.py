@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import pytest
 
 from api.dashboard.admin import payments as pages
-from domain import audit, orders
+from domain.billing import orders
+from domain.money.usage import usage_of
+from domain.operation import audit
 from domain.tables import Payment
-from domain.usage import usage_of
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, words
 from tests.factories import PLANS, Caller

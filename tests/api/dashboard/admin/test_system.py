@@ -10,7 +10,7 @@ from temporalio.worker import Worker
 
 from activities.ledger_check import LedgerCheckActivities
 from api.dashboard.admin import state
-from domain import audit
+from domain.operation import audit
 from engines.catalogue import ENGINES
 from engines.provenance import PROVENANCES
 from runtime.object_store import ObjectStoreUnavailableError

@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 
 from api.dashboard.app import ROUTERS
 from api.dashboard.rendering import ROOT
-from domain import audit
+from domain.operation import audit
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser
 

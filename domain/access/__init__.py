@@ -1,0 +1,1 @@
+"""Who may call the API: keys, how often, and the same call twice."""

@@ -1,0 +1,1 @@
+"""What is bought: orders, what becomes of them, statements."""

@@ -1,0 +1,169 @@
+"""Ordering: what an owner may buy, what it costs now, and the row that fixes the price."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.billing.payments import OPEN, PLAN, TOPUP
+from domain.money.plans import Plan, PlanBook, cents_of
+from domain.money.quota import lock_account, topup_price
+from domain.tables import Account, Payment
+
+DAY = timedelta(hours=24)
+
+MOST_OPEN = 10
+"""Orders of one account that may wait at a time; somebody has to look at each."""
+
+MOST_IN_A_DAY = 50
+"""Orders of one account in any 24 hours, withdrawn ones too: none of their rows is ever deleted."""
+
+
+class OrderRefusedError(ValueError):
+    """An order that is not taken. Its sentence is for the owner."""
+
+
+def orderable_plans(plans: PlanBook) -> dict[str, Plan]:
+    """The plans that owners may take by themselves: no trial, and nothing left to be agreed."""
+    return {
+        name: plan
+        for name, plan in plans.plans.items()
+        if plan.trial_days is None and None not in (plan.monthly_price, plan.included, plan.extra_price, plan.daily_cap)
+    }
+
+
+def plan_price(plans: PlanBook, account: Account, plan: str) -> int:
+    """What the account would pay for this plan now, in US cents.
+
+    Raises:
+        OrderRefusedError: It has it already, or it cannot be ordered.
+    """
+    orderable = orderable_plans(plans).get(plan)
+    price = cents_of(orderable.monthly_price) if orderable else None
+    if price is None:
+        raise OrderRefusedError("This plan cannot be ordered here.")
+    if account.plan == plan:
+        raise OrderRefusedError("You are on this plan already.")
+    return price
+
+
+def pack_price(plans: PlanBook, account: Account, generations: int) -> int:
+    """What the account would pay for a pack of this size now, in US cents.
+
+    Raises:
+        OrderRefusedError: There is no such pack, or its plan cannot be topped up.
+    """
+    if plans.get(account.plan).trial_days is not None:
+        raise OrderRefusedError("A trial cannot be topped up. Choose a plan first.")
+    try:
+        return topup_price(plans, account, generations=generations)
+    except ValueError:
+        raise OrderRefusedError("There is no pack of this size.") from None
+
+
+async def order_topup(
+    session: AsyncSession,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    generations: int,
+    provider: str,
+    now: datetime,
+    payment_id: uuid.UUID | None = None,
+) -> Payment:
+    """Order a pack at today's price.
+
+    Args:
+        session: A transaction.
+        plans: What plans and packs cost.
+        account_id: Who buys.
+        generations: Size of the pack.
+        provider: Who takes the money.
+        now: When.
+        payment_id: The order's id, where whoever asks may ask twice: the second time it is the order of the first.
+
+    Raises:
+        OrderRefusedError: As in `pack_price`, or too many orders wait already.
+    """
+    account = await lock_account(session, account_id=account_id)
+    ordered = await _ordered_before(session, account, payment_id)
+    if ordered is not None:
+        return ordered
+    price = pack_price(plans, account, generations)
+    return await _place(
+        session,
+        Payment(
+            id=payment_id or uuid.uuid4(),
+            account_id=account_id,
+            kind=TOPUP,
+            generations=generations,
+            price_cents=price,
+            provider=provider,
+            status=OPEN,
+            created_at=now,
+        ),
+    )
+
+
+async def order_plan(
+    session: AsyncSession,
+    plans: PlanBook,
+    *,
+    account_id: uuid.UUID,
+    plan: str,
+    provider: str,
+    now: datetime,
+    payment_id: uuid.UUID | None = None,
+) -> Payment:
+    """Order another plan at today's price; arguments as in `order_topup`.
+
+    Raises:
+        OrderRefusedError: As in `plan_price`, or another order waits that would change the plan too.
+    """
+    account = await lock_account(session, account_id=account_id)
+    ordered = await _ordered_before(session, account, payment_id)
+    if ordered is not None:
+        return ordered
+    price = plan_price(plans, account, plan)
+    if await session.scalar(select(Payment.id).where(*_waiting(account_id), Payment.kind == PLAN).limit(1)):
+        raise OrderRefusedError("You have ordered a plan already. Withdraw that order first.")
+    return await _place(
+        session,
+        Payment(
+            id=payment_id or uuid.uuid4(),
+            account_id=account_id,
+            kind=PLAN,
+            plan=plan,
+            price_cents=price,
+            provider=provider,
+            status=OPEN,
+            created_at=now,
+        ),
+    )
+
+
+def _waiting(account_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
+    return (Payment.account_id == account_id, Payment.status == OPEN)
+
+
+async def _ordered_before(session: AsyncSession, account: Account, payment_id: uuid.UUID | None) -> Payment | None:
+    payment = None if payment_id is None else await session.get(Payment, payment_id)
+    if payment is not None and payment.account_id != account.id:
+        raise OrderRefusedError("This order cannot be placed. Begin again.")
+    return payment
+
+
+async def _place(session: AsyncSession, payment: Payment) -> Payment:
+    """Add the order, unless too many wait; the account is locked, so nobody else does the same."""
+    placed = select(func.count()).select_from(Payment)
+    lately = (Payment.account_id == payment.account_id, Payment.created_at > payment.created_at - DAY)
+    if (await session.scalar(placed.where(*lately)) or 0) >= MOST_IN_A_DAY:
+        raise OrderRefusedError("You have placed many orders today. Try again tomorrow.")
+    if (await session.scalar(placed.where(*_waiting(payment.account_id))) or 0) >= MOST_OPEN:
+        raise OrderRefusedError(f"You have {MOST_OPEN} orders that are not paid yet. Pay or withdraw one first.")
+    session.add(payment)
+    await session.flush()
+    return payment

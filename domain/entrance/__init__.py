@@ -1,0 +1,1 @@
+"""How an owner gets into the dashboard: addresses, passwords, sessions, mailed links, and what stops guessing."""

@@ -1,0 +1,107 @@
+"""Links that are mailed: each works once and for a while, and only a digest of it is kept.
+
+A new link of a kind makes the account's older ones of that kind useless.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.entrance.sessions import digest_of, new_token
+from domain.money.quota import lock_account
+from domain.tables import EmailToken
+
+
+class Purpose(StrEnum):
+    """What a link is for."""
+
+    VERIFY = "verify"
+    RESET = "reset"
+    CHANGE = "change"
+
+
+LIFETIMES = {
+    Purpose.VERIFY: timedelta(hours=48),
+    Purpose.RESET: timedelta(minutes=60),
+    Purpose.CHANGE: timedelta(hours=24),
+}
+
+
+async def make_token(
+    session: AsyncSession, *, purpose: Purpose, account_id: uuid.UUID, email: str, now: datetime
+) -> str:
+    """A token for a link to be mailed to ``email``; it exists nowhere else."""
+    await drop_tokens(session, account_id=account_id, purpose=purpose)
+    token = new_token()
+    session.add(
+        EmailToken(
+            digest=digest_of(token),
+            account_id=account_id,
+            purpose=purpose.value,
+            email=email,
+            created_at=now,
+            expires_at=now + LIFETIMES[purpose],
+        )
+    )
+    await session.flush()
+    return token
+
+
+async def look_at(session: AsyncSession, *, purpose: Purpose, token: str, now: datetime) -> EmailToken | None:
+    """What a link stands for, without using it up; ``None`` if it is unknown, used or too old."""
+    return await session.scalar(
+        select(EmailToken).where(
+            EmailToken.digest == digest_of(token),
+            EmailToken.purpose == purpose.value,
+            EmailToken.expires_at > now,
+        )
+    )
+
+
+async def use_up(session: AsyncSession, *, purpose: Purpose, token: str, now: datetime) -> tuple[uuid.UUID, str] | None:
+    """The account and the address that a link stands for; from here on it is worth nothing, whoever else has it.
+
+    The account is held until the transaction ends, before the link: whoever makes its links useless does the same.
+    """
+    found = await look_at(session, purpose=purpose, token=token, now=now)
+    if found is None:
+        return None
+    await lock_account(session, account_id=found.account_id)
+    used = await session.execute(
+        delete(EmailToken)
+        .where(
+            EmailToken.digest == digest_of(token),
+            EmailToken.purpose == purpose.value,
+            EmailToken.expires_at > now,
+        )
+        .returning(EmailToken.account_id, EmailToken.email)
+        .execution_options(synchronize_session=False)
+    )
+    row = used.one_or_none()
+    return None if row is None else (row.account_id, row.email)
+
+
+async def drop_tokens(session: AsyncSession, *, account_id: uuid.UUID, purpose: Purpose | None = None) -> None:
+    """Make the account's links useless: those of a kind, or all of them."""
+    kind = () if purpose is None else (EmailToken.purpose == purpose.value,)
+    await session.execute(
+        delete(EmailToken)
+        .where(EmailToken.account_id == account_id, *kind)
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def delete_expired(session: AsyncSession, *, now: datetime) -> int:
+    """Forget links that are too old; returns how many there were."""
+    expired = await session.scalars(
+        delete(EmailToken)
+        .where(EmailToken.expires_at <= now)
+        .returning(EmailToken.digest)
+        .execution_options(synchronize_session=False)
+    )
+    return len(expired.all())

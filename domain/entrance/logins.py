@@ -1,0 +1,240 @@
+"""How an owner gets into the dashboard: signing up, confirming the address, signing in, choosing a new password.
+
+Nothing here says to whoever asks whether an address has an account: what there is to say goes to the address. Hashes
+are made outside of transactions (`domain.entrance.passwords`), which would hold up everybody else meanwhile.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.access.keys import KeyDigester
+from domain.accounts import create_account, find_account_by_email
+from domain.entrance import email_tokens, sessions, trials
+from domain.entrance.email_tokens import Purpose
+from domain.mail.letters import Letterhead, have_account_letter, password_changed_letter, reset_letter, verify_letter
+from domain.mail.mails import write_mail
+from domain.money.plans import PlanBook
+from domain.money.quota import lock_account
+from domain.tables import Account, Login
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a password is compared with.
+
+    Attributes:
+        password_hash: ``None`` where no password was ever chosen.
+        verified: Whether mail to the address has been shown to arrive.
+    """
+
+    account_id: uuid.UUID
+    password_hash: str | None = field(repr=False)
+    verified: bool
+
+
+def trial_plan(plans: PlanBook) -> str | None:
+    """The plan that whoever signs up is on; ``None`` where there is no trial, and so no signing up."""
+    return next((name for name, plan in plans.plans.items() if plan.trial_days is not None), None)
+
+
+async def find_credentials(session: AsyncSession, *, email: str) -> Credentials | None:
+    """What belongs to an address, in the spelling of `domain.entrance.email_addresses.spelling`."""
+    return await _credentials(session, Account.email == email)
+
+
+async def credentials_of(session: AsyncSession, *, account_id: uuid.UUID) -> Credentials | None:
+    """What belongs to an account."""
+    return await _credentials(session, Account.id == account_id)
+
+
+async def _credentials(session: AsyncSession, which: ColumnElement[bool]) -> Credentials | None:
+    found = await session.execute(
+        select(Account.id, Login.password_hash, Login.verified_at)
+        .join(Login, Login.account_id == Account.id)
+        .where(which, Account.erased_at.is_(None))
+    )
+    row = found.one_or_none()
+    return None if row is None else Credentials(row.id, row.password_hash, row.verified_at is not None)
+
+
+async def sign_up(
+    session: AsyncSession, plans: PlanBook, head: Letterhead, *, email: str, password_hash: str, now: datetime
+) -> None:
+    """Open an account that can do nothing until its address is confirmed, and mail the link for that.
+
+    An address that waits for that already gets the new password and a new link. One that has an account gets a letter
+    that says so.
+
+    Raises:
+        AddressTakenError: Somebody else has just signed up with this address; a second try finds that account.
+        ValueError: There is no trial, so nobody can sign up.
+    """
+    plan = trial_plan(plans)
+    if plan is None:
+        raise ValueError("There is no trial at the moment, so nobody can sign up.")
+    account = await find_account_by_email(session, email=email)
+    if account is None:
+        account = await create_account(session, plans, email=email, plan=plan, now=now)
+        session.add(
+            Login(account_id=account.id, password_hash=password_hash, verified_at=None, operator=False, created_at=now)
+        )
+        await session.flush()
+    else:
+        account = await lock_account(session, account_id=account.id)
+        login = await session.get(Login, account.id)
+        if login is None or login.password_hash is None or login.verified_at is not None:
+            await write_mail(session, have_account_letter(head), to=email, account_id=account.id, now=now)
+            return
+        login.password_hash, login.created_at = password_hash, now
+        if account.plan == plan:
+            account.plan_started_at = now
+        await sessions.end_sessions(session, account_id=account.id)
+    await mail_verification(session, plans, head, account=account, now=now)
+
+
+async def mail_verification(
+    session: AsyncSession, plans: PlanBook, head: Letterhead, *, account: Account, now: datetime
+) -> None:
+    """Mail a link that confirms the account's address; older ones are worth nothing from here on."""
+    token = await email_tokens.make_token(
+        session, purpose=Purpose.VERIFY, account_id=account.id, email=account.email, now=now
+    )
+    plan = plans.get(account.plan)
+    trial = (
+        f"Your free trial: {plan.included} generations within {plan.trial_days} days of signing up. No card is needed."
+        if plan.trial_days is not None
+        else ""
+    )
+    await write_mail(
+        session, verify_letter(head, token=token, trial=trial), to=account.email, account_id=account.id, now=now
+    )
+
+
+async def verify(
+    session: AsyncSession, plans: PlanBook, digester: KeyDigester, *, account_id: uuid.UUID, now: datetime
+) -> bool:
+    """Note that mail to the account's address arrives.
+
+    Returns:
+        Whether the trial is to be had. A mailbox has one trial, ever; for a second account it is empty.
+    """
+    account = await lock_account(session, account_id=account_id)
+    login = await session.get_one(Login, account_id)
+    if login.verified_at is not None:
+        return account.custom_included != 0
+    login.verified_at = now
+    first = await trials.take_trial(session, digester, email=account.email, now=now)
+    signed_up = login.password_hash is not None  # as opposed to an account that an operator has made for somebody
+    if not first and signed_up and plans.get(account.plan).trial_days is not None:
+        account.custom_included = 0
+        return False
+    return True
+
+
+async def sign_in(
+    session: AsyncSession,
+    *,
+    credentials: Credentials,
+    address: str,
+    user_agent: str,
+    now: datetime,
+    new_hash: str | None = None,
+) -> str | None:
+    """Open a session for somebody whose password fitted.
+
+    Args:
+        session: A transaction.
+        credentials: What it fitted to.
+        address: Where the browser is.
+        user_agent: What it calls itself.
+        now: When.
+        new_hash: The same password under the parameters of today, where the hash was made with older ones.
+
+    Returns:
+        The token for its cookie; ``None`` if the password was changed in this very moment.
+    """
+    kept = credentials.password_hash if new_hash is None else new_hash
+    still = await session.scalar(
+        update(Login)
+        .where(Login.account_id == credentials.account_id, Login.password_hash == credentials.password_hash)
+        .values(password_hash=kept)
+        .returning(Login.account_id)
+        .execution_options(synchronize_session=False)
+    )
+    if still is None:
+        return None
+    return await sessions.open_session(
+        session, account_id=credentials.account_id, address=address, user_agent=user_agent, now=now
+    )
+
+
+async def ask_for_reset(session: AsyncSession, head: Letterhead, *, email: str, now: datetime) -> None:
+    """Mail a link for a new password, if the address has an account. One that has no login yet gets it that way."""
+    account = await find_account_by_email(session, email=email)
+    if account is None or account.erased_at is not None:
+        return
+    token = await email_tokens.make_token(
+        session, purpose=Purpose.RESET, account_id=account.id, email=account.email, now=now
+    )
+    await write_mail(session, reset_letter(head, token=token), to=account.email, account_id=account.id, now=now)
+
+
+async def reset(
+    session: AsyncSession,
+    plans: PlanBook,
+    digester: KeyDigester,
+    *,
+    token: str,
+    password_hash: str,
+    now: datetime,
+) -> uuid.UUID | None:
+    """Set a new password with a mailed link: every browser is signed out, and the address counts as confirmed.
+
+    Returns:
+        Whose password it is; ``None`` if the link is worth nothing.
+    """
+    used = await email_tokens.use_up(session, purpose=Purpose.RESET, token=token, now=now)
+    if used is None:
+        return None
+    account_id, _email = used
+    await lock_account(session, account_id=account_id)
+    login = await session.get(Login, account_id)
+    if login is None:
+        login = Login(account_id=account_id, password_hash=None, verified_at=None, operator=False, created_at=now)
+        session.add(login)
+        await session.flush()
+    await verify(session, plans, digester, account_id=account_id, now=now)
+    login.password_hash = password_hash
+    await email_tokens.drop_tokens(session, account_id=account_id)
+    await sessions.end_sessions(session, account_id=account_id)
+    return account_id
+
+
+async def change_password(
+    session: AsyncSession,
+    head: Letterhead,
+    *,
+    account_id: uuid.UUID,
+    password_hash: str,
+    session_id: uuid.UUID,
+    now: datetime,
+) -> str | None:
+    """Set a new password for somebody who is signed in and has shown the old one.
+
+    Every other browser is signed out and every mailed link is worth nothing from here on.
+
+    Returns:
+        The new token of the session ``session_id``; ``None`` if it has ended meanwhile.
+    """
+    account = await lock_account(session, account_id=account_id)
+    (await session.get_one(Login, account_id)).password_hash = password_hash
+    await email_tokens.drop_tokens(session, account_id=account_id)
+    await sessions.end_sessions(session, account_id=account_id, but=session_id)
+    await write_mail(session, password_changed_letter(head), to=account.email, account_id=account_id, now=now)
+    return await sessions.renew_session(session, session_id=session_id)

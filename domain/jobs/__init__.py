@@ -1,0 +1,1 @@
+"""Jobs from acceptance to their end, and what can be told of them afterwards."""

@@ -1,0 +1,110 @@
+"""Items of backfills by their keys: which job was accepted for an item, and where its picture is kept."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.jobs.jobs import COMPLETED
+from domain.tables import BackfillItem, Job
+
+
+@dataclass(frozen=True)
+class ItemStanding:
+    """How an item stands that was taken up before.
+
+    Attributes:
+        job: Its newest job; None once the row was deleted.
+    """
+
+    item: BackfillItem
+    job: Job | None
+
+
+async def find_item(
+    session: AsyncSession, *, account_id: uuid.UUID, key: str, lock: bool = False
+) -> ItemStanding | None:
+    """The item of this key, if any backfill of the account has taken it up; held, if so asked, until the end."""
+    item = await session.get(BackfillItem, (account_id, key), with_for_update=lock)
+    return None if item is None else ItemStanding(item, await session.get(Job, item.job_id))
+
+
+async def note_job(
+    session: AsyncSession, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, backfill_id: str, now: datetime
+) -> None:
+    """Tie the item to its job, in the transaction that accepts the job and so holds the account."""
+    item = await session.get(BackfillItem, (account_id, key))
+    if item is None:
+        item = BackfillItem(account_id=account_id, key=key)
+        session.add(item)
+    item.job_id, item.backfill_id, item.result_key, item.touched_at = job_id, backfill_id, None, now
+    await session.flush()
+
+
+async def note_result(
+    session: AsyncSession, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, result_key: str, now: datetime
+) -> str | None:
+    """Note where the picture is kept.
+
+    Returns:
+        Where it is: here, or where another backfill has kept it already; nothing if the item is another job's by
+        now, or the job was erased. A copy that lies elsewhere has to go, for an erasure would not find it.
+    """
+    standing = await find_item(session, account_id=account_id, key=key, lock=True)
+    if standing is None or standing.job is None or standing.job.id != job_id or standing.job.erased_at is not None:
+        return None
+    if standing.item.result_key is None:
+        standing.item.result_key, standing.item.touched_at = result_key, now
+    return standing.item.result_key
+
+
+async def forget_result(session: AsyncSession, *, account_id: uuid.UUID, key: str, result_key: str) -> None:
+    """Note that the picture is not there any more."""
+    await session.execute(
+        update(BackfillItem)
+        .where(BackfillItem.account_id == account_id, BackfillItem.key == key, BackfillItem.result_key == result_key)
+        .values(result_key=None)
+    )
+
+
+async def count_done(session: AsyncSession, *, account_id: uuid.UUID, keys: Collection[str]) -> int:
+    """How many of these items have a picture."""
+    done = await session.scalar(
+        select(func.count())
+        .select_from(BackfillItem)
+        .join(Job, Job.id == BackfillItem.job_id)
+        .where(BackfillItem.account_id == account_id, BackfillItem.key.in_(keys), Job.status == COMPLETED)
+    )
+    return int(done or 0)
+
+
+async def forget_results_of(session: AsyncSession, *, job_id: uuid.UUID) -> Sequence[str]:
+    """Let items forget the pictures of a job that is erased; returns the keys of the objects to delete."""
+    kept = (
+        await session.scalars(
+            select(BackfillItem.result_key).where(BackfillItem.job_id == job_id, BackfillItem.result_key.is_not(None))
+        )
+    ).all()
+    await session.execute(update(BackfillItem).where(BackfillItem.job_id == job_id).values(result_key=None))
+    return [key for key in kept if key is not None]
+
+
+async def delete_old_items(session: AsyncSession, *, touched_before: datetime, limit: int) -> int:
+    """Forget items that nothing has touched since then; returns how many."""
+    old = (
+        await session.execute(
+            select(BackfillItem.account_id, BackfillItem.key)
+            .where(BackfillItem.touched_at < touched_before)
+            .limit(limit)
+        )
+    ).all()
+    for account_id, key in old:
+        await session.execute(
+            delete(BackfillItem).where(BackfillItem.account_id == account_id, BackfillItem.key == key)
+        )
+    return len(old)

@@ -1,0 +1,282 @@
+"""Jobs from acceptance to their one end.
+
+`complete_job` and `fail_job` are compare-and-sets: only the first of any number of callers ends the job and writes
+its ledger row; the others learn that they came too late. Whoever finishes a job twice therefore bills it once.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
+
+from domain.access.idempotency import Claim, complete_claim
+from domain.errors import TryOnError
+from domain.jobs.ended_jobs import note_ended
+from domain.money.plans import PlanBook
+from domain.money.quota import lock_account, release, reserve, settle
+from domain.tables import Account, BackfillItem, Job
+
+PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
+LONGEST_MS = 2**31 - 1
+"""What the column holds on PostgreSQL: a job that is completed after weeks is no reason to fail."""
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """What is known of a job when it is accepted.
+
+    Attributes:
+        kind: ``single`` or ``combo``.
+        test: Whether a test key asked for it: it costs nothing.
+        workflow_input: What the workflow will be started with, as JSON.
+        products: Registered garments it uses: index, id and revision of each.
+        deadline: How long it may take.
+        claim: Under which `Idempotency-Key` it is accepted, if under any.
+        relayed: Whether the relay starts its workflow if nobody else has; otherwise whoever accepts it will.
+    """
+
+    job_id: uuid.UUID
+    account_id: uuid.UUID
+    api_key_id: uuid.UUID | None
+    kind: str
+    workflow_input: dict[str, Any]
+    deadline: timedelta
+    test: bool = False
+    products: list[dict[str, Any]] = field(default_factory=list)
+    claim: Claim | None = None
+    relayed: bool = True
+
+
+async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now: datetime) -> Job:
+    """Add the job and its reservation.
+
+    An empty ``started_at`` makes the row its own outbox entry; one that is not relayed has it from the beginning.
+
+    Raises:
+        TryOnError: ``account_blocked``, what `quota.reserve` raises, ``idempotency_in_progress``. Nothing of the
+            transaction may be kept then.
+    """
+    account = await lock_account(session, account_id=new.account_id)
+    if account.blocked_at is not None:
+        raise TryOnError("account_blocked")
+    reservation = None
+    if not new.test:
+        reservation = await reserve(session, plans, account=account, job_id=new.job_id, now=now)
+    if new.claim is not None:
+        await complete_claim(session, new.claim, job_id=new.job_id)
+    job = Job(
+        id=new.job_id,
+        account_id=new.account_id,
+        api_key_id=new.api_key_id,
+        allowance_id=reservation.allowance_id if reservation else None,
+        counted_on=reservation.day if reservation else None,
+        kind=new.kind,
+        status=PROCESSING,
+        workflow_input=new.workflow_input,
+        products=new.products or None,
+        created_at=now,
+        deadline_at=now + new.deadline,
+        started_at=None if new.relayed else now,
+    )
+    session.add(job)
+    await session.flush()
+    return job
+
+
+def find_job(session: Session, *, job_id: uuid.UUID, account_id: uuid.UUID) -> Job | None:
+    """A job of this account; another account's job is as unknown as one that never was."""
+    return session.scalar(select(Job).where(Job.id == job_id, Job.account_id == account_id))
+
+
+async def get_job(session: AsyncSession, *, job_id: uuid.UUID) -> Job:
+    """A job that is known to be there."""
+    return await session.get_one(Job, job_id)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a sweep has to know of a job.
+
+    Attributes:
+        ended: Whether it is no longer in progress.
+        has_result: Whether its picture may still be fetched.
+    """
+
+    ended: bool
+    has_result: bool
+
+
+async def standings(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Standing]:
+    """How those of the jobs stand that there are."""
+    rows = await session.execute(select(Job.id, Job.status, Job.result_key).where(Job.id.in_(job_ids)))
+    return {row.id: Standing(row.status != PROCESSING, row.result_key is not None) for row in rows}
+
+
+async def mark_started(session: AsyncSession, *, job_id: uuid.UUID) -> None:
+    """Take the job out of the outbox: Temporal has it."""
+    await session.execute(
+        update(Job).where(Job.id == job_id, Job.started_at.is_(None)).values(started_at=datetime.now(UTC))
+    )
+
+
+async def list_unstarted(session: AsyncSession, *, older_than: timedelta, limit: int) -> Sequence[Job]:
+    """Jobs that were accepted and not handed to Temporal, oldest first.
+
+    Those younger than ``older_than`` may still be on their way in the process that accepted them.
+    """
+    return (
+        await session.scalars(
+            select(Job)
+            .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
+            .order_by(Job.created_at)
+            .limit(limit)
+        )
+    ).all()
+
+
+async def list_open(session: AsyncSession, *, older_than: timedelta, limit: int) -> Sequence[Job]:
+    """Jobs in progress that were accepted longer ago than ``older_than``, oldest first."""
+    return (
+        await session.scalars(
+            select(Job)
+            .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
+            .order_by(Job.created_at)
+            .limit(limit)
+        )
+    ).all()
+
+
+async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
+    """Completed jobs whose picture is due to be deleted and still has a key.
+
+    One that a backfill has yet to take its copy of is due ``unkept_for`` after the job was accepted.
+    """
+    now = datetime.now(UTC)
+    unkept = select(BackfillItem.job_id).where(
+        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
+    )
+    return (
+        await session.scalars(
+            select(Job)
+            .where(
+                Job.expires_at <= now,
+                Job.result_key.is_not(None),
+                or_(Job.erased_at.is_not(None), ~unkept.exists()),
+            )
+            .order_by(Job.expires_at)
+            .limit(limit)
+        )
+    ).all()
+
+
+async def forget_result(session: AsyncSession, *, job_id: uuid.UUID) -> None:
+    """Note that the picture is gone."""
+    await session.execute(update(Job).where(Job.id == job_id).values(result_key=None))
+
+
+async def complete_job(
+    session: AsyncSession,
+    *,
+    job_id: uuid.UUID,
+    result_key: str,
+    engine: str,
+    report: dict[str, Any],
+    keep: timedelta,
+    now: datetime,
+) -> bool:
+    """End an open job with a picture that may be fetched for a while, and settle its reservation.
+
+    Args:
+        session: The transaction.
+        job_id: Which.
+        result_key: Where its picture lies.
+        engine: What drew it.
+        report: What a person asks about it afterwards.
+        keep: How long the picture may be fetched; shorter if its account wants it so.
+        now: When it ended.
+
+    Returns:
+        Whether this call ended it.
+    """
+    job = await get_job(session, job_id=job_id)
+    return await _end_job(
+        session,
+        job,
+        status=COMPLETED,
+        finished_at=now,
+        expires_at=now + await _kept_for(session, job, keep),
+        generation_ms=min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS),
+        result_key=result_key,
+        engine=engine,
+        report=report,
+    )
+
+
+async def fail_job(
+    session: AsyncSession, *, job_id: uuid.UUID, error_code: str, keep: timedelta, now: datetime
+) -> bool:
+    """End an open job without a picture, and release its reservation.
+
+    The reason, a code of the error catalogue, may be polled for as long as ``keep``, or shorter, as in `complete_job`.
+
+    Returns:
+        Whether this call ended it.
+    """
+    job = await get_job(session, job_id=job_id)
+    expires_at = now + await _kept_for(session, job, keep)
+    return await _end_job(session, job, status=FAILED, finished_at=now, expires_at=expires_at, error_code=error_code)
+
+
+async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:
+    """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
+
+    What is left is the billing record, and the key of a picture that is due to be deleted.
+    """
+    await session.execute(
+        update(Job)
+        .where(Job.id == job_id)
+        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
+    )
+
+
+async def list_open_of_account(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """The account's jobs in progress."""
+    return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()
+
+
+async def delete_old(session: AsyncSession, *, finished_before: datetime, limit: int) -> int:
+    """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
+    old = (
+        await session.scalars(
+            select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
+        )
+    ).all()
+    await session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
+    return len(old)
+
+
+async def _kept_for(session: AsyncSession, job: Job, longest: timedelta) -> timedelta:
+    """How long the job can be polled: what its owner wants, and no longer than ``longest``."""
+    wanted = await session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
+    return longest if wanted is None else min(longest, timedelta(seconds=wanted))
+
+
+async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
+    ended = await session.execute(
+        update(Job)
+        .where(Job.id == job.id, Job.status == PROCESSING)
+        .values(status=status, finished_at=finished_at, **values)
+        .returning(Job.id)
+    )
+    if ended.scalar_one_or_none() is None:
+        return False
+    await (settle if status == COMPLETED else release)(session, job, now=finished_at)
+    note_ended(session, job, outcome=status, values=values)
+    return True

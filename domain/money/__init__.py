@@ -1,0 +1,1 @@
+"""What a generation costs whom: plans, allowances, the ledger and its check."""

@@ -1,0 +1,1 @@
+"""What operators do, and the trace that it leaves."""

@@ -1,0 +1,1 @@
+"""The products of an account, and how they come to be registered."""

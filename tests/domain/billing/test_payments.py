@@ -1,0 +1,330 @@
+"""An order is closed once, and what was bought is credited once, however often and from wherever that is said."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from domain import erasure
+from domain.access.keys import KeyDigester
+from domain.accounts import change_plan, find_account
+from domain.billing import orders, payments
+from domain.billing.payments import Receipt, ReceiptRefusedError
+from domain.jobs.jobs import accept_job
+from domain.money.ledger import entries_of_account
+from domain.money.ledger_check import check_ledger
+from domain.money.plans import PlanBook
+from domain.money.usage import Usage, usage_of
+from domain.tables import Account, Allowance, LedgerEntry, Payment
+from runtime.database import Database
+from runtime.settings import DatabaseSettings
+from tests.factories import PLANS, Caller, create_caller, new_job
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+LATER = NOW + timedelta(hours=3)
+OPERATOR = uuid.uuid4()
+OTHER_BOOK = PlanBook(plans={**PLANS.plans, "starter": PLANS.get("scale")}, topup_packs=(7,))
+"""Another file of plans: other packs, and another price for an extra generation."""
+
+
+@pytest.fixture
+async def caller(own_database: Database, digester: KeyDigester) -> Caller:
+    return await create_caller(own_database, digester, now=NOW - timedelta(days=40))
+
+
+@pytest.fixture
+async def other_process(own_database_url: str, own_database: Database) -> AsyncIterator[Database]:
+    """The same database, as another process sees it."""
+    database = Database(DatabaseSettings(url=own_database_url))
+    yield database
+    await database.close()
+
+
+async def order_pack(database: Database, caller: Caller, provider: str = "manual") -> Payment:
+    async with database.transaction() as session:
+        return await orders.order_topup(
+            session, PLANS, account_id=caller.account_id, generations=250, provider=provider, now=NOW
+        )
+
+
+async def order_plan(database: Database, caller: Caller) -> Payment:
+    async with database.transaction() as session:
+        return await orders.order_plan(
+            session, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=NOW
+        )
+
+
+async def approve(database: Database, payment: Payment, plans: PlanBook = PLANS, now: datetime = LATER) -> bool:
+    async with database.transaction() as session:
+        return await payments.approve(session, plans, payment_id=payment.id, now=now, by=OPERATOR)
+
+
+async def reject(database: Database, payment: Payment) -> bool:
+    async with database.transaction() as session:
+        return await payments.reject(session, payment_id=payment.id, note="No money came.", now=LATER, by=OPERATOR)
+
+
+async def withdraw(database: Database, payment: Payment, account_id: uuid.UUID | None = None) -> bool:
+    async with database.transaction() as session:
+        return await payments.withdraw(
+            session, payment_id=payment.id, account_id=account_id or payment.account_id, now=LATER
+        )
+
+
+async def receive(database: Database, payment: Payment, cents: int | None = None, provider: str = "stripe") -> bool:
+    receipt = Receipt(provider, f"cs_{payment.id}", payment.price_cents if cents is None else cents)
+    async with database.transaction() as session:
+        return await payments.receive(session, PLANS, payment_id=payment.id, receipt=receipt, now=LATER)
+
+
+async def read(database: Database, payment: Payment) -> Payment:
+    async with database.reading() as session:
+        return await session.get_one(Payment, payment.id)
+
+
+async def standing(database: Database, caller: Caller, now: datetime = LATER) -> Usage:
+    async with database.reading() as session:
+        return await usage_of(session, PLANS, account_id=caller.account_id, now=now)
+
+
+async def account_of(database: Database, caller: Caller) -> Account:
+    async with database.reading() as session:
+        account = await find_account(session, account_id=caller.account_id)
+    assert account is not None
+    return account
+
+
+async def entries(database: Database, caller: Caller) -> list[LedgerEntry]:
+    async with database.reading() as session:
+        assert await check_ledger(session) == []
+        return list(await entries_of_account(session, account_id=caller.account_id, limit=1000))
+
+
+async def test_an_approved_pack_is_credited_with_the_order(own_database: Database, caller: Caller) -> None:
+    payment = await order_pack(own_database, caller)
+    assert (await standing(own_database, caller)).topup_remaining == 0
+    assert await approve(own_database, payment)
+    assert (await standing(own_database, caller)).topup_remaining == 250
+    closed = await read(own_database, payment)
+    assert (closed.status, closed.closed_at, closed.closed_by) == ("paid", LATER, OPERATOR)
+    [entry] = await entries(own_database, caller)
+    assert (entry.kind, entry.generations, entry.allowance_id) == ("topup", 250, closed.allowance_id)
+
+
+async def test_the_price_and_size_of_the_order_count(own_database: Database, caller: Caller) -> None:
+    """Whatever the file of plans says by the time it is paid."""
+    payment = await order_pack(own_database, caller)
+    assert await approve(own_database, payment, OTHER_BOOK)
+    async with own_database.reading() as session:
+        pack = await session.get_one(Allowance, (await read(own_database, payment)).allowance_id)
+    assert (pack.generations, pack.price_cents) == (250, 5000)
+
+
+async def test_a_pack_is_credited_once_whoever_approves_it(
+    own_database: Database, other_process: Database, caller: Caller
+) -> None:
+    payment = await order_pack(own_database, caller, "stripe")
+    said = await asyncio.gather(
+        *(approve(database, payment) for database in (own_database, other_process) * 4),
+        *(receive(database, payment) for database in (own_database, other_process) * 4),
+    )
+    assert sorted(said) == [False] * 15 + [True]
+    assert (await standing(own_database, caller)).topup_remaining == 250
+    assert len(await entries(own_database, caller)) == 1
+
+
+async def test_an_order_has_one_end(own_database: Database, other_process: Database, caller: Caller) -> None:
+    """Approving, rejecting and withdrawing at the same moment."""
+    for _ in range(4):
+        payment = await order_pack(own_database, caller)
+        before = (await standing(own_database, caller)).topup_remaining
+        approved, *others = await asyncio.gather(
+            approve(own_database, payment),
+            reject(other_process, payment),
+            withdraw(own_database, payment),
+            reject(own_database, payment),
+            withdraw(other_process, payment),
+        )
+        assert [approved, *others].count(True) == 1
+        assert (await read(own_database, payment)).status == ("paid" if approved else "rejected")
+        assert (await standing(own_database, caller)).topup_remaining == before + (250 if approved else 0)
+
+
+async def test_packs_of_one_account_do_not_wait_for_each_other_for_good(
+    own_database: Database, other_process: Database, caller: Caller
+) -> None:
+    """Orders are locked before the account, by everybody in that order."""
+    bought = [await order_pack(own_database, caller) for _ in range(8)]
+    paths = [own_database, other_process]
+    await asyncio.gather(*(approve(paths[index % 2], payment) for index, payment in enumerate(bought * 2)))
+    assert (await standing(own_database, caller)).topup_remaining == 8 * 250
+    assert len(await entries(own_database, caller)) == 8
+
+
+async def test_a_plan_begins_once_with_its_whole_volume(
+    own_database: Database, other_process: Database, caller: Caller
+) -> None:
+    async with own_database.transaction() as session:
+        await accept_job(session, PLANS, new_job(caller), now=NOW)
+    payment = await order_plan(own_database, caller)
+    moments = [LATER + timedelta(minutes=minute) for minute in range(6)]
+    said = await asyncio.gather(
+        *(
+            approve(database, payment, now=now)
+            for now, database in zip(moments, (own_database, other_process) * 3, strict=True)
+        )
+    )
+    assert said.count(True) == 1
+    began = (await account_of(own_database, caller)).plan_started_at
+    assert began == moments[said.index(True)]
+    found = await standing(own_database, caller, began + timedelta(hours=1))
+    assert (found.plan, found.included, found.used, found.period.start) == ("growth", 1000, 0, began)
+    assert not await approve(own_database, payment, now=LATER + timedelta(days=3))
+    assert (await account_of(own_database, caller)).plan_started_at == began
+    await entries(own_database, caller)
+
+
+async def test_a_plan_that_was_put_on_meanwhile_does_not_begin_again(own_database: Database, caller: Caller) -> None:
+    payment = await order_plan(own_database, caller)
+    async with own_database.transaction() as session:
+        await change_plan(session, PLANS, account_id=caller.account_id, plan="growth", now=NOW + timedelta(hours=1))
+    assert await approve(own_database, payment)
+    assert (await account_of(own_database, caller)).plan_started_at == NOW + timedelta(hours=1)
+
+
+async def test_a_trial_becomes_a_plan(own_database: Database, digester: KeyDigester) -> None:
+    caller = await create_caller(own_database, digester, plan="trial", now=NOW)
+    payment = await order_plan(own_database, caller)
+    assert await approve(own_database, payment)
+    found = await standing(own_database, caller)
+    assert (found.plan, found.trial_ends_at, found.included) == ("growth", None, 1000)
+
+
+async def test_what_cannot_be_credited_stays_open(own_database: Database, caller: Caller) -> None:
+    payment = await order_plan(own_database, caller)
+    without = PlanBook(plans={name: plan for name, plan in PLANS.plans.items() if name != "growth"}, topup_packs=(50,))
+    with pytest.raises(ValueError, match="no plan 'growth'"):
+        await approve(own_database, payment, without)
+    assert (await read(own_database, payment)).status == "open"
+    assert await approve(own_database, payment)
+
+
+async def test_a_rejected_order_says_why_and_cannot_be_approved(own_database: Database, caller: Caller) -> None:
+    payment = await order_pack(own_database, caller)
+    assert await reject(own_database, payment)
+    closed = await read(own_database, payment)
+    assert (closed.status, closed.note, closed.closed_by) == ("rejected", "No money came.", OPERATOR)
+    assert not await approve(own_database, payment)
+    assert not await reject(own_database, payment)
+    assert await entries(own_database, caller) == []
+
+
+@pytest.mark.parametrize("note", ["", "   ", "x" * 201])
+async def test_a_rejection_has_a_reason_that_fits(own_database: Database, caller: Caller, note: str) -> None:
+    payment = await order_pack(own_database, caller)
+    async with own_database.transaction() as session:
+        with pytest.raises(ValueError, match="200 characters"):
+            await payments.reject(session, payment_id=payment.id, note=note, now=LATER)
+    assert (await read(own_database, payment)).status == "open"
+
+
+async def test_an_order_that_never_was_is_no_success(own_database: Database) -> None:
+    async with own_database.transaction() as session:
+        with pytest.raises(ValueError, match="there is no payment"):
+            await payments.approve(session, PLANS, payment_id=uuid.uuid4(), now=NOW)
+        with pytest.raises(ValueError, match="there is no payment"):
+            await payments.reject(session, payment_id=uuid.uuid4(), note="why", now=NOW)
+
+
+async def test_only_its_owner_withdraws_and_finds_an_order(
+    own_database: Database, digester: KeyDigester, caller: Caller
+) -> None:
+    stranger = await create_caller(own_database, digester)
+    payment = await order_pack(own_database, caller)
+    assert not await withdraw(own_database, payment, stranger.account_id)
+    async with own_database.reading() as session:
+        assert await payments.find_payment(session, payment_id=payment.id, account_id=stranger.account_id) is None
+    assert await withdraw(own_database, payment)
+    closed = await read(own_database, payment)
+    assert (closed.status, closed.closed_by, closed.note) == ("rejected", caller.account_id, None)
+
+
+async def test_money_that_came_is_credited_even_after_the_order_was_given_up(
+    own_database: Database, caller: Caller
+) -> None:
+    payment = await order_pack(own_database, caller, "stripe")
+    assert await withdraw(own_database, payment)
+    assert await receive(own_database, payment)
+    assert not await receive(own_database, payment)
+    assert not await reject(own_database, payment)
+    closed = await read(own_database, payment)
+    assert (closed.status, closed.closed_by, closed.reference) == ("paid", None, f"cs_{payment.id}")
+    assert (await standing(own_database, caller)).topup_remaining == 250
+
+
+@pytest.mark.parametrize(("cents", "provider"), [(4999, "stripe"), (500_000, "stripe"), (5000, "manual")])
+async def test_a_receipt_that_does_not_fit_credits_nothing(
+    own_database: Database, caller: Caller, cents: int, provider: str
+) -> None:
+    payment = await order_pack(own_database, caller, "stripe")
+    with pytest.raises(ReceiptRefusedError):
+        await receive(own_database, payment, cents, provider)
+    assert (await read(own_database, payment)).status == "open"
+    assert await entries(own_database, caller) == []
+
+
+async def test_a_reference_is_kept_while_the_order_is_open(own_database: Database, caller: Caller) -> None:
+    payment = await order_pack(own_database, caller, "stripe")
+    async with own_database.transaction() as session:
+        assert await payments.note_reference(session, payment_id=payment.id, reference="cs_1")
+    assert await withdraw(own_database, payment)
+    async with own_database.transaction() as session:
+        assert not await payments.note_reference(session, payment_id=payment.id, reference="cs_2")
+    assert (await read(own_database, payment)).reference == "cs_1"
+
+
+async def test_what_waits_is_listed_oldest_first_with_its_owner(
+    own_database: Database, digester: KeyDigester, caller: Caller
+) -> None:
+    other = await create_caller(own_database, digester, now=NOW)
+    first, second = await order_pack(own_database, caller), await order_pack(own_database, other)
+    done = await order_pack(own_database, other)
+    await approve(own_database, done)
+    waiting = sorted([first, second], key=lambda payment: payment.id)
+    async with own_database.reading() as session:
+        rows = await payments.page_of_all(session, limit=1)
+        rows += await payments.page_of_all(session, limit=5, after=(rows[0][0].created_at, rows[0][0].id))
+        assert len(await payments.page_of_all(session, limit=5, status=None)) == 3
+    assert [payment.id for payment, _ in rows] == [payment.id for payment in waiting]
+    assert {email for _, email in rows} == {(await account_of(own_database, each)).email for each in (caller, other)}
+
+
+async def test_an_account_that_goes_leaves_nothing_open(own_database: Database, caller: Caller) -> None:
+    kept, given_up = await order_pack(own_database, caller), await order_pack(own_database, caller)
+    await approve(own_database, kept)
+    async with own_database.transaction() as session:
+        await payments.reject_open_of_account(
+            session, account_id=caller.account_id, note="The account was erased.", now=LATER
+        )
+    assert [(await read(own_database, each)).status for each in (kept, given_up)] == ["paid", "rejected"]
+
+
+async def test_money_for_an_account_that_was_erased_is_for_somebody_to_look_at(
+    own_database: Database, caller: Caller
+) -> None:
+    """Its page at the provider's may outlive it by a day; a pack on it would be money that nobody can use."""
+    payment = await order_pack(own_database, caller, "stripe")
+    async with own_database.transaction() as session:
+        await erasure.begin_erasure(session, account_id=caller.account_id, now=LATER)
+    with pytest.raises(ReceiptRefusedError):
+        await receive(own_database, payment)
+    async with own_database.transaction() as session:
+        await erasure.finish_erasure(session, account_id=caller.account_id, now=LATER)
+    with pytest.raises(ReceiptRefusedError):
+        await receive(own_database, payment)
+    assert (await read(own_database, payment)).status == "rejected"
+    assert await entries(own_database, caller) == []

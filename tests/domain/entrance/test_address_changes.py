@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select
+
+from domain.access.keys import KeyDigester
+from domain.entrance import address_changes, email_tokens, logins, trials
+from domain.entrance.email_tokens import Purpose
+from domain.mail.letters import Letterhead
+from domain.tables import Account, Mail
+from runtime.database import Database
+from tests.factories import PLANS, create_caller
+
+HEAD = Letterhead("Fitting Room", "https://tryon.example")
+NOW = datetime.now(UTC)
+
+
+def new_address() -> str:
+    return f"{uuid.uuid4().hex}@example.com"
+
+
+async def address_of(database: Database, account_id: uuid.UUID) -> str:
+    async with database.reading() as session:
+        return (await session.get_one(Account, account_id)).email
+
+
+async def mail_to(database: Database, email: str) -> list[Mail]:
+    async with database.reading() as session:
+        return list((await session.scalars(select(Mail).where(Mail.to_address == email))).all())
+
+
+async def asked(database: Database, account_id: uuid.UUID, new_email: str, now: datetime = NOW) -> str | None:
+    """The token that was mailed to the new address."""
+    async with database.transaction() as session:
+        await address_changes.ask_for_change(session, HEAD, account_id=account_id, new_email=new_email, now=now)
+    found = re.search(r"change-address\?token=(\S+)", (await mail_to(database, new_email))[-1].body)
+    return found[1] if found else None
+
+
+async def changed(database: Database, digester: KeyDigester, token: str, now: datetime = NOW) -> bool:
+    async with database.transaction() as session:
+        return await address_changes.change_address(session, digester, HEAD, token=token, now=now)
+
+
+async def test_the_new_address_confirms_and_the_old_one_is_told(database: Database, digester: KeyDigester) -> None:
+    account_id, new = (await create_caller(database, digester)).account_id, new_address()
+    old = await address_of(database, account_id)
+    token = await asked(database, account_id, new)
+    assert token is not None
+    assert await address_of(database, account_id) == old
+    assert [mail.subject for mail in await mail_to(database, old)] == [
+        "Your address for Fitting Room is about to change"
+    ]
+    assert await changed(database, digester, token)
+    assert await address_of(database, account_id) == new
+    assert len(await mail_to(database, old)) == 2
+    assert not await changed(database, digester, token)
+    async with database.transaction() as session:
+        assert not await trials.take_trial(session, digester, email=new, now=NOW)
+
+
+async def test_an_address_with_an_account_is_told_so_itself(database: Database, digester: KeyDigester) -> None:
+    mine, theirs = [(await create_caller(database, digester)).account_id for _ in range(2)]
+    taken = await address_of(database, theirs)
+    assert await asked(database, mine, taken) is None
+    assert "You have an account" in (await mail_to(database, taken))[-1].subject
+    assert len(await mail_to(database, await address_of(database, mine))) == 1
+
+
+async def test_an_address_that_was_taken_meanwhile_changes_nothing(database: Database, digester: KeyDigester) -> None:
+    accounts, new = [(await create_caller(database, digester)).account_id for _ in range(2)], new_address()
+    tokens = [await asked(database, account_id, new) for account_id in accounts]
+    old = await address_of(database, accounts[1])
+    first, second = tokens
+    assert first is not None
+    assert second is not None
+    assert await changed(database, digester, first)
+    assert not await changed(database, digester, second)
+    assert await address_of(database, accounts[1]) == old
+
+
+async def test_a_link_lasts_a_day(database: Database, digester: KeyDigester) -> None:
+    account_id = (await create_caller(database, digester)).account_id
+    token = await asked(database, account_id, new_address())
+    assert token is not None
+    assert not await changed(database, digester, token, NOW + timedelta(hours=24))
+
+
+async def test_a_new_password_makes_the_link_useless(database: Database, digester: KeyDigester) -> None:
+    account_id = (await create_caller(database, digester)).account_id
+    token = await asked(database, account_id, new_address())
+    assert token is not None
+    async with database.transaction() as session:
+        email = (await session.get_one(Account, account_id)).email
+        reset = await email_tokens.make_token(
+            session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW
+        )
+    async with database.transaction() as session:
+        assert await logins.reset(session, PLANS, digester, token=reset, password_hash="$argon2id$", now=NOW)
+    assert not await changed(database, digester, token)
