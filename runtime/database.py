@@ -28,6 +28,7 @@ def _postgres_engine(settings: DatabaseSettings, *, durable: bool) -> AsyncEngin
         settings.url,
         pool_size=settings.pool_size,
         max_overflow=settings.pool_size,
+        pool_timeout=settings.busy_timeout_seconds,
         pool_pre_ping=True,
         hide_parameters=True,  # of statements that fail: they end up in logs
         connect_args={"server_settings": server_settings, "timeout": settings.busy_timeout_seconds},

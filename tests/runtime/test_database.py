@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -75,12 +76,12 @@ async def test_work_that_raises_leaves_nothing_and_its_thread_goes_on(settings: 
 
 
 async def test_a_reader_does_not_wait_for_a_writer(settings: DatabaseSettings) -> None:
-    database = Database(settings)
+    database = Database(settings.model_copy(update={"busy_timeout_seconds": 60.0}))
     async with database.transaction() as session:
         await session.execute(text("CREATE TABLE held (value INTEGER)"))
-        await asyncio.wait_for(database.ping(), 0.15)
-        async with database.reading() as reader:
-            await asyncio.wait_for(reader.scalar(text("SELECT 1")), 0.15)
+        async with asyncio.timeout(30), database.reading() as reader:
+            await database.ping()
+            await reader.scalar(text("SELECT 1"))
     await database.close()
 
 
@@ -102,6 +103,16 @@ async def test_a_writer_of_the_same_process_waits_no_longer(settings: DatabaseSe
         with pytest.raises(PoolTimeoutError):
             async with database.transaction() as waiter:
                 await waiter.execute(text("CREATE TABLE waited (value INTEGER)"))
+    await database.close()
+
+
+async def test_nobody_waits_longer_for_a_connection_than_for_a_lock(database_url: str) -> None:
+    database = Database(DatabaseSettings(url=database_url, pool_size=1, busy_timeout_seconds=0.2))
+    async with AsyncExitStack() as held, asyncio.timeout(20):
+        with pytest.raises(PoolTimeoutError):
+            while True:
+                session = await held.enter_async_context(database.reading())
+                await session.execute(text("SELECT 1"))
     await database.close()
 
 
