@@ -27,8 +27,8 @@ from runtime.metric_catalogue import BACKFILL_WAITS
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.backfill_contracts import BackfillItem
-from workflows.backfill_step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
+from workflows.backfills.contracts import BackfillItem
+from workflows.backfills.step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
 from workflows.contracts import ObjectRef, TryOnInput, TryOnOutcome
 
 WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})

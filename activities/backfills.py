@@ -36,8 +36,8 @@ from runtime.metric_catalogue import BACKFILL_ITEMS
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.backfill_contracts import BACKFILL_INVALID, BackfillInput, BackfillItem, BackfillPlan
-from workflows.backfill_step_contracts import (
+from workflows.backfills.contracts import BACKFILL_INVALID, BackfillInput, BackfillItem, BackfillPlan
+from workflows.backfills.step_contracts import (
     FinishInput,
     FinishReport,
     ItemOutcome,

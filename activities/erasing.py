@@ -36,7 +36,7 @@ from domain.object_keys import (
 from runtime.database import Database
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.backfill import BackfillWorkflow
+from workflows.backfills.workflow import BackfillWorkflow
 from workflows.cancel import cancel_run
 from workflows.erasure_contracts import ErasedAccount, ErasureReport
 from workflows.queues import ACCOUNT_ATTRIBUTE, tryon_workflow_id

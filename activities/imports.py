@@ -14,7 +14,7 @@ from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, read_row_outcomes, read
 from runtime.database import Database
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.import_contracts import RecordedRows, RecordRowsInput, StartedRow, TakenUpRows, TakeUpRowsInput
+from workflows.products.import_contracts import RecordedRows, RecordRowsInput, StartedRow, TakenUpRows, TakeUpRowsInput
 
 
 class ImportActivities:

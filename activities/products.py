@@ -28,7 +28,7 @@ from runtime.database import Database
 from runtime.object_store import ObjectStore
 from workflows import steps
 from workflows.contracts import ObjectRef, SweepInput, SweepReport, TryOnInput
-from workflows.product_contracts import (
+from workflows.products.contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,
     CopyPicturesInput,

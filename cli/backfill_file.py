@@ -15,7 +15,7 @@ from intake.backfill_pages import CONTENT_TYPE, lines_of
 from intake.backfill_rows import Problem, read_rows
 from intake.pictures import Picture, inspect_pictures
 from runtime.object_store import ObjectStore
-from workflows.backfill_contracts import BackfillItem, ItemDefaults, ItemGarment
+from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment
 
 Fields = TypeVar("Fields", bound=ItemGarment)
 

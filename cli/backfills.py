@@ -27,10 +27,10 @@ from intake.backfill_rows import sentences_of
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
-from workflows.backfill import BackfillWorkflow
-from workflows.backfill_contracts import LARGEST_WINDOW, BackfillInput, BackfillReport, BackfillState, ItemDefaults
-from workflows.backfill_start import start_backfill
-from workflows.backfill_step_contracts import ItemOutcome
+from workflows.backfills.contracts import LARGEST_WINDOW, BackfillInput, BackfillReport, BackfillState, ItemDefaults
+from workflows.backfills.start import start_backfill
+from workflows.backfills.step_contracts import ItemOutcome
+from workflows.backfills.workflow import BackfillWorkflow
 
 app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Temporal and the CPU worker have to run.")
 

@@ -15,8 +15,8 @@ from api.products.reading import BACK, FRONT
 from api.products.service import refusal_of
 from domain.products.registrations import new_registration_id
 from intake.pictures import Picture
-from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct
-from workflows.products import start_registration
+from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.registration import start_registration
 from workflows.queues import BULK_PRIORITY
 
 

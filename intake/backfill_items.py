@@ -12,7 +12,7 @@ from imaging.errors import ImageError
 from imaging.remote_url import check_remote_url
 from intake.backfill_rows import Problem
 from intake.garments import SentGarment, hints_of
-from workflows.backfill_contracts import BackfillItem, ItemDefaults, ItemGarment
+from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment
 from workflows.contracts import ObjectRef
 
 DERIVED_KEY_DIGITS = 24

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel
 
-from workflows.backfill_contracts import BackfillItem
-from workflows.backfill_step_contracts import ItemOutcome
+from workflows.backfills.contracts import BackfillItem
+from workflows.backfills.step_contracts import ItemOutcome
 
 PAGE_ITEMS = 100
 """Small enough to be read anew for every item, and rewritten for a few outcomes."""

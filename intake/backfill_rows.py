@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from workflows.backfill_contracts import BackfillItem, ItemGarment
+from workflows.backfills.contracts import BackfillItem, ItemGarment
 from workflows.contracts import MAX_GARMENTS
 
 DELIMITERS = ",;\t"

@@ -29,13 +29,13 @@ from runtime.database import Database
 from runtime.object_store import ObjectStore
 from runtime.settings import Settings
 from runtime.versions import deployment_config, version_of
-from workflows.backfill import BackfillWorkflow
+from workflows.backfills.workflow import BackfillWorkflow
 from workflows.budgets import CANCELLATION_DELAY
 from workflows.erasing import EraseAccountWorkflow
-from workflows.imports import ImportProductsWorkflow
 from workflows.logos import SetWatermarkWorkflow
 from workflows.mail import SendMailWorkflow
-from workflows.products import RegisterProductWorkflow
+from workflows.products.imports import ImportProductsWorkflow
+from workflows.products.registration import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
 from workflows.tryon import TryOnWorkflow

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 from temporalio import workflow
 from temporalio.workflow import ActivityConfig
 
-from workflows.backfill_contracts import BackfillPlan
-from workflows.backfill_step_contracts import (
+from workflows.backfills.contracts import BackfillPlan
+from workflows.backfills.step_contracts import (
     AcceptedItem,
     AcceptItemInput,
     AwaitJobInput,
@@ -65,16 +65,16 @@ from workflows.contracts import (
     WatermarkInput,
 )
 from workflows.erasure_contracts import ErasedAccount, ErasureReport
-from workflows.import_contracts import RecordedRows, RecordRowsInput, TakenUpRows, TakeUpRowsInput
 from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
 from workflows.mail_contracts import MailReport, SendMailInput
-from workflows.product_contracts import (
+from workflows.products.contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,
     CopyPicturesInput,
     SavedProduct,
     SaveProductInput,
 )
+from workflows.products.import_contracts import RecordedRows, RecordRowsInput, TakenUpRows, TakeUpRowsInput
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 
 Input = TypeVar("Input", bound=Contract)

@@ -22,8 +22,8 @@ from domain.object_keys import import_page_key, import_plan_key, import_prefix, 
 from domain.products.registrations import began_at, new_registration_id
 from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, read_row_outcomes, row_pages
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.import_contracts import ImportProductsInput, ImportRow, RowOutcome
-from workflows.imports import start_import
+from workflows.products.import_contracts import ImportProductsInput, ImportRow, RowOutcome
+from workflows.products.imports import start_import
 from workflows.queues import import_workflow_id
 
 MOST_ROWS = 5000

@@ -10,7 +10,7 @@ from api.products.schemas import CreateProduct, OptionalFields, UpdateProduct
 from domain.errors import TryOnError
 from imaging.limits import ImageLimits
 from intake.pictures import Picture
-from workflows.product_contracts import Clearable, ProductFields
+from workflows.products.contracts import Clearable, ProductFields
 
 FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"
 

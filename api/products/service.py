@@ -24,8 +24,8 @@ from intake.pictures import Picture
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.cancel import cancel_run
 from workflows.contracts import ObjectRef
-from workflows.product_contracts import PictureSource, RegisterProductInput, SavedProduct
-from workflows.products import RegisterProductWorkflow, start_registration
+from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.registration import RegisterProductWorkflow, start_registration
 from workflows.queues import registration_workflow_id
 
 log = structlog.get_logger(__name__)

@@ -25,8 +25,8 @@ from bench.service.usual import Bench, running
 from runtime.embedded.record import StackRecord
 from runtime.settings import without_tryon_variables
 from runtime.temporal import connect_temporal
-from workflows.backfill import BackfillWorkflow
-from workflows.backfill_contracts import BackfillState
+from workflows.backfills.contracts import BackfillState
+from workflows.backfills.workflow import BackfillWorkflow
 
 OUT = Path("out/bench-backfill.json")
 BACKFILL = "bench"

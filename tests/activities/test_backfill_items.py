@@ -25,8 +25,8 @@ from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
 from tests.pictures import encoded
-from workflows.backfill_contracts import BackfillItem, ItemGarment
-from workflows.backfill_step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
+from workflows.backfills.contracts import BackfillItem, ItemGarment
+from workflows.backfills.step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
 from workflows.contracts import ObjectRef
 
 PERSON, SHIRT = "backfills/photos/anna.jpg", "backfills/photos/shirt.png"

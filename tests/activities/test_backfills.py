@@ -15,8 +15,8 @@ from intake.backfill_pages import PAGE_ITEMS, read_page
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
-from workflows.backfill_contracts import BackfillInput, BackfillPlan, BackfillProgress
-from workflows.backfill_step_contracts import FinishInput, ItemOutcome, PlanInput, RecordInput
+from workflows.backfills.contracts import BackfillInput, BackfillPlan, BackfillProgress
+from workflows.backfills.step_contracts import FinishInput, ItemOutcome, PlanInput, RecordInput
 
 PERSON = "backfills/photos/anna.jpg"
 ID = "summer"

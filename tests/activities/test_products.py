@@ -27,7 +27,7 @@ from tests.factories import Caller, create_caller, create_job
 from tests.pictures import encoded, photo
 from tests.workflows.fakes import ref, tryon_input
 from workflows.contracts import ObjectRef, SweepInput
-from workflows.product_contracts import (
+from workflows.products.contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,
     CopyPicturesInput,

@@ -14,7 +14,7 @@ from api.products import service
 from runtime.settings import Settings
 from tests.api.catalogue import PRODUCTS, product
 from tests.api.conftest import OpenApi
-from workflows.products import start_registration
+from workflows.products.registration import start_registration
 
 
 async def slow_start(*args: Any) -> Any:

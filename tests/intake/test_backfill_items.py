@@ -6,7 +6,7 @@ import pytest
 
 from intake.backfill_items import sent_garment, stored_pictures, whole_items
 from tests.workflows.fakes import ref
-from workflows.backfill_contracts import BackfillItem, ItemDefaults, ItemGarment
+from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment
 from workflows.contracts import GarmentHints
 
 PERSON = "backfills/a/anna.jpg"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from intake.backfill_rows import read_rows
-from workflows.backfill_contracts import BackfillItem, ItemGarment
+from workflows.backfills.contracts import BackfillItem, ItemGarment
 
 SHIRT = {"productId": "SKU-1", "person": "backfills/a/anna.jpg"}
 

@@ -19,8 +19,8 @@ from tests.api.conftest import single
 from tests.factories import create_caller
 from tests.integration.conftest import Servers, Service
 from tests.pictures import data_uri, encoded, photo
-from workflows.backfill_contracts import BackfillInput
-from workflows.backfill_start import start_backfill
+from workflows.backfills.contracts import BackfillInput
+from workflows.backfills.start import start_backfill
 from workflows.erasing import EraseAccountWorkflow, start_erasure
 from workflows.erasure_contracts import EraseAccountInput
 from workflows.queues import erasure_workflow_id

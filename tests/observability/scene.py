@@ -62,8 +62,8 @@ from tests.workflows.fakes import tryon_input
 from worker_cpu.state_metrics import StateMetrics, sqlite_folder
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers
-from workflows.backfill_contracts import BackfillInput, BackfillItem
-from workflows.backfill_start import start_backfill
+from workflows.backfills.contracts import BackfillInput, BackfillItem
+from workflows.backfills.start import start_backfill
 from workflows.contracts import LedgerCheckInput, SweepInput
 from workflows.queues import CPU_QUEUE, tryon_workflow_id
 from workflows.start import start_tryon

@@ -13,8 +13,8 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.fakes import tryon_input
 from workflows import steps
-from workflows.backfill_contracts import BackfillPlan
-from workflows.backfill_step_contracts import (
+from workflows.backfills.contracts import BackfillPlan
+from workflows.backfills.step_contracts import (
     AcceptedItem,
     AcceptItemInput,
     AwaitJobInput,

@@ -15,9 +15,9 @@ from temporalio.worker import Worker
 
 from tests.workflows.backfill_fakes import Warehouse
 from tests.workflows.fakes import FakeSteps
-from workflows.backfill import BackfillWorkflow
-from workflows.backfill_contracts import BackfillInput, BackfillReport, BackfillState
-from workflows.backfill_start import start_backfill
+from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
+from workflows.backfills.start import start_backfill
+from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import ReleaseInput, RenderInput
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE
 from workflows.tryon import TryOnWorkflow

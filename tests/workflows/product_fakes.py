@@ -11,7 +11,7 @@ from domain.products.registrations import new_registration_id
 from tests.workflows.fakes import ref
 from workflows import steps
 from workflows.contracts import SweepReport
-from workflows.product_contracts import (
+from workflows.products.contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,
     CopyPicturesInput,

@@ -9,8 +9,8 @@ import pytest
 from temporalio.client import WorkflowUpdateFailedError
 
 from tests.workflows.backfill_scene import Scene
-from workflows import backfill_window
-from workflows.backfill import RECORDED_AT, BackfillWorkflow
+from workflows.backfills import window
+from workflows.backfills.workflow import RECORDED_AT, BackfillWorkflow
 from workflows.contracts import TryOnOutcome
 
 
@@ -48,7 +48,7 @@ async def test_jobs_carry_the_backfills_priority_and_are_its_children(scene: Cal
 
 
 async def test_a_long_backfill_goes_on_in_new_runs(scene: Callable[..., Scene]) -> None:
-    play = scene(backfill_window.ITEMS_A_RUN + 10)
+    play = scene(window.ITEMS_A_RUN + 10)
     play.warehouse.refused = set(range(play.warehouse.total)) - {3, 205}
     async with play.workers():
         first = await play.start(concurrency=32)
@@ -83,7 +83,7 @@ async def test_without_generations_it_waits_and_goes_on_when_told(scene: Callabl
 async def test_it_goes_on_by_itself_once_there_are_generations(
     scene: Callable[..., Scene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backfill_window, "FIRST_WAIT", timedelta(seconds=1))
+    monkeypatch.setattr(window, "FIRST_WAIT", timedelta(seconds=1))
     play = scene(3)
     play.warehouse.quota = 0
     async with play.workers():

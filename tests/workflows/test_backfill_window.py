@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from workflows.backfill_contracts import BackfillProgress
-from workflows.backfill_window import FIRST_WAIT, ITEMS_A_RUN, LONGEST_WAIT, Window
+from workflows.backfills.contracts import BackfillProgress
+from workflows.backfills.window import FIRST_WAIT, ITEMS_A_RUN, LONGEST_WAIT, Window
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -26,38 +26,16 @@ from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
-from workflows import (
-    backfill_contracts,
-    backfill_step_contracts,
-    contracts,
-    erasure_contracts,
-    import_contracts,
-    logo_contracts,
-    mail_contracts,
-    product_contracts,
-    steps,
-)
-from workflows.backfill_contracts import LargestJson
+from tests.workflows.recording.contract_schemas import models
+from workflows import steps
+from workflows.backfills.contracts import LargestJson
 from workflows.contracts import Contract
 from workflows.steps import Step
 
 LARGEST = 64 * 1024
 PATTERN_LENGTHS = {r"^[0-9a-f]{64}$": 64}
 
-CONTRACTS = [
-    model
-    for model in (
-        vars(contracts)
-        | vars(logo_contracts)
-        | vars(erasure_contracts)
-        | vars(import_contracts)
-        | vars(mail_contracts)
-        | vars(product_contracts)
-        | vars(backfill_contracts)
-        | vars(backfill_step_contracts)
-    ).values()
-    if isinstance(model, type) and issubclass(model, Contract) and model is not Contract
-]
+CONTRACTS = list(models().values())
 ACTIVITY_CLASSES = (
     BookkeepingActivities,
     GarmentActivities,

@@ -14,7 +14,8 @@ from temporalio.common import RetryPolicy
 
 from tests.workflows.recording.fingerprint import fingerprint
 from tests.workflows.recording.fingerprints import WHAT_TO_DO, differences, out_of_date, released
-from workflows import products, steps, tryon
+from workflows import steps, tryon
+from workflows.products import registration
 from workflows.queues import CPU_QUEUE
 from workflows.tryon import TryOnWorkflow
 
@@ -123,7 +124,7 @@ def test_words_about_it_are_not(tmp_path: Path, edit: tuple[str, str]) -> None:
 def test_a_step_that_changed_is_noticed_where_it_is_used(
     monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
 ) -> None:
-    registered = (TryOnWorkflow, products.RegisterProductWorkflow)
+    registered = (TryOnWorkflow, registration.RegisterProductWorkflow)
     before = [fingerprint(workflow) for workflow in registered]
     monkeypatch.setattr(steps, "RENDER", replace(steps.RENDER, **change))
     after = [fingerprint(workflow) for workflow in registered]
@@ -133,9 +134,9 @@ def test_a_step_that_changed_is_noticed_where_it_is_used(
 
 def test_what_starts_a_workflow_is_not_part_of_it(tmp_path: Path) -> None:
     edit = ('static_summary=f"product: ', 'static_summary=f"a product: ')
-    edited: Any = changed(products, tmp_path, edit)
-    assert fingerprint(edited.RegisterProductWorkflow) == fingerprint(products.RegisterProductWorkflow)
+    edited: Any = changed(registration, tmp_path, edit)
+    assert fingerprint(edited.RegisterProductWorkflow) == fingerprint(registration.RegisterProductWorkflow)
 
 
 def test_what_a_contract_works_out_is_part_of_it() -> None:
-    assert "workflows.product_contracts.CopiedPictures" in fingerprint(products.RegisterProductWorkflow)
+    assert "workflows.products.contracts.CopiedPictures" in fingerprint(registration.RegisterProductWorkflow)

@@ -16,8 +16,9 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.import_cases import started
-from workflows import imports, steps
-from workflows.import_contracts import (
+from workflows import steps
+from workflows.products import imports
+from workflows.products.import_contracts import (
     ROWS_AT_ONCE,
     ImportProductsInput,
     ImportReport,
@@ -27,8 +28,8 @@ from workflows.import_contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.imports import ImportProductsWorkflow, start_import
-from workflows.products import RegisterProductWorkflow
+from workflows.products.imports import ImportProductsWorkflow, start_import
+from workflows.products.registration import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
 

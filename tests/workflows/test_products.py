@@ -11,11 +11,11 @@ from temporalio.worker import Worker
 
 from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import SAVED, FakeProductSteps, failing_in, registration
-from workflows.product_contracts import (
+from workflows.products.contracts import (
     RegisterProductInput,
     SavedProduct,
 )
-from workflows.products import RegisterProductWorkflow, start_registration
+from workflows.products.registration import RegisterProductWorkflow, start_registration
 from workflows.queues import CPU_QUEUE
 
 

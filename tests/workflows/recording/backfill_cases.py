@@ -14,10 +14,10 @@ from temporalio.exceptions import ApplicationError
 from tests.workflows.backfill_fakes import Warehouse
 from tests.workflows.fakes import FakeSteps
 from tests.workflows.recording.case import Activities, Case
-from workflows.backfill import BackfillWorkflow
-from workflows.backfill_contracts import BackfillInput, BackfillReport
-from workflows.backfill_start import start_backfill
-from workflows.backfill_window import ITEMS_A_RUN
+from workflows.backfills.contracts import BackfillInput, BackfillReport
+from workflows.backfills.start import start_backfill
+from workflows.backfills.window import ITEMS_A_RUN
+from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import RenderInput
 
 Handle = WorkflowHandle[Any, BackfillReport]

@@ -20,17 +20,22 @@ _INNER = ("items", "additionalProperties", "propertyNames")
 _WORDS = {"title", "description", "$defs", "default"}
 
 
-def schemas() -> dict[str, Schema]:
-    """Every contract by its name, less what is only for people."""
-    found: dict[str, Schema] = {}
-    for module in pkgutil.iter_modules(workflows.__path__):
+def models() -> dict[str, type[Contract]]:
+    """Every contract by its name."""
+    found: dict[str, type[Contract]] = {}
+    for module in pkgutil.walk_packages(workflows.__path__, "workflows."):
         if not module.name.endswith("contracts"):
             continue
-        for model in vars(importlib.import_module(f"workflows.{module.name}")).values():
+        for model in vars(importlib.import_module(module.name)).values():
             is_ours = isinstance(model, type) and issubclass(model, Contract) and model is not Contract
-            if is_ours and model.__module__.endswith(f".{module.name}"):
-                found[model.__name__] = _bare(model.model_json_schema())
+            if is_ours and model.__module__ == module.name:
+                found[model.__name__] = model
     return dict(sorted(found.items()))
+
+
+def schemas() -> dict[str, Schema]:
+    """What `models` look like as JSON, less what is only for people."""
+    return {name: _bare(model.model_json_schema()) for name, model in models().items()}
 
 
 def _bare(schema: Any) -> Any:

@@ -13,7 +13,8 @@ from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.import_contracts import (
+from workflows.products.contracts import ProductFields
+from workflows.products.import_contracts import (
     ROWS_AT_ONCE,
     ImportProductsInput,
     ImportRow,
@@ -23,8 +24,7 @@ from workflows.import_contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.imports import LONGEST_IMPORT, ROUNDS_OF_A_RUN, ImportProductsWorkflow
-from workflows.product_contracts import ProductFields
+from workflows.products.imports import LONGEST_IMPORT, ROUNDS_OF_A_RUN, ImportProductsWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
 

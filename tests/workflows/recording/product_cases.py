@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.product_fakes import Before, FakeProductSteps, failing_in, registration
 from tests.workflows.recording.case import Activities, Case
-from workflows.products import start_registration
+from workflows.products.registration import start_registration
 from workflows.queues import CPU_QUEUE
 
 UNREACHABLE = ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)

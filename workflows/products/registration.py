@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import steps
-    from workflows.product_contracts import (
+    from workflows.products.contracts import (
         CleanUpRegistrationInput,
         CopiedPictures,
         CopyPicturesInput,

@@ -18,7 +18,8 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import steps
-    from workflows.import_contracts import (
+    from workflows.products.contracts import PictureSource, RegisterProductInput
+    from workflows.products.import_contracts import (
         ImportProductsInput,
         ImportReport,
         RecordRowsInput,
@@ -26,8 +27,7 @@ with workflow.unsafe.imports_passed_through():
         StartedRow,
         TakeUpRowsInput,
     )
-    from workflows.product_contracts import PictureSource, RegisterProductInput
-    from workflows.products import LONGEST_REGISTRATION, RegisterProductWorkflow
+    from workflows.products.registration import LONGEST_REGISTRATION, RegisterProductWorkflow
     from workflows.queues import (
         ACCOUNT_ATTRIBUTE,
         BULK_PRIORITY,

@@ -8,8 +8,8 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 from temporalio.common import Priority
 
-from workflows.backfill import BackfillWorkflow
-from workflows.backfill_contracts import BackfillInput, BackfillReport
+from workflows.backfills.contracts import BackfillInput, BackfillReport
+from workflows.backfills.workflow import BackfillWorkflow
 from workflows.queues import CPU_QUEUE
 
 LONGEST_BACKFILL = timedelta(days=30)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from workflows.backfill_contracts import BackfillId, BackfillInput, BackfillProgress, ItemKey, Number
+from workflows.backfills.contracts import BackfillId, BackfillInput, BackfillProgress, ItemKey, Number
 from workflows.contracts import Contract, Identifier, TryOnInput
 
 OUTCOMES_AT_ONCE = 50

@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import steps
-    from workflows.backfill_contracts import (
+    from workflows.backfills.contracts import (
         BACKFILL_ID,
         BACKFILL_INVALID,
         LARGEST_WINDOW,
@@ -26,8 +26,8 @@ with workflow.unsafe.imports_passed_through():
         BackfillReport,
         BackfillState,
     )
-    from workflows.backfill_item import ItemCarrier
-    from workflows.backfill_step_contracts import (
+    from workflows.backfills.item import ItemCarrier
+    from workflows.backfills.step_contracts import (
         OUTCOMES_AT_ONCE,
         AcceptedItem,
         AcceptItemInput,
@@ -36,7 +36,7 @@ with workflow.unsafe.imports_passed_through():
         PlanInput,
         RecordInput,
     )
-    from workflows.backfill_window import Window
+    from workflows.backfills.window import Window
     from workflows.queues import ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE
 
 RECORDED_AT = OUTCOMES_AT_ONCE // 2

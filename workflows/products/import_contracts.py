@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from workflows.contracts import Contract, Identifier, Url
-from workflows.product_contracts import Clearable, ExternalId, ProductFields
+from workflows.products.contracts import Clearable, ExternalId, ProductFields
 
 ROWS_AT_ONCE = 8
 """Rows that are registered side by side; their addresses alone may take half of what a contract may."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from workflows.backfill_contracts import BackfillProgress
+from workflows.backfills.contracts import BackfillProgress
 
 ITEMS_A_RUN = 200
 """About 21 events each: well below the ten thousand at which Temporal warns."""

@@ -1,0 +1,1 @@
+"""Backfills: many jobs of one account, a window of them at a time."""

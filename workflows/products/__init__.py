@@ -1,0 +1,1 @@
+"""Products registered one by one, or by the thousand from a file."""
