@@ -15,6 +15,7 @@ from api.dashboard.jobs import in_words
 from api.dashboard.jobs.filters import KINDS, MODES, STATUSES, read_filter
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import page, query_with, redirect
+from api.dashboard.stages import stage_of
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from api.tryon.polling import JobReader
@@ -22,12 +23,13 @@ from domain.errors import TryOnError
 from domain.jobs import job_history
 from domain.jobs.job_history import JobRecord
 from domain.jobs.jobs import PROCESSING
+from domain.tables import Job
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.queues import tryon_workflow_id
 
 PAGE_JOBS = 50
-HELD_SECONDS = 10
-"""How long a page that waits for a job is held before it is told that the job goes on."""
+HELD_SECONDS = 2
+"""How long a page that waits for a job is held before it is told how far the job is."""
 
 UNKNOWN = "There is no such job in this account. Jobs are listed for 90 days."
 
@@ -74,6 +76,7 @@ async def show_job(request: Request, jobId: str) -> Response:
         request,
         "jobs/show.html",
         job=job,
+        progress=await _progress(request, job),
         picture=in_words.fate_of_picture(job, now),
         can_delete=in_words.can_delete(job, now),
         bill=in_words.bill_of(record),
@@ -93,12 +96,12 @@ async def show_job(request: Request, jobId: str) -> Response:
 
 @router.get("/jobs/{jobId}/state")
 async def job_state(request: Request, jobId: str) -> Response:
-    """For the page of an open job: how it stands, as soon as it has ended or after a while."""
+    """For the page of an open job: how it stands, as soon as it has ended or after a moment."""
     record = await _record(request, jobId)
     if record.job.status == PROCESSING:
         await _reader(request).state(jobId, HELD_SECONDS)
         record = await _record(request, jobId)
-    return JSONResponse({"status": record.job.status})
+    return JSONResponse({"status": record.job.status, "words": await _progress(request, record.job)})
 
 
 @router.get("/jobs/{jobId}/result.jpg")
@@ -138,6 +141,14 @@ async def delete_job(request: Request, jobId: str) -> Response:
         # Nobody can fetch it any more, and the purge deletes it.
         return redirect(f"/jobs/{record.job.id}", notice="job_deleted_soon")
     return redirect(f"/jobs/{record.job.id}", notice="job_deleted")
+
+
+async def _progress(request: Request, job: Job) -> str | None:
+    """What is being done for an open job just now."""
+    if job.status != PROCESSING:
+        return None
+    garments = len(job.workflow_input.get("garments", ()))
+    return (await stage_of(parts_of(request).temporal, str(job.id), garments)).words
 
 
 def _reader(request: Request) -> JobReader:

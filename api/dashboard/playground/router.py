@@ -17,10 +17,10 @@ from starlette.background import BackgroundTask
 from api.dashboard.forms import Form, read_form
 from api.dashboard.playground import samples
 from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, FieldRefused, in_garment, is_filled, options_of
-from api.dashboard.playground.stages import STAGES, stage_of
 from api.dashboard.playground.standing import standing_of
 from api.dashboard.refusals import wants_json
 from api.dashboard.rendering import page, redirect, static_url
+from api.dashboard.stages import STAGES, stage_of
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.rate_limit.headers import whole_seconds

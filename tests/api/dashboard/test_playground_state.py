@@ -7,7 +7,7 @@ import httpx
 import pytest
 from temporalio.client import Client
 
-from api.dashboard.playground.stages import QUEUE, Stage, stage_in, stage_of
+from api.dashboard.stages import QUEUE, Stage, stage_in, stage_of
 from domain.jobs import jobs
 from domain.object_keys import result_key
 from tests.api.conftest import Api
