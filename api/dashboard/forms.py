@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from api.body_limit import body_of
 from api.dashboard.refusals import PageRefused
-from api.dashboard.visitor import form_token_of
+from api.dashboard.visitor import form_token_of, possible_visitor
 
 TOKEN_FIELD, TOKEN_HEADER = "form_token", "X-Form-Token"  # their names, not their values
 MOST_FIELDS = 200
@@ -26,9 +26,10 @@ LONGEST_PART = 100 * 1024 * 1024
 """Bytes of one part; the body's own cap is lower everywhere else."""
 
 STALE = (
-    "This page was open for too long, or your browser did not keep its cookie. Open it again and repeat what you did. "
-    "Cookies are kept over https:// and on http://127.0.0.1 only."
+    "This page was open for too long, or your browser did not keep its cookie, as browsers do not over http:// from "
+    "another machine. Open the page again and repeat what you did."
 )
+OLD_PAGE = "This page is from before you signed in last. Open it again and repeat what you did."
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def check_token(request: Request, sent: str = "") -> None:
     """
     offered = request.headers.get(TOKEN_HEADER) or sent
     if not hmac.compare_digest(offered.encode(), form_token_of(request).encode()):
-        raise PageRefused(403, STALE)
+        raise PageRefused(403, STALE if possible_visitor(request) is None else OLD_PAGE)
 
 
 def _urlencoded(body: bytes) -> Form:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.jobs.jobs import FAILED
+from domain.jobs.jobs import FAILED, PROCESSING
 from domain.products.products import parse_public_id, public_id
 from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Product
 
@@ -176,6 +176,22 @@ async def find_record(session: AsyncSession, *, account_id: uuid.UUID, job_id: u
         await session.scalar(item.limit(1)) if row.ApiKey is None else None,
         [Booking(*each) for each in bookings],
         await product_names(session, account_id=account_id, public_ids=_products_of([row.Job.products])),
+    )
+
+
+async def newest_open_of_owner(session: AsyncSession, *, account_id: uuid.UUID) -> uuid.UUID | None:
+    """The newest job in progress that the owner started without a key and no backfill did, if there is one."""
+    of_backfill = select(BackfillItem.job_id).where(BackfillItem.account_id == account_id)
+    return await session.scalar(
+        select(Job.id)
+        .where(
+            Job.account_id == account_id,
+            Job.status == PROCESSING,
+            Job.api_key_id.is_(None),
+            Job.id.not_in(of_backfill),
+        )
+        .order_by(Job.created_at.desc())
+        .limit(1)
     )
 
 

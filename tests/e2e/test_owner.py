@@ -49,6 +49,9 @@ async def test_key_product_picture_job_and_the_end_of_the_key(person: Person, ph
     await person.reads(re.compile("uses 1 generation"))
     await person.page.locator("#go").click()
     await person.page.locator("#done").wait_for(state="visible", timeout=JOB_MS)
+    place = await person.page.locator("#compare").bounding_box()
+    assert place is not None
+    assert place["y"] >= 0  # the head is on the screen
     before = await person.page.locator("#compare").screenshot()
     await person.page.locator("#split").press("End")
     assert await person.page.locator("#compare").screenshot() != before

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
 from api.dashboard.forms import Form, read_form
+from api.dashboard.jobs import in_words
 from api.dashboard.playground import samples
 from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, FieldRefused, in_garment, is_filled, options_of
 from api.dashboard.playground.standing import standing_of
@@ -30,7 +31,7 @@ from api.tryon.reading import read_request
 from api.tryon.schemas import JobId
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
-from domain.jobs import jobs
+from domain.jobs import job_history, jobs
 from domain.products import products
 from domain.tables import Product
 from engines.garment_kinds import GarmentKind
@@ -84,6 +85,7 @@ async def state(request: Request, jobId: JobId) -> Response:  # spelled as in th
         answer |= await _means(parts, account_id)
     if standing.status == jobs.COMPLETED:
         answer["generationTimeMs"] = standing.generation_ms
+        answer["hintsNotFollowed"] = await _hints_not_followed(parts, account_id, jobId)
     if standing.status == jobs.FAILED:
         answer["error"] = standing.error
     return JSONResponse(answer)
@@ -120,6 +122,7 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
     async with parts.database.reading() as session:
         standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
         newest = await products.list_products(session, account_id=account_id, limit=PRODUCTS_OFFERED)
+        under_way = await job_history.newest_open_of_owner(session, account_id=account_id)
     offered = _told_apart(newest)
     chosen = form.text(in_garment(0, PRODUCT))
     if chosen and chosen not in offered:
@@ -131,6 +134,7 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
         form=form,
         errors=errors or {},
         standing=standing,
+        under_way=under_way,
         products=list(offered.items()),
         samples=[(garment.name, garment.label) for garment in samples.GARMENTS],
         sample_details=json.dumps(
@@ -163,6 +167,14 @@ async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dic
         "garments": garments,
         "elapsedMs": round((datetime.now(UTC) - job.created_at).total_seconds() * 1000),
     }
+
+
+async def _hints_not_followed(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> list[str]:
+    """By the names of the fields."""
+    identifier = uuid.UUID(job_id)
+    job = await parts.database.read(lambda session: jobs.find_job(session, job_id=identifier, account_id=account_id))
+    report = in_words.report_of(job) if job else None
+    return [in_words.hint_name(name) for name in report.hints_not_applied] if report else []
 
 
 async def _means(parts: ApiParts, account_id: uuid.UUID) -> dict[str, Any]:

@@ -23,9 +23,18 @@ function readGarment(number) {
   return garment;
 }
 
+// As the server sees it: a further garment of which nothing was said is none.
+function isFilled(number) {
+  const at = `garments[${number}].`;
+  const texts = ["garmentImageUrl", "garmentBackImageUrl", "productId", "productId.other", "sample", ...HINTS];
+  const files = ["garmentImageUrl.file", "garmentBackImageUrl.file"];
+  return value(`${at}source`) !== "upload" || texts.some((name) => value(at + name))
+    || files.some((name) => playground.elements[at + name].files.length);
+}
+
 function readLook() {
   const sample = value("personSource") === "sample";
-  const numbers = [0, ...further.filter((fold) => !fold.hidden).map((fold) => Number(fold.dataset.further))];
+  const numbers = [0, ...further.filter((fold) => !fold.hidden).map((fold) => Number(fold.dataset.further)).filter(isFilled)];
   return {
     person: { file: sample ? "portrait.jpg" : fileName("customerPhotoBase64", "person.jpg") },
     garments: numbers.map(readGarment),
@@ -56,14 +65,19 @@ function curl(look) {
     file !== undefined
       ? `"data:${mediaType(file)};base64,$(base64 -w0 ${quoted(file)})"`
       : JSON.stringify(address ?? text).replace(/[\\$`]/g, "\\$&"));
-  return `job=$(curl --silent --show-error "${base}${path(look)}" \\
+  return `curl --silent --show-error "${base}${path(look)}" \\
   -H "Authorization: Bearer $TRYON_KEY" -H "Content-Type: application/json" \\
-  --data-binary @- <<END | sed 's/.*"jobId": *"\\([^"]*\\)".*/\\1/'
+  --data-binary @- <<END | tee job.json
 ${body}
 END
-)
-curl --silent --show-error "${base}/api/v1/tryon/$job" -H "Authorization: Bearer $TRYON_KEY" -H "Prefer: wait=25" |
-  sed 's/.*base64,\\([^"]*\\)".*/\\1/' | base64 -d >result.jpg`;
+job=$(sed 's/.*"jobId": *"\\([^"]*\\)".*/\\1/' job.json)
+curl --silent --show-error --globoff "${base}/api/v1/tryon/$job" \\
+  -H "Authorization: Bearer $TRYON_KEY" -H "Prefer: wait=25" >answer.json
+if grep -q base64, answer.json; then
+  sed 's/.*base64,\\([^"]*\\)".*/\\1/' answer.json | base64 -d >result.jpg
+else
+  cat answer.json # why there is no picture
+fi`;
 }
 
 function python(look) {

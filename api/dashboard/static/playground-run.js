@@ -81,7 +81,7 @@ function end(panel) {
   place("outcome").scrollIntoView({ block: "start" });
 }
 
-function finish(jobId, ended, photo) {
+async function finish(jobId, ended, photo) {
   if (ended.means) showMeans(ended);
   if (ended.status !== "completed") {
     place("failure").textContent = ended.error;
@@ -96,7 +96,10 @@ function finish(jobId, ended, photo) {
   place("job").href = `/dashboard/jobs/${jobId}`;
   const seconds = (ended.generationTimeMs / 1000).toFixed(1);
   place("took").textContent = `Made in ${seconds} s. Move the slider to compare.`;
+  place("not-followed").hidden = !ended.hintsNotFollowed.length;
+  place("not-followed").querySelector("span").textContent = ended.hintsNotFollowed.join(", ");
   slide();
+  await Promise.allSettled([place("before").decode(), place("after").decode()]); // they have their height from here on
   end("done");
   say(`Your picture is ready. It took ${seconds} seconds.`);
 }
@@ -127,7 +130,7 @@ playground.addEventListener("submit", async (event) => {
     showStage({ stage: "queue", words: "In the queue", elapsedMs: 0 });
     place("outcome").scrollIntoView({ block: "nearest" });
     place("outcome-heading").focus({ preventScroll: true }); // the button that had the focus is disabled by now
-    finish(body.jobId, await watch(body.jobId), photo);
+    await finish(body.jobId, await watch(body.jobId), photo);
   } catch {
     trouble("The service cannot be reached. Nothing was started; try again in a moment.");
   } finally {

@@ -109,7 +109,14 @@ async def test_every_form_is_refused_without_its_token(api: Api) -> None:
                 method, path, headers={"Sec-Fetch-Site": "same-origin"}, data={"form_token": "x" * 64}
             )
             assert answer.status_code == 403, (method, path, answer.status_code, answer.text)
-            assert "open for too long" in words(answer), (method, path)
+            assert "from before you signed in last" in words(answer), (method, path)
+
+
+async def test_a_stranger_whose_cookie_was_not_kept_is_told_so(stranger: Browser) -> None:
+    for page in ("log-in", "sign-up", "forgot"):
+        answer = await stranger.client.post(f"/dashboard/{page}", data={"form_token": "x" * 64})
+        assert answer.status_code == 403
+        assert "did not keep its cookie" in words(answer)
 
 
 async def test_a_blocked_account_may_look_and_do_nothing(api: Api, browser: Browser) -> None:

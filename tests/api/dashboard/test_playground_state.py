@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -8,12 +9,13 @@ import pytest
 from temporalio.client import Client
 
 from api.dashboard.stages import QUEUE, Stage, stage_in, stage_of
-from domain.jobs import jobs
+from domain.jobs import backfills, jobs
 from domain.object_keys import result_key
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser
 from tests.factories import PLANS, create_caller, create_job, new_job
 from tests.pictures import encoded
+from workflows.contracts import RenderReport
 from workflows.progress import Progress
 
 
@@ -61,12 +63,40 @@ async def test_a_completed_job_tells_its_time_and_what_is_left(api: Api, browser
     now = datetime.now(UTC)
     async with api.parts.database.transaction() as session:
         await jobs.complete_job(
-            session, job_id=job_id, result_key=key, engine="warp", report={}, keep=timedelta(hours=1), now=now
+            session,
+            job_id=job_id,
+            result_key=key,
+            engine="warp",
+            report=RenderReport(hints_not_applied={"size": "It is no size."}).model_dump(mode="json"),
+            keep=timedelta(hours=1),
+            now=now,
         )
     answer = (await state(browser, job_id)).json()
     assert answer.pop("generationTimeMs") >= 0
     assert answer.pop("means").startswith("This uses 1 generation. You have 249 left in this period")
-    assert answer == {"status": "completed", "refusal": None}
+    assert answer == {"status": "completed", "refusal": None, "hintsNotFollowed": ["size"]}
+
+
+async def test_what_is_under_way_is_found_again_after_a_reload(api: Api, browser: Browser) -> None:
+    own, of_a_backfill = (replace(new_job(api.caller), api_key_id=None) for _ in range(2))
+    of_a_program = new_job(api.caller)
+    async with api.parts.database.transaction() as session:
+        for number, each in enumerate((own, of_a_program, of_a_backfill)):
+            await jobs.accept_job(session, PLANS, each, now=datetime.now(UTC) + timedelta(seconds=number))
+        await backfills.note_job(
+            session,
+            account_id=api.caller.account_id,
+            key="one",
+            backfill_id="b",
+            job_id=of_a_backfill.job_id,
+            now=datetime.now(UTC),
+        )
+    assert f'href="/dashboard/jobs/{own.job_id}">See how it goes' in (await browser.get("/playground")).text
+    async with api.parts.database.transaction() as session:
+        await jobs.fail_job(
+            session, job_id=own.job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
+        )
+    assert "under way" not in (await browser.get("/playground")).text
 
 
 async def test_a_failed_job_tells_why_and_costs_nothing(api: Api, browser: Browser) -> None:
