@@ -11,6 +11,7 @@ from pathlib import Path
 from cli.checks import all_checks
 from cli.embedded_metrics import metrics_addresses, metrics_environment
 from domain import migrations
+from domain.operation import operators
 from runtime.database import Database
 from runtime.embedded.child import Child, ChildSpec, marked_environment
 from runtime.embedded.leftovers import stop_leftovers
@@ -28,6 +29,8 @@ READY_SECONDS = 60.0
 
 GPU_WORKER_STOP_SECONDS = 75.0
 """Longer than its own graceful shutdown."""
+
+NO_OPERATOR = "  No operator yet, so nobody can approve orders: sign up, then run tryon operator add you@example.com"
 
 OUR_PROCESSES = {"api": "api.main", "worker-cpu": "worker_cpu.main", "worker-gpu": "worker_gpu.main"}
 
@@ -114,6 +117,16 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
     }
 
 
+async def has_operator(settings: Settings) -> bool:
+    """Whether anybody sees the admin pages."""
+    database = Database(settings.database)
+    try:
+        async with database.reading() as session:
+            return bool(await operators.list_operators(session))
+    finally:
+        await database.close()
+
+
 def _port(address: str) -> int:
     return int(address.rpartition(":")[2])
 
@@ -169,6 +182,8 @@ class EmbeddedStack:
             starting.result()
             for name, address in record.addresses.items():
                 self._say(f"  {name:<12} {address}")
+            if not await has_operator(settings):
+                self._say(NO_OPERATOR)
             self._say("Ready. Ctrl-C stops everything.")
             await supervisor.watch(stop)
         finally:

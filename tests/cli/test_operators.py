@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 from typer.testing import CliRunner, Result
 
+from cli.embedded import has_operator
 from cli.main import app
 from domain.entrance import logins
 from domain.mail import mails
@@ -46,6 +47,12 @@ def in_database(work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
             await database.close()
 
     return asyncio.run(run())
+
+
+def test_a_service_without_operators_is_told_from_one_with() -> None:
+    assert not asyncio.run(has_operator(Settings()))
+    tryon("operator", "add", EMAIL)
+    assert asyncio.run(has_operator(Settings()))
 
 
 def test_an_operator_is_added_and_removed_and_that_is_written_down() -> None:

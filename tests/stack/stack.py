@@ -27,11 +27,16 @@ NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_
 
 @dataclass
 class Stack:
-    """A running stack and a caller of its API."""
+    """A running stack and a caller of its API.
+
+    Attributes:
+        said: What it printed until it was ready.
+    """
 
     data_dir: Path
     process: subprocess.Popen[str]
     client: httpx.Client
+    said: str
 
     @property
     def record(self) -> StackRecord:
@@ -137,7 +142,7 @@ def running_stack(data_dir: Path, key: str | None = None) -> Iterator[Stack]:
     key = key or create_key(data_dir, "owner@example.com")
     headers = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=record.addresses["API"], headers=headers, timeout=30, trust_env=False) as client:
-        stack = Stack(data_dir, process, client)
+        stack = Stack(data_dir, process, client, "".join(said))
         try:
             yield stack
         finally:

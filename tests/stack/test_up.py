@@ -43,11 +43,14 @@ def test_a_second_up_finds_what_the_first_left_and_no_process_stays(
         key = first.client.headers["Authorization"].removeprefix("Bearer ")
         job_id = first.post({"customerPhotoBase64": portrait, "garmentImageUrl": sweater, "category": "upper_body"})
         first.finished(job_id)
+        assert "tryon operator add" in first.said, "nobody is one yet"
+        assert first.tryon("operator", "add", "owner@example.com").returncode == 0
         assert first.stop() == []
         assert not (tmp_path / "stack.json").exists()
     assert create_key(tmp_path, "made-while-nothing-runs@example.com").startswith("vto_live_")
     with running_stack(tmp_path, key) as second:
         picture_of(second.finished(job_id))
+        assert "tryon operator add" not in second.said
         children = psutil.Process(second.process.pid).children(recursive=True)
         down = second.tryon("down")
         assert down.returncode == 0
