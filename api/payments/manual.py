@@ -1,4 +1,4 @@
-"""Orders that an operator approves: for services that send invoices, and for trying everything out."""
+"""Orders that an operator approves: for services that collect by other means, and for trying everything out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.tables import Payment
 class ManualPayments:
     """Takes no money itself."""
 
-    name, label, online = "manual", "Invoice", False
+    name, label, online = "manual", "By hand", False
 
     async def begin(self, payment: Payment, *, subject: str, return_url: str, cancel_url: str, now: datetime) -> None:
         """There is no page; the order waits for an operator."""

@@ -128,7 +128,7 @@ async def order_plan(
     if ordered is not None:
         return ordered
     price = plan_price(plans, account, plan)
-    if await session.scalar(select(Payment.id).where(*_waiting(account_id), Payment.kind == PLAN).limit(1)):
+    if await waiting_plan_order(session, account_id=account_id) is not None:
         raise OrderRefusedError("You have ordered a plan already. Withdraw that order first.")
     return await _place(
         session,
@@ -143,6 +143,11 @@ async def order_plan(
             created_at=now,
         ),
     )
+
+
+async def waiting_plan_order(session: AsyncSession, *, account_id: uuid.UUID) -> Payment | None:
+    """The open order of another plan, beside which no second one is taken."""
+    return await session.scalar(select(Payment).where(*_waiting(account_id), Payment.kind == PLAN).limit(1))
 
 
 def _waiting(account_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:

@@ -63,8 +63,10 @@ async def order_topup(request: Request) -> Response:
 async def ask_for_plan(request: Request) -> Response:
     """Repeat what the plan gives and what changes."""
     parts, name = parts_of(request), request.query_params.get("plan", "")
+    account_id = visitor_of(request).account_id
     async with parts.database.reading() as session:
-        account = await accounts.get_account(session, account_id=visitor_of(request).account_id)
+        account = await accounts.get_account(session, account_id=account_id)
+        waiting = await orders.waiting_plan_order(session, account_id=account_id)
     try:
         price = orders.plan_price(parts.plans, account, name)
     except OrderRefusedError as refused:
@@ -76,6 +78,7 @@ async def ask_for_plan(request: Request) -> Response:
         plan=parts.plans.get(name),
         price=price,
         before=account,
+        waiting=waiting,
         order=uuid.uuid4(),
         provider=parts.payments,
     )

@@ -15,7 +15,6 @@ from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from domain import accounts
 from domain.billing import orders, payments, statements
-from domain.billing.payments import OPEN
 from domain.money import quota
 from domain.money.plans import terms_of
 from domain.money.usage import usage_of
@@ -55,6 +54,7 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
         usage = await usage_of(session, parts.plans, account_id=account_id, now=now)
         left = await quota.generations_left(session, parts.plans, account=account, now=now)
         placed = await payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1)
+        waiting = await orders.waiting_plan_order(session, account_id=account_id)
         movements = await statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place)
     more, movements = len(movements) > PER_PAGE, movements[:PER_PAGE]
     terms = terms_of(account, parts.plans)
@@ -68,7 +68,7 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
         terms=terms,
         plans=orders.orderable_plans(parts.plans),
         packs=() if terms.trial_days is not None else parts.plans.topup_packs,
-        plan_waits=any(each.plan is not None and each.status == OPEN for each in placed),
+        waiting=waiting,
         orders=placed[:NEWEST_ORDERS],
         more_orders=len(placed) > NEWEST_ORDERS,
         movements=movements,

@@ -92,12 +92,14 @@ async def test_a_pack_from_the_button_to_the_ledger(api: Api, browser: Browser) 
     asked = await browser.get("/billing/top-up?generations=250")
     read = words(asked)
     assert "250 generations Each $0.20 In all $50.00" in read
-    assert "we approve the order" in read
+    assert "Whoever runs Fitting Room gets your order and arranges the payment with you" in read
+    assert "invoice" not in read, "nobody sends one"
     fields = {name: hidden(asked.text, name) for name in ("order", "generations")}
     placed = await browser.post("/billing/top-up", fields, page="/billing/top-up?generations=250")
     order = await browser.follow(placed)
     assert "Your order is placed" in words(order)
     assert "State open Price $50.00" in words(order)
+    assert "It waits for whoever runs Fitting Room" in words(order)
     [payment] = await orders_of(api)
     assert (payment.generations, payment.price_cents, payment.provider) == (250, 5000, "manual")
     await approve(api, payment)
@@ -127,10 +129,27 @@ async def test_a_plan_says_what_ends_and_what_stays(api: Api, browser: Browser) 
     [payment] = await orders_of(api)
     assert (payment.plan, payment.price_cents, payment.status) == ("growth", 14900, "open")
     waiting = await browser.get("/billing")
-    assert "You have ordered another plan" in words(waiting)
+    assert "You have ordered another plan: Growth" in words(waiting)
     assert "billing/plan?plan=" not in waiting.text
+    assert f'<a href="/dashboard/billing/orders/{payment.id}">Growth</a>' in waiting.text
     await approve(api, payment)
     assert "Growth Generations used 0 of 1,000" in words(await browser.get("/billing"))
+
+
+async def test_beside_an_open_order_another_plan_offers_no_button(api: Api, browser: Browser) -> None:
+    page = "/billing/plan?plan=growth"
+    await browser.post("/billing/plan", {"plan": "growth"}, page=page)
+    [payment] = await orders_of(api)
+    asked = await browser.get("/billing/plan?plan=scale")
+    assert "Withdraw that order first" in words(asked)
+    assert f'<a href="/dashboard/billing/orders/{payment.id}">Growth</a>' in asked.text
+    assert 'action="/dashboard/billing/plan"' not in asked.text
+    await browser.post(f"/billing/orders/{payment.id}/withdraw", page=page)
+    assert "Order Scale for $399.00" in words(await browser.get("/billing/plan?plan=scale"))
+
+
+async def test_who_is_asked_for_more_than_the_largest_plan(browser: Browser) -> None:
+    assert "Ask whoever runs Fitting Room: volume and price" in words(await browser.get("/billing"))
 
 
 async def test_a_trial_is_asked_to_choose_a_plan(api: Api, digester: KeyDigester) -> None:
@@ -138,6 +157,7 @@ async def test_a_trial_is_asked_to_choose_a_plan(api: Api, digester: KeyDigester
     browser = await signed_in(api, caller.account_id)
     read = words(await browser.get("/billing"))
     assert "A trial cannot be topped up" in read
+    assert "a trial has no such price. Choose a plan ; packs can be ordered once it has begun" in read
     assert "Choose Starter" in read
     refused = await browser.get("/billing/top-up?generations=50")
     assert (refused.status_code, "A trial cannot be topped up" in words(refused)) == (422, True)
