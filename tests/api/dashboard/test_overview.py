@@ -68,9 +68,10 @@ async def test_a_new_account_is_shown_the_way_until_it_has_gone_it(api: Api) -> 
     async with api.parts.database.transaction() as session:
         await products.register_product(session, account_id=caller.account_id, new_id=new.job_id, values=values)
         await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
-    text = words(await browser.get("/"))
-    assert "First steps" not in text
-    assert "1 in progress" in text
+    page = await browser.get("/")
+    assert "First steps" not in words(page)
+    for shown in (page, await browser.get("/billing")):
+        assert '<a href="/dashboard/jobs?status=processing">1 in progress</a>' in shown.text
 
 
 async def test_a_trial_that_is_over_says_what_to_do(api: Api) -> None:
