@@ -47,10 +47,10 @@ async def fetch_logo(request: Request) -> Response:
     except TimeoutError:
         return redirect("/settings", "logo_takes_long")
     except TryOnError as error:
-        return await _refused(request, error, url)
+        return await _refused(request, error, url, enabled=enabled)
     except (RPCError, RuntimeError) as error:
         log.warning("a logo could not be fetched: Temporal did not answer", reason=str(error)[:200])
-        return await _refused(request, TryOnError("storage_unavailable"), url)
+        return await _refused(request, TryOnError("storage_unavailable"), url, enabled=enabled)
     return redirect("/settings", "logo_on" if enabled else "logo_kept")
 
 
@@ -105,7 +105,9 @@ async def preview(request: Request, ground: Ground = Ground.LIGHT) -> Response:
     return Response(jpeg, media_type="image/jpeg")
 
 
-async def _refused(request: Request, error: TryOnError, url: str) -> Response:
+async def _refused(request: Request, error: TryOnError, url: str, *, enabled: bool) -> Response:
+    """The page with the form as it was sent."""
     kept = "" if error.code == "logo_url_refused" else " What was set before stays as it was."
-    errors, values = {"logo_url": f"{error.sentence}{kept}"}, {"logo_url": url[:MAX_URL_LENGTH]}
+    errors = {"logo_url": f"{error.sentence}{kept}"}
+    values = {"logo_url": url[:MAX_URL_LENGTH], "enabled": "yes" if enabled else ""}
     return await show_settings(request, error.entry.status or 422, errors=errors, values=values)

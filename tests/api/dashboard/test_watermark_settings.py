@@ -106,6 +106,14 @@ async def test_a_logo_can_be_on_at_once(served: Api) -> None:
     assert found.enabled
 
 
+@pytest.mark.parametrize(("before", "sent"), [(False, {"enabled": "yes"}), (True, {})])
+async def test_a_refused_form_comes_back_as_it_was_sent(api: Api, *, before: bool, sent: dict[str, str]) -> None:
+    await with_logo(api, enabled=before)
+    answer = await set_it(await signed_in(api), logo_url="http://shop.example/logo.png", **sent)
+    assert answer.status_code >= 400
+    assert ('name="enabled" value="yes" checked' in answer.text) is bool(sent)
+
+
 async def test_a_logo_that_cannot_be_had_leaves_the_one_before(served: Api) -> None:
     await with_logo(served, enabled=True)
     browser = await signed_in(served)
