@@ -142,6 +142,13 @@ async def find_payment(session: AsyncSession, *, payment_id: uuid.UUID, account_
     return await session.scalar(select(Payment).where(Payment.id == payment_id, Payment.account_id == account_id))
 
 
+async def find_with_owner(session: AsyncSession, *, payment_id: uuid.UUID) -> tuple[Payment, Account] | None:
+    """An order of anybody's and the account that placed it; for operators."""
+    query = select(Payment, Account).join(Account, Account.id == Payment.account_id).where(Payment.id == payment_id)
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
 async def page_of_account(
     session: AsyncSession, *, account_id: uuid.UUID, limit: int, after: Place | None = None
 ) -> Sequence[Payment]:

@@ -24,6 +24,7 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
         await owner.press("Order Growth for $149.00")
         await operator.open("/admin/payments")
         await operator.press(f"Approve Plan Growth of {owner.email}")
+        await operator.press("Approve $149.00")
         await operator.reads("The payment is approved")
 
         await owner.visit("Billing")
@@ -32,6 +33,7 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
         await owner.press("Order for $40.00")
         await operator.open("/admin/payments")
         await operator.press(f"Approve 250 generations of {owner.email}")
+        await operator.press("Approve $40.00")
         await operator.reads("The payment is approved")
 
         await owner.visit("Billing")

@@ -31,6 +31,21 @@ async def list_payments(request: Request) -> Response:
     return await _list_page(request)
 
 
+@router.get("/admin/payments/{paymentId}/approve")
+async def ask_to_approve(request: Request, paymentId: str) -> Response:
+    """Repeat who paid how much, and what is credited for it."""
+    parts, payment_id = parts_of(request), identifier(paymentId, "order")
+    async with parts.database.reading() as session:
+        found = await payments.find_with_owner(session, payment_id=payment_id)
+    if found is None:
+        raise PageRefused(404, "There is no such order.")
+    order, account = found
+    if order.status != payments.OPEN:
+        return redirect("/admin/payments", "payment_decided_before")
+    plan = parts.plans.plans.get(order.plan) if order.plan is not None else None
+    return page(request, "admin/approve.html", order=order, account=account, plan=plan)
+
+
 @router.post("/admin/payments/{paymentId}/approve")
 async def approve(request: Request, paymentId: str) -> Response:
     """The money is there: credit what was bought."""

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api.dashboard.admin import payments as pages
+from domain import accounts
 from domain.billing import orders
 from domain.money.usage import usage_of
 from domain.operation import audit
@@ -30,6 +31,11 @@ async def ordered(api: Api, caller: Caller, generations: int = 50) -> uuid.UUID:
             now=datetime.now(UTC),
         )
     return payment.id
+
+
+async def email_of(api: Api, caller: Caller) -> str:
+    async with api.parts.database.reading() as session:
+        return (await accounts.get_account(session, account_id=caller.account_id)).email
 
 
 async def standing(api: Api, payment_id: uuid.UUID) -> tuple[str, uuid.UUID | None, str | None]:
@@ -61,6 +67,36 @@ async def test_an_approved_pack_is_credited_once(api: Api, operator: Browser, cu
     assert await standing(api, payment_id) == ("paid", operator.account_id, None)
     assert await acts(api, customer) == [("payment.approved", operator.account_id)]
     assert str(payment_id) not in (await operator.get(PAGE)).text
+
+
+async def test_approving_is_asked_about_first(api: Api, operator: Browser, customer: Caller) -> None:
+    payment_id = await ordered(api, customer)
+    page = await operator.get(PAGE)
+    assert f'action="/dashboard{PAGE}/{payment_id}/approve"' not in page.text
+    assert f'href="/dashboard{PAGE}/{payment_id}/approve"' in page.text
+    asked = await operator.get(f"{PAGE}/{payment_id}/approve")
+    said = words(asked)
+    assert f"Has {await email_of(api, customer)} paid $10.00?" in said
+    assert "50 generations are credited at once" in said
+    assert await standing(api, payment_id) == ("open", None, None)
+    await operator.post(f"{PAGE}/{payment_id}/approve")
+    assert await in_packs(api, customer) == 50
+    assert "decided before" in words(await operator.follow(await operator.get(f"{PAGE}/{payment_id}/approve")))
+
+
+async def test_approving_a_plan_says_what_becomes_of_the_account(api: Api, operator: Browser, customer: Caller) -> None:
+    async with api.parts.database.transaction() as session:
+        payment = await orders.order_plan(
+            session, PLANS, account_id=customer.account_id, plan="growth", provider="manual", now=datetime.now(UTC)
+        )
+    said = words(await operator.get(f"{PAGE}/{payment.id}/approve"))
+    assert "The account is put on Growth at once: a new period begins with 1,000 generations" in said
+    assert "Approve $149.00" in said
+
+
+@pytest.mark.parametrize("payment_id", ["x", str(uuid.uuid4())])
+async def test_an_order_that_there_is_not_is_not_asked_about(operator: Browser, payment_id: str) -> None:
+    assert (await operator.get(f"{PAGE}/{payment_id}/approve")).status_code == 404
 
 
 async def test_a_rejected_order_credits_nothing_and_says_why(api: Api, operator: Browser, customer: Caller) -> None:
