@@ -11,9 +11,11 @@ from typing import Any
 
 import httpx
 import pytest
+from markupsafe import escape
 from PIL import Image
 from temporalio.client import Client
 
+from api.dashboard.rendering import STATIC
 from domain.products.products import public_id, register_product
 from domain.products.registrations import new_registration_id, product_id_of
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue
@@ -282,3 +284,16 @@ async def test_pages_hold_every_product_once(api: Api, browser: Browser) -> None
         path = "/products" + older[1].replace("&amp;", "&")
     assert seen == [f"Shirt {number:03}" for number in reversed(range(100))]
     assert (await browser.get("/products?after=nonsense")).status_code == 400
+
+
+async def test_a_long_name_is_shown_in_two_lines_and_told_in_full(api: Api, browser: Browser) -> None:
+    name = 'Coat with "buttons" ' + "x" * 180
+    await rows(api, {"name": name})
+    assert f'title="{escape(name)}"' in (await browser.get("/products")).text
+    css = (STATIC / "dashboard.css").read_text()
+    assert re.search(r"\.garment \.name \{[^}]*-webkit-line-clamp: 2;[^}]*overflow: hidden", css)
+
+
+async def test_the_kind_promises_what_it_does(browser: Browser) -> None:
+    shown = words(await browser.get("/products/new"))
+    assert "Decides what is put on first in an outfit" in shown
