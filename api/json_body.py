@@ -21,6 +21,10 @@ LONGEST_HEADER = 1000
 """Characters of a header that repeats what the caller sent."""
 
 
+WORDINGS = {"literal_error": "must be {expected}", "string_too_long": "must have at most {max_length} characters"}
+"""What people read of the commonest complaints, by pydantic's names for them."""
+
+
 class WireModel(BaseModel):
     """camelCase on the wire; unknown fields are kept aside so that the answer can name them."""
 
@@ -57,7 +61,7 @@ def parse_body(body: bytes, model: type[Model]) -> tuple[Model, InlinePictures]:
     try:
         return model.model_validate_json(text), pictures
     except ValidationError as error:
-        raise refusal(error.errors(include_url=False, include_context=False, include_input=False)) from None
+        raise refusal(error.errors(include_url=False, include_input=False)) from None
 
 
 def refusal(complaints: Sequence[Any]) -> TryOnError:
@@ -65,7 +69,14 @@ def refusal(complaints: Sequence[Any]) -> TryOnError:
     first = complaints[0]
     if first["type"] == "json_invalid":
         return TryOnError("json_invalid")
-    return TryOnError("field_invalid", f"{field_name(first['loc']) or 'The request body'}: {first['msg']}.")
+    return TryOnError("field_invalid", f"{field_name(first['loc']) or 'The request body'}: {_said(first)}.")
+
+
+def _said(complaint: Mapping[str, Any]) -> str:
+    """What is wrong with a field: in our words where there are some, else in pydantic's."""
+    facts = {name: str(value).replace("'", "") for name, value in complaint.get("ctx", {}).items()}
+    wording = WORDINGS.get(complaint["type"])
+    return wording.format(**facts) if wording else str(complaint["msg"]).removeprefix("Value error, ")
 
 
 def field_name(location: Sequence[int | str]) -> str:

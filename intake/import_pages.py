@@ -17,10 +17,15 @@ PAGE_ROWS = 25 * ROWS_AT_ONCE
 
 
 class SkippedRow(BaseModel):
-    """A row that cannot be registered, and why; the sentence begins with the name of the column."""
+    """A row that cannot be registered, and why; the sentence begins with the name of the column.
+
+    Attributes:
+        external_id: What the file says; empty where it says nothing.
+    """
 
     number: int
     sentence: str
+    external_id: str = ""
 
 
 class ImportPlan(BaseModel):

@@ -118,7 +118,7 @@ class ImportService:
         read = await asyncio.gather(*(self._outcomes(import_id, number) for number in pages))
         outcomes = [outcome for page in read for outcome in page]
         rows = [_told(outcome) for outcome in outcomes]
-        rows += [Row(row.number, "", "skipped", row.sentence) for row in plan.skipped]
+        rows += [Row(row.number, row.external_id, "skipped", row.sentence) for row in plan.skipped]
         state = "done" if len(outcomes) >= plan.rows else await self._state(import_id)
         return Import(import_id, plan, len(outcomes), state, sorted(rows, key=lambda row: row.number))
 
@@ -204,7 +204,7 @@ def _row(row: GoodRow) -> ImportRow:
 
 
 def _skipped(row: BadRow) -> SkippedRow:
-    return SkippedRow(number=row.number, sentence=row.sentence)
+    return SkippedRow(number=row.number, sentence=row.sentence, external_id=row.external_id)
 
 
 def _told(outcome: RowOutcome) -> Row:

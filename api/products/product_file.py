@@ -14,6 +14,7 @@ from api.pictures import PictureReader
 from api.products.reading import BACK, FRONT, ReadProduct, read_product
 from api.products.schemas import CreateProduct
 from domain.errors import TryOnError
+from domain.products.products import LONGEST_EXTERNAL_ID
 from imaging.data_uri import is_data_uri
 from imaging.limits import ImageLimits
 
@@ -21,6 +22,11 @@ EXTERNAL_ID = "externalId"
 COLUMNS = [str(item.alias) for item in CreateProduct.model_fields.values()]
 NEEDED = [EXTERNAL_ID, "name", "category", FRONT]
 DELIMITERS = ",;"
+
+HOW_TO_SAVE = "in Excel choose Save as, then CSV UTF-8"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIFF")
+"""How PDF files, workbooks and pictures begin."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,15 @@ class GoodRow:
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row that cannot, and why; the sentence begins with the name of the field."""
+    """A row that cannot, and why; the sentence begins with the name of the field.
+
+    Attributes:
+        external_id: What the file says, shortened; empty where it says nothing.
+    """
 
     number: int
     sentence: str
+    external_id: str = ""
 
 
 @dataclass
@@ -75,7 +86,8 @@ def read_product_file(data: bytes, limits: ImageLimits, most_rows: int | None = 
             if (earlier := seen.setdefault(row.external_id, number)) != number:
                 raise TryOnError("field_invalid", f"{EXTERNAL_ID}: is that of row {earlier} too.")
         except TryOnError as error:
-            found.bad.append(BadRow(number, error.sentence))
+            said = dict(zip(header, cells, strict=False)).get(EXTERNAL_ID, "").strip()
+            found.bad.append(BadRow(number, error.sentence, said[:LONGEST_EXTERNAL_ID]))
         else:
             found.good.append(row)
     return found
@@ -83,16 +95,24 @@ def read_product_file(data: bytes, limits: ImageLimits, most_rows: int | None = 
 
 def _rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Rows with their numbers, the header first."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"the file is not UTF-8 (byte {error.start})") from None
-    number = 0
+    text, number = _text(data), 0
     try:
         for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)), 1):
             yield number, cells
     except csv.Error as error:
         raise ValueError(f"row {number + 1} cannot be read: {error}") from None
+
+
+def _text(data: bytes) -> str:
+    if data.startswith(NO_TEXTS) or (b"\0" in data and not data.startswith(UTF_16_MARKS)):
+        raise ValueError(f"the file is no text, but something like a workbook, a PDF or a picture; {HOW_TO_SAVE}")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the file is not UTF-8 (byte {error.start}); {HOW_TO_SAVE}") from None
+    if not text.strip():
+        raise ValueError("the file is empty")
+    return text
 
 
 def _delimiter(text: str) -> str:
@@ -123,5 +143,5 @@ def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: 
     try:
         product = CreateProduct.model_validate(values)
     except ValidationError as error:
-        raise refusal(error.errors(include_url=False, include_context=False, include_input=False)) from None
+        raise refusal(error.errors(include_url=False, include_input=False)) from None
     return GoodRow(number, values[EXTERNAL_ID], read_product(product, PictureReader(limits)))

@@ -4,7 +4,7 @@ import pytest
 
 from api.products.product_file import BadRow, ProductFile, read_product_file
 from imaging.limits import ImageLimits
-from tests.pictures import data_uri
+from tests.pictures import data_uri, encoded
 
 URL = "https://shop.example/a.jpg"
 HEADER = "externalId,name,category,garmentImageUrl"
@@ -55,7 +55,7 @@ BAD_ROWS = {
     "no name": (row(name="  "), "name: is empty."),
     "no category": (row(category=""), "category: is empty."),
     "no picture": (row(garmentImageUrl=""), "garmentImageUrl: is empty."),
-    "another category": (row(category="feet"), "category: Input should be"),
+    "another category": (row(category="feet"), "category: must be upper_body, lower_body or full_body."),
     "a reserved name": (row(externalId="prod_1"), "externalId: "),
     "a picture over http": (row(garmentImageUrl="http://shop.example/a.jpg"), "garmentImageUrl: "),
     "a picture inside": ('SKU-1,Shirt,upper_body,"data:image/png;base64,AAAA"', "garmentImageUrl: must be"),
@@ -70,13 +70,23 @@ def test_a_bad_row_is_named_with_its_field(line: str, sentence: str) -> None:
 
 
 def test_an_optional_cell_is_judged_too() -> None:
-    assert complaint_about(row() + ",half", HEADER + ",garmentState").startswith("garmentState: Input should be")
+    assert complaint_about(row() + ",half", HEADER + ",garmentState") == "garmentState: must be open or closed."
 
 
 def test_one_name_twice_is_refused() -> None:
     found = read("\n".join([HEADER, row(), row(externalId="SKU-2"), row(name="Blouse")]))
     assert [good.number for good in found.good] == [2, 3]
-    assert found.bad == [BadRow(4, "externalId: is that of row 2 too.")]
+    assert found.bad == [BadRow(4, "externalId: is that of row 2 too.", "SKU-1")]
+
+
+def test_a_bad_row_says_which_name_the_file_gives_it() -> None:
+    lines = [HEADER, row(name=""), row(externalId="x" * 5000), row(externalId="prod_1"), row(externalId="")]
+    assert [bad.external_id for bad in read("\n".join(lines)).bad] == ["SKU-1", "x" * 128, "prod_1", ""]
+
+
+def test_sentences_are_for_people() -> None:
+    assert complaint_about(row(name="x" * 201)) == "name: must have at most 200 characters."
+    assert complaint_about(row(externalId="prod_1")).startswith("externalId: names that begin with prod_")
 
 
 def test_unknown_columns_are_ignored_and_named() -> None:
@@ -87,11 +97,17 @@ def test_unknown_columns_are_ignored_and_named() -> None:
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        (b"", "externalId, name, category, garmentImageUrl"),
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf\r\n", "the file is empty"),
+        (b"price", "externalId, name, category, garmentImageUrl"),
         (b"externalId,name,category\n", "garmentImageUrl"),
         (f"{HEADER},name\n".encode(), "two columns name"),
-        (f"{HEADER}\n".encode("utf-16"), "UTF-8"),
-        (f"{HEADER}\nSKU-1,Gr".encode() + b"\xf6\xdfe", "UTF-8"),
+        (f"{HEADER}\n".encode("utf-16"), "not UTF-8 .* Save as, then CSV UTF-8"),
+        (f"{HEADER}\nSKU-1,Gr".encode() + b"\xf6\xdfe", "not UTF-8 .* Save as, then CSV UTF-8"),
+        (b"%PDF-1.7\n", "the file is no text"),
+        (encoded(), "the file is no text"),
+        (b"PK\x03\x04xl/workbook.xml", "the file is no text"),
+        (b"a\0b", "the file is no text"),
         (f"{HEADER}\n{row(garmentImageUrl=data_uri(bytes(200_000)))}".encode(), "row 2"),
     ],
 )

@@ -34,6 +34,19 @@ EXAMPLE = {
     "size": "M",
 }
 
+COLUMN_NOTES = {
+    "externalId": "your own name for it, such as a SKU; at most 128 characters, one of a kind",
+    "name": "for people; at most 200 characters",
+    "category": "what it covers: upper_body, lower_body or full_body",
+    "garmentImageUrl": "picture of the front: an https:// address",
+    "garmentBackImageUrl": "picture of the back: an https:// address",
+    "garmentCategory": "its kind, such as t-shirt or jeans; at most 64 characters",
+    "garmentState": "open or closed",
+    "tuckState": "tucked or untucked",
+    "size": "such as M, 38 or W32/L34; at most 32 characters",
+}
+"""What each column of a file may hold, the needed ones first."""
+
 PROBLEMS = ("failed", "skipped")
 SHOWN = {"": "All rows", "problems": "Failed and skipped"}
 
@@ -59,12 +72,13 @@ async def import_file(request: Request) -> Response:
     form, parts = await read_form(request), parts_of(request)
     upload = form.file("file")
     if upload is None:
-        return await _import_page(request, "Choose a file.")
+        return await _import_page(request, "The file is empty, or none was chosen.")
     try:
         async with request.app.state.page_slots:
             found = await asyncio.to_thread(read_product_file, upload.data, parts.limits, MOST_ROWS)
     except ValueError as error:
-        return await _import_page(request, f"This file cannot be read: {error}.")
+        sentence = str(error)
+        return await _import_page(request, f"{sentence[:1].upper()}{sentence[1:]}.")
     if not found.good:
         return await _import_page(request, "None of its rows can be registered.", bad=found.bad)
     try:
@@ -115,7 +129,7 @@ async def _import_page(
         recent=await _service(request).recent(),
         most_rows=MOST_ROWS,
         largest=LARGEST_FILE_BYTES,
-        columns=COLUMNS,
+        columns=COLUMN_NOTES,
         needed=NEEDED,
     )
 

@@ -189,12 +189,12 @@ CATEGORY = {"garments[0].category": "upper_body"}
         (
             {**CATEGORY, "garments[2].category": "lower_body", "garments[2].size": "x" * 33},
             [PERSON, front(), front(2)],
-            (400, "garments[2].size", "String should have"),
+            (400, "garments[2].size", "must have at most 32 characters"),
         ),
         (
             {"garments[0].category": "head"},
             [PERSON, front()],
-            (400, "garments[0].category", "Input should be"),
+            (400, "garments[0].category", "must be upper_body, lower_body or full_body"),
         ),
         (
             {"garments[0].source": "product", "garments[0].productId": "no-such"},

@@ -8,6 +8,7 @@ import csv
 import io
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import get_args
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from api.dashboard.products import imports as pages
+from api.tryon.schemas import Category, GarmentState, TuckState
 from domain import accounts
 from tests.api.catalogue import SHOP, Catalogue, opened_catalogue
 from tests.api.conftest import Api, OpenApi
@@ -77,7 +79,7 @@ async def test_rows_are_created_updated_and_left_alone(catalogue: Catalogue) -> 
         3: ("SKU-1", "updated", ""),
         4: ("SKU-2", "updated", ""),
         5: ("SKU-3", "failed", "garmentImageUrl: The garment picture could not be downloaded."),
-        6: ("", "skipped", "name: is empty."),
+        6: ("SKU-4", "skipped", "name: is empty."),
         **{row: (f"SKU-{row + 53}", "created", "") for row in (7, 8, 9)},
     }
     path = answer.headers["Location"].removeprefix("/dashboard")
@@ -138,7 +140,10 @@ async def test_an_import_whose_run_is_gone_is_called_stopped(api: Api, waiting: 
         (HEADER, (), "None of its rows can be registered"),
         (HEADER, ("SKU-1,,upper_body,x,M",), "Row 2: name: is empty."),
         ("name,price", ("x,y",), "there is no externalId, category, garmentImageUrl"),
-        (HEADER, tuple(map(line, range(5001))), "more than 5000 rows"),
+        (HEADER, tuple(map(line, range(5001))), "The file has more than 5000 rows"),
+        (HEADER, ("SKU-1,Shirt,feet,x,M",), "Row 2: category: must be upper_body, lower_body or full_body."),
+        (HEADER, (line(1, name="x" * 201),), "Row 2: name: must have at most 200 characters."),
+        ("%PDF-1.7", (), "The file is no text"),
     ],
 )
 async def test_a_file_of_which_nothing_comes_is_refused(
@@ -151,9 +156,21 @@ async def test_a_file_of_which_nothing_comes_is_refused(
 
 
 async def test_no_file_and_one_that_is_too_large(waiting: Browser) -> None:
-    assert "Choose a file." in words(await waiting.post("/products/import", files={"file": ("", b"")}))
+    for name in ("", "empty.csv"):
+        answer = await waiting.post("/products/import", files={"file": (name, b"")})
+        assert "The file is empty, or none was chosen." in words(answer)
     answer = await upload(waiting, "x" * pages.LARGEST_FILE_BYTES)
     assert answer.status_code == 413
+
+
+async def test_the_page_says_what_each_column_may_hold(waiting: Browser) -> None:
+    assert list(pages.COLUMN_NOTES)[: len(pages.NEEDED)] == pages.NEEDED
+    assert set(pages.COLUMN_NOTES) == set(pages.COLUMNS)
+    shown = words(await waiting.get("/products/import"))
+    for name, values in (("category", Category), ("garmentState", GarmentState), ("tuckState", TuckState)):
+        note = pages.COLUMN_NOTES[name]
+        assert f"{name} : {note}." in shown
+        assert all(value in note for value in get_args(values))
 
 
 async def test_the_template_can_be_imported_as_it_is(api: Api, waiting: Browser) -> None:
