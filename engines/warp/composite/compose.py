@@ -21,28 +21,32 @@ from engines.warp.composite.arms import (
     under_cuffs,
 )
 from engines.warp.composite.front import hands_in_front, head_in_front
-from engines.warp.composite.piece_light import PieceLight, read_light
+from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import exposure
-from engines.warp.composite.shadows import contact_shadow
+from engines.warp.composite.shadows import contact_shadow, shaded
 from engines.warp.composite.sharpness import crisper, edge_blur, softened
 from engines.warp.composite.zone import kept_outside
-from engines.warp.grain import grain_of
+from engines.warp.grain import grain_where_smooth
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
 
-GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.68, 0.28
+GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.28
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
 
-GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.042, 0.034, 0.03
+TOP_SHADOW = 0.45
+"""The same of a top on the trousers or the skirt that it hangs over."""
+
+GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
 
 SHADOW_GONE = 4.0
 """Distance at which nothing is left of a shadow, over its reach."""
 
-SEAM_FROM = 0.17
-"""Height below which a sleeve throws a shadow on the torso, in torso lengths; above, both are one surface."""
+SEAM_FROM, SEAM_FADES = 0.17, 0.25
+"""Height below which a sleeve throws a shadow on the torso, and over which that comes in, in torso lengths; above, both
+are one surface."""
 
 MIXED_WITH_OLD = 3
 """Width of what around the old garment shows a little of it, pixels."""
@@ -158,30 +162,34 @@ def _away_from_edges(layers: _Layers) -> NDArray[np.float32]:
 def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     """The plate with the garment and the bare arms before it."""
     photo, body, unit = scene.photo, scene.body, scene.body.shoulder_width
-    person, light = scene.plate.person, read_light(photo, scene.old, body)
+    person = scene.plate.person
+    light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
     shadow = contact_shadow(layers.cover, GARMENT_REACH * unit, GARMENT_SHADOW)
-    fallen = 1 - (1 - shadow) * person * (1 - _worn_over(scene, layers))
-    picture = plate * fallen[..., None]
+    worn_over = _worn_over(scene, layers)
+    fallen = 1 - (1 - shadow) * person * (1 - worn_over)
+    picture = shaded(plate, fallen)
+    below_top = contact_shadow(worn_over, GARMENT_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
     arms = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
-    for piece in layers.base:
-        factor = light.on_base(piece, arms, sleeved=bool(layers.sleeves))
-        picture = _laid_over(picture, piece, factor)
+    factors = [light.on_base(piece, arms, sleeved=bool(layers.sleeves)) for piece in layers.base]
+    level = lit_level(layers.base, factors)
+    for piece, factor in zip(layers.base, factors, strict=True):
+        picture = _laid_over(picture, piece, factor * below_top / level)
     # Before the wall arms and hands keep the edges that they have.
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
     on_arms = 1 - (1 - shadow) * layers.under_cuffs * person
-    bare = without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth) * on_arms[..., None]
+    bare = shaded(without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), on_arms)
     picture = _blended(picture, bare, layers.bare_arms)
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
-    return _with_sleeves(picture, fallen, layers, light, np.maximum(person, layers.on_body))
+    return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
 
 
 def _with_sleeves(
     picture: NDArray[np.float32],
     fallen: NDArray[np.float32],
     layers: _Layers,
-    light: PieceLight,
+    lit: tuple[PieceLight, np.float32],
     below: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """The picture with the sleeves and their shadow.
@@ -191,19 +199,20 @@ def _with_sleeves(
         fallen: ``(h, w)`` factor of the shadows that have fallen on it. Shadows do not add up: a sleeve's only makes
             it as dark as itself.
         layers: The garment.
-        light: On its pieces.
+        lit: Light on its pieces, and how much of it falls on its torso where that is lit.
         below: ``(h, w)`` cover of what a shadow may fall on: the person and the garment's own torso.
     """
+    light, level = lit
     body, picture, fallen = light.body, picture.copy(), fallen.copy()
     reach = SLEEVE_REACH * body.shoulder_width
-    falls = ease((body.heights - SEAM_FROM) / 0.12) * below
+    falls = ease((body.heights - SEAM_FROM) / SEAM_FADES) * below
     for piece in layers.sleeves.values():
         window = window_of(piece.alpha > 0, round(SHADOW_GONE * reach))
         if piece.alpha[window].size:
             shadow = 1 - (1 - contact_shadow(piece.alpha[window], reach, SLEEVE_SHADOW)) * falls[window]
-            picture[window] *= np.minimum(shadow / fallen[window], 1)[..., None]
+            picture[window] = shaded(picture[window], np.minimum(shadow / fallen[window], 1))
             fallen[window] = np.minimum(fallen[window], shadow)
-        picture = _laid_over(picture, piece, light.on_sleeve(piece))
+        picture = _laid_over(picture, piece, light.on_sleeve(piece) / level)
     return picture
 
 
@@ -216,7 +225,7 @@ def _with_front(scene: Scene, layers: _Layers, picture: NDArray[np.float32], see
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = picture * (1 - on_cloth[..., None] * (1 - shade[..., None]))
-    picture = picture + _grain_missing(scene, layers.cover, seed)
+    picture = picture + _grain_missing(scene, picture, layers.cover, seed)
     return _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(layers.cover > 0.5, 2 * HAND_RIM + 1)), front)
 
 
@@ -262,9 +271,13 @@ def _behind_body(
     return replace(sleeve, colour=sleeve.colour * open_share[..., None], alpha=sleeve.alpha * open_share)
 
 
-def _grain_missing(scene: Scene, cover: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+def _grain_missing(
+    scene: Scene, picture: NDArray[np.float32], cover: NDArray[np.float32], seed: int
+) -> NDArray[np.float32]:
     """Noise of the strength that the photo has on the person and the cloth lacks."""
     labels = scene.person_map.labels
-    wanted = grain_of(scene.photo, (labels != Label.BACKGROUND) & (labels != Label.HAIR))
+    wanted = grain_where_smooth(scene.photo, (labels != Label.BACKGROUND) & (labels != Label.HAIR))
+    own = grain_where_smooth(picture, cover > 0.9)
     noise = np.random.default_rng(seed).standard_normal(cover.shape, np.float32)
-    return np.asarray((np.float32(0.7 * wanted) * noise * cover)[..., None], dtype=np.float32)
+    lacking = np.float32(np.sqrt(max(wanted**2 - own**2, 0.0)))
+    return np.asarray((lacking * noise * cover)[..., None], dtype=np.float32)

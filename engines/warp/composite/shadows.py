@@ -10,13 +10,26 @@ from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.covers import lowered_by
 
-ARM_SHADOW = 0.24
+ARM_SHADOW = 0.18
 """How much a hanging arm darkens the torso beside it."""
 
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
-TIGHT_REACH, TIGHT_SHARE = 0.35, 0.6
+LOWERED = 0.8
+"""How far below a cover its wide shadow lies, over its reach."""
+
+WARM = (0.80, 1.04, 1.16)
+"""Powers of a shadow in red, green and blue on surfaces as warm as skin, which light themselves: a grey shadow looks
+like soot there."""
+
+NOTICED = 0.985
+"""Factor of a shadow from which on its colour is seen."""
+
+WARMTH = 3.0
+"""Share by which red is above blue over which that comes in, its inverse."""
+
+TIGHT_REACH, TIGHT_SHARE = 0.35, 0.4
 """Where cloth touches, the shadow is darkest within this share of its reach, by this share of its depth."""
 
 
@@ -30,11 +43,27 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
-    lowered = lowered_by(cover, max(1, round(0.5 * reach)))
+    lowered = lowered_by(cover, max(1, round(LOWERED * reach)))
     wide = np.asarray(np.clip(_widely_soft(lowered, reach) - cover, 0, 1), dtype=np.float32)
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
     tight = np.asarray(np.clip(narrow - cover, 0, 1), dtype=np.float32)
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
+
+
+def shaded(picture: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The picture in a shadow, whose colour is that of the light that a warm surface throws on itself.
+
+    Args:
+        picture: ``(h, w, 3)`` float32, 0 to 1.
+        shadow: ``(h, w)`` factor, above 0.
+    """
+    darkened = picture * shadow[..., None]
+    places = np.nonzero(shadow < NOTICED)
+    surface, depth = picture[places], np.log(np.maximum(shadow[places], 1e-3))
+    warm = np.clip(WARMTH * (surface[:, 0] - surface[:, 2]) / np.maximum(surface[:, 0], 0.05), 0, 1)
+    powers = 1 + warm[:, None] * (np.array(WARM, np.float32) - 1)
+    darkened[places] = surface * np.exp(depth[:, None] * powers)
+    return np.asarray(darkened, dtype=np.float32)
 
 
 def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ from engines.warp.composite.compose import (
     Scene,
     compose,
 )
+from engines.warp.composite.piece_light import lit_level
 from engines.warp.composite.shadows import contact_shadow
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import left_as_it_is
@@ -160,3 +161,30 @@ def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     sleeve = contact_shadow(cuff, SLEEVE_REACH * unit, SLEEVE_SHADOW)[below]
     assert np.median(factor) < 0.95
     assert np.median(factor / np.minimum(garment, sleeve)) > 0.96
+
+
+def test_a_top_throws_a_shadow_on_the_trousers_below_it() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    scene = scene_of(mannequin, (0.6, 0.6, 0.6), np.isin(labels, (Label.LOWER, Label.UPPER)))
+    (cloth,) = scene.drape.pieces
+    cover = cloth.alpha * (labels == Label.LOWER)
+    trousers = replace(cloth, name="left_leg", alpha=cover, colour=cloth.colour * cover[..., None])
+    scene = replace(scene, old=np.asarray(labels == Label.LOWER), drape=Drape((trousers,), {}))
+    loose, tucked = (
+        compose(replace(scene, body=replace(scene.body, waist=replace(scene.body.waist, tucked=tucked))), seed=0)
+        for tucked in (False, True)
+    )
+    below = cv2.dilate((labels == Label.UPPER).astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    below &= (labels == Label.LOWER) & (np.abs(scene.body.laterals) < 0.2)
+    assert loose[below].mean() < 0.9 * tucked[below].mean()
+
+
+def test_the_lit_part_of_cloth_has_the_colour_of_its_product() -> None:
+    cover = np.ones((80, 80), np.float32)
+    piece = Piece("torso", np.full((80, 80, 3), 0.5, np.float32), cover, np.zeros_like(cover))
+    light = np.full((80, 80), 0.96, np.float32)
+    light[:, :50] = 0.8
+    assert lit_level([piece], [light]) == pytest.approx(0.96)
+    assert lit_level([piece], [light * 1.2]) == 1
+    assert lit_level([], []) == 1
