@@ -100,12 +100,13 @@ class LegRows:
     """Where the rows of a leg's cloth lie along the body, and how wide they are.
 
     Attributes:
-        heights: ``(r,)`` of the rows above the crotch, torso lengths.
-        shares: ``(l,)`` of the rows from the crotch down, shares of the leg.
+        heights: ``(r,)`` of the rows above the body's crotch, torso lengths.
+        shares: ``(l,)`` of the rows from there down, shares of the leg.
         width: ``(r + l,)`` of the cloth, pixels of the working photo.
         end: Share of the leg at which the hem lies.
         short: Whether these are shorts.
         girth: By what the garment is wider than one that fits.
+        crotch: Share of the leg at which the garment's own crotch hangs; the cloth above it is one.
     """
 
     heights: Reals
@@ -114,6 +115,7 @@ class LegRows:
     end: float
     short: bool
     girth: float = 1.0
+    crotch: float = 0.0
 
 
 def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
@@ -235,8 +237,10 @@ def _around_leg(
     wanted = np.clip(rows.width[len(rows.heights) :], need, widest) * rows.girth
     excess = np.maximum(wanted, np.minimum(need, TIGHTEST_EASE * (outer + inner))) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
-    touching = np.asarray(1.0 - ease((shares - 0.02) / min(CLOSED, 0.6 * rows.end)), np.float32)
-    fork = np.minimum(half_gap, WIDEST_FORK * inner)
+    below = shares - rows.crotch
+    touching = np.asarray(1.0 - ease((below - 0.02) / min(CLOSED, 0.6 * (rows.end - rows.crotch))), np.float32)
+    forked = ease(below / GROIN) if rows.crotch > 0.0 else np.ones_like(touching)
+    fork = half_gap + (np.minimum(half_gap, WIDEST_FORK * inner) - half_gap) * forked
     cloth_inner = np.maximum(1.02 * inner + inwards, fork * (0.5 + 0.5 * touching))
     cloth_inner = np.minimum(cloth_inner, SHARPEST_FOLD * _fold_radius(line, outwards))
     if rows.end < LONGEST_SHORTS:

@@ -51,6 +51,7 @@ def lay_leg(
     waistband: float,
     scale: float,
     end: float,
+    crotch: float,
     far: bool,
     girth: float = 1.0,
 ) -> Ribbon:
@@ -63,16 +64,21 @@ def lay_leg(
         waistband: Height of the waistband in torso lengths.
         scale: Working-photo pixels per canvas pixel across.
         end: Share of the leg at which the hem lies.
+        crotch: Share of the leg at which the garment's crotch hangs.
         far: Whether it lies behind the other leg.
         girth: By what the garment is wider than one that fits.
     """
-    flat = _flat_leg(marks, side)
-    crotch_row = marks.crotch[1]
+    flat, leg = _flat_leg(marks, side), body.legs[side]
+    room = (body.crotch_height - waistband) * body.torso_length
+    down = (flat.rise - marks.top) / (marks.crotch[1] - marks.top) * (room + crotch * leg.length)
+    above = down < room
+    beside = (down[~above] - room) / leg.length
     rows = LegRows(
-        heights=waistband + (body.crotch_height - waistband) * (flat.rise - marks.top) / (crotch_row - marks.top),
-        shares=knees_on_knees(marks, body.legs[side], flat.ways, end),
+        heights=waistband + down[above] / body.torso_length,
+        shares=np.concatenate([beside, knees_on_knees(marks, leg, flat.ways, end, crotch)]),
         width=np.abs(flat.outer[:, 0] - flat.inner[:, 0]) * scale,
         end=end,
+        crotch=crotch,
         short=is_short(marks),
         girth=girth,
     )

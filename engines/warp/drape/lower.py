@@ -11,6 +11,7 @@ from scipy import ndimage
 
 from engines.garment.bites import with_whole_sides
 from engines.garment.cloth import Cloth
+from engines.garment.crotch_seam import sewn_at_crotch
 from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
 from engines.garment_kinds import GarmentKind
@@ -18,7 +19,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
 from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows, hips_behind_arms
-from engines.warp.drape.leg_length import leg_end
+from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.under_top import skirt_under_top
@@ -90,11 +91,21 @@ def drape_lower(
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
+    marks = sewn_at_crotch(cloth, marks)
     pieces, cloth = [], with_soft_crease(cloth, marks)
     end = leg_end(marks, body, waistband, scale, sizing.length)
+    crotch = crotch_share(marks, body, waistband, scale, end)
     for side in far_leg_first(body):
         ribbon = lay_leg(
-            marks, body, side, waistband=waistband, scale=scale, end=end, far=not pieces, girth=sizing.girth
+            marks,
+            body,
+            side,
+            waistband=waistband,
+            scale=scale,
+            end=end,
+            crotch=crotch,
+            far=not pieces,
+            girth=sizing.girth,
         )
         ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height) if open_waist else ribbon
         name = "left_leg" if side < 0 else "right_leg"
