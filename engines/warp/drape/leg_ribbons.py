@@ -21,6 +21,9 @@ from engines.warp.ribbon import Ribbon, string_ribbon
 
 RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 11
 
+BEYOND_HEM = 4.0
+"""Canvas pixels by which a ribbon reaches beyond the hem, so that the cloth's own soft alpha ends it."""
+
 SEAM_INSET, UNDER_NEAR_LEG = 3.0, 0.03
 """Where the legs touch, the inseam of the far one is taken so many canvas pixels inside its cloth and goes on under the
 near leg by this share of its width: one soft edge lies on whole cloth, and no two meet."""
@@ -94,7 +97,7 @@ def _flat_leg(marks: LowerLandmarks, side: int) -> _FlatLeg:
     """Rows of the garment; on the body a hem lies square to the leg, however it slants on the flat garment."""
     crotch_row = marks.crotch[1]
     rise = np.linspace(marks.top - 6.0, crotch_row, RISE_ROWS, endpoint=False)
-    ways = np.linspace(0.0, 1.0, LEG_ROWS)
+    ways = np.linspace(0.0, 1.0 + BEYOND_HEM / max(marks.leg_length, 1.0), LEG_ROWS)
     canvas_rows = np.arange(len(marks.left))
     curves = []
     for edge, hem in zip((marks.outer(side), marks.inseams[side]), marks.hems[side], strict=True):

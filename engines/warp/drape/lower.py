@@ -14,6 +14,7 @@ from engines.garment.cloth import Cloth
 from engines.garment.crotch_seam import sewn_at_crotch
 from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
+from engines.garment.trimmed_legs import trimmed_legs
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -91,8 +92,8 @@ def drape_lower(
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
-    marks = sewn_at_crotch(cloth, marks)
-    pieces, cloth = [], with_soft_crease(cloth, marks)
+    cloth, marks = trimmed_legs(with_soft_crease(cloth, marks), sewn_at_crotch(cloth, marks))
+    pieces: list[Piece] = []
     end = leg_end(marks, body, waistband, scale, sizing.length)
     crotch = crotch_share(marks, body, waistband, scale, end)
     for side in far_leg_first(body):

@@ -1,0 +1,87 @@
+"""The legs of a garment cut along smooth lines just inside their edges.
+
+Lint, wavy knit, stair-steps of the cut-out and rests of the ground lie in the outermost pixels of a leg; on a body they
+are seen as crumbs along its outline and its hem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.garment.cloth import Cloth
+from engines.garment.lower_landmarks import LEFT, RIGHT, LowerLandmarks, hem_curve
+
+INSET = 2.0
+"""So many canvas pixels inside its edges a leg is cut."""
+
+STEADIED = 5.0
+"""Rows over which an edge is smoothed."""
+
+BELOW_CROTCH = 10
+"""Rows below the crotch from which the inner edges are cut; above they meet."""
+
+Reals: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+def trimmed_legs(cloth: Cloth, marks: LowerLandmarks) -> tuple[Cloth, LowerLandmarks]:
+    """The cloth cut, and its landmarks with the lines along which that was done.
+
+    Args:
+        cloth: A garment with legs, cut out.
+        marks: Its landmarks.
+    """
+    rows = np.arange(len(marks.left))
+    # Ends of the waistband stick out or are rounded; a top or a matte hides them.
+    begun = np.clip((rows - marks.top) / BELOW_CROTCH, 0.0, 1.0)
+    left, right = (
+        edge * (1.0 - begun) + (ndimage.gaussian_filter1d(edge, STEADIED) - side * INSET) * begun
+        for side, edge in ((LEFT, marks.left), (RIGHT, marks.right))
+    )
+    apart = np.clip((rows - marks.crotch[1]) / BELOW_CROTCH - 1.0, 0.0, 1.0)
+    inseams = {
+        side: edge * (1.0 - apart) + (ndimage.gaussian_filter1d(edge, STEADIED) + side * INSET) * apart
+        for side, edge in marks.inseams.items()
+    }
+    cut = replace(marks, left=left, right=right, inseams=inseams)
+    within = _within(cut, begun > 0.0, apart > 0.0, cloth.alpha.shape[1])
+    return replace(cloth, alpha=np.asarray(cloth.alpha * within, np.float32)), cut
+
+
+def _within(marks: LowerLandmarks, sides: Flags, gap: Flags, width: int) -> NDArray[np.float32]:
+    """``(h, w)`` 1 within the lines, 0 outside, soft over one pixel.
+
+    Args:
+        marks: With the lines.
+        sides: ``(h,)`` rows that are cut at their outer edges.
+        gap: ``(h,)`` rows that are cut between the legs.
+        width: Of the canvas.
+    """
+    columns = np.arange(width, dtype=np.float32)
+    left, right, gap_from, gap_to = (
+        edge.astype(np.float32)[:, None] for edge in (marks.left, marks.right, marks.inseams[LEFT], marks.inseams[RIGHT])
+    )
+    inside = np.minimum(columns - left, right - columns)
+    inside[~sides] = 1.0
+    inside[gap] = np.minimum(inside, np.maximum(gap_from - columns, columns - gap_to))[gap]
+    above = np.arange(len(left), dtype=np.float32)[:, None]
+    middle = columns > float(marks.divider[marks.bottom])
+    hem = np.where(middle, _hem_line(marks, RIGHT, columns), _hem_line(marks, LEFT, columns)).astype(np.float32)
+    first = max(0, int(hem.min()) - 1)
+    inside[first:] = np.minimum(inside[first:], hem - above[first:])
+    return np.asarray(np.clip(inside + 0.5, 0.0, 1.0), np.float32)
+
+
+def _hem_line(marks: LowerLandmarks, side: int, columns: NDArray[np.float32]) -> Reals:
+    """Row of a leg's hem in every column."""
+    rows = np.arange(len(marks.left))
+    at_outer, at_inner = marks.hems[side]
+    outer = float(np.interp(at_outer, rows, marks.outer(side)))
+    inner = float(np.interp(at_inner, rows, marks.inseams[side]))
+    share = np.clip((columns - outer) / (inner - outer if abs(inner - outer) > 1.0 else 1.0), 0.0, 1.0)
+    return np.asarray(at_outer + (at_inner - at_outer) * share + marks.hem_depths[side] * hem_curve(share), np.float64)
