@@ -19,6 +19,7 @@ from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
+from engines.warp.drape.over_boots import around_boot
 from engines.warp.drape.seat import is_seated
 from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
@@ -132,6 +133,7 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     leg_inner = body.point(drop) * (1.0 - turned) + leg_inner * turned
     outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
     outer = _over_raised_thigh(body, side, outer, rows)
+    leg_inner = _under_raised_thigh(body, side, leg_inner, rows)
     reach = EDGE_STEADIED * body.torso_length
     return LegOutline(
         _smoothed(outer, reach),
@@ -198,6 +200,21 @@ def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], r
     return np.asarray(outer * (1.0 - raised) + straight * raised, np.float32)
 
 
+def _under_raised_thigh(body: BodyModel, side: int, inner: NDArray[np.float32], rows: LegRows) -> NDArray[np.float32]:
+    """The inner edge of a leg; under a thigh raised sideways its rows lie evenly from the crotch to the knee.
+
+    They turn there by a right angle, and would do so within a few rows that are drawn out long.
+    """
+    raised, knee = _raised(body, side), int(np.searchsorted(rows.shares, body.legs[side].bend))
+    if raised == 0.0 or knee < 3:
+        return inner
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(inner[: knee + 1], axis=0), axis=1))])
+    asked = way[-1] * (rows.shares[: knee + 1] - rows.shares[0]) / max(float(rows.shares[knee] - rows.shares[0]), 1e-3)
+    even = inner.copy()
+    even[: knee + 1] = np.stack([np.interp(asked, way, inner[: knee + 1, k]) for k in range(2)], axis=1)
+    return np.asarray(inner * (1.0 - raised) + even * raised, np.float32)
+
+
 def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Half widths of the leg itself at its samples: as measured where bare, else no wider than a leg can be."""
     leg = body.legs[side]
@@ -247,6 +264,10 @@ def _around_leg(
         # Two hems and not one, or shorts would be taken for a skirt.
         cloth_inner = np.minimum(cloth_inner, half_gap - NOTCH * unit * (1.0 - touching))
     cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
+    if rows.end > LONGEST_SHORTS:
+        boot_outer, boot_inner = around_boot(body, side, shares)
+        cloth_outer = np.maximum(cloth_outer, boot_outer)
+        cloth_inner = np.maximum(cloth_inner, boot_inner)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),
