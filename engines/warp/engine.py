@@ -24,6 +24,7 @@ from engines.finish.swatches import swatch
 from engines.garment.lifting import Lifter
 from engines.stages import Stages
 from engines.warp.about import WARP
+from engines.warp.beside_hem import trousers_beside_hem
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
@@ -118,7 +119,7 @@ class WarpEngine:
         stages.begin("body")
         body = measure_body(person_map, before)
         checks = check_pose(person_map, body)
-        corrected = looked_at_again(before, person_map, body)
+        corrected = trousers_beside_hem(looked_at_again(before, person_map, body), body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
         self._observe("map", lambda: picture_of_map(before, person_map))
