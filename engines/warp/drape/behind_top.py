@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import ease
 from engines.warp.covers import lowered_by
 from engines.warp.pieces import Piece
 
@@ -18,6 +19,10 @@ HEM_SHADOW = 0.48
 
 SHADOW_REACH = 0.034
 """Width of that shadow, in shoulder widths."""
+
+HEM_ZONE, HEM_STEADIED = 0.05, 0.03
+"""Distance from the line of the hem within which it is steadied, in torso lengths, and over how much of its length, in
+shoulder widths."""
 
 
 def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
@@ -37,6 +42,8 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     kernel = np.ones((3, 3), np.uint8)
     sure = cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel)
     cover = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 0.9), np.float32)
+    if not waistband_open:
+        cover = _steadied(cover, sure, body)
     open_share = 1.0 - cover
     if not waistband_open:
         # Beside a loose top nothing of the trousers shows above its hem.
@@ -44,6 +51,20 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
         open_share = open_share * np.clip(below, 0.0, 1.0)
     colour = piece.colour * (open_share * _shadow(cover, body.shoulder_width))[..., None]
     return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
+
+
+def _steadied(cover: NDArray[np.float32], sure: NDArray[np.uint8], body: BodyModel) -> NDArray[np.float32]:
+    """The cover of a top whose hem runs on without the steps that labels have, one row high and many columns long."""
+    away = np.abs(body.heights - body.waist.line(body.laterals)) / HEM_ZONE
+    rows = np.flatnonzero((away < 1.0).any(axis=1))
+    if not len(rows):
+        return cover
+    window = slice(int(rows[0]), int(rows[-1]) + 1)
+    along = cv2.GaussianBlur(sure[window].astype(np.float32), (0, 0), HEM_STEADIED * body.shoulder_width, sigmaY=0.7)
+    share = ease(2.0 * (1.0 - away[window]))
+    steadied = cover.copy()
+    steadied[window] += share * (along - cover[window])
+    return steadied
 
 
 def _shadow(cover: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
