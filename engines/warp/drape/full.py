@@ -183,9 +183,7 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     end = leg_end(lower, body, waist, scale, sizing.length)
     pieces: list[Piece] = []
     for side in far_leg_first(body):
-        ribbon = lay_leg(
-            lower, body, side, waistband=waist, scale=scale, end=end, crotch=0.0, far=not pieces, girth=sizing.girth
-        )
+        ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end, far=not pieces, girth=sizing.girth)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(trousers, lower, side), body.shape, name))
     pieces = shaded_far_leg(pieces, body)

@@ -15,7 +15,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.warp.body.hip_line import half_width_as_seen, hip_half_width, thigh_half_width
 from engines.warp.body.limbs import usual_leg
-from engines.warp.body.model import BodyModel
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
@@ -66,6 +66,9 @@ WIDEST_FORK = 1.35
 
 SHARPEST_FOLD = 0.65
 """Cloth on the inner side of a bent knee reaches at most this share of the way to where its rows would meet."""
+
+STRAIGHT_THIGH = 0.7
+"""Share of the thigh before the bend of the knee."""
 
 BESIDE_RAISED = 1.06
 """Beside a thigh raised sideways the hips cannot be measured; they are at most so many times as wide as the waist is
@@ -127,10 +130,10 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     rise_half, crotch_half = _hips(body, side, rows, leg_outer)
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + rows.shares * body.legs[side].length / body.torso_length
-    turned = ease(rows.shares / GROIN)[:, None]
+    turned = ease((rows.shares - rows.crotch) / GROIN)[:, None]
     level = np.full(len(rows.shares), side * crotch_half)
     leg_outer = body.point(drop, level) * (1.0 - turned) + leg_outer * turned
-    leg_inner = body.point(drop) * (1.0 - turned) + leg_inner * turned
+    leg_inner = body.point(drop, _between_legs(body, drop)) * (1.0 - turned) + leg_inner * turned
     outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
     outer = _over_raised_thigh(body, side, outer, rows)
     leg_inner = _under_raised_thigh(body, side, leg_inner, rows)
@@ -140,6 +143,17 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
         np.concatenate([body.point(rows.heights), _smoothed(leg_inner, reach)]),
         np.concatenate([np.zeros(rise, np.float32), touching]),
     )
+
+
+def _between_legs(body: BodyModel, heights: Reals) -> NDArray[np.float64]:
+    """Offset from the axis, ``(n,)`` pixels, of what lies half way between the thighs a little below the crotch."""
+    bone = body.skeleton
+    if is_seated(body):
+        return np.zeros(len(heights))
+    thighs = np.mean([body.legs[side].points(np.array([0.0, GROIN], np.float32)) for side in SIDES], axis=0)
+    away = thighs - bone.shoulders
+    below = (away @ bone.down) / body.torso_length
+    return np.asarray(np.interp(heights, below, [0.0, float(away[1] @ bone.right)]), np.float64)
 
 
 def _hips(
@@ -201,11 +215,11 @@ def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], r
 
 
 def _under_raised_thigh(body: BodyModel, side: int, inner: NDArray[np.float32], rows: LegRows) -> NDArray[np.float32]:
-    """The inner edge of a leg; under a thigh raised sideways its rows lie evenly from the crotch to the knee.
+    """The inner edge of a leg; under a thigh raised sideways its rows lie evenly from the crotch to where the knee begins.
 
     They turn there by a right angle, and would do so within a few rows that are drawn out long.
     """
-    raised, knee = _raised(body, side), int(np.searchsorted(rows.shares, body.legs[side].bend))
+    raised, knee = _raised(body, side), int(np.searchsorted(rows.shares, STRAIGHT_THIGH * body.legs[side].bend))
     if raised == 0.0 or knee < 3:
         return inner
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(inner[: knee + 1], axis=0), axis=1))])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.lower_landmarks import LowerLandmarks, hem_curve
-from engines.warp.body.model import BodyModel
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import is_short, knees_on_knees
 from engines.warp.drape.leg_outline import LegOutline, LegRows, outline_of_leg
@@ -59,8 +59,8 @@ def lay_leg(
     waistband: float,
     scale: float,
     end: float,
-    crotch: float,
     far: bool,
+    crotch: float = 0.0,
     girth: float = 1.0,
 ) -> Ribbon:
     """The ribbon of one leg.
@@ -72,13 +72,16 @@ def lay_leg(
         waistband: Height of the waistband in torso lengths.
         scale: Working-photo pixels per canvas pixel across.
         end: Share of the leg at which the hem lies.
-        crotch: Share of the leg at which the garment's crotch hangs.
         far: Whether it lies behind the other leg.
+        crotch: Share of a leg of usual length at which the garment's crotch hangs.
         girth: By what the garment is wider than one that fits.
     """
     flat, leg = _flat_leg(marks, side), body.legs[side]
     room = (body.crotch_height - waistband) * body.torso_length
-    down = (flat.rise - marks.top) / (marks.crotch[1] - marks.top) * (room + crotch * leg.length)
+    # One drop for both legs, however one of them is foreshortened: above the crotch they are one piece of cloth.
+    drop = crotch * float(np.mean([body.legs[each].length for each in SIDES]))
+    crotch = drop / leg.length
+    down = (flat.rise - marks.top) / (marks.crotch[1] - marks.top) * (room + drop)
     above = down < room
     beside = (down[~above] - room) / leg.length
     rows = LegRows(
