@@ -22,6 +22,10 @@ INSET = 2.0
 STEADIED = 5.0
 """Rows over which an edge is smoothed."""
 
+WAISTBAND, LOOP = 60, 0.06
+"""Rows below the top in which the upper edge of the waistband is looked for, and the width up to which what stands up
+from it is a loop, a button or lint, in waistband widths."""
+
 BELOW_CROTCH = 10
 """Rows below the crotch from which the inner edges are cut; above they meet."""
 
@@ -50,7 +54,22 @@ def trimmed_legs(cloth: Cloth, marks: LowerLandmarks) -> tuple[Cloth, LowerLandm
     }
     cut = replace(marks, left=left, right=right, inseams=inseams)
     within = _within(cut, begun > 0.0, apart > 0.0, cloth.alpha.shape[1])
+    band = slice(0, marks.top + WAISTBAND)
+    within[band] *= _below_waistband(cloth.alpha[band], marks)
     return replace(cloth, alpha=np.asarray(cloth.alpha * within, np.float32)), cut
+
+
+def _below_waistband(alpha: NDArray[np.float32], marks: LowerLandmarks) -> NDArray[np.float32]:
+    """``(n, w)`` 1 below a smooth line just inside the upper edge of the waistband, for the first rows of a canvas."""
+    first, last = (round(float(edge[marks.top])) for edge in (marks.left, marks.right))
+    columns = np.arange(max(first, 0), min(last, alpha.shape[1] - 1) + 1)
+    cloth = alpha[:, columns] > 0.5
+    if not len(columns) or not cloth.any(axis=0).all():
+        return np.ones_like(alpha)
+    line = ndimage.median_filter(cloth.argmax(axis=0).astype(np.float64), max(3, round(LOOP * len(columns))), mode="nearest")
+    line = ndimage.gaussian_filter1d(line, STEADIED, mode="nearest") + INSET / 2.0
+    below = np.arange(len(alpha))[:, None] - np.interp(np.arange(alpha.shape[1]), columns, line)
+    return np.asarray(np.clip(below + 0.5, 0.0, 1.0), np.float32)
 
 
 def _within(marks: LowerLandmarks, sides: Flags, gap: Flags, width: int) -> NDArray[np.float32]:
