@@ -14,7 +14,6 @@ from scipy import ndimage
 
 from engines.channels import distance
 from engines.garment.cloth import Cloth
-from engines.garment.edges import Edge
 from engines.garment.lower_landmarks import LEFT, RIGHT, LowerLandmarks
 from engines.garment.regions import BoolMask, reaching
 

@@ -34,6 +34,9 @@ DEEPEST_HEM, MOST_FITTED = 0.25, 1.2
 """How much lower the middle of a hem is than its ends at most, and the difference of its rows up to which that can be
 told from a slant, in hem widths."""
 
+ROUNDED_ENDS = 0.5
+"""Height over the lowest row of a hem up to which its ends may be rounded, in hem widths."""
+
 CLEAN_HEM, MOST_CUT = 0.95, 0.06
 """Share of a hem above which all is whole cloth, and by how much it is shortened for that at most, in hem widths."""
 
@@ -227,7 +230,7 @@ def _leg_edges(
 
 
 def hem_curve(share: Edge) -> Edge:
-    """Course of a hem that hangs round a leg, about the straight line through it: 1 lower in the middle than at the ends.
+    """Course of a hem round a leg, about the straight line through it: lower by 1 in the middle than at the ends.
 
     Args:
         share: Way from one edge of the leg to the other, 0 to 1.
@@ -248,7 +251,9 @@ def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tup
         rows: Row of the crotch, last row of the garment.
     """
     crotch, bottom = rows
-    begin, end = sorted((float(outer[bottom]), float(inner[bottom])))
+    # Further down the edges may already follow the rounded ends of the hem.
+    above = max(crotch, round(bottom - ROUNDED_ENDS * abs(float(outer[bottom] - inner[bottom]))))
+    begin, end = sorted((float(outer[above]), float(inner[above])))
     margin = HEM_MARGIN * (end - begin)
     columns = np.arange(max(0, int(begin + margin)), min(mask.shape[1], int(end - margin) + 1))
     leg = mask[crotch : bottom + 1, columns] if len(columns) else np.zeros((1, 0), bool)
@@ -265,5 +270,5 @@ def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tup
     cut = float(np.clip(np.percentile(over, 100.0 * CLEAN_HEM), 0.0, MOST_CUT * (end - begin))) + 1.0
     steepest = (bottom - crotch) / 2.0
     at_begin, at_end = fitted[0] - cut, fitted[0] + fitted[1] - cut
-    at_outer, at_inner = (at_begin, at_end) if outer[bottom] < inner[bottom] else (at_end, at_begin)
+    at_outer, at_inner = (at_begin, at_end) if outer[above] < inner[above] else (at_end, at_begin)
     return (max(at_outer, bottom - steepest), max(at_inner, bottom - steepest)), depth

@@ -66,7 +66,9 @@ def _below_waistband(alpha: NDArray[np.float32], marks: LowerLandmarks) -> NDArr
     cloth = alpha[:, columns] > 0.5
     if not len(columns) or not cloth.any(axis=0).all():
         return np.ones_like(alpha)
-    line = ndimage.median_filter(cloth.argmax(axis=0).astype(np.float64), max(3, round(LOOP * len(columns))), mode="nearest")
+    line = ndimage.median_filter(
+        cloth.argmax(axis=0).astype(np.float64), max(3, round(LOOP * len(columns))), mode="nearest"
+    )
     line = ndimage.gaussian_filter1d(line, STEADIED, mode="nearest") + INSET / 2.0
     below = np.arange(len(alpha))[:, None] - np.interp(np.arange(alpha.shape[1]), columns, line)
     return np.asarray(np.clip(below + 0.5, 0.0, 1.0), np.float32)
@@ -83,7 +85,8 @@ def _within(marks: LowerLandmarks, sides: Flags, gap: Flags, width: int) -> NDAr
     """
     columns = np.arange(width, dtype=np.float32)
     left, right, gap_from, gap_to = (
-        edge.astype(np.float32)[:, None] for edge in (marks.left, marks.right, marks.inseams[LEFT], marks.inseams[RIGHT])
+        edge.astype(np.float32)[:, None]
+        for edge in (marks.left, marks.right, marks.inseams[LEFT], marks.inseams[RIGHT])
     )
     inside = np.minimum(columns - left, right - columns)
     inside[~sides] = 1.0

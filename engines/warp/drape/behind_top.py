@@ -40,7 +40,7 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
         return piece
     # The outermost pixel of the top is mixed with the old garment below it.
     kernel = np.ones((3, 3), np.uint8)
-    sure = cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel)
+    sure = np.asarray(cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel), np.uint8)
     cover = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 0.9), np.float32)
     if not waistband_open:
         cover = _steadied(cover, sure, body)

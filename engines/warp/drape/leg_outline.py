@@ -20,6 +20,13 @@ from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.over_boots import around_boot
+from engines.warp.drape.raised_thigh import (
+    GROIN,
+    over_raised_thigh,
+    raised_aside,
+    under_raised_thigh,
+    way_of_thigh,
+)
 from engines.warp.drape.seat import is_seated
 from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
@@ -38,18 +45,12 @@ LEG_EASE, WIDEST_LEG, WIDEST_SHORT_LEG = 1.03, 1.9, 1.32
 THIGH_TO_HIP = 0.95
 """Half width of the hips at the crotch over how far the thigh's outer edge lies from the axis, at least."""
 
-GROIN = 0.16
-"""Share of the leg below the crotch over which the torso's direction turns into the leg's."""
-
 HIP_TO_THIGH = 1.08
 """Half width of the hips at the crotch over the same at most, for a thigh that points down; old
 clothes hang further out."""
 
 UPRIGHT = (0.96, 0.99)
 """Cosine of a thigh's angle to the torso from which it counts as pointing down, not at all to fully."""
-
-RAISED = (0.45, 0.80)
-"""Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
 
 THICKEST_LEG, THICKEST_SEATED = 1.06, 1.5
 """Largest leg assumed under old trousers, over an average bare one; knees of somebody who sits are nearer to the
@@ -66,9 +67,6 @@ WIDEST_FORK = 1.35
 
 SHARPEST_FOLD = 0.65
 """Cloth on the inner side of a bent knee reaches at most this share of the way to where its rows would meet."""
-
-STRAIGHT_THIGH = 0.7
-"""Share of the thigh before the bend of the knee."""
 
 BESIDE_RAISED = 1.06
 """Beside a thigh raised sideways the hips cannot be measured; they are at most so many times as wide as the waist is
@@ -135,8 +133,8 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     leg_outer = body.point(drop, level) * (1.0 - turned) + leg_outer * turned
     leg_inner = body.point(drop, _between_legs(body, drop)) * (1.0 - turned) + leg_inner * turned
     outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
-    outer = _over_raised_thigh(body, side, outer, rows)
-    leg_inner = _under_raised_thigh(body, side, leg_inner, rows)
+    outer = over_raised_thigh(body, side, outer, rows.shares)
+    leg_inner = under_raised_thigh(body, side, leg_inner, rows.shares)
     reach = EDGE_STEADIED * body.torso_length
     return LegOutline(
         _smoothed(outer, reach),
@@ -164,7 +162,7 @@ def _hips(
     half = _hip_half(body, np.append(rows.heights, body.crotch_height), rows, side)
     rise_half, crotch_half = half[:-1], float(half[-1])
     thigh = float(np.interp(GROIN, rows.shares, ((leg_outer - bone.shoulders) @ bone.right) * side))
-    upright = float(ease((_way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
+    upright = float(ease((way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
     most = HIP_TO_THIGH * thigh * upright + crotch_half * (1.0 - upright)
     crotch_half = max(min(crotch_half, most), THIGH_TO_HIP * thigh)
     bounded = rise_half * (1.0 - upright) + 1.02 * crotch_half * upright
@@ -183,7 +181,7 @@ def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDAr
     # Old clothes may be loose; a body's hips go with its waist.
     waist = float(body.half_width(min(body.waist.height, 0.85), side))
     half = np.minimum(half, max(HIPS_MOST * body.shoulder_width, HIPS_PER_WAIST * waist))
-    raised = _raised(body, side)
+    raised = raised_aside(body, side)
     seen = BESIDE_RAISED * half_width_as_seen(body, float(heights[0]), side)
     half = half + raised * (np.minimum(half, seen) - half)
     most = HIP_EASE[1] * half + 0.01 * body.shoulder_width
@@ -191,42 +189,6 @@ def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDAr
     fitting = np.minimum(fitting, room_under_top(body, side))
     down = (heights - heights[0]) / max(float(heights[-1] - heights[0]), 1e-3)
     return sized(fitting, rows.girth, half, ease(down))
-
-
-def _way_of_thigh(body: BodyModel, side: int) -> NDArray[np.float32]:
-    """Unit vector from the crotch's height down the thigh."""
-    root, thigh = body.legs[side].points(np.array([0.0, GROIN], np.float32))
-    return towards(thigh - root)
-
-
-def _raised(body: BodyModel, side: int) -> float:
-    """How much a thigh is raised sideways, 0 to 1."""
-    aside = float(_way_of_thigh(body, side) @ body.skeleton.right) * side
-    return float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
-
-
-def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], rows: LegRows) -> NDArray[np.float32]:
-    """The outer edge of a leg; over a thigh raised sideways it runs straight from waistband to thigh."""
-    raised = _raised(body, side)
-    last = min(len(rows.heights) + int(np.searchsorted(rows.shares, GROIN)), len(outer) - 1)
-    straight = outer.copy()
-    straight[: last + 1] = np.linspace(outer[0], outer[last], last + 1)
-    return np.asarray(outer * (1.0 - raised) + straight * raised, np.float32)
-
-
-def _under_raised_thigh(body: BodyModel, side: int, inner: NDArray[np.float32], rows: LegRows) -> NDArray[np.float32]:
-    """The inner edge of a leg; under a thigh raised sideways its rows lie evenly from the crotch to where the knee begins.
-
-    They turn there by a right angle, and would do so within a few rows that are drawn out long.
-    """
-    raised, knee = _raised(body, side), int(np.searchsorted(rows.shares, STRAIGHT_THIGH * body.legs[side].bend))
-    if raised == 0.0 or knee < 3:
-        return inner
-    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(inner[: knee + 1], axis=0), axis=1))])
-    asked = way[-1] * (rows.shares[: knee + 1] - rows.shares[0]) / max(float(rows.shares[knee] - rows.shares[0]), 1e-3)
-    even = inner.copy()
-    even[: knee + 1] = np.stack([np.interp(asked, way, inner[: knee + 1, k]) for k in range(2)], axis=1)
-    return np.asarray(inner * (1.0 - raised) + even * raised, np.float32)
 
 
 def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

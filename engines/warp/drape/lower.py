@@ -93,7 +93,7 @@ def drape_lower(
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
     cloth, marks = trimmed_legs(with_soft_crease(cloth, marks), sewn_at_crotch(cloth, marks))
-    pieces: list[Piece] = []
+    pieces = []
     end = leg_end(marks, body, waistband, scale, sizing.length)
     crotch = crotch_share(marks, body, waistband, scale, end)
     for side in far_leg_first(body):
