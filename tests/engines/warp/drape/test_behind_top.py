@@ -1,5 +1,7 @@
 """An untucked top hides the waistband; a tucked one does not."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from engines.base import Label
@@ -44,3 +46,18 @@ def test_the_hem_throws_a_shadow() -> None:
     x, y = body.point(body.waist.height + 0.03).round().astype(int)
     far = int(body.point(body.waist.height + 0.3)[1])
     assert piece.colour[y + 2, x, 0] / piece.alpha[y + 2, x] < piece.colour[far, x, 0] - 0.02
+
+
+def test_a_hem_has_no_steps() -> None:
+    person = draw_mannequin(960, 760).person_map
+    labels, columns = person.labels.copy(), np.arange(person.labels.shape[1])
+    for column in columns[(columns // 20) % 2 == 0]:
+        rows = np.flatnonzero(labels[:, column] == Label.UPPER)
+        if len(rows):
+            labels[rows[-1], column] = Label.LOWER
+    body = measure_body(replace(person, labels=labels))
+    piece = behind_top(everywhere(body), body, waistband_open=False)
+    middle = np.abs(body.laterals[round(float(body.point(1.0)[1]))]) < 0.25
+    below = slice(round(float(body.point(0.9)[1])), round(float(body.point(1.2)[1])))
+    line = (1.0 - piece.alpha[below, middle]).sum(axis=0)
+    assert np.abs(np.diff(line)).max() < 0.3
