@@ -30,7 +30,6 @@ BELOW_CROTCH = 10
 """Rows below the crotch from which the inner edges are cut; above they meet."""
 
 Reals: TypeAlias = NDArray[np.float64]
-Flags: TypeAlias = NDArray[np.bool_]
 
 
 def trimmed_legs(cloth: Cloth, marks: LowerLandmarks) -> tuple[Cloth, LowerLandmarks]:
@@ -53,7 +52,7 @@ def trimmed_legs(cloth: Cloth, marks: LowerLandmarks) -> tuple[Cloth, LowerLandm
         for side, edge in marks.inseams.items()
     }
     cut = replace(marks, left=left, right=right, inseams=inseams)
-    within = _within(cut, begun > 0.0, apart > 0.0, cloth.alpha.shape[1])
+    within = _within(cut, _first(begun), _first(apart), cloth.alpha.shape[1])
     band = slice(0, marks.top + WAISTBAND)
     within[band] *= _below_waistband(cloth.alpha[band], marks)
     return replace(cloth, alpha=np.asarray(cloth.alpha * within, np.float32)), cut
@@ -74,13 +73,13 @@ def _below_waistband(alpha: NDArray[np.float32], marks: LowerLandmarks) -> NDArr
     return np.asarray(np.clip(below + 0.5, 0.0, 1.0), np.float32)
 
 
-def _within(marks: LowerLandmarks, sides: Flags, gap: Flags, width: int) -> NDArray[np.float32]:
+def _within(marks: LowerLandmarks, sides: int, gap: int, width: int) -> NDArray[np.float32]:
     """``(h, w)`` 1 within the lines, 0 outside, soft over one pixel.
 
     Args:
         marks: With the lines.
-        sides: ``(h,)`` rows that are cut at their outer edges.
-        gap: ``(h,)`` rows that are cut between the legs.
+        sides: First row that is cut at its outer edges.
+        gap: First row that is cut between the legs.
         width: Of the canvas.
     """
     columns = np.arange(width, dtype=np.float32)
@@ -89,14 +88,21 @@ def _within(marks: LowerLandmarks, sides: Flags, gap: Flags, width: int) -> NDAr
         for edge in (marks.left, marks.right, marks.inseams[LEFT], marks.inseams[RIGHT])
     )
     inside = np.minimum(columns - left, right - columns)
-    inside[~sides] = 1.0
-    inside[gap] = np.minimum(inside, np.maximum(gap_from - columns, columns - gap_to))[gap]
+    inside[:sides] = 1.0
+    beside = np.maximum(gap_from[gap:] - columns, columns - gap_to[gap:])
+    np.minimum(inside[gap:], beside, out=inside[gap:])
     above = np.arange(len(left), dtype=np.float32)[:, None]
     middle = columns > float(marks.divider[marks.bottom])
     hem = np.where(middle, _hem_line(marks, RIGHT, columns), _hem_line(marks, LEFT, columns)).astype(np.float32)
     first = max(0, int(hem.min()) - 1)
-    inside[first:] = np.minimum(inside[first:], hem - above[first:])
-    return np.asarray(np.clip(inside + 0.5, 0.0, 1.0), np.float32)
+    np.minimum(inside[first:], hem - above[first:], out=inside[first:])
+    inside += 0.5
+    return np.asarray(np.clip(inside, 0.0, 1.0, out=inside), np.float32)
+
+
+def _first(share: Reals) -> int:
+    """First row in which a share is above 0; behind the last where there is none."""
+    return int(np.argmax(share > 0.0)) if (share > 0.0).any() else len(share)
 
 
 def _hem_line(marks: LowerLandmarks, side: int, columns: NDArray[np.float32]) -> Reals:
