@@ -100,7 +100,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     if is_strap(upper):
         pieces[-1] = ended_on_shoulders(pieces[-1], body)
     else:
-        half_width = max(fit.neck.values())
+        half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
