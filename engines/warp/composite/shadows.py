@@ -13,6 +13,10 @@ from engines.warp.covers import lowered_by
 ARM_SHADOW = 0.24
 """How much a hanging arm darkens the torso beside it."""
 
+ON_NECK, NECK_UNTIL = 0.4, (0.0, 0.10)
+"""Share of a garment's shadow that falls on the neck above its neckline, where light comes from above; and heights in
+torso lengths between which it grows to the whole."""
+
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
@@ -35,6 +39,17 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
     tight = np.asarray(np.clip(narrow - cover, 0, 1), dtype=np.float32)
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
+
+
+def weaker_on_neck(shadow: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """A garment's shadow as it falls on the neck: what lies above a neckline is not below the cloth.
+
+    Args:
+        shadow: ``(h, w)`` factor, 1 where none falls.
+        body: The body.
+    """
+    share = ON_NECK + (1.0 - ON_NECK) * ease((body.heights - NECK_UNTIL[0]) / (NECK_UNTIL[1] - NECK_UNTIL[0]))
+    return np.asarray(1.0 - (1.0 - shadow) * share, dtype=np.float32)
 
 
 def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

@@ -57,6 +57,7 @@ def with_collar_back(
         colour=torso.colour + strip.colour * (IN_SHADE * seen)[..., None],
         alpha=torso.alpha + strip.alpha * seen,
         across=np.where(torso.alpha > 0, torso.across, strip.across),
+        behind=strip.alpha * seen,
     )
 
 
