@@ -70,7 +70,7 @@ def on_edge(
 
 
 def _stiffest_path(scores: NDArray[np.float64], cost: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The place per point, ``(n,)``, by which the sum of ``(n, m)`` scores less the ``(m, m)`` cost of steps is largest."""
+    """The place per point, ``(n,)``, with the largest sum of ``(n, m)`` scores less the ``(m, m)`` cost of steps."""
     total = scores[0]
     came_from = np.zeros(scores.shape, np.intp)
     for point in range(1, len(scores)):
