@@ -53,10 +53,11 @@ def on_edge(
     Returns:
         ``(n, 2)`` x and y.
     """
-    # The way in which the colours change along most of the line; a label or a fold changes them in another way.
-    way = np.median(across.max(axis=1) + across.min(axis=1), axis=0)
+    tried = np.linspace(-1.0, 1.0, across.shape[1])
+    # The way in which the colours change all along the curve; a label, a fold and the band's other edge have others.
+    at_curve = across[:, np.abs(tried) * WITHIN <= SAME_EDGE].mean(axis=0)
+    way = at_curve[np.argmax(np.linalg.norm(at_curve, axis=1))]
     strength = np.maximum(across @ (way / max(float(np.linalg.norm(way)), 1e-6)), 0.0)
-    tried = np.linspace(-1.0, 1.0, strength.shape[1])
     cost = STIFFNESS * len(tried) * (tried[:, None] - tried[None]) ** 2
     bottom = slice(int((0.5 - BOTTOM / 2) * len(points)), int((0.5 + BOTTOM / 2) * len(points)) + 1)
     for share in REACHES:

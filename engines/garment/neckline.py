@@ -69,7 +69,7 @@ BLUR = 1.2
 RIM = 4
 """Canvas pixels at the outline in which edges are those of the garment and not of its neckline."""
 
-SPIKE, SPIKES_WITHIN = 0.035, 0.14
+SPIKE, SPIKES_WITHIN = 0.015, 0.14
 """Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
 widths."""
 
