@@ -25,6 +25,9 @@ STIFFNESS = 0.5
 NEAR_CURVE = 0.25
 """Score that a place loses at the end of the reach, squared: nothing but a clear edge draws the line away."""
 
+LEAST_GAIN = 0.05
+"""By how much clearer the edge must be on average where the line is moved to, of 1."""
+
 SMOOTH = 1.0
 """Blur of the line that was found, in its points."""
 
@@ -60,11 +63,13 @@ def on_edge(
     strength = np.maximum(across @ (way / max(float(np.linalg.norm(way)), 1e-6)), 0.0)
     cost = STIFFNESS * len(tried) * (tried[:, None] - tried[None]) ** 2
     bottom = slice(int((0.5 - BOTTOM / 2) * len(points)), int((0.5 + BOTTOM / 2) * len(points)) + 1)
+    each = np.arange(len(points))
     for share in REACHES:
-        near = np.abs(tried) <= share
-        scores = strength[:, near] - NEAR_CURVE * tried[near] ** 2
-        moved = tried[near][_stiffest_path(scores, cost[np.ix_(near, near)])] * WITHIN
-        if np.abs(moved[bottom]).mean() < SAME_EDGE:
+        near = np.flatnonzero(np.abs(tried) <= share)
+        path = near[_stiffest_path(strength[:, near] - NEAR_CURVE * tried[near] ** 2, cost[np.ix_(near, near)])]
+        gain = float((strength[each, path] - strength[:, STEPS]).mean())
+        moved = tried[path] * WITHIN
+        if np.abs(moved[bottom]).mean() < SAME_EDGE and gain > LEAST_GAIN:
             smooth = ndimage.gaussian_filter1d(moved, SMOOTH, mode="nearest")
             return np.asarray(points + normals * (smooth * width)[:, None], np.float32)
     return points

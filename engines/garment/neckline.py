@@ -69,7 +69,7 @@ BLUR = 1.2
 RIM = 4
 """Canvas pixels at the outline in which edges are those of the garment and not of its neckline."""
 
-SPIKE, SPIKES_WITHIN = 0.015, 0.14
+SPIKE, SPIKES_WITHIN = 0.02, 0.14
 """Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
 widths."""
 
@@ -276,6 +276,6 @@ def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
 
 
 def _cover_of(back: BoolMask) -> NDArray[np.float32]:
-    tall = cv2.dilate(back.astype(np.uint8), np.ones((5, 5), dtype=np.uint8))
+    tall = cv2.dilate(back.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
     upwards = cv2.dilate(tall, np.ones((7, 1), dtype=np.uint8), anchor=(0, 0))
     return np.asarray(cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8), np.float32)

@@ -178,7 +178,8 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     rows = np.arange(torso.alpha.shape[0])[:, None]
     trousers = replace(torso, alpha=torso.alpha * (rows >= waist_row))
     lower = find_lower_landmarks(trousers, GarmentKind.TROUSERS)
-    waist = (fit.origin_drop + (waist_row - fit.origin) * fit.scale_down) / body.torso_length
+    laid = loft.place(np.array([marks.upper.axis, float(waist_row)]))
+    waist = float((laid - body.skeleton.shoulders) @ body.skeleton.down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
     end = leg_end(lower, body, waist, scale, sizing.length)
     pieces: list[Piece] = []
