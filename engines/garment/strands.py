@@ -59,14 +59,30 @@ def without_back_strands(cloth: Cloth) -> Cloth:
         return cloth
     middle, width = int(columns[0] + columns[-1]) // 2, float(np.median(mask[rows].sum(axis=1)))
     straps = {side: _strap(mask, middle, side, WIDEST * width) for side in (LEFT, RIGHT)}
-    ground = cloth.alpha[::4, ::4] < 0.01
-    if all(strap is None for strap in straps.values()) or not ground.any():
+    found = {side: strap for side, strap in straps.items() if strap is not None}
+    if not found:
+        return cloth
+    until = min(max(int(strap.rows[-1]) for strap in found.values()) + int(WIDEST * width), len(mask))
+    upper = _without_in(Cloth(cloth.colour[:until], cloth.alpha[:until]), found, width)
+    return Cloth(
+        np.concatenate([upper.colour, cloth.colour[until:]]), np.concatenate([upper.alpha, cloth.alpha[until:]])
+    )
+
+
+def _without_in(cloth: Cloth, straps: dict[int, _Strap], width: float) -> Cloth:
+    """The same for the rows that hold the straps.
+
+    Args:
+        cloth: The upper rows.
+        straps: By side.
+        width: Of the garment, canvas pixels.
+    """
+    mask, ground = cloth.alpha > 0.5, cloth.alpha[::4, ::4] < 0.01
+    if not ground.any():
         return cloth
     away = np.abs(cloth.colour - np.median(cloth.colour[::4, ::4][ground], axis=0)).sum(axis=2)
     colour, taken = cloth.colour, np.zeros_like(mask)
     for side, strap in straps.items():
-        if strap is None:
-            continue
         inside = np.zeros_like(mask)
         for row, first, last in zip(strap.rows, strap.first, strap.last, strict=True):
             inside[row, first : last + 1] = True
@@ -78,8 +94,6 @@ def without_back_strands(cloth: Cloth) -> Cloth:
         narrow = inside & _rows_of(mask.shape, strap.rows[strap.last - strap.first < NARROW * width])
         near_ground = dilated(open_ & narrow, 2)
         colour = _filled(colour, inside & mask & ~near_ground, near_ground & narrow)
-    if not taken.any() and colour is cloth.colour:
-        return cloth
     kept = cv2.GaussianBlur((~taken).astype(np.float32), (0, 0), 0.8)
     return Cloth(colour, np.minimum(cloth.alpha, np.where(taken, 0.0, kept)).astype(np.float32))
 
