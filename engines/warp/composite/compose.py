@@ -24,7 +24,7 @@ from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import exposure
-from engines.warp.composite.shadows import contact_shadow, shaded
+from engines.warp.composite.shadows import contact_shadow, shaded, weaker_on_neck
 from engines.warp.composite.sharpness import crisper, edge_blur, softened
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth
@@ -165,7 +165,7 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
-    shadow = contact_shadow(layers.cover, GARMENT_REACH * unit, GARMENT_SHADOW)
+    shadow = weaker_on_neck(contact_shadow(_casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
     worn_over = _worn_over(scene, layers)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over)
     picture = shaded(plate, fallen)
@@ -183,6 +183,15 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
     return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
+
+
+def _casting(layers: _Layers) -> NDArray[np.float32]:
+    """``(h, w)`` cover of the garment without what lies behind the neck."""
+    cover = layers.cover
+    for piece in layers.base:
+        if piece.behind is not None:
+            cover = np.maximum(cover - piece.behind, 0.0)
+    return cover
 
 
 def _with_sleeves(

@@ -13,6 +13,10 @@ from engines.warp.covers import lowered_by
 ARM_SHADOW = 0.18
 """How much a hanging arm darkens the torso beside it."""
 
+ON_NECK, NECK_UNTIL = 0.4, (0.0, 0.10)
+"""Share of a garment's shadow that falls on the neck above its neckline, where light comes from above; and heights in
+torso lengths between which it grows to the whole."""
+
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
@@ -64,6 +68,17 @@ def shaded(picture: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray
     powers = 1 + warm[:, None] * (np.array(WARM, np.float32) - 1)
     darkened[places] = surface * np.exp(depth[:, None] * powers)
     return np.asarray(darkened, dtype=np.float32)
+
+
+def weaker_on_neck(shadow: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """A garment's shadow as it falls on the neck: what lies above a neckline is not below the cloth.
+
+    Args:
+        shadow: ``(h, w)`` factor, 1 where none falls.
+        body: The body.
+    """
+    share = ON_NECK + (1.0 - ON_NECK) * ease((body.heights - NECK_UNTIL[0]) / (NECK_UNTIL[1] - NECK_UNTIL[0]))
+    return np.asarray(1.0 - (1.0 - shadow) * share, dtype=np.float32)
 
 
 def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

@@ -100,7 +100,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     if is_strap(upper):
         pieces[-1] = ended_on_shoulders(pieces[-1], body)
     else:
-        half_width = max(fit.neck.values())
+        half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
@@ -178,7 +178,8 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     rows = np.arange(torso.alpha.shape[0])[:, None]
     trousers = replace(torso, alpha=torso.alpha * (rows >= waist_row))
     lower = find_lower_landmarks(trousers, GarmentKind.TROUSERS)
-    waist = (fit.origin_drop + (waist_row - fit.origin) * fit.scale_down) / body.torso_length
+    laid = loft.place(np.array([marks.upper.axis, float(waist_row)]))
+    waist = float((laid - body.skeleton.shoulders) @ body.skeleton.down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
     end = leg_end(lower, body, waist, scale, sizing.length)
     pieces: list[Piece] = []

@@ -17,6 +17,7 @@ from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
 from engines.warp.drape.fit import Fit, is_strap
+from engines.warp.drape.over_shoulder import raised
 from engines.warp.drape.taut import bridged
 from engines.warp.ribbon import Ribbon, forced_monotone
 
@@ -86,7 +87,9 @@ class TorsoLoft:
 
     def _drop(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Photo pixels below the mid-shoulder of a canvas row, before the shoulder seam is laid down."""
-        return np.asarray(self.fit.origin_drop + (y - self.fit.origin) * self.fit.scale_down)
+        length = (y - self.fit.origin) * self.fit.scale_down
+        forwards = 0.0 if is_strap(self._marks) else raised(length, self._body.shoulder_width)
+        return np.asarray(self.fit.origin_drop + length - forwards)
 
     def _edge_on_body(self, side: int) -> NDArray[np.float64]:
         """Offset of the torso's edge per canvas row: the silhouette plus ease, never far from the cloth's own."""
@@ -200,7 +203,8 @@ class TorsoLoft:
         cloth_neck = max(float(self._marks.shoulders.neck_foot[0]) * self.fit.scale, 1.0)
         body_neck = self.fit.neck[side]
         outer = body_neck + (distance - cloth_neck) / np.maximum(cloth_edge - cloth_neck, 1.0) * (body_edge - body_neck)
-        pinned = np.where(distance < cloth_neck, distance * body_neck / cloth_neck, outer)
+        middle = side * self.fit.neck_middle
+        pinned = np.where(distance < cloth_neck, middle + distance * (body_neck - middle) / cloth_neck, outer)
         above_armpit = (self._marks.armpits.row - y) / max(self._marks.armpits.row - self.fit.origin, 1.0)
         weight = ease(above_armpit.astype(np.float32))
         return np.asarray(eased + weight * (pinned - eased))

@@ -59,7 +59,7 @@ def drape_upper(
     if marks.shoulders.hood:
         torso = opened_for_neck(torso, ribbon, marks.back, body)
     elif not opened:
-        torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=max(loft.fit.neck.values()))
+        torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=sum(loft.fit.neck.values()) / 2)
     if is_strap(marks):
         torso = ended_on_shoulders(torso, body)
     if tucked:

@@ -188,3 +188,18 @@ def test_the_lit_part_of_cloth_has_the_colour_of_its_product() -> None:
     assert lit_level([piece], [light]) == pytest.approx(0.96)
     assert lit_level([piece], [light * 1.2]) == 1
     assert lit_level([], []) == 1
+
+
+def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_hardly_any() -> None:
+    mannequin = draw_mannequin(*SHAPE)
+    middle, foot = SHAPE[1] // 2, int(mannequin.point(Landmark.LEFT_SHOULDER)[1])
+    cover = everywhere(mannequin)
+    cover[:foot, middle - 30 : middle + 31] = False
+    scene = scene_of(mannequin, (0.1, 0.3, 0.7), cover)
+    piece = scene.drape.pieces[0]
+    behind = np.where(np.arange(SHAPE[0])[:, None] < foot, cover, False).astype(np.float32)
+    hooded = replace(scene, drape=Drape((replace(piece, behind=behind),), {}))
+    skin = np.s_[foot - 40 : foot - 25, middle - 27 : middle - 23]
+    without, plain = compose(hooded, seed=0)[skin], compose(scene, seed=0)[skin]
+    assert np.abs(without / scene.photo[skin] - 1).mean() < 0.03
+    assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.25 * GARMENT_SHADOW
