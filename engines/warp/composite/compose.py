@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask, dilated, window_of
+from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import (
@@ -46,6 +46,9 @@ SEAM_FROM = 0.17
 
 MIXED_WITH_OLD = 3
 """Width of what around the old garment shows a little of it, pixels."""
+
+THINNEST_BODY = 3
+"""Half the width of what hides a sleeve at least, pixels."""
 
 ARM_RIM, HAND_RIM = 3, 2
 """Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
@@ -256,6 +259,8 @@ def _behind_body(
     side = LEFT if sleeve.name.startswith("left") else RIGHT
     hidden = hidden_by_body(body, side, places[side].seen)
     hidden[taken_off] = 0
+    # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
+    hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)
     if not hidden.any():
         return sleeve
     open_share = 1 - hidden * (1 - on_body)
