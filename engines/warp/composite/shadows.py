@@ -19,9 +19,12 @@ REDUCTION = 2
 TIGHT_REACH, TIGHT_SHARE = 0.35, 0.6
 """Where cloth touches, the shadow is darkest within this share of its reach, by this share of its depth."""
 
+WHOLE = 0.9
+"""Cover from which nothing shows through."""
+
 
 def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) -> NDArray[np.float32]:
-    """Darkening just outside and a little below a cover, as a factor; inside the cover it is 1.
+    """Darkening just outside and a little below a cover, as a factor; inside the cover, beyond its soft edge, it is 1.
 
     A wide part that lies below, as light falls from above, and a narrow one all around where hardly any light comes.
 
@@ -30,10 +33,13 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
+    # What shows through the soft edge of the cover lies in its shadow too: lit, it would be a pale line along the edge.
+    whole = np.clip((cover - WHOLE) / (1 - WHOLE), 0, 1).astype(np.float32)
+    within = np.asarray(cv2.erode(whole, np.ones((3, 3), np.uint8)), dtype=np.float32)
     lowered = lowered_by(cover, max(1, round(0.5 * reach)))
-    wide = np.asarray(np.clip(_widely_soft(lowered, reach) - cover, 0, 1), dtype=np.float32)
+    wide = np.asarray(np.clip(_widely_soft(lowered, reach) - within, 0, 1), dtype=np.float32)
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
-    tight = np.asarray(np.clip(narrow - cover, 0, 1), dtype=np.float32)
+    tight = np.asarray(np.clip(narrow - within, 0, 1), dtype=np.float32)
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
 
 
