@@ -172,12 +172,26 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
         picture = _laid_over(picture, piece, factor)
     # Before the wall arms and hands keep the edges that they have.
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
-    on_arms = 1 - (1 - shadow) * layers.under_cuffs * person
+    on_arms = 1 - (1 - _shadow_on_arms(layers, shadow, unit)) * layers.under_cuffs * person
     bare = without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth) * on_arms[..., None]
     picture = _blended(picture, bare, layers.bare_arms)
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
     return _with_sleeves(picture, fallen, layers, light, np.maximum(person, layers.on_body))
+
+
+def _shadow_on_arms(layers: _Layers, shadow: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
+    """``(h, w)`` the garment's shadow on arms before it: that of the sleeves which they come out of.
+
+    The torso's would end where the torso begins behind the arm, in a line across the skin.
+    """
+    window = window_of(layers.bare_arms > 0, round(SHADOW_GONE * GARMENT_REACH * unit))
+    if not layers.sleeves or not shadow[window].size:
+        return shadow
+    sleeves = np.maximum.reduce([piece.alpha[window] for piece in layers.sleeves.values()])
+    falls = np.ones_like(shadow)
+    falls[window] = contact_shadow(sleeves, GARMENT_REACH * unit, GARMENT_SHADOW)
+    return falls
 
 
 def _with_sleeves(
