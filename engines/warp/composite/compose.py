@@ -21,6 +21,7 @@ from engines.warp.composite.arms import (
     under_cuffs,
 )
 from engines.warp.composite.front import hands_in_front, head_in_front
+from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.piece_light import PieceLight, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import exposure
@@ -136,6 +137,8 @@ def _layers_of(scene: Scene, blur: float) -> _Layers:
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
+    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width), *base[1:])
+    on_body = Drape(base, {}).alpha
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
