@@ -25,7 +25,7 @@ from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.piece_light import PieceLight, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import exposure
-from engines.warp.composite.shadows import contact_shadow
+from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shadow_of_cuffs
 from engines.warp.composite.sharpness import crisper, edge_blur, softened
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_of
@@ -38,9 +38,6 @@ on the garment."""
 
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.042, 0.034, 0.03
 """Reach of those shadows, in shoulder widths."""
-
-SHADOW_GONE = 4.0
-"""Distance at which nothing is left of a shadow, over its reach."""
 
 SEAM_FROM = 0.17
 """Height below which a sleeve throws a shadow on the torso, in torso lengths; above, both are one surface."""
@@ -175,26 +172,14 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
         picture = _laid_over(picture, piece, factor)
     # Before the wall arms and hands keep the edges that they have.
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
-    on_arms = 1 - (1 - _shadow_on_arms(layers, shadow, unit)) * layers.under_cuffs * person
+    cuffs = [piece.alpha for piece in layers.sleeves.values()]
+    falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
+    on_arms = 1 - (1 - falls) * layers.under_cuffs * person
     bare = without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth) * on_arms[..., None]
     picture = _blended(picture, bare, layers.bare_arms)
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
     return _with_sleeves(picture, fallen, layers, light, np.maximum(person, layers.on_body))
-
-
-def _shadow_on_arms(layers: _Layers, shadow: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    """``(h, w)`` the garment's shadow on arms before it: that of the sleeves which they come out of.
-
-    The torso's would end where the torso begins behind the arm, in a line across the skin.
-    """
-    window = window_of(layers.bare_arms > 0, round(SHADOW_GONE * GARMENT_REACH * unit))
-    if not layers.sleeves or not shadow[window].size:
-        return shadow
-    sleeves = np.maximum.reduce([piece.alpha[window] for piece in layers.sleeves.values()])
-    falls = np.ones_like(shadow)
-    falls[window] = contact_shadow(sleeves, GARMENT_REACH * unit, GARMENT_SHADOW)
-    return falls
 
 
 def _with_sleeves(

@@ -6,12 +6,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.regions import window_of
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.covers import lowered_by
 
 ARM_SHADOW = 0.24
 """How much a hanging arm darkens the torso beside it."""
+
+SHADOW_GONE = 4.0
+"""Distance at which nothing is left of a shadow, over its reach."""
 
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
@@ -41,6 +45,26 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
     tight = np.asarray(np.clip(narrow - within, 0, 1), dtype=np.float32)
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
+
+
+def shadow_of_cuffs(
+    cuffs: list[NDArray[np.float32]], arms: NDArray[np.float32], reach: float, strength: float
+) -> NDArray[np.float32]:
+    """`contact_shadow` that sleeves alone throw on the arms that come out of them and hang before the garment.
+
+    The torso's own would end where the torso begins behind such an arm, in a line across the skin.
+
+    Args:
+        cuffs: ``(h, w)`` covers of the sleeves.
+        arms: ``(h, w)`` cover of the arms; elsewhere the factor is 1.
+        reach: Standard deviation of the shadow in pixels.
+        strength: Depth of the darkest part, 0 to 1.
+    """
+    factor = np.ones_like(arms)
+    window = window_of(arms > 0, round(SHADOW_GONE * reach))
+    if arms[window].size:
+        factor[window] = contact_shadow(np.maximum.reduce([cover[window] for cover in cuffs]), reach, strength)
+    return factor
 
 
 def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

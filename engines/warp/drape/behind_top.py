@@ -24,6 +24,9 @@ SHADOW_REACH = 0.034
 HEM_FOUND = 0.04
 """How far from the hem as it is seen the line may run that stands for it, in shoulder widths."""
 
+MIXED = 2
+"""Pixels of the top beside the clothes below it that are mixed with them."""
+
 TEETH, STEEPER = 3.0, 4.5
 """Blur that takes the teeth of the labels off a hem, pixels (standard deviation), and by how much what it leaves is
 made steeper again."""
@@ -45,21 +48,22 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     # The outermost pixel of the top is mixed with the old garment below it.
     kernel = np.ones((3, 3), np.uint8)
     sure = cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel)
-    cover = _without_teeth(sure, np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)) & ~front))
+    clothes = np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)) & ~front)
+    cover = _without_teeth(sure, clothes)
     open_share = 1.0 - cover
     if not waistband_open:
         # Beside a loose top nothing of the trousers shows above its hem.
         below = (body.heights - body.waist.line(body.laterals)) * body.torso_length / 2.0 + 1.0
         # Right under it they begin where it ends, wherever the line that stands for its hem runs.
         under = lowered_by(cover, max(1, round(HEM_FOUND * body.shoulder_width)))
-        open_share = open_share * np.maximum(np.clip(below, 0.0, 1.0), under)
+        open_share = open_share * np.maximum(np.clip(below, 0.0, 1.0), under * dilated(clothes, MIXED))
     colour = piece.colour * (open_share * _shadow(cover, body.shoulder_width))[..., None]
     return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
 
 
 def _without_teeth(sure: NDArray[np.uint8], below: BoolMask) -> NDArray[np.float32]:
     """``(h, w)`` cover of a top whose hem is smooth along the clothes below it; what is beside both bends no corner."""
-    rim = dilated(below, 2)
+    rim = dilated(below, MIXED)
     counted = ((sure > 0) | rim).astype(np.float32)
     top, whole = (cv2.GaussianBlur(part, (0, 0), TEETH) for part in (sure.astype(np.float32), counted))
     share = top / np.maximum(whole, 1e-3)
