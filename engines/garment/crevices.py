@@ -68,7 +68,7 @@ def _led_to(seeds: BoolMask, candidates: BoolMask) -> BoolMask:
 
 
 def _running_down(mask: BoolMask) -> BoolMask:
-    """Places that are narrow and run downwards, as ground between sleeves and legs does, or hardly more than a point."""
+    """Places that are narrow and run downwards, as ground between sleeves and legs does, or are hardly a point."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     wide, high, area = (stats[:, key] for key in (cv2.CC_STAT_WIDTH, cv2.CC_STAT_HEIGHT, cv2.CC_STAT_AREA))
     kept = (high > STEEP * wide) | (area <= POINT)

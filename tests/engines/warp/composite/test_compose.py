@@ -160,3 +160,22 @@ def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     sleeve = contact_shadow(cuff, SLEEVE_REACH * unit, SLEEVE_SHADOW)[below]
     assert np.median(factor) < 0.95
     assert np.median(factor / np.minimum(garment, sleeve)) > 0.96
+
+
+def test_scraps_beside_what_is_taken_off_leave_no_holes_in_a_new_sleeve() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    arm, place = body.arms[RIGHT], arm_places(body)[RIGHT]
+    inwards = np.arange(760)[None] < np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    labels = mannequin.person_map.labels.copy()
+    hidden = inwards & (labels == Label.ARMS) & (place.share > 0.45) & (place.share < 0.8) & (place.near < 1.2)
+    inner = np.asarray(cv2.erode(hidden.astype(np.uint8), np.ones((13, 13), np.uint8)), bool)
+    labels[hidden] = Label.LOWER
+    scene = scene_of(mannequin, (0.1, 0.6, 0.2), np.zeros(SHAPE, bool))
+    person_map = replace(mannequin.person_map, labels=labels)
+    scene = replace(scene, person_map=person_map, body=measure_body(person_map), old=hidden & ~inner)
+    sleeve = ((place.near < 1.2) & (place.share < 0.95)).astype(np.float32)
+    piece = Piece("right_sleeve", np.float32([0.1, 0.6, 0.2]) * sleeve[..., None], sleeve, np.zeros_like(sleeve))
+    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
+    green = picture[..., 1] > 1.5 * picture[..., 0]
+    assert green[hidden & (place.near < 1.0)].mean() > 0.99

@@ -29,7 +29,10 @@ def test_a_gap_in_the_armpit_is_filled_with_the_cloth_around_it() -> None:
 
 
 def test_the_corner_between_cuff_and_body_stays_open() -> None:
-    torso, sleeve = piece("torso", slice(20, 180), slice(20, 120)), piece("left_sleeve", slice(30, 110), slice(120, 170))
+    torso, sleeve = (
+        piece("torso", slice(20, 180), slice(20, 120)),
+        piece("left_sleeve", slice(30, 110), slice(120, 170)),
+    )
     assert closed_up(torso, [sleeve], UNIT) is torso
 
 
