@@ -47,7 +47,8 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
         return piece
     # The outermost pixel of the top is mixed with the old garment below it.
     kernel = np.ones((3, 3), np.uint8)
-    sure = cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel)
+    whole = cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    sure = np.asarray(cv2.erode(whole, kernel), bool)
     clothes = np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)) & ~front)
     cover = _without_teeth(sure, clothes)
     open_share = 1.0 - cover
@@ -61,10 +62,10 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
 
 
-def _without_teeth(sure: NDArray[np.uint8], below: BoolMask) -> NDArray[np.float32]:
+def _without_teeth(sure: BoolMask, below: BoolMask) -> NDArray[np.float32]:
     """``(h, w)`` cover of a top whose hem is smooth along the clothes below it; what is beside both bends no corner."""
     rim = dilated(below, MIXED)
-    counted = ((sure > 0) | rim).astype(np.float32)
+    counted = (sure | rim).astype(np.float32)
     top, whole = (cv2.GaussianBlur(part, (0, 0), TEETH) for part in (sure.astype(np.float32), counted))
     share = top / np.maximum(whole, 1e-3)
     edge = np.clip((share - np.float32(0.5)) * np.float32(STEEPER) + np.float32(0.5), 0, 1)
