@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask, dilated, window_of
+from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import (
@@ -21,10 +21,11 @@ from engines.warp.composite.arms import (
     under_cuffs,
 )
 from engines.warp.composite.front import hands_in_front, head_in_front
+from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shading import exposure
-from engines.warp.composite.shadows import contact_shadow, shaded, weaker_on_neck
+from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
 from engines.warp.composite.sharpness import crisper, edge_blur, softened
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth
@@ -41,15 +42,15 @@ TOP_SHADOW = 0.45
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
 
-SHADOW_GONE = 4.0
-"""Distance at which nothing is left of a shadow, over its reach."""
-
 SEAM_FROM, SEAM_FADES = 0.17, 0.25
 """Height below which a sleeve throws a shadow on the torso, and over which that comes in, in torso lengths; above, both
 are one surface."""
 
 MIXED_WITH_OLD = 3
 """Width of what around the old garment shows a little of it, pixels."""
+
+THINNEST_BODY = 3
+"""Half the width of what hides a sleeve at least, pixels."""
 
 ARM_RIM, HAND_RIM = 3, 2
 """Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
@@ -137,6 +138,8 @@ def _layers_of(scene: Scene, blur: float) -> _Layers:
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
+    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width), *base[1:])
+    on_body = Drape(base, {}).alpha
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
@@ -177,7 +180,9 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
         picture = _laid_over(picture, piece, factor * below_top / level)
     # Before the wall arms and hands keep the edges that they have.
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
-    on_arms = 1 - (1 - shadow) * layers.under_cuffs * person
+    cuffs = [piece.alpha for piece in layers.sleeves.values()]
+    falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
+    on_arms = 1 - (1 - falls) * layers.under_cuffs * person
     bare = shaded(without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), on_arms)
     picture = _blended(picture, bare, layers.bare_arms)
     fallen += (1 - fallen) * layers.on_body
@@ -274,6 +279,8 @@ def _behind_body(
     side = LEFT if sleeve.name.startswith("left") else RIGHT
     hidden = hidden_by_body(body, side, places[side].seen)
     hidden[taken_off] = 0
+    # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
+    hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)
     if not hidden.any():
         return sleeve
     open_share = 1 - hidden * (1 - on_body)

@@ -3,7 +3,7 @@ import pytest
 
 from engines.base import PersonMap
 from engines.warp.composite.shading import BRIGHTEST, BRIGHTEST_BLACK, DARKEST, bounded, exposure, folds_of_old_cloth
-from engines.warp.composite.shadows import contact_shadow, shaded
+from engines.warp.composite.shadows import contact_shadow, shaded, shadow_of_cuffs
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 120.0
@@ -129,3 +129,22 @@ def test_a_garment_at_the_lower_edge_throws_no_shadow_on_the_upper_one() -> None
     factor = contact_shadow(cover, 8.0, 0.5)
     assert factor[:10].min() > 0.999
     assert factor[56].max() < 0.99
+
+
+def test_what_shows_through_a_soft_edge_is_no_lighter_than_what_is_beside_it() -> None:
+    cover = np.zeros((100, 100), np.float32)
+    cover[30:60] = 1
+    cover[60], cover[61] = 0.75, 0.25
+    factor = contact_shadow(cover, 6.0, 0.5)[:, 50]
+    assert factor[60:62].max() < factor[64]
+    assert factor[45] == 1
+
+
+def test_the_shadow_on_an_arm_before_the_torso_has_no_step_where_the_torso_begins() -> None:
+    cuff, torso, arm = (np.zeros((120, 120), np.float32) for _ in range(3))
+    cuff[20:50, 20:70], torso[10:110, 50:], arm[50:110, 25:65] = 1, 1, 1
+    whole = contact_shadow(np.maximum(cuff, torso), 8.0, 0.5)
+    alone = shadow_of_cuffs([cuff], arm, 8.0, 0.5)
+    assert np.abs(np.diff(whole[56, 30:62])).max() > 0.05
+    assert np.abs(np.diff(alone[56, 30:62])).max() < 0.02
+    assert alone[53, 45] < 0.9
