@@ -183,7 +183,9 @@ class TorsoLoft:
             return np.asarray(on_skin + STRAP_OVER * self._body.shoulder_width)
         beyond = np.linspace(1.0, HEAD_REACH, 8)[1:] * max(self._body.tip_offset(side), float(offsets[-1]))
         whole = np.concatenate([offsets, beyond[beyond > offsets[-1]]])
-        rise = ndimage.median_filter(shoulder_rise(self._body, whole, side), 5, mode="nearest")
+        sleeved = self._marks.sleeves is not None
+        rise = shoulder_rise(self._body, whole, side, under_sleeve=sleeved)
+        rise = ndimage.median_filter(rise, 5, mode="nearest")
         return bridged(whole, rise)[: len(offsets)]
 
     def _offsets(self, y: NDArray[np.float64], distance: NDArray[np.float64], side: int) -> NDArray[np.float64]:
