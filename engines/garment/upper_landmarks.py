@@ -27,6 +27,10 @@ SHADOW, SHADOW_FROM = 0.05, 0.12
 """Width of the torso that a resting sleeve hides or shades beside its edge, in torso widths, and how far below the
 armpit all of it is, as a share of the garment's height."""
 
+BELOW_TOUCH = 0.02
+"""How far below the end of a sleeve that touches the torso the torso's edge is its own, from armpit to hem: where the
+gap opens it is rounded."""
+
 LEAST_COLLAR = 0.02
 """What rises above the shoulder by this share of the garment's height is a collar."""
 
@@ -118,6 +122,8 @@ def _torso_edge(
         edge = np.interp(rows, rows[known], reach[known])
         flare = np.clip((rows - armpits.row) / max(hem - armpits.row, 1), 0, 1)
         margin = 0.0 if armpits.sleeves is Sleeves.RESTING else frame.width * (0.02 + 0.14 * flare)
+        if armpits.sleeves is Sleeves.OPEN:
+            edge = _past_touching_sleeve(edge, armpits, margin, int(hem))
         edge = np.minimum(edge, armpits.offset + margin)
     # The last rows of a slanting or curved hem hold only a part of its width.
     last_whole = int(np.clip(hem - 0.02 * frame.height, 0, len(edge) - 1))
@@ -125,6 +131,27 @@ def _torso_edge(
     edge = np.where(rows < armpits.row, np.interp(rows, [tip[1], armpits.row], [tip[0], armpits.offset]), edge)
     edge = np.where(rows < tip[1], tip[0], edge)
     return np.asarray(ndimage.gaussian_filter1d(ndimage.median_filter(edge, 9), 0.008 * frame.height))
+
+
+def _past_touching_sleeve(
+    edge: NDArray[np.float64], armpits: Armpits, margin: NDArray[np.float64], hem: int
+) -> NDArray[np.float64]:
+    """The torso's edge, straight from the armpit to where the gap opens, where the sleeve touches the torso above it.
+
+    Args:
+        edge: ``(h,)`` how far the run of cloth around the axis reaches: where they touch, over the sleeve.
+        armpits: Where the sleeves begin.
+        margin: ``(h,)`` by how much the torso grows wider than at the armpit at most.
+        hem: Row of the hem.
+    """
+    first = int(armpits.row) + 1
+    apart = np.flatnonzero(edge[first:hem] <= (armpits.offset + margin)[first:hem])
+    touching = int(apart[0]) if len(apart) else 0
+    if touching == 0:
+        return edge
+    opens = min(first + touching + round(BELOW_TOUCH * (hem - armpits.row)), hem)
+    straight = np.linspace(armpits.offset, edge[opens], opens - first + 1)
+    return np.concatenate([edge[:first], np.minimum(edge[first : opens + 1], straight), edge[opens + 1 :]])
 
 
 def _beside_resting(armpits: Armpits, frame: Frame, height: int) -> NDArray[np.float64]:
