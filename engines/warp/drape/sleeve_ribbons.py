@@ -16,6 +16,7 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.hanging_sleeve import hung
 from engines.warp.drape.shoulder_cover import over_shoulder
 from engines.warp.drape.sleeve_length import cuff_share
 from engines.warp.drape.torso_loft import TorsoLoft
@@ -117,6 +118,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         lower = _outside_torso(lower, armpit, body, side, end)
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     upper = over_shoulder(upper, body, side)
+    if end < LONG_FROM:
+        upper = hung(upper, lower, 2 * sleeve.half_widths * loft.fit.scale, body, side)
 
     fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
     edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
