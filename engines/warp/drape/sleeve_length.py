@@ -14,7 +14,7 @@ LEAST_ARM, ELBOW = 1.5, 0.53
 """Length of an arm from shoulder to wrist, in shoulder widths, below which it is drawn foreshortened; and the share of
 an arm at which its elbow lies where it is not."""
 
-SURELY_WHOLE, MAYBE_WHOLE = 1.15, 0.62
+SURELY_WHOLE, MAYBE_WHOLE = 1.03, 0.62
 """A sleeve that would end beyond the first share of the arm ends at the wrist, however loose the clothes are by which
 the garment was sized; one that would end before the second does not."""
 
@@ -22,9 +22,10 @@ SEAM = 0.06
 """Share of an arm at which sleeves begin; what is measured differs from arm to arm, and by that much would long sleeves
 differ in length."""
 
-WHOLE_REACH, WHOLE_LENGTH = 1.165, 0.86
-"""A sleeve that may be a whole one is one where the way from the middle of the garment over its shoulder to the cuff
-is at least the first share of the garment's length, or the sleeve alone at least the second."""
+WHOLE_ON_AVERAGE, WHOLE_ALONE = 0.93, 0.86
+"""A sleeve that may be a whole one is one if its length, and the way from the middle of the garment over the shoulder to
+its cuff, are on average at least the first share of the garment's length, or the sleeve alone at least the second: of
+dropped shoulders the one is short, of narrow ones the other."""
 
 BEYOND_WRIST, ABOVE_WRIST = 1.03, 0.88
 """Where on the arm a whole sleeve ends, and how far down any other one reaches at most: the forearm is seen."""
@@ -59,7 +60,7 @@ def _are_whole(marks: UpperLandmarks, sleeves: tuple[Sleeve, Sleeve]) -> bool:
     outer = float(np.mean([lengths_along(sleeve.upper)[-1] for sleeve in sleeves]))
     alone = float(np.mean([sleeve.length for sleeve in sleeves]))
     reach = float(marks.shoulders.tip[0]) + outer
-    return reach >= WHOLE_REACH * marks.length or alone > WHOLE_LENGTH * marks.length
+    return (reach + alone) / 2 >= WHOLE_ON_AVERAGE * marks.length or alone > WHOLE_ALONE * marks.length
 
 
 def _as_drawn(arm: Limb, share: float) -> float:
