@@ -23,9 +23,9 @@ SEAM = 0.06
 differ in length."""
 
 WHOLE_ON_AVERAGE, WHOLE_ALONE = 0.93, 0.86
-"""A sleeve that may be a whole one is one if its length, and the way from the middle of the garment over the shoulder to
-its cuff, are on average at least the first share of the garment's length, or the sleeve alone at least the second: of
-dropped shoulders the one is short, of narrow ones the other."""
+"""A sleeve that may be a whole one is one if its length, and the way from the middle of the garment over the shoulder
+to its cuff, are on average at least the first share of the garment's length, or the sleeve alone at least the second:
+of dropped shoulders the one is short, of narrow ones the other."""
 
 BEYOND_WRIST, ABOVE_WRIST = 1.03, 0.88
 """Where on the arm a whole sleeve ends, and how far down any other one reaches at most: the forearm is seen."""
