@@ -15,7 +15,7 @@ from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, field_of
 from engines.warp.body.sampling import values_at
-from engines.warp.body.seen_arms import MIXED_RIM, SeenArm, seen_arms
+from engines.warp.body.seen_arms import HIDDEN_WIDTH, MIXED_RIM, SeenArm, body_before, seen_arms
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
@@ -55,9 +55,6 @@ UNDER_SLEEVE = 0.01
 
 CLOTH = 0.015
 """Thickness of a sleeve beyond the skin, in shoulder widths."""
-
-COMES_FORWARD = 0.2
-"""Share of an arm in front of the body from which its sleeve comes forward, and that is left where it is wholly."""
 
 TEETH = 2.0
 """Size of the teeth of a mask that are smoothed away, pixels (standard deviation)."""
@@ -228,12 +225,8 @@ def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace])
 
 def hidden_by_body(body: BodyModel, side: int, seen: SeenArm) -> NDArray[np.float32]:
     """``(h, w)`` cover of what the body and the clothes on it hide of an arm behind them; no sleeve is seen there."""
-    arm, beyond = body.arms[side], 2.2 * seen.own_half
-    behind = np.isfinite(seen.edge) & (seen.front < 1 - COMES_FORWARD)
-    # Where the arm comes forward the body's edge leads across it; the sleeve does not end in a step.
-    comes = ease((seen.front - COMES_FORWARD) / (1 - 2 * COMES_FORWARD))
-    edge = seen.edge + CLOTH * body.shoulder_width
-    cover = _between(body.shape, arm, -(edge + np.maximum(beyond - edge, 0) * comes), beyond, behind)
+    edge, behind = body_before(seen, CLOTH * body.shoulder_width)
+    cover = _between(body.shape, body.arms[side], -edge, HIDDEN_WIDTH * seen.own_half, behind)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
 
