@@ -30,6 +30,12 @@ LEAST_STRETCH = 0.62
 HIPS_FROM = 0.80
 """Height below which a top no longer follows the body inwards, torso lengths below the shoulders."""
 
+FALLS_FROM, MOST_FLARE = 0.60, 0.30
+"""Height from which what the cloth hangs over grows wider by at most so many pixels for one pixel down."""
+
+SLIM, BOXY = 0.47, 0.60
+"""Width at the chest over the length of a garment that is worn close to the body, and of one that stands off it."""
+
 LEVEL_SEAM = 0.35
 """Farthest that a shoulder seam may lie from the straight line between its ends, in seam lengths."""
 
@@ -95,15 +101,14 @@ class TorsoLoft:
         """Offset of the torso's edge per canvas row: the silhouette plus ease, never far from the cloth's own."""
         unit, marks = self._body.shoulder_width, self._marks
         heights = self._drop(self._rows) / self._body.torso_length
-        body_edge = seen_half_width(self._body, heights, side)
-        # Below the hips cloth hangs down from the widest place.
-        hanging = heights > HIPS_FROM
-        body_edge[hanging] = np.maximum.accumulate(body_edge[hanging])
+        body_edge = self._hung_over(seen_half_width(self._body, heights, side), heights)
         natural = self._cloth_edge[side]
         if marks.sleeves is None:
             edge = np.clip(natural, 0.99 * body_edge, 1.10 * body_edge + 0.02 * unit)
         else:
-            hang = 1.10 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32))  # cloth stands off more lower down
+            # Cloth stands off more lower down, and boxy garments more than slim ones.
+            slack = float(np.clip((marks.chest / max(marks.length, 1.0) - SLIM) / (BOXY - SLIM), 0, 1))
+            hang = 1.05 + slack * (0.05 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32)))
             edge = np.clip(natural, 1.02 * body_edge + 0.008 * unit, hang * body_edge + 0.02 * unit)
         edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * body_edge))
         armpit = int(np.clip(marks.armpits.row, 1, len(edge) - 1))
@@ -124,6 +129,20 @@ class TorsoLoft:
                 edge = np.maximum.accumulate(edge + steepest) - steepest
         edge = ndimage.gaussian_filter1d(edge, 0.012 * len(edge))
         return np.asarray(np.maximum(edge, LEAST_STRETCH * natural))
+
+    def _hung_over(self, half_width: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The silhouette that cloth hangs over, per canvas row, from the half width of what is seen there.
+
+        What stands out suddenly below the waist is a thigh or a hand; cloth falls past it and does not follow.
+        """
+        hung = half_width.copy()
+        # Below the hips cloth hangs down from the widest place.
+        hanging = heights > HIPS_FROM
+        hung[hanging] = np.maximum.accumulate(hung[hanging])
+        falling = heights > FALLS_FROM
+        most = MOST_FLARE * heights[falling] * self._body.torso_length
+        hung[falling] = np.minimum.accumulate(hung[falling] - most) + most
+        return hung
 
     def _beside_arm(self, heights: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """Farthest offset at heights of what lies beside an upper arm; none where there is no arm, infinity."""
@@ -186,7 +205,9 @@ class TorsoLoft:
             return np.asarray(on_skin + STRAP_OVER * self._body.shoulder_width)
         beyond = np.linspace(1.0, HEAD_REACH, 8)[1:] * max(self._body.tip_offset(side), float(offsets[-1]))
         whole = np.concatenate([offsets, beyond[beyond > offsets[-1]]])
-        rise = ndimage.median_filter(shoulder_rise(self._body, whole, side), 5, mode="nearest")
+        sleeved = self._marks.sleeves is not None
+        rise = shoulder_rise(self._body, whole, side, under_sleeve=sleeved)
+        rise = ndimage.median_filter(rise, 5, mode="nearest")
         return bridged(whole, rise)[: len(offsets)]
 
     def _offsets(self, y: NDArray[np.float64], distance: NDArray[np.float64], side: int) -> NDArray[np.float64]:
