@@ -21,12 +21,13 @@ from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
 from engines.garment_kinds import GarmentKind
+from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
-from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
+from engines.warp.drape.hang import HangingRows, drop_to, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of, shaded_far_leg
@@ -38,7 +39,7 @@ from engines.warp.pieces import Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.sizing import FITTING, Sizing, sized
 
-NATURAL_WAIST = 0.67
+NATURAL_WAIST = 0.62
 """Where the waist of a garment that has one is laid, in torso lengths below the shoulders."""
 
 ARMPIT_RANGE = (0.22, 0.36)
@@ -82,7 +83,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         refuse_lap(body)
     upper = marks.upper
     fit = _fit(marks, body, sizing)
-    loft = TorsoLoft(upper, body, fit)
+    loft = TorsoLoft(upper, body, fit, waisted=marks.crotch is None)
     fabric = without_inner_back(cloth, upper.back)
     checks = {
         "garment_symmetry": upper.symmetry,
@@ -149,9 +150,7 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
     source = _grid(marks, rows, across)
     drop = np.interp(rows, np.arange(len(drops)), drops)
     hanging = hanging_rows(body, 0.0, np.maximum(drop, 0.0))
-    reach = {
-        side: _hanging_reach(marks, body, side, fit=loft.fit, extent=hanging.extents[side], rows=rows) for side in SIDES
-    }
+    reach = {side: _hanging_reach(marks, body, side, fit=loft.fit, hanging=hanging, rows=rows) for side in SIDES}
     offset = np.where(across[None] < 0, reach[-1][:, None], reach[1][:, None]) * across[None]
     free = hanging.centres[:, None] + offset[..., None] * body.skeleton.right
     share = ease((drop / body.torso_length - HANGS_FROM) / (HANGS_FREELY - HANGS_FROM))[:, None, None]
@@ -160,12 +159,13 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
 
 
 def _hanging_reach(
-    marks: DressLandmarks, body: BodyModel, side: int, *, fit: Fit, extent: Reals, rows: Reals
+    marks: DressLandmarks, body: BodyModel, side: int, *, fit: Fit, hanging: HangingRows, rows: Reals
 ) -> NDArray[np.float64]:
     """Half width per row of the cloth below the waist, on one side."""
     half = marks.upper.half_widths[0 if side < 0 else 1]
     natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
-    free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
+    extent = hanging.extents[side] * drawn_in(body, hanging.distances / body.torso_length)
+    free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
     return np.asarray(
         ndimage.gaussian_filter1d(sized(free, fit.girth, extent, 1.0), 2.0, mode="nearest"), dtype=np.float64
     )

@@ -161,7 +161,7 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
     for side, edge in ((-1, left), (1, right)):
         natural = (edge - centre) * side * scale
         extent = hanging.extents[side]
-        hanging_half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
+        hanging_half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
