@@ -86,7 +86,7 @@ def drape_lower(
     checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
     if not legs:
         refuse_lap(body)
-        skirt = _lay_skirt(marks, body, waistband, scale, sizing)
+        skirt = _lay_skirt(marks, body, waistband, scale, sizing, under_top=not open_waist)
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
@@ -148,8 +148,10 @@ def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:
     return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
 
 
-def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing) -> Ribbon:
-    """One ribbon from the waistband to the hem."""
+def _lay_skirt(
+    marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing, *, under_top: bool
+) -> Ribbon:
+    """One ribbon from the waistband to the hem, which comes out under a top worn over it or not."""
     length = min(marks.height * scale * sizing.length, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
     rows = np.linspace(marks.top - 6.0, marks.bottom + 8.0, SKIRT_ROWS)
     canvas_rows = np.arange(len(marks.left))
@@ -165,7 +167,7 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
-        half = skirt_under_top(body, side, hanging.centres, half)
+        half = skirt_under_top(body, side, hanging.centres, half) if under_top else half
         half = ndimage.gaussian_filter1d(half, 2.0, mode="nearest")
         targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
     return string_ribbon(
