@@ -27,7 +27,7 @@ from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
-from engines.warp.drape.hang import HangingRows, drop_to, hanging_half_width, hanging_rows
+from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of, shaded_far_leg
@@ -166,9 +166,10 @@ def _hanging_reach(
     natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
     extent = hanging.extents[side] * drawn_in(body, hanging.distances / body.torso_length)
     free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
-    return np.asarray(
-        ndimage.gaussian_filter1d(sized(free, fit.girth, extent, 1.0), 2.0, mode="nearest"), dtype=np.float64
-    )
+    free = sized(free, fit.girth, extent, 1.0)
+    below = hanging.distances >= NATURAL_WAIST * body.torso_length
+    free[below] = falling(free[below], natural[below])
+    return np.asarray(ndimage.gaussian_filter1d(free, 2.0, mode="nearest"), dtype=np.float64)
 
 
 def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cloth, sizing: Sizing) -> list[Piece]:

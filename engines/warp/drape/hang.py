@@ -110,6 +110,20 @@ def hanging_half_width(natural: Reals, extent: Reals, hip: float, legs: Reals | 
     return np.asarray(np.maximum(roomy, np.multiply(legs, EASE_OVER_LEGS)), dtype=np.float32)
 
 
+def falling(half: Reals, natural: Reals) -> NDArray[np.float64]:
+    """Half widths of cloth that falls from its widest place, however narrow the legs are below it.
+
+    Args:
+        half: ``(n,)`` from the waist down, pixels.
+        natural: ``(n,)`` of the flat cloth, pixels; where that becomes narrower the hanging cloth may as well.
+
+    Returns:
+        ``(n,)`` nowhere narrower than given.
+    """
+    tapered = np.concatenate([[0.0], np.cumsum(np.minimum(np.diff(natural), 0.0))])
+    return np.asarray(np.maximum.accumulate(half - tapered) + tapered, np.float64)
+
+
 def drop_to(body: BodyModel, start: float, joint: str) -> float:
     """How far the lower of two joints, ``knee`` or ``ankle``, lies below a height of the axis, in pixels."""
     points = body.skeleton.ankle if joint == "ankle" else body.skeleton.knee

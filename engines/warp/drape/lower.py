@@ -17,7 +17,7 @@ from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
-from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows, hips_behind_arms
+from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, hips_behind_arms
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
@@ -168,7 +168,7 @@ def _lay_skirt(
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
         half = skirt_under_top(body, side, hanging.centres, half) if under_top else half
-        half = ndimage.gaussian_filter1d(half, 2.0, mode="nearest")
+        half = ndimage.gaussian_filter1d(falling(half, natural), 2.0, mode="nearest")
         targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
     return string_ribbon(
         (np.stack([left, rows], axis=1), np.stack([right, rows], axis=1)),
