@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.body.torso_width import torso_half_width
 from engines.warp.pieces import Reals
@@ -34,7 +34,7 @@ def drawn_in(body: BodyModel, heights: Reals) -> NDArray[np.float64]:
         heights: ``(n,)`` torso lengths below the shoulders.
     """
     at = np.array([CHEST_AT, WAIST_AT, HIPS_AT])
-    chest, waist, hips = sum(torso_half_width(body, at, side) for side in SIDES)
+    chest, waist, hips = torso_half_width(body, at, LEFT) + torso_half_width(body, at, RIGHT)
     slim = max(WAIST_PER_CHEST * chest, WAIST_PER_HIPS * hips)
     most = UNDER_TUCKED if body.waist.tucked else UNDER_LOOSE
     narrower = float(np.clip(1.0 - slim / max(waist, 1.0), 0.0, most))

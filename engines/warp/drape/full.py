@@ -54,6 +54,10 @@ HANGS_FROM, HANGS_FREELY = 0.62, 1.0
 LONGEST, SHORTEST = 0.93, 0.62
 """Hem at most, as a share of the way from shoulders to ankles; at least, as a share of that to the knees."""
 
+NEARLY_OUT, OUT = 0.15, 0.05
+"""A hem that lies so far above the lower edge of the photo at most is drawn so far below it, torso lengths: of the legs
+no more than a strip would be seen."""
+
 GRID_ROWS, GRID_COLUMNS = 84, 33
 OVERHANG = 1.07
 """How far the grid reaches across, in half widths of the garment, so that its own soft alpha ends the cloth."""
@@ -129,8 +133,8 @@ def _fit(marks: DressLandmarks, body: BodyModel, sizing: Sizing) -> Fit:
 def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0) -> NDArray[np.float64]:
     """Pixels below the mid-shoulder for every canvas row: as fitted above the waist, at its own scale below.
 
-    Garments that would reach the floor end above the ankles, very short ones are lengthened; ``longer`` is what the
-    size adds.
+    Garments that would reach the floor end above the ankles, very short ones are lengthened, and those that nearly do
+    leave the photo; ``longer`` is what the size adds.
     """
     rows = np.arange(len(marks.left), dtype=np.float64)
     upper = fit.origin_drop + (rows - fit.origin) * fit.scale_down
@@ -140,7 +144,17 @@ def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0
     most = LONGEST * drop_to(body, 0.0, "ankle") - waist
     least = SHORTEST * drop_to(body, 0.0, "knee") - waist
     wanted = float(np.clip(length * longer, max(least, 1.0), max(most, 1.0)))
-    return np.where(rows < waist_row, upper, waist + (rows - waist_row) * fit.scale * wanted / length)
+    along = fit.scale * wanted / length
+    corner = waist + (min(marks.sides[1:]) - waist_row) * along
+    lacking = _edge_of_photo(body) + OUT * body.torso_length - corner
+    if 0 < lacking < NEARLY_OUT * body.torso_length:
+        along *= 1.0 + lacking / max(corner - waist, 1.0)
+    return np.where(rows < waist_row, upper, waist + (rows - waist_row) * along)
+
+
+def _edge_of_photo(body: BodyModel) -> float:
+    """Where the axis leaves the photo, pixels below the mid-shoulder."""
+    return float((body.shape[0] - body.skeleton.shoulders[1]) / max(float(body.skeleton.down[1]), 0.1))
 
 
 def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: Reals) -> Ribbon:
@@ -165,8 +179,8 @@ def _hanging_reach(
     half = marks.upper.half_widths[0 if side < 0 else 1]
     natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
     extent = hanging.extents[side] * drawn_in(body, hanging.distances / body.torso_length)
-    free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
-    free = sized(free, fit.girth, extent, 1.0)
+    fitting = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
+    free = sized(fitting, fit.girth, extent, 1.0)
     below = hanging.distances >= NATURAL_WAIST * body.torso_length
     free[below] = falling(free[below], natural[below])
     return np.asarray(ndimage.gaussian_filter1d(free, 2.0, mode="nearest"), dtype=np.float64)

@@ -114,3 +114,13 @@ def test_waist_is_drawn_in_behind_a_loose_top(body: BodyModel) -> None:
         row = drape_full(dress(), person).alpha[int(body.point(0.62)[1])]
         widths.append(int((row > 0.5).sum()))
     assert widths[1] < 0.96 * widths[0]
+
+
+@pytest.mark.parametrize(("missing", "leaves"), [(0.06, True), (0.60, False)])
+def test_hem_that_would_nearly_leave_the_photo_does(body: BodyModel, missing: float, leaves: bool) -> None:
+    hem = int(np.flatnonzero(drape_full(dress(), body).alpha.max(axis=1) > 0.5)[-1])
+    rows = int(hem + missing * body.torso_length)
+    rows = min(rows, body.shape[0])
+    cropped = replace(body, shape=(rows, body.shape[1]), labels=body.labels[:rows], matte=body.matte[:rows])
+    last = drape_full(dress(), cropped).alpha[-1]
+    assert bool(last.max() > 0.9) == leaves
