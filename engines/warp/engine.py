@@ -139,6 +139,7 @@ class WarpEngine:
                 seed=request.seed,
                 over=garment.category in put_on or is_open(garment),
                 under_tucked_top=tucked,
+                tucked_into_next=any(later.category is Category.LOWER_BODY for later in request.garments[number:]),
             )
             picture = worn.picture
             swatches.append(worn.swatch)
@@ -167,13 +168,16 @@ class WarpEngine:
         seed: int,
         over: bool,
         under_tucked_top: bool,
+        tucked_into_next: bool,
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         stages.begin("cut_out")
         cloth = self._lifter.lift(photo_to_lay(garment), garment.category, stages.on_step, stages.should_stop).cloth
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
         stages.begin("drape")
-        drape = drape_garment(garment, cloth, body, under_tucked_top=under_tucked_top)
+        drape = drape_garment(
+            garment, cloth, body, under_tucked_top=under_tucked_top, tucked_into_next=tucked_into_next
+        )
         self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
         self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
         self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))

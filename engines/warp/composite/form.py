@@ -139,7 +139,8 @@ def lightness_of(piece: Piece) -> float:
 def falling_light(body: BodyModel, light: BroadLight) -> NDArray[np.float32]:
     """``(h, w)`` factor of the broad light over the whole person: from the side, and from above."""
     across = 1 + np.float32(light.tilt) * np.clip(body.laterals / np.float32(0.5), -1, 1)
-    down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 1.0)
+    # Floor and walls throw light back on what hangs below: a skirt has the colour of its bodice.
+    down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 0.5)
     return np.asarray(across * down, dtype=np.float32)
 
 

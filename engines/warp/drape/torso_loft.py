@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.seen_width import seen_half_width
 from engines.warp.body.shoulder_profile import shoulder_rise
@@ -82,10 +83,11 @@ class TorsoLoft:
         marks: Landmarks of the garment.
         body: The body.
         fit: From `fit_garment`.
+        waisted: Whether the garment goes on below its waist, and may be drawn in there further than the body looks.
     """
 
-    def __init__(self, marks: UpperLandmarks, body: BodyModel, fit: Fit) -> None:
-        self._marks, self._body, self.fit = marks, body, fit
+    def __init__(self, marks: UpperLandmarks, body: BodyModel, fit: Fit, *, waisted: bool = False) -> None:
+        self._marks, self._body, self.fit, self._waisted = marks, body, fit, waisted
         self._rows = np.arange(marks.half_widths.shape[1], dtype=np.float64)
         self._cloth_edge = {side: np.maximum(marks.half_widths[k] * fit.scale, 1.0) for k, side in enumerate(SIDES)}
         self._body_edge = {side: self._edge_on_body(side) for side in SIDES}
@@ -103,14 +105,15 @@ class TorsoLoft:
         heights = self._drop(self._rows) / self._body.torso_length
         body_edge = self._hung_over(seen_half_width(self._body, heights, side), heights)
         natural = self._cloth_edge[side]
+        inner = body_edge * drawn_in(self._body, heights) if self._waisted else body_edge
         if marks.sleeves is None:
-            edge = np.clip(natural, 0.99 * body_edge, 1.10 * body_edge + 0.02 * unit)
+            edge = np.clip(natural, 0.99 * inner, 1.10 * body_edge + 0.02 * unit)
         else:
             # Cloth stands off more lower down, and boxy garments more than slim ones.
             slack = float(np.clip((marks.chest / max(marks.length, 1.0) - SLIM) / (BOXY - SLIM), 0, 1))
             hang = 1.05 + slack * (0.05 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32)))
-            edge = np.clip(natural, 1.02 * body_edge + 0.008 * unit, hang * body_edge + 0.02 * unit)
-        edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * body_edge))
+            edge = np.clip(natural, 1.02 * inner + 0.008 * unit, hang * body_edge + 0.02 * unit)
+        edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * inner))
         armpit = int(np.clip(marks.armpits.row, 1, len(edge) - 1))
         tip = int(np.clip(marks.shoulders.tip[1], 0, armpit - 1))
         beside = self._beside_arm(heights, side)

@@ -24,6 +24,7 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
+from engines.warp.plate.beside_garment import beside_garment
 from engines.warp.plate.limb_profile import along_limb
 from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
 from engines.warp.plate.skin_joint import led_to_seen
@@ -120,7 +121,7 @@ def bare_skin(
     middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
-    cover = middle.on | seen if torso else np.zeros(body.shape, bool)
+    cover = (middle.on & ~beside_garment(body, clothed)) | seen if torso else np.zeros(body.shape, bool)
     for part in opened:
         cover |= part.on
     if torso and arms:

@@ -134,3 +134,17 @@ def test_no_notch_in_the_shoulder_where_the_seam_lies_at_the_joint() -> None:
     tops = [int(np.argmax(cover[:, column])) for column in np.flatnonzero(shoulders[int(body.skeleton.shoulders[1])])]
     steps = np.abs(np.diff(tops))
     assert np.percentile(steps, 95) < 0.05 * body.shoulder_width
+
+
+def test_top_tucked_into_what_comes_after_it_ends_there() -> None:
+    cloth, body = cut_out(draw_garment("t-shirt").picture), measure_body(draw_mannequin().person_map)
+    drawn = drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=True, waistband=0.8)
+    torso = drawn.pieces[0].alpha
+    assert torso[(body.heights > 0.86) & (np.abs(body.laterals) < 0.4)].max() < 0.1
+    # Well inside it goes on under the waistband, at its sides it would stick out.
+    x, y = body.point(0.82).round().astype(int)
+    assert torso[y, x] > 0.9
+    assert (
+        torso[(body.heights > 0.81) & (np.abs(body.laterals) * body.shoulder_width > 0.48 * body.width(0.8))].max()
+        < 0.1
+    )
