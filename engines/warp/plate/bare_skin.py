@@ -74,10 +74,12 @@ class BareSkin:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1: where a bare body would be seen.
+        legs: Both whole legs by picture side.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
+    legs: dict[int, BarePart]
 
 
 def bare_skin(
@@ -129,7 +131,7 @@ def bare_skin(
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
-    return BareSkin(colour, antialiased(cover))
+    return BareSkin(colour, antialiased(cover), bare[Label.LEGS])
 
 
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:

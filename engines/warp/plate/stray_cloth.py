@@ -41,6 +41,9 @@ SEAM, SEAM_TONE = 4, 0.7
 """Pixels between trousers and what hangs together with them, and the brightness of the line between a hem and an ankle,
 over that of skin."""
 
+SPECK = 2
+"""Radius of the smallest thing of the colour of skin below trousers that may be an ankle, pixels."""
+
 LONGEST_ANKLE = 0.17
 """Farthest that an ankle is seen below trousers, in shoulder widths."""
 
@@ -124,7 +127,9 @@ def bare_ankles(
     smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
     tone = brightness(smooth) / max(float(usual.mean()), 1e-3)
     hue = largest_channel(np.abs(smooth / np.maximum(tone, 1e-3)[..., None] - usual))
-    alike = opened(feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE), 1)
+    alike = feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE)
+    # Labels and eyelets of a shoe that happen to have the colour of skin are smaller than an ankle.
+    alike = np.asarray(ndimage.binary_propagation(opened(alike, SPECK), mask=opened(alike, 1)))
     numbered, count = ndimage.label(alike)
     if count == 0:
         return np.zeros(old.shape, bool)
@@ -134,7 +139,9 @@ def bare_ankles(
     # What goes on further down is a shoe of the colour of skin.
     ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit)])
     # The edge of a shoe beside the ankle is lighter than the line under a hem.
-    seam = feet & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM) & (tone < SEAM_TONE)
+    dark = feet & (tone < SEAM_TONE)
+    # What is dark and broader than that line is a tongue, or a whole dark shoe.
+    seam = dark & ~opened(dark, SEAM) & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM)
     return np.asarray((dilated(ankles, 1) & feet) | seam, bool)
 
 
