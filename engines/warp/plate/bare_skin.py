@@ -57,6 +57,9 @@ UNDER_HEM = (0.02, 0.03)
 CUFF_SHADOW = 0.08
 """Width of the strip of a limb in the shadow of its old cuff or hem, in shoulder widths: its tone is not led on."""
 
+BELLY = 0.45
+"""Height from which the skin of a torso is a belly's, in torso lengths."""
+
 UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 """Skin whose tone bared chests, bellies and arms have; legs lie in another light."""
 
@@ -199,7 +202,10 @@ def _coloured(
     colour = _limbs_as_seen(photo, colour, body, bare)
     sure = sure_skin(body)
     parts = (torso.on[window], arms[window], legs[window])
-    lit = sure & ~(labelled_as(body.labels, (Label.ARMS, Label.LEGS)) & (from_old < CUFF_SHADOW * unit))
+    shaded = labelled_as(body.labels, (Label.ARMS, Label.LEGS))
+    # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
+    shaded |= (body.labels == Label.TORSO_SKIN) & (body.heights > BELLY)
+    lit = sure & ~(shaded & (from_old < CUFF_SHADOW * unit))
     colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
     under_hem = np.ones(body.shape, np.float32)
     for part in opened:

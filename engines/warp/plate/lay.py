@@ -22,12 +22,12 @@ from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
 from engines.warp.plate.faded_skin import faded_into_seen
 from engines.warp.plate.hem_rim import own_rim
-from engines.warp.plate.other_garment import continued_garment, on_skin
+from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
 from engines.warp.plate.skin_room import above_shoulders, skin_room
-from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
+from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
 OVERREACH = 0.005
@@ -81,6 +81,9 @@ def lay_plate(
     clothed, unit = drape.alpha, body.shoulder_width
     if category is Category.UPPER_BODY:
         old = old_garment(person_map.labels, body, category)
+        waistband = pieces_of_other(old, np.asarray(person_map.labels == Label.LOWER), unit)
+        old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), person_map.labels)
+        person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
     else:
         labels = shoes_told_from_trousers(photo, person_map.labels, unit)
         old = old_garment(labels, body, category)
@@ -121,7 +124,9 @@ def lay_plate(
     share[eroded(stays, MIXED)] = 0.0
     joint = faded_into_seen(photo, skin.colour, from_old, person_map.labels, unit)
     share = np.maximum(share, joint * skin_cover * (clothed < SEEN_BELOW))
-    if category is not Category.UPPER_BODY:
+    if category is Category.UPPER_BODY:
+        share = np.maximum(share, at_hem(other_cover, from_old, body.torso_length) * (clothed < SEEN_BELOW))
+    else:
         for side in SIDES:
             leg, bare = body.legs[side], skin.legs[side]
             collar = shoe_collar(photo, labels, leg, cloth=hem, seen=ankle, bare=bare, skin=skin.colour, unit=unit)

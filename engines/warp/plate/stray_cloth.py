@@ -10,7 +10,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.channels import brightness, largest_channel
 from engines.filling import fill_from
-from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching
+from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching, window_of
 from engines.labels import labelled_as
 
 BAND = 0.09
@@ -28,6 +28,14 @@ to be."""
 
 REDUCED = 8
 """Factor by which the colours that are compared are worked out smaller."""
+
+NECK = 0.02
+"""Half width of the bridge by which a piece may hang together with a garment that it is no part of, in shoulder
+widths."""
+
+CRUMB_OF_OTHER, LARGEST_PIECE, MORE_CONTACT = 0.0003, 0.02, 1.5
+"""Areas between which such a piece is asked about, in squared shoulder widths, and how much more of its edge the other
+garment has than the garment that it is called."""
 
 CUFF = 0.32
 """How far below the trousers their rolled cuffs and the ankles may be called shoes, in shoulder widths."""
@@ -106,6 +114,33 @@ def stray_cloth(
     grown = np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
     grown &= labelled_as(labels, [label for suspect in SUSPECTS for label in suspect])
     return reaching(grown, from_old <= TOUCHING, connectivity=8)
+
+
+def pieces_of_other(old: NDArray[np.bool_], other: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
+    """Small pieces of the old garment's label within the edge of the other garment: patches of its waistband.
+
+    Args:
+        old: ``(height, width)``, the old garment as labelled.
+        other: ``(height, width)``, the garment that stays.
+        unit: Shoulder width in pixels.
+    """
+    pieces = np.zeros(old.shape, bool)
+    asked = old & dilated(other, max(3, round(2 * BAND * unit)))
+    if not asked.any():
+        return pieces
+    neck = max(2, round(NECK * unit))
+    window = window_of(asked, 2 * neck)
+    cloth, staying = old[window], other[window]
+    main = dilated(largest(eroded(cloth, neck)), neck + 1) & cloth
+    numbered, count = ndimage.label(cloth & ~main)
+    for number in range(1, count + 1):
+        piece = np.asarray(numbered == number)
+        if not CRUMB_OF_OTHER * unit * unit < piece.sum() < LARGEST_PIECE * unit * unit:
+            continue
+        around = dilated(piece, 2)
+        if (around & staying).sum() > MORE_CONTACT * (around & main).sum():
+            pieces[window] |= piece
+    return pieces
 
 
 def bare_ankles(
