@@ -30,6 +30,7 @@ from engines.warp.plate.skin_joint import led_to_seen
 from engines.warp.plate.skin_light import (
     ARMPIT,
     SkinLight,
+    arm_form,
     hem_shade,
     limb_lights,
     limb_shade,
@@ -207,11 +208,15 @@ def _coloured(
     shaded |= (body.labels == Label.TORSO_SKIN) & (body.heights > BELLY)
     lit = sure & ~(shaded & (from_old < CUFF_SHADOW * unit))
     colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
-    under_hem = np.ones(body.shape, np.float32)
+    form = np.ones(body.shape, np.float32)
+    # What is learnt from seen skin has this form already; it is given to the hidden skin at the end.
+    for part, light in whole:
+        if part.elbow > 0.0:
+            form[part.on] *= arm_form(part, light)
     for part in opened:
-        under_hem[part.on] = np.minimum(under_hem[part.on], hem_shade(part, unit))
+        form[part.on] *= hem_shade(part, unit)
     colour[window] = _across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(under_hem, unit)[window]
+    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(form, unit)[window]
     colour[window] = np.clip(colour[window] * texture[..., None], 0.0, 1.0)
     return colour
 
