@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.warp.body.bare_parts import CAP_SLEEVE, COVERED, BarePart
+from engines.warp.body.silhouette import ease
 
 COLUMNS, UNTIL = 15, 0.85
 """Strips across a limb in which its hem is looked for, and how far out of the middle; at the edge it goes on level."""
@@ -18,6 +19,13 @@ MOST_SLANT = 0.22
 
 LEAST_CLOTH = 0.06
 """Length of cloth above a hem that makes it one; where there is none the cloth is narrower than the limb."""
+
+AT_HEM, LEAST_PIXELS = 0.05, 20
+"""Length of sleeve above its hem that tells how wide it is, as a share of the limb, and pixels that are enough."""
+
+NARROWEST, WHOLE, EASED = 0.45, 0.94, 0.16
+"""Edge of a sleeve, in half widths of the limb, between which the limb is held within it, and the share of the limb
+over which it eases out to its own width; a narrower edge is that of cloth which lies across the limb."""
 
 ROUNDED = 0.8
 """Standard deviation over which the hem's line is smoothed, in strips."""
@@ -37,8 +45,36 @@ def out_of_hem(limb: BarePart, clothed: NDArray[np.float32], begin: float) -> Ba
         return limb
     on = limb.on.copy()
     across, share = limb.across[limb.on], limb.share[limb.on]
-    on[limb.on] = share >= _hem(across, share, clothed[limb.on] > COVERED, begin)
+    cloth = clothed[limb.on] > COVERED
+    out = share >= _hem(across, share, cloth, begin)
+    # Towards the body an arm may lie on the cloth of the torso, which hides the sleeve's edge.
+    sides = (float(limb.side),) if limb.side else (-1.0, 1.0)
+    on[limb.on] = out & _within_sleeve(across, share, cloth, begin, sides)
     return replace(limb, on=on, begin=begin)
+
+
+def _within_sleeve(
+    across: NDArray[np.float32],
+    share: NDArray[np.float32],
+    cloth: NDArray[np.bool_],
+    begin: float,
+    sides: tuple[float, ...],
+) -> NDArray[np.bool_]:
+    """Which of ``(n,)`` pixels of a limb are no further out than the edge of the sleeve it comes out of.
+
+    Further down, the limb eases out to its own width.
+    """
+    within = np.ones(len(share), np.bool_)
+    above = cloth & (share > begin - AT_HEM) & (share <= begin)
+    eased = ease((share - begin) / EASED)
+    for side in sides:
+        own = above & (side * across > 0.0)
+        if own.sum() < LEAST_PIXELS:
+            continue
+        edge = float(np.percentile(side * across[own], 98.0))
+        if NARROWEST < edge < WHOLE:
+            within &= side * across <= edge + (1.02 - edge) * eased
+    return within
 
 
 def _hem(

@@ -46,8 +46,9 @@ CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
 """Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside
 cloth, and beside a bare waist, which begins at the third, in torso lengths: there the gap beside an arm has a point."""
 
-CREASE_BLUR = 0.012
-"""Over how far the colours of both sides are mixed in such a gap, in shoulder widths."""
+CREASE_BLUR, FAR = 0.012, 3.0
+"""Over how far the colours of both sides are mixed in such a gap, in shoulder widths, and by how much farther where it
+is wide."""
 
 LEAST_SHARE = 0.05
 """Share of the body around a pixel beside it from which that lies in the body's shade."""
@@ -235,11 +236,14 @@ def _across_creases(
     between = cover & ~parts
     if not between.any():
         return colour
-    window = window_of(between, round(3 * CREASE_BLUR * unit) + 1)
-    carried, weight = carried_out(colour[window], parts[window].astype(np.float32), max(CREASE_BLUR * unit, 1.0))
-    known = between[window] & (weight > LEAST_SHARE)
+    window = window_of(between, round(3 * FAR * CREASE_BLUR * unit) + 1)
+    near = parts[window].astype(np.float32)
     mixed = colour.copy()
-    mixed[window][known] = carried[known]
+    # In the point of a gap the edges are further away; the broad mean comes first, and the near one over it.
+    for blur in (FAR * CREASE_BLUR, CREASE_BLUR):
+        carried, weight = carried_out(colour[window], near, max(blur * unit, 1.0))
+        known = between[window] & (weight > LEAST_SHARE)
+        mixed[window][known] = carried[known]
     return mixed
 
 
