@@ -20,12 +20,16 @@ MOST_SLANT = 0.22
 LEAST_CLOTH = 0.06
 """Length of cloth above a hem that makes it one; where there is none the cloth is narrower than the limb."""
 
-AT_HEM, LEAST_PIXELS = 0.05, 20
-"""Length of sleeve above its hem that tells how wide it is, as a share of the limb, and pixels that are enough."""
+AT_HEM, LEAST_PIXELS, SLANTING = ((0.06, 0.04), (0.02, 0.0)), 10, 0.12
+"""Two pieces of a sleeve above its hem that tell how wide it is, as shares of the limb, pixels that are enough, and the
+difference between their edges from which the hem slants, in half widths of the limb."""
 
 NARROWEST, WHOLE, EASED = 0.45, 0.94, 0.16
-"""Edge of a sleeve, in half widths of the limb, between which the limb is held within it, and the share of the limb
+"""Edges of a sleeve, in half widths of the limb, between which the limb is held within it, and the share of the limb
 over which it eases out to its own width; a narrower edge is that of cloth which lies across the limb."""
+
+CORNER = 0.14
+"""How much further down a limb comes out beside its sleeve, as a share of it for half its width."""
 
 ROUNDED = 0.8
 """Standard deviation over which the hem's line is smoothed, in strips."""
@@ -65,15 +69,15 @@ def _within_sleeve(
     Further down, the limb eases out to its own width.
     """
     within = np.ones(len(share), np.bool_)
-    above = cloth & (share > begin - AT_HEM) & (share <= begin)
     eased = ease((share - begin) / EASED)
     for side in sides:
-        own = above & (side * across > 0.0)
-        if own.sum() < LEAST_PIXELS:
-            continue
-        edge = float(np.percentile(side * across[own], 98.0))
-        if NARROWEST < edge < WHOLE:
-            within &= side * across <= edge + (1.02 - edge) * eased
+        edges = []
+        for first, last in AT_HEM:
+            own = cloth & (share > begin - first) & (share <= begin - last) & (side * across > 0.0)
+            edges.append(float(np.percentile(side * across[own], 98.0)) if own.sum() >= LEAST_PIXELS else np.inf)
+        # The edge of a slanting hem comes in from one to the next, that of a narrow sleeve hardly.
+        if min(edges) > NARROWEST and max(edges) < WHOLE and abs(edges[0] - edges[1]) < SLANTING:
+            within &= side * across <= edges[0] + (1.02 - edges[0]) * eased
     return within
 
 
@@ -87,8 +91,15 @@ def _hem(
     lowest, highest = np.full(COLUMNS, -np.inf), np.full(COLUMNS, np.inf)
     np.maximum.at(lowest, strip[asked], share[asked])
     np.minimum.at(highest, strip[asked], share[asked])
-    ends = np.where(lowest - highest > LEAST_CLOTH, lowest, begin)
+    clothed = np.flatnonzero(lowest - highest > LEAST_CLOTH)
+    ends = np.full(COLUMNS, begin)
+    ends[clothed] = lowest[clothed]
     # Between two strips the cloth is as high as in the higher one.
     ends = ndimage.gaussian_filter1d(ndimage.minimum_filter1d(ends, 3, mode="nearest"), ROUNDED, mode="nearest")
+    if len(clothed):
+        # Beside a sleeve that is narrower than the limb no corner of it stands out.
+        index = np.arange(COLUMNS)
+        beyond = np.maximum(np.maximum(clothed[0] - index, index - clothed[-1]), 0)
+        ends = ends + CORNER * step * beyond
     centres = -UNTIL + step * (np.arange(COLUMNS) + 0.5)
     return np.interp(across, centres, ends).astype(np.float32)

@@ -46,6 +46,9 @@ widths."""
 LIT, LIT_PERCENTILE = 0.85, 75.0
 """Least brightness of what goes on, over that percentile of the strip."""
 
+HEEL = 0.05
+"""How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
+
 LEVELLED = 0.010
 """Standard deviation over which the cut edge is levelled, in shoulder widths."""
 
@@ -127,10 +130,14 @@ def shoe_collar(
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
     # Behind the cut a heel may come up less high than its middle.
-    level = np.where(outside | (shoe > level + below), level, np.maximum(level, shoe)).astype(np.float32)
+    heel = HEEL * unit
+    level = np.where(outside | (shoe > level + heel), level, np.maximum(level, shoe)).astype(np.float32)
     lines = line, level
     beside = outside & (np.arange(window[0].stop - window[0].start)[:, None] > lines[1])
-    return ShoeCollar(window, *_drawn(photo[window], strip, lines, at, unit), beside)
+    colour, over, cover = _drawn(photo[window], strip, lines, at, unit)
+    # What is seen of the shoe stays, but for the rim that is mixed with the hem.
+    cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
+    return ShoeCollar(window, colour, over, cover, beside)
 
 
 def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
