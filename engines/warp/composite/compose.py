@@ -20,6 +20,7 @@ from engines.warp.composite.arms import (
     hidden_by_body,
     under_cuffs,
 )
+from engines.warp.composite.freed_arms import freed_arms
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.piece_light import PieceLight, read_light
 from engines.warp.composite.rims import without_rim
@@ -161,7 +162,9 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     person, light = scene.plate.person, read_light(photo, scene.old, body)
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
     shadow = contact_shadow(layers.cover, GARMENT_REACH * unit, GARMENT_SHADOW)
-    fallen = 1 - (1 - shadow) * person * (1 - _worn_over(scene, layers))
+    # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
+    beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
+    fallen = 1 - (1 - shadow) * person * (1 - _worn_over(scene, layers)) * beside
     picture = plate * fallen[..., None]
     arms = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     for piece in layers.base:
