@@ -29,6 +29,9 @@ to be."""
 REDUCED = 8
 """Factor by which the colours that are compared are worked out smaller."""
 
+HEM_ROWS = 0.5
+"""Height of the part of the old garment above the other one that tells what hangs together, in shoulder widths."""
+
 NECK = 0.02
 """Half width of the bridge by which a piece may hang together with a garment that it is no part of, in shoulder
 widths."""
@@ -125,12 +128,16 @@ def pieces_of_other(old: NDArray[np.bool_], other: NDArray[np.bool_], unit: floa
         unit: Shoulder width in pixels.
     """
     pieces = np.zeros(old.shape, bool)
-    asked = old & dilated(other, max(3, round(2 * BAND * unit)))
-    if not asked.any():
+    if not other.any() or not old.any():
         return pieces
     neck = max(2, round(NECK * unit))
-    window = window_of(asked, 2 * neck)
+    # Only the rows around the hem matter; what lies above them belongs to the garment.
+    rows, hem = window_of(old)[0], window_of(other)[0]
+    above = max(rows.start, hem.start - round(HEM_ROWS * unit))
+    window = (slice(above, min(rows.stop, hem.stop)), window_of(old)[1])
     cloth, staying = old[window], other[window]
+    if not cloth.any():
+        return pieces
     main = dilated(largest(eroded(cloth, neck)), neck + 1) & cloth
     numbered, count = ndimage.label(cloth & ~main)
     for number in range(1, count + 1):
