@@ -62,6 +62,14 @@ def test_without_seen_skin_the_usual_light_falls() -> None:
     assert lights[LEFT].tilt == -lights[RIGHT].tilt < 0.0
 
 
+def test_dark_skin_shines_more_than_light_skin() -> None:
+    mannequin = draw_mannequin(sleeves="none", arms="out")
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    dark, light = (lights_of(np.float32(factor) * photo, body)[Label.ARMS][LEFT].gloss for factor in (0.5, 1.1))
+    assert dark > 1.3 * light
+
+
 def test_a_limb_is_dark_at_its_edges_and_never_black() -> None:
     body = measure_body(draw_mannequin(arms="out").person_map)
     arm = bare_arm(body, RIGHT, 0.4)
