@@ -102,4 +102,4 @@ def _hem(
         beyond = np.maximum(np.maximum(clothed[0] - index, index - clothed[-1]), 0)
         ends = ends + CORNER * step * beyond
     centres = -UNTIL + step * (np.arange(COLUMNS) + 0.5)
-    return np.interp(across, centres, ends).astype(np.float32)
+    return np.asarray(np.interp(across, centres, ends), np.float32)

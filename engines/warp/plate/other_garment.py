@@ -108,11 +108,11 @@ def continued_garment(
     if category is Category.UPPER_BODY:
         low, high = HIDING_WAIST
         rise = HIDDEN_RISE * float(ease((body.waist.height - low) / (high - low)))
-        top = max(NATURAL_TROUSER_TOP, body.waist.height - rise)
-        top = top + np.float32(SAG) * (1.0 - np.minimum(np.abs(body.laterals) / FRONT, 1.0) ** 2)
+        sag = np.float32(SAG) * (1.0 - np.minimum(np.abs(body.laterals) / FRONT, 1.0) ** 2)
+        top = max(NATURAL_TROUSER_TOP, body.waist.height - rise) + sag
         gap = (body.heights > top) & (body.heights < 1.15)
     else:
-        rise, top = 0.0, -np.inf
+        rise, top = 0.0, np.full(body.shape, -np.inf, np.float32)
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
     gap = gap & _within(body, np.asarray(person_map.labels == label)) & (clothed < 0.99)
     if not gap.any():
@@ -126,7 +126,7 @@ def continued_garment(
             * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
             * (BAND * body.shoulder_width < rise * body.torso_length)
         )
-        colour = colour * (1.0 - rim - seam)[..., None]
+        colour = np.asarray(colour * (1.0 - rim - seam)[..., None], np.float32)
     cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
     return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
 

@@ -144,9 +144,9 @@ def skin_tone(
     beyond = ratios - _shades(seen[..., 0][whole], ratios[whole])[_steps(seen[..., 0])]
     usual = np.median(beyond[believed], axis=0)
     # Hands are redder than the limb they end, and faces than the neck.
-    for redder, share in ((whole & (labels == Label.HANDS), OF_HANDS), (whole & (labels == Label.FACE), 1.0)):
+    for redder, taken_off in ((whole & (labels == Label.HANDS), OF_HANDS), (whole & (labels == Label.FACE), 1.0)):
         if redder.any():
-            ratios[redder] += share * (usual - np.median(beyond[redder], axis=0))
+            ratios[redder] += taken_off * (usual - np.median(beyond[redder], axis=0))
     shades = _shades(seen[..., 0][whole], ratios[whole])
     # What is shaded in the photo has the colour of a shadow there, and would have another in full light.
     ratios += shades[_steps(lab[..., 0])] - shades[_steps(seen[..., 0])]

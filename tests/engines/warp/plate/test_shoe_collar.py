@@ -7,6 +7,7 @@ from engines.base import Category, Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.lay import lay_plate
+from engines.warp.plate.plate import Plate
 from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
 
 SHOE = (225, 225, 235)
@@ -32,7 +33,7 @@ def on_shoes(colour: tuple[int, int, int] = SHOE, ankle: int = 0) -> tuple[Manne
     return mannequin, y, x
 
 
-def laid(mannequin: Mannequin) -> np.ndarray:
+def laid(mannequin: Mannequin) -> Plate:
     photo = mannequin.photo.astype(np.float32) / 255.0
     nothing = np.zeros(photo.shape[:2], np.float32)
     drape = Drape((Piece("torso", np.zeros_like(photo), nothing, nothing),), {})
