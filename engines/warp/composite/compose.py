@@ -20,6 +20,7 @@ from engines.warp.composite.arms import (
     hidden_by_body,
     under_cuffs,
 )
+from engines.warp.composite.freed_arms import freed_arms
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
@@ -170,7 +171,9 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
     shadow = weaker_on_neck(contact_shadow(_casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
     worn_over = _worn_over(scene, layers)
-    fallen = 1 - (1 - shadow) * person * (1 - worn_over)
+    # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
+    beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
+    fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
     below_top = contact_shadow(worn_over, GARMENT_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
     arms = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
