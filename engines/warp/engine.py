@@ -26,7 +26,8 @@ from engines.stages import Stages
 from engines.warp.about import WARP
 from engines.warp.beside_hem import trousers_beside_hem
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.composite.compose import Scene, compose
+from engines.warp.composite.compose import compose
+from engines.warp.composite.layers import Scene
 from engines.warp.debug_pictures import (
     Observe,
     look_away,

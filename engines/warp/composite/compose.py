@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Label, PersonMap
-from engines.garment.regions import BoolMask, dilated, opened, window_of
-from engines.warp.body.model import LEFT, RIGHT, BodyModel
+from engines.base import Label
+from engines.garment.regions import dilated, window_of
 from engines.warp.body.silhouette import ease
-from engines.warp.composite.arms import (
-    ArmPlace,
-    arm_places,
-    arms_in_front,
-    arms_left_alone,
-    hidden_by_body,
-    under_cuffs,
-)
+from engines.warp.composite.arms import arms_left_alone
 from engines.warp.composite.freed_arms import freed_arms
 from engines.warp.composite.front import hands_in_front, head_in_front
-from engines.warp.composite.gaps import closed_up
+from engines.warp.composite.layers import Layers, Scene, away_from_edges, casting, layers_of
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
 from engines.warp.composite.rims import without_rim
-from engines.warp.composite.shading import exposure
 from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
-from engines.warp.composite.sharpness import crisper, edge_blur, softened
+from engines.warp.composite.sharpness import crisper, edge_blur
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth
-from engines.warp.pieces import Drape, Piece
-from engines.warp.plate.plate import Plate
+from engines.warp.pieces import Piece
 
 GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.28
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
@@ -47,61 +35,9 @@ SEAM_FROM, SEAM_FADES = 0.17, 0.25
 """Height below which a sleeve throws a shadow on the torso, and over which that comes in, in torso lengths; above, both
 are one surface."""
 
-MIXED_WITH_OLD = 3
-"""Width of what around the old garment shows a little of it, pixels."""
-
-THINNEST_BODY = 3
-"""Half the width of what hides a sleeve at least, pixels."""
-
 ARM_RIM, HAND_RIM = 3, 2
 """Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
 inside over as much again."""
-
-SIDE_NAMES = {LEFT: "left", RIGHT: "right"}
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Everything the compositor looks at.
-
-    Attributes:
-        photo: ``(h, w, 3)`` float32 sRGB, 0 to 1, as it was before this garment.
-        plate: The same without the old garment.
-        person_map: Of the photo.
-        body: Measured from it.
-        old: ``(h, w)`` bool, the old garment.
-        drape: The new one.
-    """
-
-    photo: NDArray[np.float32]
-    plate: Plate
-    person_map: PersonMap
-    body: BodyModel
-    old: BoolMask
-    drape: Drape
-
-
-@dataclass(frozen=True)
-class _Layers:
-    """The new garment and the arms, as they lie on one another.
-
-    Attributes:
-        base: Torso, legs or skirt.
-        sleeves: Without what is behind the body.
-        places: Both arms, by picture side.
-        on_body: ``(h, w)`` cover of ``base``.
-        cover: ``(h, w)`` of the whole garment.
-        bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
-        under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
-    """
-
-    base: tuple[Piece, ...]
-    sleeves: dict[int, Piece]
-    places: dict[int, ArmPlace]
-    on_body: NDArray[np.float32]
-    cover: NDArray[np.float32]
-    bare_arms: NDArray[np.float32]
-    under_cuffs: NDArray[np.float32]
 
 
 def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
@@ -118,58 +54,21 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
         ``(h, w, 3)`` float32 sRGB, 0 to 1.
     """
     blur = edge_blur(scene.photo, scene.body.matte > 0.3)
-    layers = _layers_of(scene, blur)
+    layers = layers_of(scene, blur)
     picture = _dressed(scene, layers)
-    picture = crisper(picture, _away_from_edges(layers), blur)
+    picture = crisper(picture, away_from_edges(layers), blur)
     picture = np.clip(_with_front(scene, layers, picture, seed), 0, 1).astype(np.float32)
     zone = scene.old | (layers.cover > 0)
     return kept_outside(picture, scene.photo, zone, scene.person_map.labels, scene.body.shoulder_width)
 
 
-def _layers_of(scene: Scene, blur: float) -> _Layers:
-    body, checks = scene.body, scene.drape.checks
-    exposed = np.float32(exposure(scene.photo, scene.person_map))
-    pieces = [softened(piece, blur, exposed) for piece in scene.drape.pieces]
-    base = tuple(piece for piece in pieces if not piece.name.endswith("sleeve"))
-    places = arm_places(body)
-    on_body = Drape(base, {}).alpha
-    taken_off = dilated(scene.old, MIXED_WITH_OLD)
-    sleeves = {
-        LEFT if piece.name.startswith("left") else RIGHT: _behind_body(piece, body, places, on_body, taken_off)
-        for piece in pieces
-        if piece.name.endswith("sleeve")
-    }
-    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width), *base[1:])
-    on_body = Drape(base, {}).alpha
-    ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
-    covers = {side: piece.alpha for side, piece in sleeves.items()}
-    bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
-    return _Layers(
-        base,
-        sleeves,
-        places,
-        on_body,
-        Drape((*base, *sleeves.values()), {}).alpha,
-        bare_arms,
-        under_cuffs(body, places, ends),
-    )
-
-
-def _away_from_edges(layers: _Layers) -> NDArray[np.float32]:
-    """``(h, w)`` cover of the garment, less where one piece of it ends before another: only cloth is made crisper."""
-    inner = np.maximum(layers.cover - layers.bare_arms, 0)
-    for piece in (*layers.base[1:], *layers.sleeves.values()):
-        inner = np.minimum(inner, np.abs(2 * piece.alpha - 1))
-    return np.asarray(inner, dtype=np.float32)
-
-
-def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
+def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     """The plate with the garment and the bare arms before it."""
     photo, body, unit = scene.photo, scene.body, scene.body.shoulder_width
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
-    shadow = weaker_on_neck(contact_shadow(_casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
+    shadow = weaker_on_neck(contact_shadow(casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
     worn_over = _worn_over(scene, layers)
     # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
     beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
@@ -193,19 +92,10 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
 
 
-def _casting(layers: _Layers) -> NDArray[np.float32]:
-    """``(h, w)`` cover of the garment without what lies behind the neck."""
-    cover = layers.cover
-    for piece in layers.base:
-        if piece.behind is not None:
-            cover = np.maximum(cover - piece.behind, 0.0)
-    return cover
-
-
 def _with_sleeves(
     picture: NDArray[np.float32],
     fallen: NDArray[np.float32],
-    layers: _Layers,
+    layers: Layers,
     lit: tuple[PieceLight, np.float32],
     below: NDArray[np.float32],
 ) -> NDArray[np.float32]:
@@ -233,7 +123,7 @@ def _with_sleeves(
     return picture
 
 
-def _with_front(scene: Scene, layers: _Layers, picture: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
     """The picture with grain, and with hair, face and hands before the garment, whose shadow falls on it."""
     photo, unit = scene.photo, scene.body.shoulder_width
     covers = {side: piece.alpha for side, piece in layers.sleeves.items()}
@@ -246,7 +136,7 @@ def _with_front(scene: Scene, layers: _Layers, picture: NDArray[np.float32], see
     return _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(layers.cover > 0.5, 2 * HAND_RIM + 1)), front)
 
 
-def _worn_over(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
+def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     """``(h, w)`` cover of a top that hangs over the new trousers or skirt: no shadow of theirs falls on it."""
     if scene.body.waist.tucked or any(piece.name == "torso" for piece in layers.base):
         return np.zeros(scene.body.shape, dtype=np.float32)
@@ -270,24 +160,6 @@ def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.fl
     laid = picture.copy()
     laid[window] = picture[window] * (1 - alpha) + shaded
     return laid
-
-
-def _behind_body(
-    sleeve: Piece, body: BodyModel, places: dict[int, ArmPlace], on_body: NDArray[np.float32], taken_off: BoolMask
-) -> Piece:
-    """A sleeve without what hips and trousers in front of its arm hide; on the garment's own torso it lies in front.
-
-    Clothes that are taken off hide nothing any more.
-    """
-    side = LEFT if sleeve.name.startswith("left") else RIGHT
-    hidden = hidden_by_body(body, side, places[side].seen)
-    hidden[taken_off] = 0
-    # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
-    hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)
-    if not hidden.any():
-        return sleeve
-    open_share = 1 - hidden * (1 - on_body)
-    return replace(sleeve, colour=sleeve.colour * open_share[..., None], alpha=sleeve.alpha * open_share)
 
 
 def _grain_missing(

@@ -14,9 +14,9 @@ from engines.warp.composite.compose import (
     GARMENT_SHADOW,
     SLEEVE_REACH,
     SLEEVE_SHADOW,
-    Scene,
     compose,
 )
+from engines.warp.composite.layers import Scene
 from engines.warp.composite.piece_light import lit_level
 from engines.warp.composite.shadows import contact_shadow
 from engines.warp.pieces import Drape, Piece
