@@ -191,7 +191,7 @@ class WarpEngine:
             plate = lay_plate(picture, person_map, body, drape, garment.category)
         self._observe(f"plate_{number}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
-        picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
+        picture = compose(Scene(picture, plate, person_map, body, old, drape, under_tucked_top), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))
         pixels = np.rint(swatch(cloth.colour, cloth.alpha > SURELY_CLOTH) * 255).clip(0, 255).astype(np.uint8)
         return _Worn(picture, drape, old, checks, pixels)

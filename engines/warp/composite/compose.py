@@ -138,7 +138,7 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
 
 def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     """``(h, w)`` cover of a top that hangs over the new trousers or skirt: no shadow of theirs falls on it."""
-    if scene.body.waist.tucked or any(piece.name == "torso" for piece in layers.base):
+    if scene.tucked_into or scene.body.waist.tucked or any(piece.name == "torso" for piece in layers.base):
         return np.zeros(scene.body.shape, dtype=np.float32)
     top = (scene.person_map.labels == Label.UPPER) & ~scene.old
     return np.asarray(cv2.GaussianBlur(top.astype(np.float32), (0, 0), 0.7), dtype=np.float32)

@@ -37,6 +37,7 @@ class Scene:
         body: Measured from it.
         old: ``(h, w)`` bool, the old garment.
         drape: The new one.
+        tucked_into: Whether a top that was put on before it is tucked into it.
     """
 
     photo: NDArray[np.float32]
@@ -45,6 +46,7 @@ class Scene:
     body: BodyModel
     old: BoolMask
     drape: Drape
+    tucked_into: bool = False
 
 
 @dataclass(frozen=True)
