@@ -52,8 +52,9 @@ def colours_seen(swatch_pixels: NDArray[np.uint8], region: Floats) -> float:
         return 0.0
     colours, weights = _palette(swatch_pixels)
     distances = np.stack([np.linalg.norm((region - colour) * _scale(), axis=1) for colour in colours])
-    nearest, near = distances.argmin(axis=0), distances.min(axis=0) < SAME_COLOUR
-    shares = np.bincount(nearest[near], minlength=len(colours)) / len(region)
+    # A pixel shows every colour that it is near to: those of a plain garment differ by a shade, and in another light
+    # one of them would be the nearest to all of its pixels.
+    shares = (distances < SAME_COLOUR).mean(axis=1)
     return float((weights * np.minimum(1.0, shares / (SEEN_ENOUGH * weights))).sum())
 
 

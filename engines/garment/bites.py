@@ -23,6 +23,10 @@ SURE_CLOTH = 6.0
 WIDEST_SLEEVE_BITE = 0.03
 """Width of a bite in a sleeve's outline at most, as a share of the garment's height."""
 
+LEAST_BITE, BITE_ENDS = 2.5, 3.0
+"""Depth from which a dent is a bite and not the staircase of an outline, canvas pixels, and the blur with which filled
+rows go over into those left alone."""
+
 STEADIED = 0.005
 """Over this share of the rows the mended edge is smoothed."""
 
@@ -72,9 +76,12 @@ def filled_to(cloth: Cloth, seen: Edge, mended: Edge, outward: int, span: tuple[
     columns = np.arange(cloth.alpha.shape[1], dtype=np.float64)[None]
     inside = np.clip((mended[rows, None] - columns) * outward + 0.5, 0.0, 1.0)
     beyond = (columns - seen[rows, None]) * outward > -SURE_CLOTH
-    bitten = np.abs(mended[rows, None] - seen[rows, None]) > 1.0
+    # Rows are filled by whole bites; taken one by one they would leave teeth along a slanted edge.
+    deep = np.abs(mended[rows] - seen[rows]) > LEAST_BITE
+    around = ndimage.maximum_filter1d(deep.astype(np.float64), 2 * round(BITE_ENDS) + 1)
+    bitten = ndimage.gaussian_filter1d(around, BITE_ENDS)[:, None]
     alpha = cloth.alpha.copy()
-    alpha[rows] = np.maximum(alpha[rows], np.where(beyond & bitten, inside, 0.0))
+    alpha[rows] = np.maximum(alpha[rows], np.where(beyond, inside * bitten, 0.0))
     return replace(cloth, alpha=alpha)
 
 

@@ -17,6 +17,7 @@ from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves
 from engines.garment.bites import without_bites
 from engines.garment.cloth import Cloth
+from engines.garment.dress_waist import find_waist
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.lower_landmarks import find_notch
 from engines.garment.neckline import inner_back
@@ -46,9 +47,6 @@ BELOW_ARMPIT = 6
 
 FULL_WIDTH = 0.94
 """A sleeveless armhole ends where the cloth has this share of the greatest width near the top."""
-
-WAIST_SOUGHT = 0.45
-"""The waist is the narrowest row within this share of armpit to hem."""
 
 JUMPSUIT_KINDS = frozenset({GarmentKind.JUMPSUIT, GarmentKind.ROMPER, GarmentKind.DUNGAREES})
 """Have legs, however short."""
@@ -138,7 +136,8 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
     )
     first, last = row_edges(torso)
     # As cut out: mending fills the very tip of a drawn-in waist.
-    waist = _waist(np.where(np.isfinite(first), last - first, edges[1] - edges[0]), int(armpits.row), bottom)
+    mended = edges[1] - edges[0]
+    waist = find_waist(np.where(np.isfinite(first), last - first, mended), mended, int(armpits.row), bottom)
     sides = (int(armpits.row) + BELOW_ARMPIT, corners[0], corners[1])
     return DressLandmarks(upper, edges[0], edges[1], waist, bottom, _crotch(mask, axis, top, bottom, kind), sides)
 
@@ -270,16 +269,6 @@ def _half_width(reach: Edge, armpits: Armpits, tip: NDArray[np.float64]) -> NDAr
     armhole = np.interp(rows, [tip[1], armpits.row], [tip[0], armpit_reach])
     edge = np.where(rows < armpits.row, armhole, reach)
     return np.asarray(np.maximum(ndimage.gaussian_filter1d(edge, 3.0), 1.0), dtype=np.float64)
-
-
-def _waist(widths: Edge, armpit: int, bottom: int) -> int | None:
-    """Row of the waist, where the garment is drawn in below the chest."""
-    begin = armpit + int(0.03 * (bottom - armpit))
-    sought = ndimage.gaussian_filter1d(widths[begin : armpit + int(WAIST_SOUGHT * (bottom - armpit))], 5.0)
-    narrowest = int(np.argmin(sought))
-    drawn_in = sought[narrowest] < 0.95 * widths[begin]
-    inside = 0.06 * (bottom - armpit) < narrowest < len(sought) - 8
-    return begin + narrowest if drawn_in and inside else None
 
 
 def _crotch(mask: BoolMask, axis: float, top: int, bottom: int, kind: GarmentKind | None) -> tuple[float, float] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
+from engines.garment.strands import without_back_strands
 from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
 
@@ -54,4 +55,4 @@ class Lifter:
         cloth = cut_out(picture)
         if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
             raise EngineError("garment_not_recognised", f"Somebody wears the garment. {ASK_FOR_ANOTHER}")
-        return Lifted(cloth, was_worn=False)
+        return Lifted(cloth if category is Category.LOWER_BODY else without_back_strands(cloth), was_worn=False)

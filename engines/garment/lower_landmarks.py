@@ -30,6 +30,16 @@ SHALLOWEST_NOTCH, HIGHEST_CROTCH = 0.08, 0.15
 HEM_MARGIN, LEAST_HEM = 0.12, 8
 """A leg's hem is measured without this share of its width at either end, on at least so many columns."""
 
+DEEPEST_HEM, MOST_FITTED = 0.25, 1.2
+"""How much lower the middle of a hem is than its ends at most, and the difference of its rows up to which that can be
+told from a slant, in hem widths."""
+
+ROUNDED_ENDS = 0.5
+"""Height over the lowest row of a hem up to which its ends may be rounded, in hem widths."""
+
+CLEAN_HEM, MOST_CUT = 0.95, 0.06
+"""Share of a hem above which all is whole cloth, and by how much it is shortened for that at most, in hem widths."""
+
 RISE_PER_WAIST = 0.66
 """Waistband to crotch over the flat waistband's width, for legs that lie on one another."""
 
@@ -69,7 +79,9 @@ class LowerLandmarks:
         inseams: Per side the inner edge of the leg per row, continued; the centre line above the crotch. Empty for
             a skirt.
         divider: x of the line between the legs per row.
-        hems: Per side the row of the hem at the outer edge of the leg and at the inseam. Empty for a skirt.
+        hems: Per side the row of the hem at the outer edge of the leg and at the inseam, of the straight line through
+            it; whole cloth ends there. Empty for a skirt.
+        hem_depths: Per side how much lower the hem is in its middle than at both ends, pixels; see `hem_curve`.
         shape: Legs or skirt.
     """
 
@@ -83,6 +95,7 @@ class LowerLandmarks:
     inseams: dict[int, Edge]
     divider: Edge
     hems: dict[int, tuple[float, float]]
+    hem_depths: dict[int, float]
     shape: LowerShape
 
     @property
@@ -134,14 +147,15 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
             crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
     if crotch is None:
         end, straight = (axis, float(bottom)), np.full(len(left), axis)
-        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, {}, LowerShape.SKIRT)
+        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, {}, {}, LowerShape.SKIRT)
     divider = _divider(mask, crotch, bottom, 0.06 * waist_width)
-    outers, inseams, hems = {}, {}, {}
+    outers, inseams, hems, depths = {}, {}, {}, {}
     for side in (LEFT, RIGHT):
         outers[side], inseams[side] = _leg_edges(mask, divider, crotch, (axis, top, bottom), side)
-        hems[side] = _hem(mask, outers[side], inseams[side], (int(crotch[1]), bottom))
+        hems[side], depths[side] = _hem(mask, outers[side], inseams[side], (int(crotch[1]), bottom))
     left, right = outers[LEFT], outers[RIGHT]
-    return LowerLandmarks(top, bottom, axis, waist_width, left, right, crotch, inseams, divider, hems, LowerShape.LEGS)
+    edges = (left, right, crotch, inseams, divider)
+    return LowerLandmarks(top, bottom, axis, waist_width, *edges, hems, depths, LowerShape.LEGS)
 
 
 def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, float]:
@@ -215,8 +229,20 @@ def _leg_edges(
     return outer, np.where(rows <= crotch[1], centre_line, inner)
 
 
-def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tuple[float, float]:
-    """Rows of a leg's hem at its outer edge and at its inseam, by a straight line through the hem between them.
+def hem_curve(share: Edge) -> Edge:
+    """Course of a hem round a leg, about the straight line through it: lower by 1 in the middle than at the ends.
+
+    Args:
+        share: Way from one edge of the leg to the other, 0 to 1.
+    """
+    return np.asarray(4.0 * share * (1.0 - share) - 2.0 / 3.0, np.float64)
+
+
+def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tuple[tuple[float, float], float]:
+    """Rows of a leg's hem at its outer edge and at its inseam, and how much lower its middle is.
+
+    A straight line and `hem_curve` are fitted to the hem between both edges, and moved up until no fray, rounded corner
+    or dent of the hem is left below.
 
     Args:
         mask: ``(h, w)`` bool.
@@ -225,14 +251,24 @@ def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tup
         rows: Row of the crotch, last row of the garment.
     """
     crotch, bottom = rows
-    begin, end = sorted((float(outer[bottom]), float(inner[bottom])))
+    # Further down the edges may already follow the rounded ends of the hem.
+    above = max(crotch, round(bottom - ROUNDED_ENDS * abs(float(outer[bottom] - inner[bottom]))))
+    begin, end = sorted((float(outer[above]), float(inner[above])))
     margin = HEM_MARGIN * (end - begin)
     columns = np.arange(max(0, int(begin + margin)), min(mask.shape[1], int(end - margin) + 1))
     leg = mask[crotch : bottom + 1, columns] if len(columns) else np.zeros((1, 0), bool)
     columns, leg = columns[leg.any(axis=0)], leg[:, leg.any(axis=0)]
     if len(columns) < LEAST_HEM:
-        return float(bottom), float(bottom)
-    line = np.polyfit(columns, bottom - leg[::-1].argmax(axis=0), 1)
+        return (float(bottom), float(bottom)), 0.0
+    seen = bottom - leg[::-1].argmax(axis=0)
+    share = (columns - begin) / (end - begin)
+    parts = np.stack([np.ones(len(share)), share, hem_curve(share)], axis=1)
+    parts = parts if (seen.max() - seen.min()) < MOST_FITTED * (end - begin) else parts[:, :2]
+    fitted, *_ = np.linalg.lstsq(parts, seen.astype(np.float64), rcond=None)
+    depth = float(np.clip(fitted[2], 0.0, DEEPEST_HEM * (end - begin))) if len(fitted) > 2 else 0.0
+    over = parts[:, :2] @ fitted[:2] + depth * hem_curve(share) - seen
+    cut = float(np.clip(np.percentile(over, 100.0 * CLEAN_HEM), 0.0, MOST_CUT * (end - begin))) + 1.0
     steepest = (bottom - crotch) / 2.0
-    at_outer, at_inner = (float(np.polyval(line, edge[bottom])) for edge in (outer, inner))
-    return max(at_outer, bottom - steepest), max(at_inner, bottom - steepest)
+    at_begin, at_end = fitted[0] - cut, fitted[0] + fitted[1] - cut
+    at_outer, at_inner = (at_begin, at_end) if outer[above] < inner[above] else (at_end, at_begin)
+    return (max(at_outer, bottom - steepest), max(at_inner, bottom - steepest)), depth

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neck_arcs import Arcs, hung_between, joined
+from engines.garment.neck_edge import offsets_tried, on_edge
 from engines.garment.regions import BoolMask, eroded, opened
 
 LEAST_DROP, MOST_DROP = 0.135, 0.46
@@ -68,7 +69,7 @@ BLUR = 1.2
 RIM = 4
 """Canvas pixels at the outline in which edges are those of the garment and not of its neckline."""
 
-SPIKE, SPIKES_WITHIN = 0.035, 0.14
+SPIKE, SPIKES_WITHIN = 0.02, 0.14
 """Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
 widths."""
 
@@ -182,15 +183,36 @@ def _front_line(
     if upper.any():
         best = int(np.argmax(np.where(upper, likely, 0.0)))
     nearby = tuple(round(float(arcs.depths[best]) + step, 3) for step in FINE_STEPS)
-    finest, steadiest = arcs.points[best], 0.0
+    finest, normals, steadiest = arcs.points[best], arcs.normals[best], 0.0
     for aside in FINE_SHIFTS:
         shift = np.array([aside * float(right[0] - left[0]), 0.0])
         fine = hung_between(left + shift, right + shift, nearby, FINE_INSETS)
         near = np.abs(fine.points - arcs.points[best]).max(axis=(1, 2)) < NEAR * float(right[0] - left[0])
         fine_scores = np.where(near, _steadiness(change, fine, max(cap, CLEAR_EDGE)), 0.0)
         if fine_scores.max() > steadiest:
-            finest, steadiest = fine.points[int(np.argmax(fine_scores))], float(fine_scores.max())
-    return finest, float(scores[best])
+            chosen, steadiest = int(np.argmax(fine_scores)), float(fine_scores.max())
+            finest, normals = fine.points[chosen], fine.normals[chosen]
+    width = float(right[0] - left[0])
+    across = _change_across(change, finest, normals, offsets_tried(width), max(cap, CLEAR_EDGE))
+    return on_edge(finest, normals, width, across), float(scores[best])
+
+
+def _change_across(
+    change: _Change,
+    points: NDArray[np.float32],
+    normals: NDArray[np.float32],
+    offsets: NDArray[np.float32],
+    cap: float,
+) -> NDArray[np.float64]:
+    """Change of the colours across a line beside each of its points, ``(n, offsets, 3)``, 1 for the clearest edges."""
+    height, width = change.cloth.shape
+    place = points[:, None] + offsets[:, None] * normals[:, None] - change.origin
+    x = np.clip(np.rint(place[..., 0]), 0, width - 1).astype(int)
+    y = np.clip(np.rint(place[..., 1]), 0, height - 1).astype(int)
+    slopes = change.slopes[y, x]
+    across = slopes[..., 0, :] * normals[:, None, :1] + slopes[..., 1, :] * normals[:, None, 1:]
+    limit = np.maximum(np.abs(across).sum(axis=2), cap * change.usual)
+    return np.asarray(across / limit[..., None] * change.cloth[y, x][..., None], np.float64)
 
 
 def _change_around(cloth: Cloth, left: NDArray[np.float64], right: NDArray[np.float64]) -> _Change:
@@ -254,6 +276,6 @@ def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
 
 
 def _cover_of(back: BoolMask) -> NDArray[np.float32]:
-    tall = cv2.dilate(back.astype(np.uint8), np.ones((5, 5), dtype=np.uint8))
+    tall = cv2.dilate(back.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
     upwards = cv2.dilate(tall, np.ones((7, 1), dtype=np.uint8), anchor=(0, 0))
     return np.asarray(cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8), np.float32)

@@ -24,8 +24,10 @@ from engines.finish.swatches import swatch
 from engines.garment.lifting import Lifter
 from engines.stages import Stages
 from engines.warp.about import WARP
+from engines.warp.beside_hem import trousers_beside_hem
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.composite.compose import Scene, compose
+from engines.warp.composite.compose import compose
+from engines.warp.composite.layers import Scene
 from engines.warp.debug_pictures import (
     Observe,
     look_away,
@@ -118,7 +120,7 @@ class WarpEngine:
         stages.begin("body")
         body = measure_body(person_map, before)
         checks = check_pose(person_map, body)
-        corrected = looked_at_again(before, person_map, body)
+        corrected = trousers_beside_hem(looked_at_again(before, person_map, body), body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
         self._observe("map", lambda: picture_of_map(before, person_map))
@@ -138,6 +140,7 @@ class WarpEngine:
                 seed=request.seed,
                 over=garment.category in put_on or is_open(garment),
                 under_tucked_top=tucked,
+                tucked_into_next=any(later.category is Category.LOWER_BODY for later in request.garments[number:]),
             )
             picture = worn.picture
             swatches.append(worn.swatch)
@@ -166,13 +169,16 @@ class WarpEngine:
         seed: int,
         over: bool,
         under_tucked_top: bool,
+        tucked_into_next: bool,
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         stages.begin("cut_out")
         cloth = self._lifter.lift(photo_to_lay(garment), garment.category, stages.on_step, stages.should_stop).cloth
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
         stages.begin("drape")
-        drape = drape_garment(garment, cloth, body, under_tucked_top=under_tucked_top)
+        drape = drape_garment(
+            garment, cloth, body, under_tucked_top=under_tucked_top, tucked_into_next=tucked_into_next
+        )
         self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
         self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
         self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))
@@ -185,7 +191,7 @@ class WarpEngine:
             plate = lay_plate(picture, person_map, body, drape, garment.category)
         self._observe(f"plate_{number}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
-        picture = compose(Scene(picture, plate, person_map, body, old, drape), seed)
+        picture = compose(Scene(picture, plate, person_map, body, old, drape, under_tucked_top), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))
         pixels = np.rint(swatch(cloth.colour, cloth.alpha > SURELY_CLOTH) * 255).clip(0, 255).astype(np.uint8)
         return _Worn(picture, drape, old, checks, pixels)

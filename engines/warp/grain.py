@@ -7,9 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.channels import brightness
+from engines.garment.regions import window_of
 
 GRAIN_LIMIT = 0.010
 """Largest standard deviation of the grain that is added, in units of full white."""
+
+
+STRIDE = 3
+"""Patches lie so many pixels apart."""
+
+PATCH, QUIETEST = 9, 10
+"""Size of a patch in which grain is told from weave, pixels, and the percentage of patches that are quiet."""
 
 
 def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
@@ -20,6 +28,27 @@ def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
     # The median absolute deviation does not see edges; 1.48 makes it a standard deviation.
     return float(min(1.48 * np.median(np.abs(fine[area])), GRAIN_LIMIT))
+
+
+def grain_where_smooth(picture: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
+    """Standard deviation of the finest detail in the smooth parts of an area, bounded by `GRAIN_LIMIT`.
+
+    Weave, lace, print and hair are finer and stronger than any camera's grain: only the quietest patches show that.
+
+    Args:
+        picture: ``(h, w, 3)`` float32, 0 to 1.
+        area: ``(h, w)`` bool.
+    """
+    if area.sum() < 100:
+        return 0.0
+    window = window_of(area)
+    inner = cv2.erode(area[window].astype(np.uint8), np.ones((PATCH, PATCH), np.uint8))[::STRIDE, ::STRIDE] > 0
+    if inner.sum() < 100 / STRIDE**2:
+        return 0.0
+    grey = brightness(np.ascontiguousarray(picture[window]))
+    fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
+    variance = cv2.boxFilter(fine * fine, -1, (PATCH, PATCH))[::STRIDE, ::STRIDE][inner]
+    return float(min(np.sqrt(max(float(np.percentile(variance, QUIETEST)), 0.0)), GRAIN_LIMIT))
 
 
 def grain(shape: tuple[int, int], strength: float, size: float = 0.0) -> NDArray[np.float32]:

@@ -22,6 +22,8 @@ class Piece:
         alpha: ``(H, W)`` float32, 0 to 1.
         across: ``(H, W)`` float32, -1 at one edge of the piece to 1 at the other, 0 on its axis; used for shading.
         mesh: ``(rows, cols, 2)`` float32, x and y of the points between which the cloth was stretched; for looking at.
+        behind: ``(H, W)`` float32, 0 to 1, cover of what lies behind the neck and throws no shadow on it; None if
+            nothing does.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Piece:
     alpha: NDArray[np.float32]
     across: NDArray[np.float32]
     mesh: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 2), np.float32))
+    behind: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

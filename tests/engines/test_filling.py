@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.filling import fill_from, push_pull
-from engines.warp.grain import GRAIN_LIMIT, grain, grain_of
+from engines.warp.grain import GRAIN_LIMIT, grain, grain_of, grain_where_smooth
 
 
 def test_constant_surroundings_fill_a_hole_exactly() -> None:
@@ -38,6 +38,17 @@ def test_grain_is_measured_and_bounded() -> None:
     everywhere = np.ones((100, 100), bool)
     assert grain_of(photo, everywhere) == pytest.approx(0.004, rel=0.3)
     assert grain_of(0.5 + 100 * (photo - 0.5), everywhere) == GRAIN_LIMIT
+
+
+def test_grain_is_not_told_from_weave_and_print() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0.0, 0.003, (120, 120, 1))
+    noise[:, 40:] = rng.normal(0.0, 0.05, (120, 80, 1))
+    photo = np.repeat(0.5 + noise.astype(np.float32), 3, axis=2)
+    everywhere = np.ones((120, 120), bool)
+    assert grain_of(photo, everywhere) == GRAIN_LIMIT
+    assert grain_where_smooth(photo, everywhere) == pytest.approx(0.003, rel=0.4)
+    assert grain_where_smooth(photo, np.zeros((120, 120), bool)) == 0
 
 
 def test_grain_is_the_same_every_time() -> None:

@@ -89,6 +89,8 @@ class BarePart:
         bend: Share at which the knee lies; negative for arms and the torso.
         length: Of the limb in pixels; 1 for the torso.
         shoe: Share at which the shoe of a leg begins; infinite where none is seen.
+        elbow: Share at which the elbow of an arm lies; negative for all others.
+        side: Side of the picture, -1 or 1, that the outer side of an arm faces; 0 for all others.
     """
 
     on: NDArray[np.bool_]
@@ -98,6 +100,8 @@ class BarePart:
     bend: float = -1.0
     length: float = 1.0
     shoe: float = np.inf
+    elbow: float = -1.0
+    side: int = 0
 
 
 def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
@@ -122,7 +126,7 @@ def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     outer = _under_cloth(outer, limb, body)
     end = WRIST_END if hand_hidden(body, side) else HAND_END
     if begin > CAP_SLEEVE:
-        return _strip(body.shape, limb, (outer, inner), (begin, end), side)
+        return replace(_strip(body.shape, limb, (outer, inner), (begin, end), side), elbow=limb.bend, side=side)
     radius = max(min(float(outer[0] + inner[0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
     at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
     inner = (inner + np.maximum(radius - inner, 0.0) * at_shoulder).astype(np.float32)
@@ -143,6 +147,8 @@ def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
         across=np.where(ball, outwards * side, arm.across).astype(np.float32),
         share=arm.share,
         length=arm.length,
+        elbow=limb.bend,
+        side=side,
     )
 
 

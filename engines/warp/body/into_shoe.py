@@ -87,7 +87,7 @@ def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -
         The leg, its edges, and the share of its length at which the shoe begins, infinite without one.
     """
     edges = formed(labels, leg, edges, unit)
-    opening = _opening(labels, leg, unit)
+    opening = shoe_opening(labels, leg, unit)
     if opening is None:
         return leg, edges, np.inf
     left, right, top = opening
@@ -122,7 +122,7 @@ def _fitted(leg: Limb, half: NDArray[np.float32], opening: float, at: int, unit:
     return np.asarray(half * (1.0 + near * (wanted / own - 1.0)), np.float32)
 
 
-def _opening(labels: NDArray[np.uint8], leg: Limb, unit: float) -> tuple[float, float, float] | None:
+def shoe_opening(labels: NDArray[np.uint8], leg: Limb, unit: float) -> tuple[float, float, float] | None:
     """Left and right end and row of the upper edge of the shoe below a leg; None where there is none near its line."""
     height, width = labels.shape
     shares = np.linspace(SEARCHED_FROM, SEARCHED_UNTIL, 64)

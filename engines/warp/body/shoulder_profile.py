@@ -25,7 +25,9 @@ CLOTH_ON_TOP = 0.010
 """Thickness of cloth above the skin, in shoulder widths."""
 
 
-def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+def shoulder_rise(
+    body: BodyModel, offsets: NDArray[np.float64], side: int, *, under_sleeve: bool = False
+) -> NDArray[np.float64]:
     """How far the shoulder lies above the mid-shoulder at offsets from the axis.
 
     The silhouette without hair and face, bounded by what a bare shoulder can be: an old collar or hood is
@@ -35,6 +37,7 @@ def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> N
         body: The body.
         offsets: ``(n,)`` pixels from the axis.
         side: Picture side.
+        under_sleeve: Whether a sleeve goes on from the shoulder: cloth then lies on the rounding as the old one does.
 
     Returns:
         ``(n,)`` pixels.
@@ -54,7 +57,8 @@ def shoulder_rise(body: BodyModel, offsets: NDArray[np.float64], side: int) -> N
     rise = np.where(believed, np.minimum(measured, np.maximum(most, usual)), usual)
     # Cloth on the shoulder hides how the shoulder rounds off below it.
     hidden = believed & _clothed(body, starts - bone.down * (measured - 2)[:, None])
-    rounded = UNDER_CLOTH + ROUNDING * np.clip((offsets / tip - 0.6) / 0.4, 0, 1) ** 2
+    rounding = 0.0 if under_sleeve else ROUNDING
+    rounded = UNDER_CLOTH + rounding * np.clip((offsets / tip - 0.6) / 0.4, 0, 1) ** 2
     return rise - hidden * rounded * unit + CLOTH_ON_TOP * unit
 
 

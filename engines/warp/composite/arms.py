@@ -15,7 +15,7 @@ from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, field_of
 from engines.warp.body.sampling import values_at
-from engines.warp.body.seen_arms import MIXED_RIM, SeenArm, seen_arms
+from engines.warp.body.seen_arms import HIDDEN_WIDTH, MIXED_RIM, SeenArm, body_before, seen_arms
 from engines.warp.body.silhouette import ease
 from engines.warp.pieces import Reals
 
@@ -225,9 +225,8 @@ def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace])
 
 def hidden_by_body(body: BodyModel, side: int, seen: SeenArm) -> NDArray[np.float32]:
     """``(h, w)`` cover of what the body and the clothes on it hide of an arm behind them; no sleeve is seen there."""
-    arm = body.arms[side]
-    behind = np.isfinite(seen.edge) & (seen.front < 0.5)
-    cover = _between(body.shape, arm, -(seen.edge + CLOTH * body.shoulder_width), 2.2 * seen.own_half, behind)
+    edge, behind = body_before(seen, CLOTH * body.shoulder_width)
+    cover = _between(body.shape, body.arms[side], -edge, HIDDEN_WIDTH * seen.own_half, behind)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
 

@@ -40,6 +40,9 @@ AWAY_SIDE = 0.5
 """How much stronger than the average the edge that faces away from the light is darkened, at `MOST_TILT`."""
 
 
+ASIDE = 0.8
+"""How far light comes from the side, over how far from above, at `MOST_TILT`."""
+
 FRONT = ((0.36, 0.09, 0.035), (0.60, 0.10, -0.035), (0.86, 0.12, 0.020))
 """Chest, the hollow below it, and belly: height in torso lengths, half its size, how much lighter it is."""
 
@@ -59,6 +62,13 @@ class BroadLight:
 
     tilt: float
     drop: float
+
+    @property
+    def way(self) -> tuple[float, float]:
+        """Where light comes from in the picture, a unit vector of x and y: from above, and from the side as it does."""
+        aside = ASIDE * self.tilt / MOST_TILT
+        length = float(np.hypot(aside, 1.0))
+        return aside / length, -1.0 / length
 
 
 def broad_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel) -> BroadLight:
@@ -106,9 +116,7 @@ def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit:
         light: Where light comes from.
         below_armpit: Leave the shoulders alone, where torso and sleeve are one surface.
     """
-    sure = piece.alpha > 0.9
-    lightness = float(piece.colour[sure].mean()) if sure.any() else 0.5
-    falloff = EDGE_FALLOFF - WHITE_LOSES_LESS * lightness
+    falloff = EDGE_FALLOFF - WHITE_LOSES_LESS * lightness_of(piece)
     window = window_of(piece.alpha > 0)
     position = np.clip(piece.across[window], -1, 1)
     squared = position * position
@@ -121,10 +129,18 @@ def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit:
     return factor
 
 
+def lightness_of(piece: Piece) -> float:
+    """How light the cloth of a piece is in the mean, 0 to 1."""
+    colour, alpha = piece.colour[::STRIDE, ::STRIDE], piece.alpha[::STRIDE, ::STRIDE]
+    sure = alpha > 0.9
+    return float(colour[sure].mean()) if sure.any() else 0.5
+
+
 def falling_light(body: BodyModel, light: BroadLight) -> NDArray[np.float32]:
     """``(h, w)`` factor of the broad light over the whole person: from the side, and from above."""
     across = 1 + np.float32(light.tilt) * np.clip(body.laterals / np.float32(0.5), -1, 1)
-    down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 1.0)
+    # Floor and walls throw light back on what hangs below: a skirt has the colour of its bodice.
+    down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 0.5)
     return np.asarray(across * down, dtype=np.float32)
 
 

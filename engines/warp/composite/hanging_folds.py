@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,14 +16,20 @@ FROM, FULLY = 0.85, 1.5
 LEAST_HANGING = 0.35
 """How far below `FROM` a piece has to reach for them, torso lengths: a top is not long enough."""
 
-VALLEYS = ((-0.78, 0.09, 0.055), (-0.45, 0.12, 0.045), (-0.12, 0.10, 0.055), (0.25, 0.13, 0.040), (0.62, 0.10, 0.060))
+VALLEYS = ((-0.78, 0.09, 0.068), (-0.45, 0.12, 0.056), (-0.12, 0.10, 0.068), (0.25, 0.13, 0.050), (0.62, 0.10, 0.075))
 """Places across the cloth, from edge (-1) to edge (1), half widths, and depths as shares of the light."""
 
 LIT_SHARE = 0.6
 """Brightness of the flank beside a valley over its depth."""
 
 OWN_FOLDS = 0.05
-"""Relative contrast of the cloth itself from which its own folds or its print are enough."""
+"""Relative contrast of the cloth's own folds from which they are enough."""
+
+BINS = 32
+"""Strips across the cloth whose brightness is compared."""
+
+LEAST_LOOSE, FULLY_LOOSE = 0.55, 0.4
+"""Share of the folds that a straight skirt has, and by how much wider than its hips its hem is where it has all."""
 
 STRIDE = 4
 """The cloth's contrast is measured at every so many pixels."""
@@ -45,7 +50,7 @@ def hanging_folds(piece: Piece, body: BodyModel) -> NDArray[np.float32]:
     hanging = sure & (below > FROM)
     if not hanging.any() or float(below[hanging].max()) < FROM + LEAST_HANGING:
         return flat
-    strength = 1 - _contrast(piece, hanging, body.shoulder_width) / OWN_FOLDS
+    strength = _looseness(piece, body) * (1 - _own_folds(piece, below, hanging) / OWN_FOLDS)
     if strength <= 0:
         return flat
     rows = np.flatnonzero((piece.alpha > 0).any(axis=1) & (body.heights.max(axis=1) > FROM))
@@ -61,11 +66,29 @@ def hanging_folds(piece: Piece, body: BodyModel) -> NDArray[np.float32]:
     return flat
 
 
-def _contrast(piece: Piece, hanging: NDArray[np.bool_], unit: float) -> float:
-    """Relative contrast of the hanging cloth at the size of folds."""
-    bright = brightness(np.ascontiguousarray(piece.colour[::STRIDE, ::STRIDE]))
-    weight = hanging.astype(np.float32)
-    sigma = max(0.02 * unit / STRIDE, 0.5)
-    smooth = cv2.GaussianBlur(bright * weight, (0, 0), sigma) / (cv2.GaussianBlur(weight, (0, 0), sigma) + 1e-3)
-    usual = max(float(smooth[hanging].mean()), 0.02)
-    return float(smooth[hanging].std()) / usual
+def _own_folds(piece: Piece, heights: NDArray[np.float32], hanging: NDArray[np.bool_]) -> float:
+    """Relative contrast of the folds that hanging cloth has itself, whatever is printed on it.
+
+    Folds run down the cloth, prints do not: folds are what its upper and its lower half show alike across it.
+    """
+    bright = brightness(np.ascontiguousarray(piece.colour[::STRIDE, ::STRIDE]))[hanging]
+    place = np.clip((piece.across[::STRIDE, ::STRIDE][hanging] + 1) / 2 * BINS, 0, BINS - 1).astype(np.intp)
+    lower = heights[hanging] > np.median(heights[hanging])
+    halves = []
+    for half in (lower, ~lower):
+        count = np.bincount(place[half], minlength=BINS)
+        means = np.bincount(place[half], bright[half], minlength=BINS) / np.maximum(count, 1)
+        usual = max(float(bright[half].mean()) if half.any() else 0.0, 0.02)
+        halves.append(np.where(count > 0, means / usual - 1, 0.0))
+    return float(np.sqrt(max(float(np.mean(halves[0] * halves[1])), 0.0)))
+
+
+def _looseness(piece: Piece, body: BodyModel) -> float:
+    """How freely cloth hangs, up to 1: the more, the wider it is at its hem than where it begins to hang."""
+    rows = np.flatnonzero((piece.alpha > 0.5).any(axis=1) & (body.heights.max(axis=1) > FROM))
+    widths = (piece.alpha[rows] > 0.5).sum(axis=1)
+    end = max(1, len(rows) // 10)
+    wider = (
+        float(np.median(widths[-2 * end : -end])) / max(float(np.median(widths[:end])), 1.0) if len(rows) > 20 else 1.0
+    )
+    return LEAST_LOOSE + (1 - LEAST_LOOSE) * float(np.clip((wider - 1) / FULLY_LOOSE, 0, 1))

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.base import Label
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
-from engines.warp.composite.drawn_folds import arm_folds, deeper_on_dark, leg_folds, torso_folds
-from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, roundness
+from engines.warp.composite.drawn_folds import arm_folds, leg_folds, torso_folds
+from engines.warp.composite.fold_strokes import as_drawn, shown_on
+from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, lightness_of, roundness
 from engines.warp.composite.hanging_folds import hanging_folds
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
 from engines.warp.pieces import Piece
 
-FOLDS_SEEN = 0.7
+SHADE_SEEN = 0.7
+"""Share of the old cloth's broad light that is taken over: the new cloth is of another form."""
+
+WORN_AS = ((Label.UPPER, "torso"), (Label.FULL, "torso"), (Label.LOWER, "leg"))
+"""Old garments, and the pieces of new ones that hang on the body as they did: trousers fold otherwise than a skirt."""
+
+LEAST_WORN = 0.05
+"""Area of old cloth from which its light is read, in squared shoulder widths."""
+
+LIT, DIMMEST_LIT = 72, 0.94
+"""Percentage of a garment that is darker than what counts as lit, and the least light there."""
+
+STRIDE = 4
+"""That is measured at every so many pixels."""
+
+FOLDS_SEEN = 0.5
 """Share of the drawn folds that is left out where those of the old cloth are taken over."""
 
 
@@ -28,14 +46,16 @@ class PieceLight:
     Attributes:
         body: Measured from the photo.
         broad: Where light comes from.
-        everywhere: ``(h, w)`` factor of that light and of the old cloth's folds.
-        lacking: Share of the drawn folds that those leave to be drawn, 0 to 1.
+        everywhere: ``(h, w)`` factor of that light.
+        seen: ``(h, w)`` change of light by the old cloth's folds, as `fold_strokes.drawn` has it.
+        lacking: ``(h, w)`` share of the drawn folds that those leave to be drawn, 0 to 1.
     """
 
     body: BodyModel
     broad: BroadLight
     everywhere: NDArray[np.float32]
-    lacking: float
+    seen: NDArray[np.float32]
+    lacking: NDArray[np.float32]
 
     def on_base(self, piece: Piece, arms: NDArray[np.float32], *, sleeved: bool) -> NDArray[np.float32]:
         """``(h, w)`` factor for torso, legs or skirt.
@@ -48,35 +68,73 @@ class PieceLight:
         body = self.body
         factor = self.everywhere * roundness(piece, body, self.broad, below_armpit=sleeved)
         if piece.name == "torso":
-            factor = factor * shadow_of_arms(arms, body) * torso_folds(body, self.lacking) * chest_and_belly(body)
+            factor = factor * shadow_of_arms(arms, body) * chest_and_belly(body)
+            factor = factor * self._folded(piece, torso_folds(body, self.broad.way, self._hem(piece)))
         elif piece.name.endswith("leg"):
-            factor = factor * deeper_on_dark(self._on_legs, piece)
+            factor = factor * self._folded(piece, self._on_legs)
         if piece.name in ("torso", "skirt"):
-            factor = factor * hanging_folds(piece, body)
-        return bounded(factor, body.shoulder_width)
+            factor = factor * shown_on(piece, hanging_folds(piece, body) - 1, body.shoulder_width)
+        return bounded(factor, body.shoulder_width, lightness_of(piece))
 
     def on_sleeve(self, piece: Piece) -> NDArray[np.float32]:
         """``(h, w)`` factor for a sleeve."""
-        factor = self._on_arms * roundness(piece, self.body, self.broad, below_armpit=False)
-        return bounded(factor, self.body.shoulder_width)
+        factor = self.everywhere * roundness(piece, self.body, self.broad, below_armpit=False)
+        factor = factor * self._folded(piece, self._on_arms)
+        return bounded(factor, self.body.shoulder_width, lightness_of(piece))
+
+    def _hem(self, piece: Piece) -> float:
+        """Where a torso ends, in shoulder widths below the shoulders."""
+        body = self.body
+        below = body.heights[::STRIDE, ::STRIDE][piece.alpha[::STRIDE, ::STRIDE] > 0.5]
+        return float(np.percentile(below, 99)) * body.torso_length / body.shoulder_width if len(below) else 0.0
 
     @cached_property
     def _on_legs(self) -> NDArray[np.float32]:
-        return leg_folds(self.body, self.lacking)
+        return leg_folds(self.body, self.broad.way)
 
     @cached_property
     def _on_arms(self) -> NDArray[np.float32]:
-        return self.everywhere * arm_folds(self.body, self.lacking)
+        return arm_folds(self.body, self.broad.way)
+
+    def _folded(self, piece: Piece, change: NDArray[np.float32]) -> NDArray[np.float32]:
+        return shown_on(piece, self.seen + change * self.lacking, self.body.shoulder_width)
 
 
-def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel) -> PieceLight:
+def lit_level(pieces: Sequence[Piece], factors: Sequence[NDArray[np.float32]]) -> np.float32:
+    """Factor of light on the lit part of a garment, by which all of it is divided: there it has its product's colour.
+
+    Args:
+        pieces: Torso, legs or skirt.
+        factors: ``(h, w)`` light on each.
+    """
+    every = (slice(None, None, STRIDE), slice(None, None, STRIDE))
+    seen = [factor[every][piece.alpha[every] > 0.9] for piece, factor in zip(pieces, factors, strict=True)]
+    light = np.concatenate(seen) if seen else np.zeros(0, dtype=np.float32)
+    return np.float32(np.clip(np.percentile(light, LIT), DIMMEST_LIT, 1.0) if len(light) else 1.0)
+
+
+def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, pieces: Sequence[Piece]) -> PieceLight:
     """Read the light off a photo and the clothes worn in it.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
         old: ``(h, w)`` bool, the old garment.
         body: Measured from the photo.
+        pieces: The new one.
     """
-    folds, believed = folds_of_old_cloth(photo, old, body.shoulder_width)
-    broad = broad_light(photo, old, body)
-    return PieceLight(body, broad, folds * falling_light(body, broad), 1 - FOLDS_SEEN * believed)
+    broad, unit = broad_light(photo, old, body), body.shoulder_width
+    seen, lacking, unsaid = (np.full(body.shape, value, dtype=np.float32) for value in (0, 1, 1))
+    # Every garment that is taken off has a usual brightness of its own.
+    for label, kind in WORN_AS:
+        worn = old & (body.labels == label)
+        covers = [piece.alpha for piece in pieces if piece.name.endswith(kind)]
+        if covers and worn.sum() > LEAST_WORN * unit**2:
+            new = (
+                np.maximum.reduce([*covers, *(piece.alpha for piece in pieces if piece.name.endswith("sleeve"))]) > 0.5
+            )
+            light = folds_of_old_cloth(photo, worn, new, unit)
+            seen += as_drawn(light.change + SHADE_SEEN * light.shade, light.brightness)
+            lacking -= FOLDS_SEEN * light.believed
+            unsaid -= SHADE_SEEN * light.broadly
+    everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
+    return PieceLight(body, broad, everywhere, seen, np.maximum(lacking, 0))

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap
-from engines.channels import largest_channel
-from engines.garment.regions import BoolMask, eroded
+from engines.channels import brightness, largest_channel
+from engines.garment.regions import BoolMask, dilated, eroded, window_of
 from engines.warp.body.silhouette import ease
 
-DARKEST, BRIGHTEST = 0.74, 1.10
-"""Bounds of the whole shading factor."""
+DARKEST, BRIGHTEST, BRIGHTEST_BLACK = 0.66, 1.10, 1.5
+"""Bounds of the whole shading factor, of which black cloth may shine more."""
+
+SHINES_BELOW = 0.35
+"""Brightness of cloth below which its bound rises."""
 
 FOLD_DARKEST, FOLD_BRIGHTEST = 0.84, 1.09
 """Bounds of what is taken over from the old cloth."""
 
 PRINT_CONTRAST = 16.0
 """Difference from the old cloth's usual lightness from which it is a button or a print, not a fold, CIE L."""
+
+FOLDS_FADE, SHADE_FADES = 0.12, 0.26
+"""Distances from the edge of old cloth over which its folds and its broad light fade in, in shoulder widths: a hem of
+shorts must not be seen in trousers."""
+
+MARGIN = 0.3
+"""Width of what is looked at around old cloth, in shoulder widths."""
+
+LEAST_CORE = 200
+"""Pixels of the smaller copy below which old cloth says nothing."""
+
+SLIVER = 0.05
+"""Half width up to which the new garment is only a little wider than the old one, in shoulder widths."""
+
+DEEP_SHADE = 27.0
+"""The same downwards: under a raised thigh cloth is darker than a print in one colour ever is."""
+
+OTHER_HUE = 10.0
+"""Difference in CIE a or b, in usual light, from which it is print."""
+
+PRINT_EDGE = 2
+"""Soft edge of a print, pixels of the smaller copy."""
+
+LEAST_PLAIN = 0.6
+"""Share of old cloth that has to be without print for the rest to be believed."""
+
+SHADE_DARKEST, SHADE_BRIGHTEST, BROAD = 0.72, 1.08, 0.20
+"""Bounds of old cloth's light that is wider than folds, and how wide that is, in shoulder widths."""
 
 REDUCTION = 2
 """Folds are wide: they are measured on a copy this many times smaller."""
@@ -34,8 +67,27 @@ NO_HIGHLIGHT = 0.7
 """Brightness that any photo taken in good light reaches somewhere."""
 
 
-def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -> tuple[NDArray[np.float32], float]:
-    """Light and folds of the cloth worn in the photo, as a factor around 1, and how far they are believed, 0 to 1.
+@dataclass(frozen=True)
+class OldFolds:
+    """Light and folds that the photo shows.
+
+    Attributes:
+        change: ``(h, w)`` float32 share of the light that folds add or take, around 0.
+        believed: ``(h, w)`` float32, 0 to 1, how far; 0 where there is no old cloth.
+        shade: ``(h, w)`` float32, the same of light that is wider than a fold, around 0.
+        broadly: ``(h, w)`` float32, 0 to 1, how far that is believed.
+        brightness: Of the old cloth, 0 to 1.
+    """
+
+    change: NDArray[np.float32]
+    believed: NDArray[np.float32]
+    shade: NDArray[np.float32]
+    broadly: NDArray[np.float32]
+    brightness: float
+
+
+def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> OldFolds:
+    """Light and folds of the cloth worn in the photo.
 
     Lightness at the scale of folds over lightness at the scale of the torso. Printed cloth would leave its print
     behind, so the plainer the old cloth, the more is taken over; on black cloth folds cannot be told from noise.
@@ -43,37 +95,90 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, unit: float) -
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
         old: ``(h, w)`` bool, the old garment.
+        new: ``(h, w)`` bool, the new one.
         unit: Shoulder width in pixels.
     """
-    height, width = old.shape
-    half = (max(1, width // REDUCTION), max(1, height // REDUCTION))
+    window = window_of(old, round(MARGIN * unit))
+    planes = np.zeros((4, *old.shape), dtype=np.float32)
+    if not old[window].size:
+        return OldFolds(planes[0], planes[1], planes[2], planes[3], 1.0)
+    inside, own = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit)
+    planes[:, *window] = inside
+    return OldFolds(planes[0], planes[1], planes[2], planes[3], own)
+
+
+def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> tuple[NDArray[np.float32], float]:
+    """``(4, h, w)`` of what `OldFolds` has of a window of the photo, and the brightness of the old cloth."""
+    half = tuple(max(1, side // REDUCTION) for side in old.shape[::-1])
     unit = unit / REDUCTION
     core = cv2.resize(old.astype(np.uint8), half, interpolation=cv2.INTER_NEAREST) > 0
     core = eroded(core, max(2, round(0.04 * unit)))
-    if core.sum() < 200:
-        return np.ones(old.shape, dtype=np.float32), 0.0
+    if core.sum() < LEAST_CORE:
+        return np.zeros((4, *old.shape), dtype=np.float32), 1.0
     small = np.asarray(cv2.resize(photo, half, interpolation=cv2.INTER_AREA), dtype=np.float32)
     lab = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), dtype=np.float32)
     lightness = lab[..., 0] + 1.0
     usual = float(np.median(lightness[core]))
-    weight = (core & (np.abs(lightness - usual) < PRINT_CONTRAST)).astype(np.float32)
+    hues = _hues(lab, usual)
+    weight = _not_print(core, lightness, hues, usual)
 
     def averaged(sigma: float) -> NDArray[np.float32]:
         total = cv2.GaussianBlur(lightness * weight, (0, 0), sigma)
         return np.asarray(total / (cv2.GaussianBlur(weight, (0, 0), sigma) + 1e-3), dtype=np.float32)
 
-    torso = averaged(0.20 * unit)
-    folds = np.where(_share_measured(weight, 0.03 * unit) > 0.3, averaged(0.03 * unit), torso)
-    fine_contrast = float(np.std((lightness / (folds + 1e-3))[core]))
-    colours = float(np.std(lab[core][:, 1:], axis=0).sum())
-    plainness = float(np.clip(1.6 - colours / 9, 0, 1) * np.clip(1.7 - fine_contrast / 0.08, 0, 1))
-    plainness *= float(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
+    broad = averaged(BROAD * unit)
+    folds = np.where(_share_measured(weight, 0.03 * unit) > 0.3, averaged(0.03 * unit), broad)
+    plainness = np.float32(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
+    plainness *= np.float32(_plainness(lightness, hues, folds, core, weight > 0))
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
-    fading = ease(np.asarray(depth / (0.12 * unit), dtype=np.float32))
-    change = np.clip(folds / (torso + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1.0
-    factor = (1.0 + change * fading * plainness * 0.85).astype(np.float32)
-    whole = np.asarray(cv2.resize(factor, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
-    return whole, plainness
+    believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32))
+    change = (np.clip(folds / (broad + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
+    broadly = plainness * _before_ends(old, new, half, unit) * ease(3 * _share_measured(weight, BROAD * unit))
+    shade = (np.clip(broad / usual, SHADE_DARKEST, SHADE_BRIGHTEST) - 1) * broadly
+    planes = np.dstack([change, believed, shade, broadly]).astype(np.float32)
+    whole = cv2.resize(planes, old.shape[::-1], interpolation=cv2.INTER_LINEAR)
+    return np.ascontiguousarray(np.moveaxis(np.asarray(whole, np.float32), 2, 0)), float(
+        np.median(brightness(small)[core])
+    )
+
+
+def _before_ends(old: BoolMask, new: BoolMask, size: tuple[int, ...], unit: float) -> NDArray[np.float32]:
+    """``(h, w)`` 1 where the new garment lies on the old one, falling to 0 where the old one ends before it does."""
+    beyond = cv2.resize((new & ~old).astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+    beyond = dilated(eroded(beyond, max(1, round(SLIVER * unit))), max(1, round(SLIVER * unit)))
+    away = cv2.distanceTransform((~beyond).astype(np.uint8), cv2.DIST_L2, 5)
+    return ease(np.asarray(away / (SHADE_FADES * unit), dtype=np.float32))
+
+
+def _hues(lab: NDArray[np.float32], usual: float) -> NDArray[np.float32]:
+    """``(h, w, 2)`` CIE a and b as they were in usual light: shade takes as much of the colour as of the light."""
+    return np.asarray(lab[..., 1:] * (usual / np.maximum(lab[..., :1] + 1, 0.3 * usual)), dtype=np.float32)
+
+
+def _not_print(
+    core: BoolMask, lightness: NDArray[np.float32], hues: NDArray[np.float32], usual: float
+) -> NDArray[np.float32]:
+    """``(h, w)`` 1 on old cloth that is neither print nor button nor their soft edges, and 0 elsewhere."""
+    printed = (lightness < usual - DEEP_SHADE) | (lightness > usual + PRINT_CONTRAST)
+    printed |= np.abs(hues - np.median(hues[core], axis=0)).max(axis=2) > OTHER_HUE
+    return np.asarray(core & ~dilated(core & printed, PRINT_EDGE), dtype=np.float32)
+
+
+def _plainness(
+    lightness: NDArray[np.float32],
+    hues: NDArray[np.float32],
+    folds: NDArray[np.float32],
+    core: BoolMask,
+    plain: BoolMask,
+) -> float:
+    """How surely differences in old cloth are light, not noise or what print leaves, 0 to 1."""
+    share = float(plain.sum() / core.sum())
+    if share <= LEAST_PLAIN:
+        return 0.0
+    fine_contrast = float(np.std(lightness[plain] / (folds[plain] + 1e-3)))
+    colours = float(np.std(hues[plain], axis=0).sum())
+    believed = np.clip(1.6 - colours / 9, 0, 1) * np.clip(1.7 - fine_contrast / 0.08, 0, 1)
+    return float(believed * np.clip((share - LEAST_PLAIN) / 0.25, 0, 1))
 
 
 def _share_measured(weight: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
@@ -95,7 +200,8 @@ def exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:
     return float(dim * dark)
 
 
-def bounded(factor: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    """A shading factor smoothed a little and held between `DARKEST` and `BRIGHTEST`."""
-    smooth = cv2.GaussianBlur(factor, (0, 0), max(0.5, 0.006 * unit))
-    return np.clip(smooth, DARKEST, BRIGHTEST).astype(np.float32)
+def bounded(factor: NDArray[np.float32], unit: float, lightness: float) -> NDArray[np.float32]:
+    """A shading factor smoothed a little and held within bounds, upwards by how light the cloth is, 0 to 1."""
+    smooth = cv2.GaussianBlur(factor, (0, 0), max(0.5, 0.004 * unit))
+    black = float(np.clip(1 - lightness / SHINES_BELOW, 0, 1))
+    return np.clip(smooth, DARKEST, BRIGHTEST + (BRIGHTEST_BLACK - BRIGHTEST) * black).astype(np.float32)

@@ -6,22 +6,46 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.regions import window_of
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.covers import lowered_by
 
-ARM_SHADOW = 0.24
+ARM_SHADOW = 0.18
 """How much a hanging arm darkens the torso beside it."""
+
+ON_NECK, NECK_UNTIL = 0.4, (0.0, 0.10)
+"""Share of a garment's shadow that falls on the neck above its neckline, where light comes from above; and heights in
+torso lengths between which it grows to the whole."""
+
+SHADOW_GONE = 4.0
+"""Distance at which nothing is left of a shadow, over its reach."""
 
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
-TIGHT_REACH, TIGHT_SHARE = 0.35, 0.6
+LOWERED = 0.8
+"""How far below a cover its wide shadow lies, over its reach."""
+
+WARM = (0.80, 1.04, 1.16)
+"""Powers of a shadow in red, green and blue on surfaces as warm as skin, which light themselves: a grey shadow looks
+like soot there."""
+
+NOTICED = 0.985
+"""Factor of a shadow from which on its colour is seen."""
+
+WARMTH = 3.0
+"""Share by which red is above blue over which that comes in, its inverse."""
+
+TIGHT_REACH, TIGHT_SHARE = 0.35, 0.4
 """Where cloth touches, the shadow is darkest within this share of its reach, by this share of its depth."""
+
+WHOLE = 0.9
+"""Cover from which nothing shows through."""
 
 
 def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) -> NDArray[np.float32]:
-    """Darkening just outside and a little below a cover, as a factor; inside the cover it is 1.
+    """Darkening just outside and a little below a cover, as a factor; inside the cover, beyond its soft edge, it is 1.
 
     A wide part that lies below, as light falls from above, and a narrow one all around where hardly any light comes.
 
@@ -30,11 +54,61 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
-    lowered = lowered_by(cover, max(1, round(0.5 * reach)))
-    wide = np.asarray(np.clip(_widely_soft(lowered, reach) - cover, 0, 1), dtype=np.float32)
+    # What shows through the soft edge of the cover lies in its shadow too: lit, it would be a pale line along the edge.
+    whole = np.clip((cover - WHOLE) / (1 - WHOLE), 0, 1).astype(np.float32)
+    within = np.asarray(cv2.erode(whole, np.ones((3, 3), np.uint8)), dtype=np.float32)
+    lowered = lowered_by(cover, max(1, round(LOWERED * reach)))
+    wide = np.asarray(np.clip(_widely_soft(lowered, reach) - within, 0, 1), dtype=np.float32)
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
-    tight = np.asarray(np.clip(narrow - cover, 0, 1), dtype=np.float32)
+    tight = np.asarray(np.clip(narrow - within, 0, 1), dtype=np.float32)
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
+
+
+def shaded(picture: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The picture in a shadow, whose colour is that of the light that a warm surface throws on itself.
+
+    Args:
+        picture: ``(h, w, 3)`` float32, 0 to 1.
+        shadow: ``(h, w)`` factor, above 0.
+    """
+    darkened = picture * shadow[..., None]
+    places = np.nonzero(shadow < NOTICED)
+    surface, depth = picture[places], np.log(np.maximum(shadow[places], 1e-3))
+    warm = np.clip(WARMTH * (surface[:, 0] - surface[:, 2]) / np.maximum(surface[:, 0], 0.05), 0, 1)
+    powers = 1 + warm[:, None] * (np.array(WARM, np.float32) - 1)
+    darkened[places] = surface * np.exp(depth[:, None] * powers)
+    return np.asarray(darkened, dtype=np.float32)
+
+
+def weaker_on_neck(shadow: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """A garment's shadow as it falls on the neck: what lies above a neckline is not below the cloth.
+
+    Args:
+        shadow: ``(h, w)`` factor, 1 where none falls.
+        body: The body.
+    """
+    share = ON_NECK + (1.0 - ON_NECK) * ease((body.heights - NECK_UNTIL[0]) / (NECK_UNTIL[1] - NECK_UNTIL[0]))
+    return np.asarray(1.0 - (1.0 - shadow) * share, dtype=np.float32)
+
+
+def shadow_of_cuffs(
+    cuffs: list[NDArray[np.float32]], arms: NDArray[np.float32], reach: float, strength: float
+) -> NDArray[np.float32]:
+    """`contact_shadow` that sleeves alone throw on the arms that come out of them and hang before the garment.
+
+    The torso's own would end where the torso begins behind such an arm, in a line across the skin.
+
+    Args:
+        cuffs: ``(h, w)`` covers of the sleeves.
+        arms: ``(h, w)`` cover of the arms; elsewhere the factor is 1.
+        reach: Standard deviation of the shadow in pixels.
+        strength: Depth of the darkest part, 0 to 1.
+    """
+    factor = np.ones_like(arms)
+    window = window_of(arms > 0, round(SHADOW_GONE * reach))
+    if arms[window].size:
+        factor[window] = contact_shadow(np.maximum.reduce([cover[window] for cover in cuffs]), reach, strength)
+    return factor
 
 
 def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

@@ -75,8 +75,11 @@ def crisper(picture: NDArray[np.float32], cover: NDArray[np.float32], blur: floa
     if lacking == 0 or not part.size:
         return picture
     fine = part - cv2.GaussianBlur(part, (0, 0), DETAIL)
+    sharp = part + fine * (np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))[..., None]
+    # Beyond the colours on both sides of a seam it would draw a pale line beside it, and a dark one.
+    around = np.ones((3, 3), np.uint8)
     crisp = picture.copy()
-    crisp[window] = part + fine * (np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))[..., None]
+    crisp[window] = np.clip(sharp, cv2.erode(part, around), cv2.dilate(part, around))
     return crisp
 
 

@@ -30,6 +30,9 @@ ARM_BESIDE = (0.02, 0.06, 0.10)
 LIKE_OTHER_HALF = 0.80
 """What is hidden is at least this share of the other half's width; nobody stands quite square to the camera."""
 
+SURELY_PERSON = 0.5
+"""Matte from which a pixel shows the person, and may show an arm."""
+
 STARTS, FULLY = 0.24, 0.34
 """Heights between which an arm comes in front of the torso; at the shoulder the garment covers it."""
 
@@ -68,7 +71,9 @@ def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]
         name = "left_sleeve" if side < 0 else "right_sleeve"
         sleeve = next((piece.alpha for piece in pieces if piece.name == name), np.zeros(body.shape, np.float32))
         begin = max(clothed_until(body.arms[side], sleeve), 0.20)
-        opening = np.maximum(opening, bare_arm(body, side, begin).on.astype(np.float32))
+        # Where a forearm is slimmer than a usual one the cloth shows beside it, not the wall.
+        arm = bare_arm(body, side, begin).on & (body.matte > SURELY_PERSON)
+        opening = np.maximum(opening, arm.astype(np.float32))
     if not opening.any():
         return pieces
     opening = np.asarray(cv2.GaussianBlur(opening, (0, 0), 0.9), np.float32)

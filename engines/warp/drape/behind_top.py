@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.garment.regions import BoolMask, dilated
+from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.covers import lowered_by
 from engines.warp.pieces import Piece
@@ -18,6 +20,16 @@ HEM_SHADOW = 0.48
 
 SHADOW_REACH = 0.034
 """Width of that shadow, in shoulder widths."""
+
+HEM_FOUND = 0.04
+"""How far from the hem as it is seen the line may run that stands for it, in shoulder widths."""
+
+MIXED = 2
+"""Pixels of the top beside the clothes below it that are mixed with them."""
+
+TEETH, STEEPER = 3.0, 4.5
+"""Blur that takes the teeth of the labels off a hem, pixels (standard deviation), and by how much what it leaves is
+made steeper again."""
 
 
 def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
@@ -35,15 +47,30 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
         return piece
     # The outermost pixel of the top is mixed with the old garment below it.
     kernel = np.ones((3, 3), np.uint8)
-    sure = cv2.erode(cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel), kernel)
-    cover = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 0.9), np.float32)
+    whole = cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel)
+    sure = np.asarray(cv2.erode(whole, kernel), bool)
+    clothes = np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)) & ~front)
+    cover = _without_teeth(sure, clothes)
     open_share = 1.0 - cover
     if not waistband_open:
         # Beside a loose top nothing of the trousers shows above its hem.
         below = (body.heights - body.waist.line(body.laterals)) * body.torso_length / 2.0 + 1.0
-        open_share = open_share * np.clip(below, 0.0, 1.0)
+        # Right under it they begin where it ends, wherever the line that stands for its hem runs.
+        under = lowered_by(cover, max(1, round(HEM_FOUND * body.shoulder_width)))
+        open_share = open_share * np.maximum(np.clip(below, 0.0, 1.0), under * dilated(clothes, MIXED))
     colour = piece.colour * (open_share * _shadow(cover, body.shoulder_width))[..., None]
     return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
+
+
+def _without_teeth(sure: BoolMask, below: BoolMask) -> NDArray[np.float32]:
+    """``(h, w)`` cover of a top whose hem is smooth along the clothes below it; what is beside both bends no corner."""
+    rim = dilated(below, MIXED)
+    counted = (sure | rim).astype(np.float32)
+    top, whole = (cv2.GaussianBlur(part, (0, 0), TEETH) for part in (sure.astype(np.float32), counted))
+    share = top / np.maximum(whole, 1e-3)
+    edge = np.clip((share - np.float32(0.5)) * np.float32(STEEPER) + np.float32(0.5), 0, 1)
+    beside = cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 0.9)
+    return np.asarray(np.where(dilated(below, round(3 * TEETH)) & (counted > 0), edge, beside), np.float32)
 
 
 def _shadow(cover: NDArray[np.float32], unit: float) -> NDArray[np.float32]:

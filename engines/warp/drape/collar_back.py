@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back_alone
-from engines.garment.regions import BoolMask, eroded
+from engines.garment.regions import BoolMask, closed, eroded
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
@@ -26,6 +26,9 @@ RIM = 0.008
 
 WIDEST = 0.24
 """Half width of a collar, in shoulder widths, from which it lies on the shoulders: they hide its back."""
+
+NOTCH = 0.03
+"""Half the width of a notch in the neck's outline that is none, in shoulder widths."""
 
 ROWS_BELOW = 2
 """Rows of the grid that are drawn below the last one with a back."""
@@ -57,6 +60,7 @@ def with_collar_back(
         colour=torso.colour + strip.colour * (IN_SHADE * seen)[..., None],
         alpha=torso.alpha + strip.alpha * seen,
         across=np.where(torso.alpha > 0, torso.across, strip.across),
+        behind=strip.alpha * seen,
     )
 
 
@@ -70,6 +74,8 @@ def before_collar(body: BodyModel, rim: float) -> NDArray[np.float32]:
     # A neck drawn wider than it is would leave a gap of background beside it.
     person = (body.matte > 0.5) & (body.labels != Label.HAIR)
     neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
+    # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.
+    neck |= closed(neck, max(1, round(NOTCH * body.shoulder_width))) & person
     # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
     whole = np.asarray(neck | labelled_as(body.labels, (Label.HAIR, Label.FACE)))
     front = eroded(whole, max(1, round(rim * body.shoulder_width))) & neck

@@ -8,14 +8,16 @@ from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.hint_sense import sensible_hints
 from engines.warp.body.model import BodyModel
 from engines.warp.drape.full import drape_full
-from engines.warp.drape.lower import drape_lower
+from engines.warp.drape.lower import drape_lower, waistband_height
 from engines.warp.drape.upper import drape_upper
 from engines.warp.hints import is_open, is_tucked
 from engines.warp.pieces import Drape
 from engines.warp.sizing import sizing_below_waist, sizing_of_top
 
 
-def drape_garment(garment: Garment, cloth: Cloth, body: BodyModel, *, under_tucked_top: bool = False) -> Drape:
+def drape_garment(
+    garment: Garment, cloth: Cloth, body: BodyModel, *, under_tucked_top: bool = False, tucked_into_next: bool = False
+) -> Drape:
     """Measure a garment and lay it on the body.
 
     Args:
@@ -23,6 +25,7 @@ def drape_garment(garment: Garment, cloth: Cloth, body: BodyModel, *, under_tuck
         cloth: The garment lifted off its picture.
         body: The body.
         under_tucked_top: Whether a top put on before was tucked in, so that the waistband is open to view.
+        tucked_into_next: Whether a lower garment is put on after it.
 
     Raises:
         EngineError: ``garment_not_recognised``, or ``pose_not_usable`` for a skirt on somebody who sits.
@@ -32,7 +35,12 @@ def drape_garment(garment: Garment, cloth: Cloth, body: BodyModel, *, under_tuck
         return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top, sizing=sizing_below_waist(fit))
     if garment.category is Category.FULL_BODY:
         return drape_full(cloth, body, kind, sizing_below_waist(fit))
-    marks = find_upper_landmarks(cloth)
     return drape_upper(
-        cloth, marks, body, tucked=is_tucked(garment), opened=is_open(garment), sizing=sizing_of_top(fit)
+        cloth,
+        find_upper_landmarks(cloth),
+        body,
+        tucked=is_tucked(garment),
+        waistband=waistband_height(body, open_waist=True) if tucked_into_next else None,
+        opened=is_open(garment),
+        sizing=sizing_of_top(fit),
     )

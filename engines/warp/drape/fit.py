@@ -9,6 +9,7 @@ import numpy as np
 from engines.base import Label
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
+from engines.warp.body.neck_base import neck_middle
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.torso_width import torso_half_width
 from engines.warp.sizing import FITTING, Sizing
@@ -19,6 +20,9 @@ CROPPED_RATIO = 0.98
 OUTERMOST_STRAP = 0.82
 """How far out on the shoulder the outer edge of a strap lies at most, over the offset of its tip: further out it would
 slip off."""
+
+NARROWEST_COLLAR = 0.20
+"""Least distance of the foot of a collar from the middle of the neck, in shoulder widths: within lies the neck."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Fit:
         natural_hem_height: Where it would lie without any stretch.
         cropped: Whether the garment is short by design.
         neck: Per side, offset of the foot of the collar from the axis, photo pixels.
+        neck_middle: Offset of the collar's middle from the axis, positive towards the right of the picture.
         tip: Per side, offset of the shoulder tip.
         girth: By what its sides stand wider than fitting; its print keeps its scale.
     """
@@ -48,6 +53,7 @@ class Fit:
     neck: dict[int, float]
     tip: dict[int, float]
     girth: float
+    neck_middle: float = 0.0
 
 
 def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING) -> Fit:
@@ -67,6 +73,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     scale = float(np.clip(scale, narrowest * shoulders / seam, widest * shoulders / seam))
 
     neck, tip = {}, {}
+    middle = 0.0 if is_strap(marks) or marks.shoulders.hood else neck_middle(body)
     natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
     for side in SIDES:
         body_tip = body.tip_offset(side)
@@ -80,7 +87,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
             continue
         # Wide necklines are drawn in a little: on the body cloth slides towards the neck.
         wide = natural_neck if natural_neck < 0.25 * unit else 0.25 * unit + 0.75 * (natural_neck - 0.25 * unit)
-        neck[side] = float(np.clip(wide, 0.17 * unit, 0.88 * tip[side]))
+        neck[side] = float(np.clip(max(wide, NARROWEST_COLLAR * unit) + side * middle, 0.0, 0.88 * tip[side]))
     rises = [float(shoulder_rise(body, np.array([neck[side]]), side)[0]) for side in SIDES]
     origin_drop = -float(np.mean(rises))
     natural = (origin_drop + marks.length * scale * sizing.length) / torso
@@ -90,7 +97,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     scale_down = scale * sizing.length * float(np.clip(stretch, 0.80, 1.30))
     hem_height = (origin_drop + marks.length * scale_down) / torso
     origin = float(marks.shoulders.neck_foot[1])
-    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth)
+    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth, middle)
 
 
 def _hem_height(natural: float, body: BodyModel) -> float:

@@ -21,12 +21,13 @@ from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask, dilated
 from engines.garment_kinds import GarmentKind
+from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
-from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows
+from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of, shaded_far_leg
@@ -38,7 +39,7 @@ from engines.warp.pieces import Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.sizing import FITTING, Sizing, sized
 
-NATURAL_WAIST = 0.67
+NATURAL_WAIST = 0.62
 """Where the waist of a garment that has one is laid, in torso lengths below the shoulders."""
 
 ARMPIT_RANGE = (0.22, 0.36)
@@ -52,6 +53,10 @@ HANGS_FROM, HANGS_FREELY = 0.62, 1.0
 
 LONGEST, SHORTEST = 0.93, 0.62
 """Hem at most, as a share of the way from shoulders to ankles; at least, as a share of that to the knees."""
+
+NEARLY_OUT, OUT = 0.15, 0.05
+"""A hem that lies so far above the lower edge of the photo at most is drawn so far below it, torso lengths: of the legs
+no more than a strip would be seen."""
 
 GRID_ROWS, GRID_COLUMNS = 84, 33
 OVERHANG = 1.07
@@ -82,7 +87,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         refuse_lap(body)
     upper = marks.upper
     fit = _fit(marks, body, sizing)
-    loft = TorsoLoft(upper, body, fit)
+    loft = TorsoLoft(upper, body, fit, waisted=marks.crotch is None)
     fabric = without_inner_back(cloth, upper.back)
     checks = {
         "garment_symmetry": upper.symmetry,
@@ -100,7 +105,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     if is_strap(upper):
         pieces[-1] = ended_on_shoulders(pieces[-1], body)
     else:
-        half_width = max(fit.neck.values())
+        half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
@@ -128,8 +133,8 @@ def _fit(marks: DressLandmarks, body: BodyModel, sizing: Sizing) -> Fit:
 def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0) -> NDArray[np.float64]:
     """Pixels below the mid-shoulder for every canvas row: as fitted above the waist, at its own scale below.
 
-    Garments that would reach the floor end above the ankles, very short ones are lengthened; ``longer`` is what the
-    size adds.
+    Garments that would reach the floor end above the ankles, very short ones are lengthened, and those that nearly do
+    leave the photo; ``longer`` is what the size adds.
     """
     rows = np.arange(len(marks.left), dtype=np.float64)
     upper = fit.origin_drop + (rows - fit.origin) * fit.scale_down
@@ -139,7 +144,17 @@ def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0
     most = LONGEST * drop_to(body, 0.0, "ankle") - waist
     least = SHORTEST * drop_to(body, 0.0, "knee") - waist
     wanted = float(np.clip(length * longer, max(least, 1.0), max(most, 1.0)))
-    return np.where(rows < waist_row, upper, waist + (rows - waist_row) * fit.scale * wanted / length)
+    along = fit.scale * wanted / length
+    corner = waist + (min(marks.sides[1:]) - waist_row) * along
+    lacking = _edge_of_photo(body) + OUT * body.torso_length - corner
+    if 0 < lacking < NEARLY_OUT * body.torso_length:
+        along *= 1.0 + lacking / max(corner - waist, 1.0)
+    return np.where(rows < waist_row, upper, waist + (rows - waist_row) * along)
+
+
+def _edge_of_photo(body: BodyModel) -> float:
+    """Where the axis leaves the photo, pixels below the mid-shoulder."""
+    return float((body.shape[0] - body.skeleton.shoulders[1]) / max(float(body.skeleton.down[1]), 0.1))
 
 
 def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: Reals) -> Ribbon:
@@ -149,9 +164,7 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
     source = _grid(marks, rows, across)
     drop = np.interp(rows, np.arange(len(drops)), drops)
     hanging = hanging_rows(body, 0.0, np.maximum(drop, 0.0))
-    reach = {
-        side: _hanging_reach(marks, body, side, fit=loft.fit, extent=hanging.extents[side], rows=rows) for side in SIDES
-    }
+    reach = {side: _hanging_reach(marks, body, side, fit=loft.fit, hanging=hanging, rows=rows) for side in SIDES}
     offset = np.where(across[None] < 0, reach[-1][:, None], reach[1][:, None]) * across[None]
     free = hanging.centres[:, None] + offset[..., None] * body.skeleton.right
     share = ease((drop / body.torso_length - HANGS_FROM) / (HANGS_FREELY - HANGS_FROM))[:, None, None]
@@ -160,15 +173,17 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
 
 
 def _hanging_reach(
-    marks: DressLandmarks, body: BodyModel, side: int, *, fit: Fit, extent: Reals, rows: Reals
+    marks: DressLandmarks, body: BodyModel, side: int, *, fit: Fit, hanging: HangingRows, rows: Reals
 ) -> NDArray[np.float64]:
     """Half width per row of the cloth below the waist, on one side."""
     half = marks.upper.half_widths[0 if side < 0 else 1]
     natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
-    free = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
-    return np.asarray(
-        ndimage.gaussian_filter1d(sized(free, fit.girth, extent, 1.0), 2.0, mode="nearest"), dtype=np.float64
-    )
+    extent = hanging.extents[side] * drawn_in(body, hanging.distances / body.torso_length)
+    fitting = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
+    free = sized(fitting, fit.girth, extent, 1.0)
+    below = hanging.distances >= NATURAL_WAIST * body.torso_length
+    free[below] = falling(free[below], natural[below])
+    return np.asarray(ndimage.gaussian_filter1d(free, 2.0, mode="nearest"), dtype=np.float64)
 
 
 def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cloth, sizing: Sizing) -> list[Piece]:
@@ -178,7 +193,8 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     rows = np.arange(torso.alpha.shape[0])[:, None]
     trousers = replace(torso, alpha=torso.alpha * (rows >= waist_row))
     lower = find_lower_landmarks(trousers, GarmentKind.TROUSERS)
-    waist = (fit.origin_drop + (waist_row - fit.origin) * fit.scale_down) / body.torso_length
+    laid = loft.place(np.array([marks.upper.axis, float(waist_row)]))
+    waist = float((laid - body.skeleton.shoulders) @ body.skeleton.down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
     end = leg_end(lower, body, waist, scale, sizing.length)
     pieces: list[Piece] = []

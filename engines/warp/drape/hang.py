@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.base import Label
 from engines.warp.body.hip_line import hip_half_width
+from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.sampling import nearest_pixels
 from engines.warp.body.silhouette import towards
 from engines.warp.body.skeleton import GRAVITY
 from engines.warp.drape.behind_arms import half_behind_arm
@@ -27,6 +30,15 @@ WIDEST_OVER_HIPS, WIDEST_OVER_CLOTH = 1.12, 1.20
 EASE_OVER_LEGS = 1.03
 """Cloth clears the legs by this factor."""
 
+SKIN_LEG = 1.05
+"""Width of a leg over that of an average one at most; what is wider in the photo are its trousers."""
+
+MOST_SEEN = 1.25
+"""Up to so many times the legs as measured bare skin beside them is believed to be theirs."""
+
+WIDENS_BEFORE = 7
+"""Rows over which it does."""
+
 
 @dataclass(frozen=True)
 class HangingRows:
@@ -34,13 +46,16 @@ class HangingRows:
 
     Attributes:
         centres: ``(n, 2)`` pixels.
-        extents: Per side ``(n,)`` distance from the centre to the edge of body or legs, pixels.
+        extents: Per side ``(n,)`` distance from the centre to the edge of body or legs, as wide as they are dressed,
+            pixels.
+        legs: Per side ``(n,)`` the same to the edge of the legs alone, without their trousers; 0 above the hips.
         distances: ``(n,)`` pixels below the start.
         hips_at: Distance at which the hips are, pixels.
     """
 
     centres: NDArray[np.float32]
     extents: dict[int, NDArray[np.float32]]
+    legs: dict[int, NDArray[np.float32]]
     distances: NDArray[np.float32]
     hips_at: float
 
@@ -62,13 +77,15 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
     centres = body.point(heights) + beyond[:, None] * way
     # Between hips and crotch the torso's measured width hands over to the legs' edges.
     handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
-    extents = {}
+    extents, bare = {}, {}
     for side in SIDES:
         torso = hips_behind_arms(body, start + distances / body.torso_length, side)
-        legs = np.maximum(_leg_reach(body, centres, side), 0.12 * body.shoulder_width)
+        legs = np.maximum(_leg_reach(body, centres, side, np.inf), 0.12 * body.shoulder_width)
         measured = torso * (1.0 - handover) + legs * handover
         extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)
-    return HangingRows(centres.astype(np.float32), extents, np.asarray(distances, np.float32), hips_at)
+        own = np.minimum(_bare_leg_reach(body, centres, side), MOST_SEEN * legs)
+        bare[side] = np.maximum(_leg_reach(body, centres, side, SKIN_LEG), own) * handover.astype(np.float32)
+    return HangingRows(centres.astype(np.float32), extents, bare, np.asarray(distances, np.float32), hips_at)
 
 
 def hips_behind_arms(body: BodyModel, heights: Reals, side: int) -> NDArray[np.float32]:
@@ -76,17 +93,35 @@ def hips_behind_arms(body: BodyModel, heights: Reals, side: int) -> NDArray[np.f
     return np.maximum(half_behind_arm(body, heights, side), hip_half_width(body, heights, side))
 
 
-def hanging_half_width(natural: Reals, extent: Reals, hip: float) -> NDArray[np.float32]:
+def hanging_half_width(natural: Reals, extent: Reals, hip: float, legs: Reals | float = 0.0) -> NDArray[np.float32]:
     """Half width of hanging cloth: its own, gathered beyond the hips, at least that of what is underneath.
+
+    Old trousers may be wider than the cloth; legs that are set apart never come out of its sides.
 
     Args:
         natural: ``(n,)`` half width of the flat cloth at the scale of the body, pixels.
         extent: ``(n,)`` half width of body or legs, pixels.
         hip: Half width of the hips, pixels.
+        legs: ``(n,)`` half width of the legs alone, pixels.
     """
     gathered = np.where(natural > hip, hip + (natural - hip) * EXCESS_KEPT, natural)
     most = np.maximum(gathered, np.maximum(hip * WIDEST_OVER_HIPS, gathered * WIDEST_OVER_CLOTH))
-    return np.asarray(np.minimum(np.maximum(gathered, extent * EASE_OVER_LEGS), most), dtype=np.float32)
+    roomy = np.minimum(np.maximum(gathered, extent * EASE_OVER_LEGS), most)
+    return np.asarray(np.maximum(roomy, np.multiply(legs, EASE_OVER_LEGS)), dtype=np.float32)
+
+
+def falling(half: Reals, natural: Reals) -> NDArray[np.float64]:
+    """Half widths of cloth that falls from its widest place, however narrow the legs are below it.
+
+    Args:
+        half: ``(n,)`` from the waist down, pixels.
+        natural: ``(n,)`` of the flat cloth, pixels; where that becomes narrower the hanging cloth may as well.
+
+    Returns:
+        ``(n,)`` nowhere narrower than given.
+    """
+    tapered = np.concatenate([[0.0], np.cumsum(np.minimum(np.diff(natural), 0.0))])
+    return np.asarray(np.maximum.accumulate(half - tapered) + tapered, np.float64)
 
 
 def drop_to(body: BodyModel, start: float, joint: str) -> float:
@@ -95,13 +130,26 @@ def drop_to(body: BodyModel, start: float, joint: str) -> float:
     return float(max((points[side] - body.point(start)) @ GRAVITY for side in SIDES))
 
 
-def _leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int) -> NDArray[np.float32]:
-    """How far the outermost leg edge on a side lies from the centre in each row."""
+def _leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int, most: float) -> NDArray[np.float32]:
+    """How far the outermost leg edge on a side lies from the centre in each row; legs ``most`` times the usual."""
     furthest = np.full(len(centres), -np.inf, np.float64)
     for leg_side in SIDES:
         leg = body.legs[leg_side]
-        for edge in (leg.line + leg.outward * leg.outer[:, None], leg.line - leg.outward * leg.inner[:, None]):
+        widest = most * usual_leg(leg, body.shoulder_width)
+        outer, inner = np.minimum(leg.outer, widest), np.minimum(leg.inner, widest)
+        for edge in (leg.line + leg.outward * outer[:, None], leg.line - leg.outward * inner[:, None]):
             order = np.argsort(edge[:, 1])
             x = np.interp(centres[:, 1], edge[order, 1], edge[order, 0])
             furthest = np.maximum(furthest, (x - centres[:, 0]) * side)
     return np.asarray(furthest, dtype=np.float32)
+
+
+def _bare_leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """How far bare legs are seen to reach on a side in each row; 0 where none is seen."""
+    pixels = nearest_pixels(centres, body.shape)
+    bare = body.labels[pixels.rows, ::side] == Label.LEGS
+    furthest = np.arange(body.shape[1])[::side][bare.shape[1] - 1 - bare[:, ::-1].argmax(axis=1)]
+    seen = np.where(bare.any(axis=1), (furthest - centres[:, 0]) * side, 0.0)
+    # A few pixels of something else are no leg. Cloth that is to clear a leg widens before it.
+    steady = ndimage.median_filter(seen, 3, mode="nearest")
+    return np.asarray(ndimage.maximum_filter1d(steady, WIDENS_BEFORE, mode="nearest"), dtype=np.float32)

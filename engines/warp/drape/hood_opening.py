@@ -31,4 +31,4 @@ def opened_for_neck(torso: Piece, ribbon: Ribbon, inside: BoolMask, body: BodyMo
     cover = inside.astype(np.float32)
     seen = draw(ribbon, Cloth(np.zeros((*inside.shape, 3), np.float32), cover), body.shape, torso.name).alpha
     kept = 1.0 - seen * before_collar(body, RIM)
-    return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept)
+    return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept, behind=seen * kept)

@@ -15,10 +15,18 @@ from scipy import ndimage
 from engines.base import Label
 from engines.warp.body.hip_line import half_width_as_seen, hip_half_width, thigh_half_width
 from engines.warp.body.limbs import usual_leg
-from engines.warp.body.model import BodyModel
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
+from engines.warp.drape.over_boots import around_boot
+from engines.warp.drape.raised_thigh import (
+    GROIN,
+    over_raised_thigh,
+    raised_aside,
+    under_raised_thigh,
+    way_of_thigh,
+)
 from engines.warp.drape.seat import is_seated
 from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
@@ -37,18 +45,12 @@ LEG_EASE, WIDEST_LEG, WIDEST_SHORT_LEG = 1.03, 1.9, 1.32
 THIGH_TO_HIP = 0.95
 """Half width of the hips at the crotch over how far the thigh's outer edge lies from the axis, at least."""
 
-GROIN = 0.16
-"""Share of the leg below the crotch over which the torso's direction turns into the leg's."""
-
 HIP_TO_THIGH = 1.08
 """Half width of the hips at the crotch over the same at most, for a thigh that points down; old
 clothes hang further out."""
 
 UPRIGHT = (0.96, 0.99)
 """Cosine of a thigh's angle to the torso from which it counts as pointing down, not at all to fully."""
-
-RAISED = (0.45, 0.80)
-"""Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
 
 THICKEST_LEG, THICKEST_SEATED = 1.06, 1.5
 """Largest leg assumed under old trousers, over an average bare one; knees of somebody who sits are nearer to the
@@ -100,12 +102,13 @@ class LegRows:
     """Where the rows of a leg's cloth lie along the body, and how wide they are.
 
     Attributes:
-        heights: ``(r,)`` of the rows above the crotch, torso lengths.
-        shares: ``(l,)`` of the rows from the crotch down, shares of the leg.
+        heights: ``(r,)`` of the rows above the body's crotch, torso lengths.
+        shares: ``(l,)`` of the rows from there down, shares of the leg.
         width: ``(r + l,)`` of the cloth, pixels of the working photo.
         end: Share of the leg at which the hem lies.
         short: Whether these are shorts.
         girth: By what the garment is wider than one that fits.
+        crotch: Share of the leg at which the garment's own crotch hangs; the cloth above it is one.
     """
 
     heights: Reals
@@ -114,6 +117,7 @@ class LegRows:
     end: float
     short: bool
     girth: float = 1.0
+    crotch: float = 0.0
 
 
 def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
@@ -124,18 +128,30 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     rise_half, crotch_half = _hips(body, side, rows, leg_outer)
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + rows.shares * body.legs[side].length / body.torso_length
-    turned = ease(rows.shares / GROIN)[:, None]
+    turned = ease((rows.shares - rows.crotch) / GROIN)[:, None]
     level = np.full(len(rows.shares), side * crotch_half)
     leg_outer = body.point(drop, level) * (1.0 - turned) + leg_outer * turned
-    leg_inner = body.point(drop) * (1.0 - turned) + leg_inner * turned
+    leg_inner = body.point(drop, _between_legs(body, drop)) * (1.0 - turned) + leg_inner * turned
     outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
-    outer = _over_raised_thigh(body, side, outer, rows)
+    outer = over_raised_thigh(body, side, outer, rows.shares)
+    leg_inner = under_raised_thigh(body, side, leg_inner, rows.shares)
     reach = EDGE_STEADIED * body.torso_length
     return LegOutline(
         _smoothed(outer, reach),
         np.concatenate([body.point(rows.heights), _smoothed(leg_inner, reach)]),
         np.concatenate([np.zeros(rise, np.float32), touching]),
     )
+
+
+def _between_legs(body: BodyModel, heights: Reals) -> NDArray[np.float64]:
+    """Offset from the axis, ``(n,)`` pixels, of what lies half way between the thighs a little below the crotch."""
+    bone = body.skeleton
+    if is_seated(body):
+        return np.zeros(len(heights))
+    thighs = np.mean([body.legs[side].points(np.array([0.0, GROIN], np.float32)) for side in SIDES], axis=0)
+    away = thighs - bone.shoulders
+    below = (away @ bone.down) / body.torso_length
+    return np.asarray(np.interp(heights, below, [0.0, float(away[1] @ bone.right)]), np.float64)
 
 
 def _hips(
@@ -146,7 +162,7 @@ def _hips(
     half = _hip_half(body, np.append(rows.heights, body.crotch_height), rows, side)
     rise_half, crotch_half = half[:-1], float(half[-1])
     thigh = float(np.interp(GROIN, rows.shares, ((leg_outer - bone.shoulders) @ bone.right) * side))
-    upright = float(ease((_way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
+    upright = float(ease((way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
     most = HIP_TO_THIGH * thigh * upright + crotch_half * (1.0 - upright)
     crotch_half = max(min(crotch_half, most), THIGH_TO_HIP * thigh)
     bounded = rise_half * (1.0 - upright) + 1.02 * crotch_half * upright
@@ -165,7 +181,7 @@ def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDAr
     # Old clothes may be loose; a body's hips go with its waist.
     waist = float(body.half_width(min(body.waist.height, 0.85), side))
     half = np.minimum(half, max(HIPS_MOST * body.shoulder_width, HIPS_PER_WAIST * waist))
-    raised = _raised(body, side)
+    raised = raised_aside(body, side)
     seen = BESIDE_RAISED * half_width_as_seen(body, float(heights[0]), side)
     half = half + raised * (np.minimum(half, seen) - half)
     most = HIP_EASE[1] * half + 0.01 * body.shoulder_width
@@ -173,27 +189,6 @@ def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDAr
     fitting = np.minimum(fitting, room_under_top(body, side))
     down = (heights - heights[0]) / max(float(heights[-1] - heights[0]), 1e-3)
     return sized(fitting, rows.girth, half, ease(down))
-
-
-def _way_of_thigh(body: BodyModel, side: int) -> NDArray[np.float32]:
-    """Unit vector from the crotch's height down the thigh."""
-    root, thigh = body.legs[side].points(np.array([0.0, GROIN], np.float32))
-    return towards(thigh - root)
-
-
-def _raised(body: BodyModel, side: int) -> float:
-    """How much a thigh is raised sideways, 0 to 1."""
-    aside = float(_way_of_thigh(body, side) @ body.skeleton.right) * side
-    return float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
-
-
-def _over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], rows: LegRows) -> NDArray[np.float32]:
-    """The outer edge of a leg; over a thigh raised sideways it runs straight from waistband to thigh."""
-    raised = _raised(body, side)
-    last = min(len(rows.heights) + int(np.searchsorted(rows.shares, GROIN)), len(outer) - 1)
-    straight = outer.copy()
-    straight[: last + 1] = np.linspace(outer[0], outer[last], last + 1)
-    return np.asarray(outer * (1.0 - raised) + straight * raised, np.float32)
 
 
 def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -235,14 +230,20 @@ def _around_leg(
     wanted = np.clip(rows.width[len(rows.heights) :], need, widest) * rows.girth
     excess = np.maximum(wanted, np.minimum(need, TIGHTEST_EASE * (outer + inner))) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
-    touching = np.asarray(1.0 - ease((shares - 0.02) / min(CLOSED, 0.6 * rows.end)), np.float32)
-    fork = np.minimum(half_gap, WIDEST_FORK * inner)
+    below = shares - rows.crotch
+    touching = np.asarray(1.0 - ease((below - 0.02) / min(CLOSED, 0.6 * (rows.end - rows.crotch))), np.float32)
+    forked = ease(below / GROIN) if rows.crotch > 0.0 else np.ones_like(touching)
+    fork = half_gap + (np.minimum(half_gap, WIDEST_FORK * inner) - half_gap) * forked
     cloth_inner = np.maximum(1.02 * inner + inwards, fork * (0.5 + 0.5 * touching))
     cloth_inner = np.minimum(cloth_inner, SHARPEST_FOLD * _fold_radius(line, outwards))
     if rows.end < LONGEST_SHORTS:
         # Two hems and not one, or shorts would be taken for a skirt.
         cloth_inner = np.minimum(cloth_inner, half_gap - NOTCH * unit * (1.0 - touching))
     cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
+    if rows.end > LONGEST_SHORTS:
+        boot_outer, boot_inner = around_boot(body, side, shares)
+        cloth_outer = np.maximum(cloth_outer, boot_outer)
+        cloth_inner = np.maximum(cloth_inner, boot_inner)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.lower_landmarks import LowerLandmarks
-from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
+from engines.garment.lower_landmarks import LowerLandmarks, hem_curve
+from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import is_short, knees_on_knees
 from engines.warp.drape.leg_outline import LegOutline, LegRows, outline_of_leg
 from engines.warp.pieces import Reals
@@ -21,9 +21,17 @@ from engines.warp.ribbon import Ribbon, string_ribbon
 
 RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 11
 
+BEYOND_HEM = 4.0
+"""Canvas pixels by which a ribbon reaches beyond the hem, so that the cloth's own soft alpha ends it."""
+
 SEAM_INSET, UNDER_NEAR_LEG = 3.0, 0.03
 """Where the legs touch, the inseam of the far one is taken so many canvas pixels inside its cloth and goes on under the
 near leg by this share of its width: one soft edge lies on whole cloth, and no two meet."""
+
+
+HEM_DEPTH = 0.07
+"""How much lower the middle of a hem is than its ends, over its width: it lies round the leg, and cameras are above
+it."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ def lay_leg(
     scale: float,
     end: float,
     far: bool,
+    crotch: float = 0.0,
     girth: float = 1.0,
 ) -> Ribbon:
     """The ribbon of one leg.
@@ -64,15 +73,23 @@ def lay_leg(
         scale: Working-photo pixels per canvas pixel across.
         end: Share of the leg at which the hem lies.
         far: Whether it lies behind the other leg.
+        crotch: Share of a leg of usual length at which the garment's crotch hangs.
         girth: By what the garment is wider than one that fits.
     """
-    flat = _flat_leg(marks, side)
-    crotch_row = marks.crotch[1]
+    flat, leg = _flat_leg(marks, side), body.legs[side]
+    room = (body.crotch_height - waistband) * body.torso_length
+    # One drop for both legs, however one of them is foreshortened: above the crotch they are one piece of cloth.
+    drop = crotch * float(np.mean([body.legs[each].length for each in SIDES]))
+    crotch = drop / leg.length
+    down = (flat.rise - marks.top) / (marks.crotch[1] - marks.top) * (room + drop)
+    above = down < room
+    beside = (down[~above] - room) / leg.length
     rows = LegRows(
-        heights=waistband + (body.crotch_height - waistband) * (flat.rise - marks.top) / (crotch_row - marks.top),
-        shares=knees_on_knees(marks, body.legs[side], flat.ways, end),
+        heights=waistband + down[above] / body.torso_length,
+        shares=np.concatenate([beside, knees_on_knees(marks, leg, flat.ways, end, crotch)]),
         width=np.abs(flat.outer[:, 0] - flat.inner[:, 0]) * scale,
         end=end,
+        crotch=crotch,
         short=is_short(marks),
         girth=girth,
     )
@@ -83,7 +100,7 @@ def _flat_leg(marks: LowerLandmarks, side: int) -> _FlatLeg:
     """Rows of the garment; on the body a hem lies square to the leg, however it slants on the flat garment."""
     crotch_row = marks.crotch[1]
     rise = np.linspace(marks.top - 6.0, crotch_row, RISE_ROWS, endpoint=False)
-    ways = np.linspace(0.0, 1.0 + 8.0 / max(marks.leg_length, 1.0), LEG_ROWS)
+    ways = np.linspace(0.0, 1.0 + BEYOND_HEM / max(marks.leg_length, 1.0), LEG_ROWS)
     canvas_rows = np.arange(len(marks.left))
     curves = []
     for edge, hem in zip((marks.outer(side), marks.inseams[side]), marks.hems[side], strict=True):
@@ -105,7 +122,20 @@ def _strung(marks: LowerLandmarks, side: int, flat: _FlatLeg, laid: LegOutline, 
         columns=COLUMNS,
         overhang=(np.full(len(below), 0.10), beyond),
     )
+    ribbon = _round_the_leg(ribbon, flat, marks.hem_depths[side])
     # Above the crotch a leg is one half of the body, below it has two edges of its own.
     share = (np.asarray(ribbon.across) + 1.0) / 2.0
     across = side * (1.0 - share * (1.0 + below[:, None]))
     return Ribbon(ribbon.source, ribbon.target, across.astype(np.float32))
+
+
+def _round_the_leg(ribbon: Ribbon, flat: _FlatLeg, hem_depth: float) -> Ribbon:
+    """Rows that run round the leg: more and more towards the hem, which does so in the garment's picture by its own."""
+    share = np.clip((np.asarray(ribbon.across) + 1.0) / 2.0, 0.0, 1.0)
+    curve = hem_curve(share) * np.concatenate([np.zeros(len(flat.rise)), flat.ways])[:, None]
+    source, target = ribbon.source.copy(), ribbon.target
+    source[..., 1] += hem_depth * curve
+    down = towards(np.gradient(target.mean(axis=1), axis=0))
+    width = np.linalg.norm(target[:, -1] - target[:, 0], axis=1)
+    lower = (HEM_DEPTH * width)[:, None] * curve
+    return Ribbon(source, np.asarray(target + lower[..., None] * down[:, None], np.float32), ribbon.across)

@@ -11,14 +11,16 @@ from scipy import ndimage
 
 from engines.garment.bites import with_whole_sides
 from engines.garment.cloth import Cloth
+from engines.garment.crotch_seam import sewn_at_crotch
 from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
+from engines.garment.trimmed_legs import trimmed_legs
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
-from engines.warp.drape.hang import drop_to, hanging_half_width, hanging_rows, hips_behind_arms
-from engines.warp.drape.leg_length import leg_end
+from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, hips_behind_arms
+from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.under_top import skirt_under_top
@@ -86,15 +88,25 @@ def drape_lower(
     checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
     if not legs:
         refuse_lap(body)
-        skirt = _lay_skirt(marks, body, waistband, scale, sizing)
+        skirt = _lay_skirt(marks, body, waistband, scale, sizing, under_top=not open_waist)
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
-    pieces, cloth = [], with_soft_crease(cloth, marks)
+    cloth, marks = trimmed_legs(with_soft_crease(cloth, marks), sewn_at_crotch(cloth, marks))
+    pieces = []
     end = leg_end(marks, body, waistband, scale, sizing.length)
+    crotch = crotch_share(marks, body, waistband, scale, end)
     for side in far_leg_first(body):
         ribbon = lay_leg(
-            marks, body, side, waistband=waistband, scale=scale, end=end, far=not pieces, girth=sizing.girth
+            marks,
+            body,
+            side,
+            waistband=waistband,
+            scale=scale,
+            end=end,
+            crotch=crotch,
+            far=not pieces,
+            girth=sizing.girth,
         )
         ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height) if open_waist else ribbon
         name = "left_leg" if side < 0 else "right_leg"
@@ -148,8 +160,10 @@ def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:
     return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
 
 
-def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing) -> Ribbon:
-    """One ribbon from the waistband to the hem."""
+def _lay_skirt(
+    marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing, *, under_top: bool
+) -> Ribbon:
+    """One ribbon from the waistband to the hem, which comes out under a top worn over it or not."""
     length = min(marks.height * scale * sizing.length, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
     rows = np.linspace(marks.top - 6.0, marks.bottom + 8.0, SKIRT_ROWS)
     canvas_rows = np.arange(len(marks.left))
@@ -161,12 +175,12 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
     for side, edge in ((-1, left), (1, right)):
         natural = (edge - centre) * side * scale
         extent = hanging.extents[side]
-        hanging_half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)))
+        hanging_half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
-        half = skirt_under_top(body, side, hanging.centres, half)
-        half = ndimage.gaussian_filter1d(half, 2.0, mode="nearest")
+        half = skirt_under_top(body, side, hanging.centres, half) if under_top else half
+        half = ndimage.gaussian_filter1d(falling(half, natural), 2.0, mode="nearest")
         targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
     return string_ribbon(
         (np.stack([left, rows], axis=1), np.stack([right, rows], axis=1)),

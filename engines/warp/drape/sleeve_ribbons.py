@@ -16,16 +16,14 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.hanging_sleeve import hung
 from engines.warp.drape.shoulder_cover import over_shoulder
+from engines.warp.drape.sleeve_length import cuff_share
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 
 LONG_FROM = 0.62
 """Sleeves that reach beyond this share of the arm are long: they lie closer and are laid to the wrist."""
-
-FULL_FROM, NEARLY_FULL = 0.86, 0.78
-"""A sleeve that ends beyond the first share of the arm ends at the wrist; so does one that ends beyond the second where
-the person's other arm, drawn shorter, would be covered to the wrist."""
 
 HAND_COVERING = 0.72
 """A sleeve that ends beyond this share of the arm would show nothing but an invented wrist where no hand is seen."""
@@ -98,7 +96,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     root = sleeve.lower[0] if sleeve.side == side else mirrored(sleeve.lower[0], marks.axis)
     armpit = loft.place(root).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
-    end = _cuff_share(marks, sleeve, start, loft.fit.scale, (arm.length, body.arms[-side].length))
+    end = cuff_share(marks, marks.sleeves or (sleeve, sleeve), body, side, start=start, scale=loft.fit.scale)
     if end > HAND_COVERING and hand_hidden(body, side):
         arm, end = sleeved_arm(arm, body)
     lower_from = _nearest_share(arm, armpit, 0.55)
@@ -120,6 +118,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         lower = _outside_torso(lower, armpit, body, side, end)
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     upper = over_shoulder(upper, body, side)
+    if end < LONG_FROM:
+        upper = hung(upper, lower, 2 * sleeve.half_widths * loft.fit.scale, body, side)
 
     fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
     edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
@@ -185,17 +185,6 @@ def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:
     upper_part = arm.shares <= most
     distances = np.linalg.norm(arm.line[upper_part] - point, axis=1)
     return float(arm.shares[upper_part][int(np.argmin(distances))])
-
-
-def _cuff_share(
-    marks: UpperLandmarks, sleeve: Sleeve, start: float, scale: float, arm_lengths: tuple[float, float]
-) -> float:
-    """Where on the arm the cuff lies; nearly full sleeves are taken to the wrist, arms being drawn foreshortened."""
-    natural, on_other = (start + sleeve.length * scale / length for length in arm_lengths)
-    long_for_torso = sleeve.length > 0.86 * marks.length
-    if natural > FULL_FROM or (natural > 0.66 and long_for_torso) or (natural > NEARLY_FULL and on_other > FULL_FROM):
-        return 1.03
-    return min(natural, 1.05)
 
 
 def _is_cap(sleeve: Sleeve) -> bool:

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.seen_width import seen_half_width
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
 from engines.warp.drape.fit import Fit, is_strap
+from engines.warp.drape.over_shoulder import raised
 from engines.warp.drape.taut import bridged
 from engines.warp.ribbon import Ribbon, forced_monotone
 
@@ -28,6 +30,12 @@ LEAST_STRETCH = 0.62
 
 HIPS_FROM = 0.80
 """Height below which a top no longer follows the body inwards, torso lengths below the shoulders."""
+
+FALLS_FROM, MOST_FLARE = 0.60, 0.30
+"""Height from which what the cloth hangs over grows wider by at most so many pixels for one pixel down."""
+
+SLIM, BOXY = 0.47, 0.60
+"""Width at the chest over the length of a garment that is worn close to the body, and of one that stands off it."""
 
 LEVEL_SEAM = 0.35
 """Farthest that a shoulder seam may lie from the straight line between its ends, in seam lengths."""
@@ -75,10 +83,11 @@ class TorsoLoft:
         marks: Landmarks of the garment.
         body: The body.
         fit: From `fit_garment`.
+        waisted: Whether the garment goes on below its waist, and may be drawn in there further than the body looks.
     """
 
-    def __init__(self, marks: UpperLandmarks, body: BodyModel, fit: Fit) -> None:
-        self._marks, self._body, self.fit = marks, body, fit
+    def __init__(self, marks: UpperLandmarks, body: BodyModel, fit: Fit, *, waisted: bool = False) -> None:
+        self._marks, self._body, self.fit, self._waisted = marks, body, fit, waisted
         self._rows = np.arange(marks.half_widths.shape[1], dtype=np.float64)
         self._cloth_edge = {side: np.maximum(marks.half_widths[k] * fit.scale, 1.0) for k, side in enumerate(SIDES)}
         self._body_edge = {side: self._edge_on_body(side) for side in SIDES}
@@ -86,23 +95,25 @@ class TorsoLoft:
 
     def _drop(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Photo pixels below the mid-shoulder of a canvas row, before the shoulder seam is laid down."""
-        return np.asarray(self.fit.origin_drop + (y - self.fit.origin) * self.fit.scale_down)
+        length = (y - self.fit.origin) * self.fit.scale_down
+        forwards = 0.0 if is_strap(self._marks) else raised(length, self._body.shoulder_width)
+        return np.asarray(self.fit.origin_drop + length - forwards)
 
     def _edge_on_body(self, side: int) -> NDArray[np.float64]:
         """Offset of the torso's edge per canvas row: the silhouette plus ease, never far from the cloth's own."""
         unit, marks = self._body.shoulder_width, self._marks
         heights = self._drop(self._rows) / self._body.torso_length
-        body_edge = seen_half_width(self._body, heights, side)
-        # Below the hips cloth hangs down from the widest place.
-        hanging = heights > HIPS_FROM
-        body_edge[hanging] = np.maximum.accumulate(body_edge[hanging])
+        body_edge = self._hung_over(seen_half_width(self._body, heights, side), heights)
         natural = self._cloth_edge[side]
+        inner = body_edge * drawn_in(self._body, heights) if self._waisted else body_edge
         if marks.sleeves is None:
-            edge = np.clip(natural, 0.99 * body_edge, 1.10 * body_edge + 0.02 * unit)
+            edge = np.clip(natural, 0.99 * inner, 1.10 * body_edge + 0.02 * unit)
         else:
-            hang = 1.10 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32))  # cloth stands off more lower down
-            edge = np.clip(natural, 1.02 * body_edge + 0.008 * unit, hang * body_edge + 0.02 * unit)
-        edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * body_edge))
+            # Cloth stands off more lower down, and boxy garments more than slim ones.
+            slack = float(np.clip((marks.chest / max(marks.length, 1.0) - SLIM) / (BOXY - SLIM), 0, 1))
+            hang = 1.05 + slack * (0.05 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32)))
+            edge = np.clip(natural, 1.02 * inner + 0.008 * unit, hang * body_edge + 0.02 * unit)
+        edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * inner))
         armpit = int(np.clip(marks.armpits.row, 1, len(edge) - 1))
         tip = int(np.clip(marks.shoulders.tip[1], 0, armpit - 1))
         beside = self._beside_arm(heights, side)
@@ -121,6 +132,20 @@ class TorsoLoft:
                 edge = np.maximum.accumulate(edge + steepest) - steepest
         edge = ndimage.gaussian_filter1d(edge, 0.012 * len(edge))
         return np.asarray(np.maximum(edge, LEAST_STRETCH * natural))
+
+    def _hung_over(self, half_width: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The silhouette that cloth hangs over, per canvas row, from the half width of what is seen there.
+
+        What stands out suddenly below the waist is a thigh or a hand; cloth falls past it and does not follow.
+        """
+        hung = half_width.copy()
+        # Below the hips cloth hangs down from the widest place.
+        hanging = heights > HIPS_FROM
+        hung[hanging] = np.maximum.accumulate(hung[hanging])
+        falling = heights > FALLS_FROM
+        most = MOST_FLARE * heights[falling] * self._body.torso_length
+        hung[falling] = np.minimum.accumulate(hung[falling] - most) + most
+        return hung
 
     def _beside_arm(self, heights: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """Farthest offset at heights of what lies beside an upper arm; none where there is no arm, infinity."""
@@ -183,7 +208,9 @@ class TorsoLoft:
             return np.asarray(on_skin + STRAP_OVER * self._body.shoulder_width)
         beyond = np.linspace(1.0, HEAD_REACH, 8)[1:] * max(self._body.tip_offset(side), float(offsets[-1]))
         whole = np.concatenate([offsets, beyond[beyond > offsets[-1]]])
-        rise = ndimage.median_filter(shoulder_rise(self._body, whole, side), 5, mode="nearest")
+        sleeved = self._marks.sleeves is not None
+        rise = shoulder_rise(self._body, whole, side, under_sleeve=sleeved)
+        rise = ndimage.median_filter(rise, 5, mode="nearest")
         return bridged(whole, rise)[: len(offsets)]
 
     def _offsets(self, y: NDArray[np.float64], distance: NDArray[np.float64], side: int) -> NDArray[np.float64]:
@@ -200,7 +227,8 @@ class TorsoLoft:
         cloth_neck = max(float(self._marks.shoulders.neck_foot[0]) * self.fit.scale, 1.0)
         body_neck = self.fit.neck[side]
         outer = body_neck + (distance - cloth_neck) / np.maximum(cloth_edge - cloth_neck, 1.0) * (body_edge - body_neck)
-        pinned = np.where(distance < cloth_neck, distance * body_neck / cloth_neck, outer)
+        middle = side * self.fit.neck_middle
+        pinned = np.where(distance < cloth_neck, middle + distance * (body_neck - middle) / cloth_neck, outer)
         above_armpit = (self._marks.armpits.row - y) / max(self._marks.armpits.row - self.fit.origin, 1.0)
         weight = ease(above_armpit.astype(np.float32))
         return np.asarray(eased + weight * (pinned - eased))

@@ -23,6 +23,10 @@ from engines.warp.pieces import Drape, Piece
 from engines.warp.ribbon import draw
 from engines.warp.sizing import FITTING, Sizing
 
+UNDER_WAISTBAND, WELL_INSIDE = 0.04, 0.45
+"""How far a tucked top goes on under the waistband of what is put on over it, torso lengths; and out to which offset,
+over the width of the body there, since a wider top would show beside it."""
+
 TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
 
@@ -33,6 +37,7 @@ def drape_upper(
     body: BodyModel,
     *,
     tucked: bool = False,
+    waistband: float | None = None,
     opened: bool = False,
     sizing: Sizing = FITTING,
 ) -> Drape:
@@ -43,6 +48,8 @@ def drape_upper(
         marks: Its landmarks, on the cloth's canvas.
         body: The body, in pixels of the working photo.
         tucked: End the garment at the waist line, as if it were tucked in.
+        waistband: Height of the waistband of what is put on after it, torso lengths; without, the waist line is that
+            in the photo.
         opened: Part the front, so that what is under it is seen.
         sizing: How much larger or smaller than fitting it is.
 
@@ -59,11 +66,11 @@ def drape_upper(
     if marks.shoulders.hood:
         torso = opened_for_neck(torso, ribbon, marks.back, body)
     elif not opened:
-        torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=max(loft.fit.neck.values()))
+        torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=sum(loft.fit.neck.values()) / 2)
     if is_strap(marks):
         torso = ended_on_shoulders(torso, body)
     if tucked:
-        torso = _cut_at_waist(torso, body)
+        torso = _cut_at_waist(torso, body, waistband)
     pieces = [torso]
     checks = {
         "garment_symmetry": marks.symmetry,
@@ -90,8 +97,11 @@ def _part_of(cloth: Cloth, part: BoolMask, overlap: int, marks: UpperLandmarks) 
     return Cloth(cloth.colour, (cloth.alpha * cover).astype(np.float32))
 
 
-def _cut_at_waist(torso: Piece, body: BodyModel) -> Piece:
+def _cut_at_waist(torso: Piece, body: BodyModel, waistband: float | None) -> Piece:
     """The torso without what lies below the waist line, with an edge one pixel soft."""
     line = body.waist.line(body.laterals)
+    if waistband is not None:
+        inside = np.abs(body.laterals) * body.shoulder_width < WELL_INSIDE * body.width(waistband)
+        line = np.minimum(line, line - body.waist.height + waistband + UNDER_WAISTBAND * inside)
     above = np.clip((line - body.heights) * body.torso_length + 0.5, 0.0, 1.0).astype(np.float32)
     return replace(torso, colour=torso.colour * above[..., None], alpha=torso.alpha * above)

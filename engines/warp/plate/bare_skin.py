@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.filling import carried_out
 from engines.garment.regions import closed, dilated, eroded, reaching, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
@@ -24,12 +23,15 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
+from engines.warp.plate.beside_garment import beside_garment
 from engines.warp.plate.limb_profile import along_limb
 from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
+from engines.warp.plate.skin_crease import across_creases
 from engines.warp.plate.skin_joint import led_to_seen
 from engines.warp.plate.skin_light import (
     ARMPIT,
     SkinLight,
+    arm_form,
     hem_shade,
     limb_lights,
     limb_shade,
@@ -45,9 +47,6 @@ CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
 """Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside
 cloth, and beside a bare waist, which begins at the third, in torso lengths: there the gap beside an arm has a point."""
 
-CREASE_BLUR = 0.012
-"""Over how far the colours of both sides are mixed in such a gap, in shoulder widths."""
-
 LEAST_SHARE = 0.05
 """Share of the body around a pixel beside it from which that lies in the body's shade."""
 
@@ -56,6 +55,9 @@ UNDER_HEM = (0.02, 0.03)
 
 CUFF_SHADOW = 0.08
 """Width of the strip of a limb in the shadow of its old cuff or hem, in shoulder widths: its tone is not led on."""
+
+BELLY = 0.45
+"""Height from which the skin of a torso is a belly's, in torso lengths."""
 
 UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 """Skin whose tone bared chests, bellies and arms have; legs lie in another light."""
@@ -74,10 +76,12 @@ class BareSkin:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1: where a bare body would be seen.
+        legs: Both whole legs by picture side.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
+    legs: dict[int, BarePart]
 
 
 def bare_skin(
@@ -120,7 +124,7 @@ def bare_skin(
     middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
-    cover = middle.on | seen if torso else np.zeros(body.shape, bool)
+    cover = (middle.on & ~beside_garment(body, clothed)) | seen if torso else np.zeros(body.shape, bool)
     for part in opened:
         cover |= part.on
     if torso and arms:
@@ -129,7 +133,7 @@ def bare_skin(
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
-    return BareSkin(colour, antialiased(cover))
+    return BareSkin(colour, antialiased(cover), bare[Label.LEGS])
 
 
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -190,44 +194,30 @@ def _coloured(
     relief = chest_relief(body) * belly_relief(body)
     shade = _shade(body, torso, whole) * relief * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
     upper = not any(part.bend > 0.0 for part, _ in whole)
-    tone = skin_tone(photo, body, shade, UPPER_SKIN if upper else BODY_LABELS)
+    # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
+    by_hem = from_old < CUFF_SHADOW * unit
+    shaded = by_hem & (body.labels == Label.TORSO_SKIN) & (body.heights > BELLY)
+    lit_body = replace(body, labels=np.where(shaded, np.uint8(Label.OTHER), body.labels))
+    tone = skin_tone(photo, lit_body, shade, UPPER_SKIN if upper else BODY_LABELS)
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
     colour[window] = tone.under(shade, window)
     colour = _limbs_as_seen(photo, colour, body, bare)
     sure = sure_skin(body)
     parts = (torso.on[window], arms[window], legs[window])
-    lit = sure & ~(labelled_as(body.labels, (Label.ARMS, Label.LEGS)) & (from_old < CUFF_SHADOW * unit))
+    lit = sure & ~shaded & ~(labelled_as(body.labels, (Label.ARMS, Label.LEGS)) & by_hem)
     colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
-    under_hem = np.ones(body.shape, np.float32)
+    form = np.ones(body.shape, np.float32)
+    # What is learnt from seen skin has this form already; it is given to the hidden skin at the end.
+    for part, light in whole:
+        if part.elbow > 0.0:
+            form[part.on] *= arm_form(part, light)
     for part in opened:
-        under_hem[part.on] = np.minimum(under_hem[part.on], hem_shade(part, unit))
-    colour[window] = _across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(under_hem, unit)[window]
+        form[part.on] *= hem_shade(part, unit)
+    colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
+    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(form, unit)[window]
     colour[window] = np.clip(colour[window] * texture[..., None], 0.0, 1.0)
     return colour
-
-
-def _across_creases(
-    colour: NDArray[np.float32], cover: NDArray[np.bool_], parts: NDArray[np.bool_], unit: float
-) -> NDArray[np.float32]:
-    """The colour with what lies between two parts of the body in the shade of both of their edges.
-
-    Args:
-        colour: ``(height, width, 3)`` of the skin.
-        cover: ``(height, width)``, where it is wanted.
-        parts: ``(height, width)``, where a part of the body says how it is shaded.
-        unit: Shoulder width in pixels.
-    """
-    between = cover & ~parts
-    if not between.any():
-        return colour
-    window = window_of(between, round(3 * CREASE_BLUR * unit) + 1)
-    carried, weight = carried_out(colour[window], parts[window].astype(np.float32), max(CREASE_BLUR * unit, 1.0))
-    known = between[window] & (weight > LEAST_SHARE)
-    mixed = colour.copy()
-    mixed[window][known] = carried[known]
-    return mixed
 
 
 def _limbs_as_seen(

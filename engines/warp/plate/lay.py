@@ -16,17 +16,18 @@ from numpy.typing import NDArray
 from engines.base import Category, Label, PersonMap
 from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
-from engines.warp.body.model import BodyModel
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
 from engines.warp.plate.faded_skin import faded_into_seen
 from engines.warp.plate.hem_rim import own_rim
-from engines.warp.plate.other_garment import continued_garment, on_skin
+from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
+from engines.warp.plate.shoe_collar import shoe_collar
 from engines.warp.plate.skin_room import above_shoulders, skin_room
-from engines.warp.plate.stray_cloth import bare_ankles, shoes_told_from_trousers, stray_cloth
+from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
 OVERREACH = 0.005
@@ -80,11 +81,15 @@ def lay_plate(
     clothed, unit = drape.alpha, body.shoulder_width
     if category is Category.UPPER_BODY:
         old = old_garment(person_map.labels, body, category)
+        waistband = pieces_of_other(old, np.asarray(person_map.labels == Label.LOWER), unit)
+        old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), person_map.labels)
+        person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
     else:
         labels = shoes_told_from_trousers(photo, person_map.labels, unit)
         old = old_garment(labels, body, category)
         # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
         ankles = bare_ankles(photo, labels, old, unit)
+        hem, ankle = old & ~ankles, ankles | (labels == Label.LEGS)
         old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
         person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
     if not old.any():
@@ -92,7 +97,7 @@ def lay_plate(
     stays = _staying(old, person_map, category)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=unit)
-    fill = _behind(photo, person_map, removed, np.asarray(removed & (clothed < SEEN_BELOW)))
+    fill = behind = _behind(photo, person_map, removed, np.asarray(removed & (clothed < SEEN_BELOW)))
     other = continued_garment(photo, person_map, body, clothed, category)
     worn = _silhouette(old, person_map, unit)
     other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
@@ -119,6 +124,16 @@ def lay_plate(
     share[eroded(stays, MIXED)] = 0.0
     joint = faded_into_seen(photo, skin.colour, from_old, person_map.labels, unit)
     share = np.maximum(share, joint * skin_cover * (clothed < SEEN_BELOW))
+    if category is Category.UPPER_BODY:
+        share = np.maximum(share, at_hem(other_cover, from_old, body.torso_length) * (clothed < SEEN_BELOW))
+    else:
+        for side in SIDES:
+            leg, bare = body.legs[side], skin.legs[side]
+            collar = shoe_collar(photo, labels, leg, cloth=hem, seen=ankle, bare=bare, skin=skin.colour, unit=unit)
+            if collar is not None:
+                fill[collar.window][collar.beside] = behind[collar.window][collar.beside]
+                fill[collar.window] += (collar.colour - fill[collar.window]) * collar.over[..., None]
+                share[collar.window] = np.maximum(share[collar.window], collar.cover)
     if category is Category.LOWER_BODY:
         top = stays & (person_map.labels == Label.UPPER)
         below = old & dilated(clothed > SOME_CLOTH, MIXED)

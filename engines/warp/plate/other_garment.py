@@ -45,8 +45,16 @@ buttons and pockets are not drawn twice."""
 BAND, SEAM_SHADE, SEAM_WIDTH = 0.07, 0.16, 0.008
 """Height of a waistband, depth of the seam below it and half the width of that, in shoulder widths."""
 
-MEASURED = (0.02, 0.10)
-"""Heights below the waist between which the seen trousers tell the width of their hidden part."""
+MEASURED = (0.005, 0.04)
+"""Heights below the line between which the seen trousers tell the width of their hidden part."""
+
+SAG, FRONT = 0.014, 0.45
+"""How much lower a waistband is in front than at the sides of the body, in torso lengths, since the camera looks down
+at it, and half the width of that curve, in shoulder widths."""
+
+AT_HEM = 0.016
+"""Width of the strip of the seen garment that goes over into its continuation, in torso lengths: it is mixed with the
+old hem."""
 
 WAISTBAND_EASE = 1.04
 """Width of a waistband over that of the bare waist."""
@@ -100,10 +108,11 @@ def continued_garment(
     if category is Category.UPPER_BODY:
         low, high = HIDING_WAIST
         rise = HIDDEN_RISE * float(ease((body.waist.height - low) / (high - low)))
-        top = max(NATURAL_TROUSER_TOP, body.waist.height - rise)
+        sag = np.float32(SAG) * (1.0 - np.minimum(np.abs(body.laterals) / FRONT, 1.0) ** 2)
+        top = max(NATURAL_TROUSER_TOP, body.waist.height - rise) + sag
         gap = (body.heights > top) & (body.heights < 1.15)
     else:
-        rise, top = 0.0, -np.inf
+        rise, top = 0.0, np.full(body.shape, -np.inf, np.float32)
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
     gap = gap & _within(body, np.asarray(person_map.labels == label)) & (clothed < 0.99)
     if not gap.any():
@@ -117,9 +126,20 @@ def continued_garment(
             * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
             * (BAND * body.shoulder_width < rise * body.torso_length)
         )
-        colour = colour * (1.0 - rim - seam)[..., None]
+        colour = np.asarray(colour * (1.0 - rim - seam)[..., None], np.float32)
     cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
     return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
+
+
+def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:
+    """How far the seen garment goes over into its continuation beside the old hem, ``(height, width)`` from 0 to 1.
+
+    Args:
+        cover: ``(height, width)`` of the continuation, 0 to 1.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
+        torso_length: Pixels.
+    """
+    return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(AT_HEM * torso_length))), np.float32)
 
 
 def on_skin(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
@@ -150,7 +170,7 @@ def _over_cloth(clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.boo
 
 def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Pixels no further out than the torso, nor than the seen garment beside the waist, which may be narrower."""
-    from_waist = body.heights - body.waist.height
+    from_waist = body.heights - body.waist.line(body.laterals)
     beside = seen & (from_waist > MEASURED[0]) & (from_waist < MEASURED[1])
     offset = body.laterals * body.shoulder_width
     inside = np.zeros(body.shape, bool)
@@ -158,7 +178,8 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         limit = body.half_width(body.heights, side)
         on_side = beside & (offset * side > 0)
         if on_side.sum() > 50:
-            limit = np.minimum(limit, float(np.percentile(offset[on_side] * side, 98)))
+            # At the hem it is as wide as what is seen below, and no step shows.
+            limit = np.full(body.shape, float(np.percentile(offset[on_side] * side, 99.5)), np.float32)
         # Under a loose top the waistband comes in to the waist.
         snug = np.minimum(limit, WAISTBAND_EASE * bare_torso_limit(body.heights) * body.shoulder_width)
         snug = np.maximum(snug, LEAST_SNUG * limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.channels import brightness
 from engines.garment.regions import BoolMask, eroded
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.plate.arm_relief import arm_relief
 from engines.warp.plate.leg_relief import leg_relief
 
 USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
+
+CONTRASTS = (0.45, 1.1)
+"""Between which shares the form of an arm stands out, by how dark its edges are over the usual."""
+
+HIGHLIGHT = 0.6
+"""Share of an arm's highlights that usual skin shows."""
 
 DARKEST = 0.36
 """Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
@@ -48,6 +56,14 @@ MOST_TILT, USUAL_TILT = 0.30, 0.14
 """Largest brightness difference from the axis to an edge that light from one side makes, on a limb where it is seen
 and on the hidden ones."""
 
+OUTWARDS = 0.07
+"""The same towards the outer edge of a limb, where no limb is seen that could tell."""
+
+SHINING = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
+
+LIGHT_SKIN, LEAST_GLOSS, MOST_GLOSS = 0.66, 0.7, 2.0
+"""Brightness of skin that shines as usual, and between which factors others do."""
+
 LEAST_SEEN = 400
 """Pixels of skin on a limb from which it says where the light comes from."""
 
@@ -59,10 +75,13 @@ class SkinLight:
     Attributes:
         tilt: Brightness gained from the axis of a limb to its right edge, as a share.
         depth: Brightness lost from the axis to either edge, as a share.
+        gloss: How much more the limb shines than light skin: the light that skin throws back from its surface is the
+            same for all, and stands out from dark skin.
     """
 
     tilt: float
     depth: float
+    gloss: float = 1.0
 
 
 def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -83,12 +102,20 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     edge = np.abs(across).clip(0.0, 1.0)
     shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
-    shade = shade + SHEEN * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
+    shade = shade + SHEEN * light.gloss * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
     # What surrounds a limb lights its dark side.
     shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
     if part.bend > 0.0:
         shade = shade * leg_relief(part)
     return np.asarray(shade, dtype=np.float32)
+
+
+def arm_form(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
+    """Brightness factors of about 1 for the muscles of an arm in its light, in the order of ``part.on``."""
+    # In soft light they hardly stand out, and light skin has no room for highlights.
+    relief = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * (arm_relief(part) - 1.0)
+    lit = min(HIGHLIGHT * light.gloss, 1.0)
+    return np.asarray(1.0 + np.where(relief > 0.0, lit * relief, relief), np.float32)
 
 
 def hem_shade(part: BarePart, shoulder_width: float) -> NDArray[np.float32]:
@@ -155,9 +182,23 @@ def limb_lights(
             tilts += [light.tilt for light in measured[label].values()]
     # What is measured on few limbs is led towards the usual.
     depth = (USUAL_DEPTH + sum(depths)) / (1 + len(depths))
-    tilt = float(np.mean(tilts)) if tilts else 0.0
-    usual = SkinLight(float(np.clip(tilt, -USUAL_TILT, USUAL_TILT)), depth)
-    return {label: {side: measured[label].get(side, usual) for side in both} for label, both in limbs.items()}
+    tilt = float(np.clip(np.mean(tilts), -USUAL_TILT, USUAL_TILT)) if tilts else None
+    gloss = _gloss(bright, labels)
+    lights: dict[Label, dict[int, SkinLight]] = {}
+    for label, both in limbs.items():
+        # Where nothing tells the side of the light, that towards the body and the other leg is the darker one.
+        usual = {side: SkinLight(OUTWARDS * side if tilt is None else tilt, depth) for side in both}
+        found = {side: measured[label].get(side, usual[side]) for side in both}
+        lights[label] = {side: replace(light, gloss=gloss) for side, light in found.items()}
+    return lights
+
+
+def _gloss(bright: NDArray[np.float32], labels: NDArray[np.uint8]) -> float:
+    """How much more dark skin shines than light skin."""
+    seen = eroded(labelled_as(labels, SHINING), 2)
+    if seen.sum() < LEAST_SEEN:
+        return 1.0
+    return float(np.clip(LIGHT_SKIN / max(float(np.median(bright[seen])), 0.05), LEAST_GLOSS, MOST_GLOSS))
 
 
 def _light_of(limb: BarePart, seen: BoolMask, light: NDArray[np.float32]) -> SkinLight | None:

@@ -28,6 +28,10 @@ frills is made that of an arm, in shoulder widths."""
 NECK_DENT = 0.04
 """Radius of the dent between a collar and the neck it stood off, in shoulder widths: a bare neck has none."""
 
+WAIST, WAIST_ASIDE, WAIST_DENT = (0.35, 1.1), 0.6, 0.03
+"""Heights between which a waist is, in torso lengths, how far aside, and the radius of the dent between a top that
+bulged over it and what is worn below, in shoulder widths."""
+
 SEEN_AS_CLOTH = 0.5
 """Cover from which a pixel shows the new garment more than what is behind it."""
 
@@ -54,14 +58,22 @@ def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]
         beside &= body.heights[window] < body.crotch_height
         room[window] = np.where(beside, smooth, room[window])
     collar = (body.heights < 0.0) & (body.heights > -NECK_RISE * 1.5 * body.shoulder_width / body.torso_length)
-    collar &= np.abs(body.laterals) < SHOULDER_FROM
-    if not collar.any():
-        return room
-    radius = max(2, round(NECK_DENT * body.shoulder_width))
-    window = window_of(collar, radius + 1)
-    whole = np.asarray(cv2.morphologyEx(worn[window], cv2.MORPH_CLOSE, disk(radius)), np.float32)
-    room[window] = np.where(collar[window], whole, room[window])
+    _without_dents(room, worn, collar & (np.abs(body.laterals) < SHOULDER_FROM), NECK_DENT * unit)
+    waist = (body.heights > WAIST[0]) & (body.heights < WAIST[1]) & (np.abs(body.laterals) < WAIST_ASIDE)
+    _without_dents(room, worn, waist, WAIST_DENT * unit)
     return room
+
+
+def _without_dents(
+    room: NDArray[np.float32], worn: NDArray[np.float32], part: NDArray[np.bool_], radius: float
+) -> None:
+    """Fill what comes into the silhouette in one part of the body, in place, up to a radius in pixels."""
+    if not part.any():
+        return
+    size = max(2, round(radius))
+    window = window_of(part, size + 1)
+    whole = np.asarray(cv2.morphologyEx(worn[window], cv2.MORPH_CLOSE, disk(size)), np.float32)
+    room[window] = np.where(part[window], np.maximum(room[window], whole), room[window])
 
 
 def above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

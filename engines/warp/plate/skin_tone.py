@@ -43,6 +43,10 @@ USUAL_LIGHT = 60
 SHADOW_PERCENTILE = 30
 """Percentile of the lightness of seen skin below which its shades do not change any more."""
 
+OF_HANDS = 0.5
+"""Share of the difference between the colour of hands and that of the body that is taken off hands: the arm that ends
+in a hand is a little redder too, and a neck lies in the warm light of the face above it."""
+
 FOOT = 16.0
 """L + 16 is proportional to the cube root of the light, and a and b are."""
 
@@ -140,9 +144,9 @@ def skin_tone(
     beyond = ratios - _shades(seen[..., 0][whole], ratios[whole])[_steps(seen[..., 0])]
     usual = np.median(beyond[believed], axis=0)
     # Hands are redder than the limb they end, and faces than the neck.
-    for redder in (whole & (labels == Label.HANDS), whole & (labels == Label.FACE)):
+    for redder, taken_off in ((whole & (labels == Label.HANDS), OF_HANDS), (whole & (labels == Label.FACE), 1.0)):
         if redder.any():
-            ratios[redder] += usual - np.median(beyond[redder], axis=0)
+            ratios[redder] += taken_off * (usual - np.median(beyond[redder], axis=0))
     shades = _shades(seen[..., 0][whole], ratios[whole])
     # What is shaded in the photo has the colour of a shadow there, and would have another in full light.
     ratios += shades[_steps(lab[..., 0])] - shades[_steps(seen[..., 0])]

@@ -10,7 +10,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.channels import brightness, largest_channel
 from engines.filling import fill_from
-from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching
+from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching, window_of
 from engines.labels import labelled_as
 
 BAND = 0.09
@@ -29,6 +29,17 @@ to be."""
 REDUCED = 8
 """Factor by which the colours that are compared are worked out smaller."""
 
+HEM_ROWS = 0.5
+"""Height of the part of the old garment above the other one that tells what hangs together, in shoulder widths."""
+
+NECK = 0.02
+"""Half width of the bridge by which a piece may hang together with a garment that it is no part of, in shoulder
+widths."""
+
+CRUMB_OF_OTHER, LARGEST_PIECE, MORE_CONTACT = 0.0003, 0.02, 1.5
+"""Areas between which such a piece is asked about, in squared shoulder widths, and how much more of its edge the other
+garment has than the garment that it is called."""
+
 CUFF = 0.32
 """How far below the trousers their rolled cuffs and the ankles may be called shoes, in shoulder widths."""
 
@@ -40,6 +51,9 @@ LEAST_SKIN = 200
 SEAM, SEAM_TONE = 4, 0.7
 """Pixels between trousers and what hangs together with them, and the brightness of the line between a hem and an ankle,
 over that of skin."""
+
+SPECK = 2
+"""Radius of the smallest thing of the colour of skin below trousers that may be an ankle, pixels."""
 
 LONGEST_ANKLE = 0.17
 """Farthest that an ankle is seen below trousers, in shoulder widths."""
@@ -105,6 +119,37 @@ def stray_cloth(
     return reaching(grown, from_old <= TOUCHING, connectivity=8)
 
 
+def pieces_of_other(old: NDArray[np.bool_], other: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
+    """Small pieces of the old garment's label within the edge of the other garment: patches of its waistband.
+
+    Args:
+        old: ``(height, width)``, the old garment as labelled.
+        other: ``(height, width)``, the garment that stays.
+        unit: Shoulder width in pixels.
+    """
+    pieces = np.zeros(old.shape, bool)
+    if not other.any() or not old.any():
+        return pieces
+    neck = max(2, round(NECK * unit))
+    # Only the rows around the hem matter; what lies above them belongs to the garment.
+    rows, hem = window_of(old)[0], window_of(other)[0]
+    above = max(rows.start, hem.start - round(HEM_ROWS * unit))
+    window = (slice(above, min(rows.stop, hem.stop)), window_of(old)[1])
+    cloth, staying = old[window], other[window]
+    if not cloth.any():
+        return pieces
+    main = dilated(largest(eroded(cloth, neck)), neck + 1) & cloth
+    numbered, count = ndimage.label(cloth & ~main)
+    for number in range(1, count + 1):
+        piece = np.asarray(numbered == number)
+        if not CRUMB_OF_OTHER * unit * unit < piece.sum() < LARGEST_PIECE * unit * unit:
+            continue
+        around = dilated(piece, 2)
+        if (around & staying).sum() > MORE_CONTACT * (around & main).sum():
+            pieces[window] |= piece
+    return pieces
+
+
 def bare_ankles(
     photo: NDArray[np.float32], labels: NDArray[np.uint8], old: NDArray[np.bool_], unit: float
 ) -> NDArray[np.bool_]:
@@ -124,7 +169,9 @@ def bare_ankles(
     smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
     tone = brightness(smooth) / max(float(usual.mean()), 1e-3)
     hue = largest_channel(np.abs(smooth / np.maximum(tone, 1e-3)[..., None] - usual))
-    alike = opened(feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE), 1)
+    alike = feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE)
+    # Labels and eyelets of a shoe that happen to have the colour of skin are smaller than an ankle.
+    alike = np.asarray(ndimage.binary_propagation(opened(alike, SPECK), mask=opened(alike, 1)))
     numbered, count = ndimage.label(alike)
     if count == 0:
         return np.zeros(old.shape, bool)
@@ -134,7 +181,9 @@ def bare_ankles(
     # What goes on further down is a shoe of the colour of skin.
     ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit)])
     # The edge of a shoe beside the ankle is lighter than the line under a hem.
-    seam = feet & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM) & (tone < SEAM_TONE)
+    dark = feet & (tone < SEAM_TONE)
+    # What is dark and broader than that line is a tongue, or a whole dark shoe.
+    seam = dark & ~opened(dark, SEAM) & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM)
     return np.asarray((dilated(ankles, 1) & feet) | seam, bool)
 
 

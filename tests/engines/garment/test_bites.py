@@ -40,3 +40,13 @@ def test_sleeve_is_filled_within_its_outline() -> None:
     bitten[80:94, 70:80] = False
     assert whole_sleeve(bitten, 600.0)[86, 75]
     assert (whole_sleeve(bitten, 600.0) & ~part).sum() == 0
+
+
+def test_the_staircase_of_a_slanted_edge_is_no_bite() -> None:
+    whole = skirt()
+    rows, columns = np.indices(whole.alpha.shape)
+    edge = AXIS + 100 + 100 * (rows - 60) / 740 + 0.8 * np.sin(rows / 2.0)
+    stepped = type(whole)(whole.colour, np.where(columns < AXIS, whole.alpha, np.clip(edge - columns, 0, 1)))
+    stepped.alpha[:60] = stepped.alpha[800:] = 0.0
+    middle = slice(200, 600)
+    np.testing.assert_array_equal(with_whole_sides(stepped).alpha[middle], stepped.alpha[middle])

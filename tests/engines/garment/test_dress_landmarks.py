@@ -103,3 +103,13 @@ def test_scraps_outside_a_sleeve_are_its_own() -> None:
     assert found.upper.sleeve_parts[1][218:230, int(AXIS) + 218].all()
     assert not found.upper.torso_part[:, int(AXIS) + 200 :].any()
     assert np.abs(found.right[195:300] - clean.right[195:300]).max() < 4
+
+
+def test_waist_of_a_straight_bodice_is_where_the_skirt_begins() -> None:
+    gathered = cloth_of([(0, 110), (55, 70), (110, 95), (104, 190), (104, 380), (250, 840), (0, 840)])
+    assert find_dress_landmarks(gathered).waist == pytest.approx(380, abs=30)
+
+
+def test_dress_that_widens_evenly_has_no_waist() -> None:
+    shift = cloth_of([(0, 110), (55, 70), (100, 95), (100, 190), (220, 840), (0, 840)])
+    assert find_dress_landmarks(shift).waist is None

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from engines.base import EngineError
-from engines.garment.armpits import Frame, Sleeves, _gap_corner
+from engines.garment.armpits import Armpits, Frame, Sleeves, _gap_corner
 from engines.garment.canvas import LONG_SIDE, MARGIN
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
-from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
+from engines.garment.upper_landmarks import UpperLandmarks, _past_touching_sleeve, find_upper_landmarks
 from tests.engines.drawings import DrawnGarment, draw_garment
 from tests.engines.hanging_drawings import cloth_of
 
@@ -159,3 +159,16 @@ def test_in_a_slit_sleeve_and_torso_meet_at_its_upper_end() -> None:
     corner = _gap_corner(half, Frame(100, 700, 300.0), int(half.sum()))
     assert corner is not None
     assert corner[1] == pytest.approx(330, abs=4)
+
+
+def test_torso_edge_does_not_follow_a_sleeve_that_touches_it() -> None:
+    armpits, hem = Armpits(Sleeves.OPEN, 100.0, 50.0), 350
+    edge = np.full(400, 96.0)
+    edge[50:150] = 180.0  # over the sleeve
+    margin = 4 + 30 * np.clip((np.arange(400) - 50) / 300, 0, 1)
+    straight = _past_touching_sleeve(edge, armpits, margin, hem)
+    assert straight[51:].max() <= 100.0
+    assert np.abs(np.diff(straight[51:hem])).max() < 0.5
+    # A garment that flares from the armpit on is no sleeve.
+    flaring = 100.0 + np.clip(np.arange(400) - 50, 0, 300) * 0.05
+    assert np.array_equal(_past_touching_sleeve(flaring, armpits, margin, hem), flaring)

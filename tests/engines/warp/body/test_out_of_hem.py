@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines.warp.body.bare_parts import BarePart, bare_leg, clothed_until
+from engines.warp.body.bare_parts import BarePart, bare_arm, bare_leg, clothed_until
 from engines.warp.body.model import LEFT, BodyModel, measure_body
 from engines.warp.body.out_of_hem import out_of_hem
 from tests.engines.mannequin import draw_mannequin
@@ -49,3 +49,12 @@ def test_beside_a_narrow_trouser_leg_no_skin_stands_out(body: BodyModel) -> None
 def test_a_leg_without_cloth_is_bare_from_its_root(body: BodyModel) -> None:
     whole, part = bared(body, np.zeros(body.shape, np.float32))
     assert np.array_equal(whole.on, part.on)
+
+
+def test_an_arm_is_no_wider_than_the_sleeve_it_comes_out_of(body: BodyModel) -> None:
+    whole = bare_arm(body, LEFT, 0.0)
+    sleeve = ((whole.share < 0.5) & (whole.across * LEFT < 0.7)).astype(np.float32)
+    part = out_of_hem(whole, sleeve, 0.5)
+    at_hem = part.on & (part.share < 0.53)
+    assert (part.across[at_hem] * LEFT).max() < 0.8
+    assert (part.across[part.on & (part.share > 0.7)] * LEFT).max() > 0.95

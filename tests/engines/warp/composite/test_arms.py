@@ -7,7 +7,8 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
-from engines.warp.body.seen_arms import seen_arms
+from engines.warp.body.seen_arms import SeenArm, seen_arms
+from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arm_places, arms_in_front, arms_left_alone, hidden_by_body, under_cuffs
 from engines.warp.composite.front import hands_in_front
 from tests.engines.mannequin import Mannequin, draw_mannequin
@@ -67,6 +68,19 @@ def test_a_sleeve_does_not_lie_on_the_hip_that_hides_its_arm() -> None:
     assert hidden_by_body(behind, RIGHT, seen_arms(behind)[RIGHT])[inner].min() > 0.9
     whole = hidden_by_body(body, RIGHT, seen_arms(body)[RIGHT])
     assert whole[(share > arm.bend) & (np.arange(760)[None] > 380)].max() == 0
+
+
+def test_a_sleeve_comes_out_from_behind_the_hip_along_a_slant() -> None:
+    body = measure_body(draw_mannequin(*SHAPE, arms="down", sleeves="none").person_map)
+    arm, half = body.arms[RIGHT], 0.1 * body.shoulder_width
+    even = np.full(len(arm.shares), half)
+    front = ease((arm.shares - 0.65) / 0.3).astype(np.float64)
+    seen = SeenArm(even, even, np.zeros_like(even), even, front)
+    hidden = (hidden_by_body(body, RIGHT, seen) > 0.5).sum(axis=1)
+    rows = np.arange(*np.rint(arm.points(np.array([0.6, 1.0]))[:, 1]).astype(int))
+    assert hidden[rows[0]] > half
+    assert hidden[rows[-1]] == 0
+    assert np.abs(np.diff(hidden[rows])).max() < 0.35 * half
 
 
 @pytest.mark.parametrize(("old", "left_alone"), [(Label.LOWER, True), (Label.UPPER, False)])

@@ -14,9 +14,10 @@ from engines.warp.composite.compose import (
     GARMENT_SHADOW,
     SLEEVE_REACH,
     SLEEVE_SHADOW,
-    Scene,
     compose,
 )
+from engines.warp.composite.layers import Scene
+from engines.warp.composite.piece_light import lit_level
 from engines.warp.composite.shadows import contact_shadow
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import left_as_it_is
@@ -160,3 +161,64 @@ def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     sleeve = contact_shadow(cuff, SLEEVE_REACH * unit, SLEEVE_SHADOW)[below]
     assert np.median(factor) < 0.95
     assert np.median(factor / np.minimum(garment, sleeve)) > 0.96
+
+
+def test_a_top_throws_a_shadow_on_the_trousers_below_it() -> None:
+    mannequin = draw_mannequin()
+    labels = mannequin.person_map.labels
+    scene = scene_of(mannequin, (0.6, 0.6, 0.6), np.isin(labels, (Label.LOWER, Label.UPPER)))
+    (cloth,) = scene.drape.pieces
+    cover = cloth.alpha * (labels == Label.LOWER)
+    trousers = replace(cloth, name="left_leg", alpha=cover, colour=cloth.colour * cover[..., None])
+    scene = replace(scene, old=np.asarray(labels == Label.LOWER), drape=Drape((trousers,), {}))
+    loose, tucked = (
+        compose(replace(scene, body=replace(scene.body, waist=replace(scene.body.waist, tucked=tucked))), seed=0)
+        for tucked in (False, True)
+    )
+    below = cv2.dilate((labels == Label.UPPER).astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
+    below &= (labels == Label.LOWER) & (np.abs(scene.body.laterals) < 0.2)
+    assert loose[below].mean() < 0.9 * tucked[below].mean()
+
+
+def test_the_lit_part_of_cloth_has_the_colour_of_its_product() -> None:
+    cover = np.ones((80, 80), np.float32)
+    piece = Piece("torso", np.full((80, 80, 3), 0.5, np.float32), cover, np.zeros_like(cover))
+    light = np.full((80, 80), 0.96, np.float32)
+    light[:, :50] = 0.8
+    assert lit_level([piece], [light]) == pytest.approx(0.96)
+    assert lit_level([piece], [light * 1.2]) == 1
+    assert lit_level([], []) == 1
+
+
+def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_hardly_any() -> None:
+    mannequin = draw_mannequin(*SHAPE)
+    middle, foot = SHAPE[1] // 2, int(mannequin.point(Landmark.LEFT_SHOULDER)[1])
+    cover = everywhere(mannequin)
+    cover[:foot, middle - 30 : middle + 31] = False
+    scene = scene_of(mannequin, (0.1, 0.3, 0.7), cover)
+    piece = scene.drape.pieces[0]
+    behind = np.where(np.arange(SHAPE[0])[:, None] < foot, cover, False).astype(np.float32)
+    hooded = replace(scene, drape=Drape((replace(piece, behind=behind),), {}))
+    skin = np.s_[foot - 40 : foot - 25, middle - 27 : middle - 23]
+    without, plain = compose(hooded, seed=0)[skin], compose(scene, seed=0)[skin]
+    assert np.abs(without / scene.photo[skin] - 1).mean() < 0.03
+    assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.25 * GARMENT_SHADOW
+
+
+def test_scraps_beside_what_is_taken_off_leave_no_holes_in_a_new_sleeve() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    arm, place = body.arms[RIGHT], arm_places(body)[RIGHT]
+    inwards = np.arange(760)[None] < np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    labels = mannequin.person_map.labels.copy()
+    hidden = inwards & (labels == Label.ARMS) & (place.share > 0.45) & (place.share < 0.8) & (place.near < 1.2)
+    inner = np.asarray(cv2.erode(hidden.astype(np.uint8), np.ones((13, 13), np.uint8)), bool)
+    labels[hidden] = Label.LOWER
+    scene = scene_of(mannequin, (0.1, 0.6, 0.2), np.zeros(SHAPE, bool))
+    person_map = replace(mannequin.person_map, labels=labels)
+    scene = replace(scene, person_map=person_map, body=measure_body(person_map), old=hidden & ~inner)
+    sleeve = ((place.near < 1.2) & (place.share < 0.95)).astype(np.float32)
+    piece = Piece("right_sleeve", np.float32([0.1, 0.6, 0.2]) * sleeve[..., None], sleeve, np.zeros_like(sleeve))
+    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
+    green = picture[..., 1] > 1.5 * picture[..., 0]
+    assert green[hidden & (place.near < 1.0)].mean() > 0.99

@@ -7,7 +7,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.composite.drawn_folds import arm_folds, leg_folds, torso_folds
+from engines.warp.composite.drawn_folds import leg_folds
 from engines.warp.composite.form import (
     MOST_TILT,
     USUAL_DROP,
@@ -35,6 +35,14 @@ def test_the_side_that_light_comes_from_is_read_off_the_photo(side: float) -> No
     assert broad_light(*lit_from(side)).tilt == pytest.approx(side, abs=0.012)
 
 
+def test_light_comes_from_above_and_from_its_side() -> None:
+    assert BroadLight(0.0, 0.05).way == (0.0, -1.0)
+    aside, above = BroadLight(MOST_TILT, 0.05).way
+    assert aside > 0.5
+    assert above < -0.5
+    assert BroadLight(-MOST_TILT, 0.05).way == (-aside, above)
+
+
 def test_the_tilt_is_bounded() -> None:
     assert broad_light(*lit_from(0.5)).tilt == pytest.approx(MOST_TILT)
 
@@ -60,22 +68,10 @@ def test_cloth_is_darkest_at_the_edge_away_from_the_light() -> None:
     assert falling[560, 380] < falling[300, 380]
 
 
-def test_folds_are_subtle_local_and_the_same_every_time() -> None:
-    _, _, body = lit_from(0.0)
-    for draw in (torso_folds, arm_folds, leg_folds):
-        factor = draw(body, 1.0)
-        assert factor.shape == body.shape
-        assert 0.84 < factor.min() < 0.97
-        assert 1.0 < factor.max() < 1.08
-        assert np.array_equal(factor, draw(body, 1.0))
-        assert np.array_equal(draw(body, 0.0), np.ones(body.shape, np.float32))
-    assert np.abs(torso_folds(body, 1.0) - 1)[body.labels == Label.FEET].max() < 1e-3
-
-
 def test_folds_of_legs_follow_the_legs() -> None:
     _, _, body = lit_from(0.0)
     moved = replace(body, legs={-1: body.legs[-1], 1: replace(body.legs[1], line=body.legs[1].line + 20)})
-    assert not np.array_equal(leg_folds(body, 1.0), leg_folds(moved, 1.0))
+    assert not np.array_equal(leg_folds(body, (0.0, -1.0)), leg_folds(moved, (0.0, -1.0)))
 
 
 def test_a_torso_is_no_board_and_its_sides_are_left_alone() -> None:

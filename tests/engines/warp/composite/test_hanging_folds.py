@@ -10,11 +10,15 @@ from tests.engines.mannequin import draw_mannequin
 BODY = measure_body(draw_mannequin().person_map)
 
 
-def skirt(body: BodyModel, until: float, print_contrast: float = 0.0) -> Piece:
-    alpha = ((body.heights > 0.9) & (body.heights < until) & (np.abs(body.laterals) < 0.5)).astype(np.float32)
-    across = np.clip(body.laterals / 0.5, -1, 1).astype(np.float32)
-    stripes = 0.5 + print_contrast * np.sign(np.sin(body.heights * 40))
-    colour = (alpha * stripes)[..., None].repeat(3, axis=2).astype(np.float32)
+def skirt(
+    body: BodyModel, until: float, print_contrast: float = 0.0, own_folds: float = 0.0, flare: float = 0.0
+) -> Piece:
+    """A skirt with squares printed on it, with folds of its own, and so many half widths wider at its hem."""
+    half = 0.5 * (1 + flare * np.clip((body.heights - 0.9) / max(until - 0.9, 0.1), 0, 1))
+    alpha = ((body.heights > 0.9) & (body.heights < until) & (np.abs(body.laterals) < half)).astype(np.float32)
+    across = np.clip(body.laterals / half, -1, 1).astype(np.float32)
+    squares = print_contrast * np.sign(np.sin(body.heights * 40) * np.sin(body.laterals * 31))
+    colour = (alpha * (0.5 + squares + own_folds * np.sin(across * 20)))[..., None].repeat(3, axis=2).astype(np.float32)
     return Piece("skirt", colour, alpha, across)
 
 
@@ -30,6 +34,17 @@ def test_a_plain_skirt_hangs_in_folds_that_deepen_towards_its_hem() -> None:
     assert (factor[BODY.heights < FROM - 0.01] == 1).all()
 
 
-def test_printed_cloth_and_short_tops_get_none() -> None:
-    assert (hanging_folds(skirt(BODY, 2.0, print_contrast=0.2), BODY) == 1).all()
+def test_short_tops_and_cloth_with_folds_of_its_own_get_none() -> None:
     assert (hanging_folds(skirt(BODY, 1.15), BODY) == 1).all()
+    assert (hanging_folds(skirt(BODY, 2.0, own_folds=0.08), BODY) == 1).all()
+
+
+def test_a_print_is_no_fold() -> None:
+    plain, printed = (hanging_folds(skirt(BODY, 2.0, contrast), BODY) for contrast in (0.0, 0.2))
+    assert printed.std() > 0.6 * plain.std()
+
+
+def test_a_wide_skirt_folds_deeper_than_a_straight_one() -> None:
+    wide, straight = skirt(BODY, 2.0, flare=0.6), skirt(BODY, 2.0)
+    deep, shallow = (1 - hanging_folds(piece, BODY).min() for piece in (wide, straight))
+    assert deep > 1.5 * shallow

@@ -1,8 +1,9 @@
 import numpy as np
+import pytest
 
 from engines.base import PersonMap
-from engines.warp.composite.shading import BRIGHTEST, DARKEST, bounded, exposure, folds_of_old_cloth
-from engines.warp.composite.shadows import contact_shadow
+from engines.warp.composite.shading import BRIGHTEST, BRIGHTEST_BLACK, DARKEST, bounded, exposure, folds_of_old_cloth
+from engines.warp.composite.shadows import contact_shadow, shaded, shadow_of_cuffs
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 120.0
@@ -20,25 +21,59 @@ def plain_cloth() -> tuple[np.ndarray, np.ndarray]:
 
 def test_folds_of_plain_cloth_are_taken_over() -> None:
     photo, mask = plain_cloth()
-    factor, believed = folds_of_old_cloth(photo, mask, UNIT)
-    assert believed > 0.9
-    assert factor[200, 150] < 0.96
-    assert abs(factor[200, 60] - 1) < 0.04
+    seen = folds_of_old_cloth(photo, mask, mask, UNIT)
+    assert seen.believed.max() > 0.9
+    assert seen.change[200, 150] < -0.04
+    assert abs(seen.change[200, 60]) < 0.04
+
+
+def test_folds_are_believed_where_old_cloth_is_and_nowhere_else() -> None:
+    photo, mask = plain_cloth()
+    mask[200:] = False
+    seen = folds_of_old_cloth(photo, mask, np.ones_like(mask), UNIT)
+    assert seen.believed[120, 150] > 0.9
+    assert seen.believed[230:].max() == 0
+    assert np.abs(seen.shade[230:]).max() < 0.01
 
 
 def test_buttons_and_prints_are_not() -> None:
     photo, mask = plain_cloth()
     photo[:] = 0.8
     photo[195:206, 145:156] = 0.05
-    factor, _ = folds_of_old_cloth(photo, mask, UNIT)
-    assert np.abs(factor - 1).max() < 0.03
+    seen = folds_of_old_cloth(photo, mask, mask, UNIT)
+    assert np.abs(seen.change).max() < 0.03
+    assert np.abs(seen.shade).max() < 0.03
+
+
+def test_a_print_of_the_same_lightness_leaves_nothing_and_the_folds_around_it_are_believed() -> None:
+    photo, mask = plain_cloth()
+    photo[:] = (0.55, 0.50, 0.60)
+    photo[60:100, 60:140] = (0.35, 0.55, 0.50)
+    photo[:] *= 1 - 0.12 * np.exp(-(((np.arange(300) - 220) / 12) ** 2))[None, :, None]
+    seen = folds_of_old_cloth(photo.astype(np.float32), mask, mask, UNIT)
+    assert seen.believed.max() > 0.9
+    assert np.abs(seen.change[50:110, 50:150]).max() < 0.02
+    assert seen.change[200, 220] < -0.03
+
+
+def test_light_wider_than_folds_is_taken_over_but_ends_where_old_cloth_does() -> None:
+    photo, mask = plain_cloth()
+    photo[:] = 0.6 * np.linspace(1.1, 0.8, 300)[None, :, None]
+    seen = folds_of_old_cloth(photo, mask, mask, UNIT)
+    assert seen.shade[200, 60] > 0.03
+    assert seen.shade[200, 240] < -0.05
+    longer = np.ones_like(mask)
+    mask[220:] = False
+    shade = folds_of_old_cloth(photo, mask, longer, UNIT).shade
+    assert shade[120, 240] < -0.05
+    assert abs(shade[216, 240]) < 0.01
 
 
 def test_folds_of_black_cloth_are_not_believed() -> None:
     photo, mask = plain_cloth()
-    factor, believed = folds_of_old_cloth(photo * 0.05, mask, UNIT)
-    assert believed == 0
-    assert np.abs(factor - 1).max() < 1e-3
+    seen = folds_of_old_cloth(photo * 0.05, mask, mask, UNIT)
+    assert seen.believed.max() == 0
+    assert np.abs(seen.change).max() < 1e-3
 
 
 def person_in(brightness: float, wall: float) -> tuple[np.ndarray, PersonMap]:
@@ -71,11 +106,21 @@ def test_contact_shadow_falls_outside_only() -> None:
     assert factor[95, 50] > 0.999
 
 
+def test_a_shadow_on_skin_is_warm_and_on_grey_cloth_grey() -> None:
+    surfaces = np.broadcast_to(np.array([[[0.8, 0.6, 0.5], [0.6, 0.6, 0.6]]], np.float32), (1, 2, 3)).copy()
+    skin, grey = shaded(surfaces, np.full((1, 2), 0.6, np.float32))[0] / surfaces[0]
+    assert skin[0] > 0.63
+    assert skin[2] < 0.58
+    assert np.allclose(grey, 0.6, atol=1e-3)
+    assert np.array_equal(shaded(surfaces, np.ones((1, 2), np.float32)), surfaces)
+
+
 def test_shading_is_held_within_bounds() -> None:
     wild = np.random.default_rng(0).uniform(0, 3, (80, 80)).astype(np.float32)
-    factor = bounded(wild, 10.0)
-    assert factor.min() >= DARKEST
-    assert factor.max() <= BRIGHTEST
+    for lightness, brightest in ((0.8, BRIGHTEST), (0.0, BRIGHTEST_BLACK)):
+        factor = bounded(wild, 10.0, lightness)
+        assert factor.min() >= DARKEST
+        assert factor.max() == pytest.approx(brightest)
 
 
 def test_a_garment_at_the_lower_edge_throws_no_shadow_on_the_upper_one() -> None:
@@ -84,3 +129,22 @@ def test_a_garment_at_the_lower_edge_throws_no_shadow_on_the_upper_one() -> None
     factor = contact_shadow(cover, 8.0, 0.5)
     assert factor[:10].min() > 0.999
     assert factor[56].max() < 0.99
+
+
+def test_what_shows_through_a_soft_edge_is_no_lighter_than_what_is_beside_it() -> None:
+    cover = np.zeros((100, 100), np.float32)
+    cover[30:60] = 1
+    cover[60], cover[61] = 0.75, 0.25
+    factor = contact_shadow(cover, 6.0, 0.5)[:, 50]
+    assert factor[60:62].max() < factor[64]
+    assert factor[45] == 1
+
+
+def test_the_shadow_on_an_arm_before_the_torso_has_no_step_where_the_torso_begins() -> None:
+    cuff, torso, arm = (np.zeros((120, 120), np.float32) for _ in range(3))
+    cuff[20:50, 20:70], torso[10:110, 50:], arm[50:110, 25:65] = 1, 1, 1
+    whole = contact_shadow(np.maximum(cuff, torso), 8.0, 0.5)
+    alone = shadow_of_cuffs([cuff], arm, 8.0, 0.5)
+    assert np.abs(np.diff(whole[56, 30:62])).max() > 0.05
+    assert np.abs(np.diff(alone[56, 30:62])).max() < 0.02
+    assert alone[53, 45] < 0.9

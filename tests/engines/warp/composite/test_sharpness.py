@@ -29,3 +29,12 @@ def test_cloth_in_a_crisp_photo_is_crisper_inside_and_the_same_at_its_edge() -> 
     assert np.diff(crisp[60, :, 0]).max() > 1.15 * np.diff(cloth[60, :, 0]).max()
     assert np.array_equal(crisp[:20], cloth[:20])
     assert np.array_equal(crisper(cloth, cover, 1.2), cloth)
+
+
+def test_no_line_is_drawn_beside_a_seam_of_two_colours() -> None:
+    cloth = np.full((120, 120, 3), 0.2, np.float32)
+    cloth[:, 60:] = 0.7
+    cloth = np.asarray(cv2.GaussianBlur(cloth, (0, 0), 0.7), np.float32)
+    crisp = crisper(cloth, np.ones((120, 120), np.float32), 0.45)
+    assert crisp.min() > 0.2 - 1e-3
+    assert crisp.max() < 0.7 + 1e-3

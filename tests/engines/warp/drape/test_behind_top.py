@@ -1,5 +1,7 @@
 """An untucked top hides the waistband; a tucked one does not."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from engines.base import Label
@@ -44,3 +46,39 @@ def test_the_hem_throws_a_shadow() -> None:
     x, y = body.point(body.waist.height + 0.03).round().astype(int)
     far = int(body.point(body.waist.height + 0.3)[1])
     assert piece.colour[y + 2, x, 0] / piece.alpha[y + 2, x] < piece.colour[far, x, 0] - 0.02
+
+
+def with_teeth(body: BodyModel) -> BodyModel:
+    """The same with every other stretch of ten columns of the top's hem three pixels lower."""
+    labels = body.labels.copy()
+    for x in range(0, labels.shape[1], 20):
+        top = labels[:, x : x + 10] == Label.UPPER
+        lower = np.roll(top, 3, axis=0) & (labels[:, x : x + 10] == Label.LOWER)
+        labels[:, x : x + 10][lower] = Label.UPPER
+    return replace(body, labels=labels)
+
+
+def hem_over_trousers(body: BodyModel) -> dict[int, int]:
+    """Last row of the top in the columns in which trousers come out under it."""
+    last = {}
+    for x in np.flatnonzero((body.labels == Label.LOWER).any(axis=0)):
+        rows = np.flatnonzero((body.labels[:-1, x] == Label.UPPER) & (body.labels[1:, x] == Label.LOWER))
+        if len(rows):
+            last[int(x)] = int(rows[-1])
+    return last
+
+
+def test_the_hem_has_no_teeth_where_its_labels_have() -> None:
+    body = with_teeth(measure_body(draw_mannequin().person_map))
+    piece = behind_top(everywhere(body), body, waistband_open=False)
+    seen = hem_over_trousers(body)
+    drawn = [int(np.flatnonzero(piece.alpha[row - 8 : row + 9, x] < 0.5).max()) + row - 8 for x, row in seen.items()]
+    assert np.abs(np.diff(list(seen.values()))).max() == 3
+    assert np.abs(np.diff(drawn)).max() <= 1
+
+
+def test_trousers_begin_where_the_hem_is_seen_though_the_waist_line_runs_lower() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    lower = replace(body, waist=replace(body.waist, height=body.waist.height + 0.02))
+    piece = behind_top(everywhere(lower), lower, waistband_open=False)
+    assert min(piece.alpha[row + 3, x] for x, row in list(hem_over_trousers(body).items())[5:-5]) > 0.9

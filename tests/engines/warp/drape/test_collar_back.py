@@ -1,12 +1,16 @@
 """A sheet of cloth before a drawn person, a part of which is the inside of a collar's back."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from engines.base import Label
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
+from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.drape.collar_back import WIDEST, with_collar_back
+from engines.warp.drape.collar_back import WIDEST, before_collar, with_collar_back
 from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 from tests.engines.mannequin import draw_mannequin
@@ -78,3 +82,20 @@ def test_a_garment_whose_back_is_not_seen_has_none() -> None:
     collared = Collared()
     collared.back[:] = False
     assert collared.worn() is collared.front
+
+
+def test_no_scrap_of_the_back_is_left_in_a_notch_of_the_neck_where_the_old_collar_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    labels = np.full(body.shape, Label.UPPER, np.uint8)
+    labels[100:150, 300:400] = Label.NECK
+    below = np.zeros(body.shape, bool)
+    below[140:220, 306:394] = True
+    slit = np.s_[152:158, 303:305]
+    below[150:160, 300:306] = False
+    below[160:220, 300:400] = True
+    part = replace(bare_torso(body), on=below)
+    monkeypatch.setattr("engines.warp.drape.collar_back.bare_torso", lambda _: part)
+    whole = replace(body, labels=labels, matte=np.ones(body.shape, np.float32))
+    assert before_collar(whole, 0.0)[slit].min() > 0.5

@@ -56,3 +56,14 @@ def test_no_rim_of_hood_is_left_between_neck_and_hair() -> None:
     ribbon, torso = sheet(body)
     worn = opened_for_neck(torso, ribbon, np.ones(body.shape, bool), body).alpha
     assert worn[row + 2, middle - 5 : middle + 6].max() < 0.1
+
+
+def test_what_is_seen_through_the_opening_is_known_to_lie_behind() -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    ribbon, torso = sheet(body)
+    opening = np.zeros(body.shape, bool)
+    opening[100:140, 40:90] = True
+    behind = opened_for_neck(torso, ribbon, opening, body).behind
+    assert behind is not None
+    assert behind[104:136, 44:86].min() > 0.9
+    assert behind[200:].max() == 0

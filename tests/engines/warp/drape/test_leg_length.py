@@ -8,7 +8,7 @@ import pytest
 from engines.base import Label
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.warp.body.model import RIGHT, SIDES, measure_body
-from engines.warp.drape.leg_length import KNEE, LONGEST, knees_on_knees, leg_end, old_hem
+from engines.warp.drape.leg_length import KNEE, LONGEST, LOWEST_CROTCH, crotch_share, knees_on_knees, leg_end, old_hem
 from engines.warp.drape.lower import drape_lower
 from tests.engines.hanging_drawings import shorts, trousers
 from tests.engines.mannequin import draw_mannequin
@@ -63,3 +63,28 @@ def test_longer_sizes_end_lower() -> None:
         marks = find_lower_landmarks(cloth)
         ends = [leg_end(marks, BODY, 0.8, 0.6, length) for length in (0.95, 1.0, 1.05)]
         assert ends == sorted(set(ends))
+
+
+def test_a_long_rise_hangs_below_the_crotch_and_a_short_one_at_it() -> None:
+    shares = []
+    for crotch in (230, 330, 400):
+        marks = find_lower_landmarks(trousers(crotch=crotch))
+        shares.append(crotch_share(marks, BODY, 0.8, 0.6, leg_end(marks, BODY, 0.8, 0.6)))
+    assert shares[0] == 0.0
+    assert 0.0 < shares[1] <= shares[2]
+    leg = float(np.mean([BODY.legs[side].length for side in SIDES]))
+    assert shares[2] * leg <= LOWEST_CROTCH * BODY.shoulder_width + 1e-3
+
+
+def test_the_legs_are_not_drawn_out_by_a_long_rise() -> None:
+    cloth = trousers(crotch=320)
+    rows = (320 + 20, 320 + 200)
+    for row in rows:
+        cloth.colour[row - 4 : row + 5] = (1.0, 0.0, 0.0)
+    drape = drape_lower(cloth, BODY)
+    piece = next(piece for piece in drape.pieces if piece.name == "right_leg")
+    x = round(float(BODY.legs[RIGHT].points(np.array([0.3]))[0, 0]))
+    red = np.flatnonzero(piece.colour[:, x, 0] > 0.7)
+    first, last = (float(part.mean()) for part in np.split(red, [int(np.argmax(np.diff(red))) + 1]))
+    whole = (BODY.crotch_height - 0.8) * BODY.torso_length + BODY.legs[RIGHT].length
+    assert (last - first) / 180 == pytest.approx(whole / (830 - 60), rel=0.12)

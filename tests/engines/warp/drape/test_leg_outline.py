@@ -95,3 +95,26 @@ def test_trousers_come_out_narrower_than_the_top_that_hangs_over_them(width: flo
         below = (away @ body.skeleton.down) / body.torso_length > hem - 0.02
         reach = (away @ body.skeleton.right) * side
         assert (reach[below][:8] < 0.97 * top).all()
+
+
+def test_rows_under_a_raised_thigh_lie_evenly() -> None:
+    person = draw_mannequin(960, 760).person_map
+    unit = measure_body(person).shoulder_width
+    landmarks = person.landmarks.copy()
+    knee = landmarks[Landmark.RIGHT_HIP, :2] + unit * np.array([-1.2, 0.15])
+    landmarks[Landmark.RIGHT_KNEE, :2], landmarks[Landmark.RIGHT_ANKLE, :2] = knee, knee + unit * np.array([0, 1.3])
+    body = measure_body(replace(person, landmarks=landmarks))
+    laid = outline_of_leg(body, LEFT, rows_of(body, 0.5))
+    shares = np.linspace(0.0, 1.05, LEG)
+    thigh = laid.inner[RISE:][shares < 0.6 * body.legs[LEFT].bend]
+    steps = np.linalg.norm(np.diff(thigh, axis=0), axis=1)
+    assert steps.max() < 1.8 * np.median(steps)
+
+
+def test_above_its_own_crotch_cloth_is_one(body: BodyModel) -> None:
+    hanging = replace(rows_of(body, 0.4), crotch=0.12)
+    inner = {side: outline_of_leg(body, side, hanging).inner[RISE:] for side in SIDES}
+    above = hanging.shares <= 0.12
+    assert inner[LEFT][above] == pytest.approx(inner[RIGHT][above], abs=1.5)
+    apart = inner[RIGHT][-LEG // 3 :, 0] - inner[LEFT][-LEG // 3 :, 0]
+    assert apart.min() > 0.0

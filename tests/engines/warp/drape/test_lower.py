@@ -1,5 +1,7 @@
 """Trousers land on the legs, skirts hang from the waist, whatever the frame shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -155,3 +157,11 @@ def test_legs_out_of_the_frame(mannequin: Mannequin, share: float) -> None:
         drape = drape_lower(cloth, measure_body(cut))
         assert np.isfinite(drape.alpha).all()
         assert drape.alpha.shape == cut.labels.shape
+
+
+def test_skirt_over_a_tucked_top_is_as_wide_as_it_likes(body: BodyModel) -> None:
+    loose = replace(body, waist=replace(body.waist, height=1.02, tucked=False, seen=True))
+    wide = cloth_of([(0, 60), (100, 60), (330, 400), (0, 400)])
+    held, free = (drape_lower(wide, loose, under_tucked_top=tucked) for tucked in (False, True))
+    row = int(body.point(1.1)[1])
+    assert (free.alpha[row] > 0.5).sum() > 1.1 * (held.alpha[row] > 0.5).sum()

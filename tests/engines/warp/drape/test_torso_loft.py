@@ -10,7 +10,7 @@ import pytest
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.limbs import Limb
-from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.body.model import LEFT, PROFILE_HEIGHTS, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
 from engines.warp.drape.fit import fit_garment, is_strap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
@@ -125,3 +125,32 @@ def _offset(point: np.ndarray, body: BodyModel, side: int) -> float:
 def _signed_areas(grid: np.ndarray) -> np.ndarray:
     down, up = grid[1:, 1:] - grid[:-1, :-1], grid[1:, :-1] - grid[:-1, 1:]
     return np.asarray(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
+def test_a_hem_does_not_flare_after_a_raised_thigh(kind: str) -> None:
+    body = body_with(arms="out")
+    unit = body.shoulder_width
+    thigh = np.where(PROFILE_HEIGHTS > 0.75, 0.66 * unit, body.widths[LEFT]).astype(np.float32)
+    seated = replace(body, widths=body.widths | {LEFT: thigh})
+    marks = marks_of(kind)
+    loft, standing = loft_of(marks, seated), loft_of(marks, body)
+    rows = np.linspace(marks.armpits.row, marks.hem, 40)
+    edge = np.stack([marks.axis - np.interp(rows, np.arange(len(marks.half_widths[0])), marks.half_widths[0]), rows], 1)
+    placed, before = (-(each.place(edge)[:, 0] - body.skeleton.shoulders[0]) for each in (loft, standing))
+    assert placed[-1] < before[-1] + 0.12 * unit
+    assert np.diff(placed).max() < 0.55 * np.diff(loft.place(edge)[:, 1]).mean()
+
+
+def test_slim_garments_stay_closer_to_the_body_than_boxy_ones() -> None:
+    marks, body = marks_of("t-shirt"), body_with()
+    slim = replace(marks, hem=marks.shoulders.neck_foot[1] + marks.chest / 0.45)
+    boxy = replace(marks, hem=marks.shoulders.neck_foot[1] + marks.chest / 0.62)
+    wide = marks.half_widths * 1.25
+    ratios = []
+    for each in (slim, boxy):
+        loft = loft_of(replace(each, half_widths=wide), body)
+        row = loft.fit.origin + (0.7 * body.torso_length - loft.fit.origin_drop) / loft.fit.scale_down
+        left = np.array([marks.axis - np.interp(row, np.arange(len(wide[0])), wide[0]), row])
+        ratios.append((body.skeleton.shoulders[0] - loft.place(left)[0]) / body.half_width(0.7, LEFT))
+    assert ratios[0] < ratios[1] - 0.06

@@ -10,7 +10,7 @@ from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.fit import fit_garment
-from engines.warp.drape.sleeve_ribbons import FULL_FROM, NEARLY_FULL, _cuff_share, lay_sleeve
+from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.taut import bridged
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.drape.upper import drape_upper
@@ -44,20 +44,6 @@ def test_long_sleeves_lie_on_the_arms(arms: str) -> None:
         arm = body.arms[side]
         x, y = np.rint(arm.points(np.linspace(0.25, 0.95, 12, dtype=np.float32))).astype(int).T
         assert (pieces[name].alpha[y, x] > 0.9).all()
-
-
-def test_both_cuffs_lie_at_the_wrist_where_one_arm_is_drawn_shorter() -> None:
-    cloth = cut_out(draw_garment("long sleeve").picture)
-    marks = find_upper_landmarks(cloth)
-    assert marks.sleeves is not None
-    sleeve = marks.sleeves[0]
-    marks = replace(marks, hem=marks.hem + sleeve.length)  # not long for its torso
-    longer, shorter = sleeve.length / (NEARLY_FULL + 0.02), sleeve.length / (FULL_FROM + 0.02)
-    assert _cuff_share(marks, sleeve, 0.0, 1.0, (longer, shorter)) > 1.0
-    assert _cuff_share(marks, sleeve, 0.0, 1.0, (shorter, longer)) > 1.0
-    assert _cuff_share(marks, sleeve, 0.0, 1.0, (longer, longer)) < FULL_FROM
-    # Half length stays half length.
-    assert _cuff_share(marks, sleeve, 0.0, 1.0, (sleeve.length / 0.6, shorter)) < 0.65
 
 
 def test_short_sleeves_end_above_the_elbow() -> None:
@@ -148,3 +134,17 @@ def test_no_notch_in_the_shoulder_where_the_seam_lies_at_the_joint() -> None:
     tops = [int(np.argmax(cover[:, column])) for column in np.flatnonzero(shoulders[int(body.skeleton.shoulders[1])])]
     steps = np.abs(np.diff(tops))
     assert np.percentile(steps, 95) < 0.05 * body.shoulder_width
+
+
+def test_top_tucked_into_what_comes_after_it_ends_there() -> None:
+    cloth, body = cut_out(draw_garment("t-shirt").picture), measure_body(draw_mannequin().person_map)
+    drawn = drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=True, waistband=0.8)
+    torso = drawn.pieces[0].alpha
+    assert torso[(body.heights > 0.86) & (np.abs(body.laterals) < 0.4)].max() < 0.1
+    # Well inside it goes on under the waistband, at its sides it would stick out.
+    x, y = body.point(0.82).round().astype(int)
+    assert torso[y, x] > 0.9
+    assert (
+        torso[(body.heights > 0.81) & (np.abs(body.laterals) * body.shoulder_width > 0.48 * body.width(0.8))].max()
+        < 0.1
+    )

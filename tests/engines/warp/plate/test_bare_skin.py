@@ -1,11 +1,13 @@
 """Between an arm and a bare waist there is either a gap that is seen as one, or none."""
 
+import cv2
 import numpy as np
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.plate.bare_skin import CREASE, WAIST_CREASE, gaps
-from tests.engines.mannequin import draw_mannequin
+from engines.warp.plate.bare_skin import CREASE, WAIST_CREASE, bare_skin, gaps
+from engines.warp.plate.skin_crease import across_creases
+from tests.engines.mannequin import SKIN, draw_mannequin
 
 
 def naked(half_gap: np.ndarray, body: BodyModel) -> np.ndarray:
@@ -38,3 +40,27 @@ def test_a_wide_gap_runs_on_to_a_point() -> None:
     # Under a hem nothing is left of it.
     cloth = np.ones(body.shape, np.float32)
     assert (~gaps(cover, body, cloth)).sum() < open_.sum()
+
+
+def test_the_point_of_a_gap_lies_in_the_shade_of_both_its_edges() -> None:
+    parts = np.ones((120, 120), bool)
+    parts[:, 45:75] = False
+    colour = np.full((120, 120, 3), 0.9, np.float32)
+    colour[parts] = (0.5, 0.4, 0.3)
+    mixed = across_creases(colour, np.ones_like(parts), parts, 300.0)
+    np.testing.assert_allclose(mixed[60, 60], (0.5, 0.4, 0.3), atol=0.01)
+
+
+def test_a_belly_is_not_as_dark_as_the_strip_of_it_under_the_old_hem() -> None:
+    mannequin = draw_mannequin()
+    photo, labels = mannequin.photo.astype(np.float32) / 255.0, mannequin.person_map.labels
+    body = measure_body(mannequin.person_map)
+    strip = (labels == Label.UPPER) & (body.heights > body.waist.height - 0.07)
+    labels[strip] = Label.TORSO_SKIN
+    photo[strip] = np.array(SKIN) / 255.0 * 0.5
+    body = measure_body(mannequin.person_map, photo)
+    from_old = cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5)
+    nothing = np.zeros(body.shape, np.float32)
+    skin = bare_skin(photo, body, nothing, np.asarray(from_old, np.float32), torso=True, arms=True, legs=False)
+    x, y = body.point(0.7).round().astype(int)
+    assert skin.colour[y - 3 : y + 4, x + 8 : x + 20].mean() > 0.95 * np.mean(SKIN) / 255.0

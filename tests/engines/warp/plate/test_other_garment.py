@@ -1,10 +1,11 @@
 """Trousers go on under a top that became shorter, in their own width and texture."""
 
 import numpy as np
+import pytest
 
 from engines.base import Category, Label
 from engines.warp.body.model import measure_body
-from engines.warp.plate.other_garment import continued_garment, on_skin
+from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from tests.engines.mannequin import SKIN, TROUSERS, draw_mannequin
 
 
@@ -32,6 +33,28 @@ def test_texture_is_that_of_the_garment() -> None:
     assert other is not None
     x, y = body.point(body.waist.height - 0.03).round().astype(int)
     assert other.colour[y - 6 : y + 6, x - 10 : x + 10].std() > 0.05
+
+
+def test_at_the_hem_they_are_as_wide_as_below_it() -> None:
+    mannequin = draw_mannequin()
+    photo, labels = mannequin.photo.astype(np.float32) / 255.0, mannequin.person_map.labels
+    body = measure_body(mannequin.person_map)
+    rows, columns = np.indices(labels.shape)
+    x, y = body.point(body.waist.height).round().astype(int)
+    # Wide trousers that a narrow top hides above.
+    wide = (rows >= y) & (rows < y + 60) & (np.abs(columns - x) < round(0.60 * body.shoulder_width))
+    labels[wide], photo[wide] = Label.LOWER, np.array(TROUSERS) / 255.0
+    body = measure_body(mannequin.person_map, photo)
+    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    assert other is not None
+    row = int(body.point(body.waist.height)[1])
+    assert (other.cover[row - 1] > 0.5).sum() == pytest.approx((labels[row + 8] == Label.LOWER).sum(), rel=0.06)
+
+
+def test_the_rim_that_is_mixed_with_the_old_hem_goes_over_into_them() -> None:
+    share = at_hem(np.ones((1, 20), np.float32), np.arange(20, dtype=np.float32)[None], 300.0)[0]
+    assert share[1] > 0.9
+    assert share[6] == 0.0
 
 
 def test_a_dress_replaces_both() -> None:

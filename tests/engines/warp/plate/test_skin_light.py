@@ -56,7 +56,18 @@ def test_without_seen_skin_the_usual_light_falls() -> None:
     mannequin = draw_mannequin(sleeves="long")
     body = measure_body(mannequin.person_map)
     photo = mannequin.photo.astype(np.float32) / 255.0
-    assert lights_of(photo, body)[Label.LEGS][LEFT] == SkinLight(0.0, USUAL_DEPTH)
+    lights = lights_of(photo, body)[Label.LEGS]
+    assert lights[LEFT].depth == USUAL_DEPTH
+    # The sides that face each other are the darker ones.
+    assert lights[LEFT].tilt == -lights[RIGHT].tilt < 0.0
+
+
+def test_dark_skin_shines_more_than_light_skin() -> None:
+    mannequin = draw_mannequin(sleeves="none", arms="out")
+    body = measure_body(mannequin.person_map)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    dark, light = (lights_of(np.float32(factor) * photo, body)[Label.ARMS][LEFT].gloss for factor in (0.5, 1.1))
+    assert dark > 1.3 * light
 
 
 def test_a_limb_is_dark_at_its_edges_and_never_black() -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from engines.base import Label
-from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.body.model import LEFT, BodyModel, measure_body
 from engines.warp.plate.skin_tone import FALLBACK, skin_tone
 from tests.engines.mannequin import draw_mannequin
 
@@ -47,6 +47,19 @@ def test_red_hands_do_not_redden_the_limbs() -> None:
     ones = np.ones(body.shape, np.float32)
     colour = skin_tone(photo, body, ones).under(ones, whole(body))
     assert hue_of(colour[body.labels == Label.LOWER]) == pytest.approx(hue_of(np.array(BROWN)), abs=3.0)
+
+
+def test_an_arm_beside_a_red_hand_takes_half_of_its_redness() -> None:
+    photo, body = painted()
+    red = (0.62, 0.34, 0.28)
+    photo[body.labels == Label.HANDS] = red
+    # Nothing of the arms is seen.
+    body.labels[body.labels == Label.ARMS] = Label.UPPER
+    ones = np.ones(body.shape, np.float32)
+    colour = skin_tone(photo, body, ones).under(ones, whole(body))
+    x, y = body.arms[LEFT].points(np.array([0.97], np.float32))[0].round().astype(int)
+    hue = hue_of(colour[y - 2 : y + 3, x - 2 : x + 3])
+    assert hue_of(np.array(red)) + 1.0 < hue < hue_of(np.array(BROWN)) - 1.0
 
 
 def test_red_legs_do_not_redden_a_belly() -> None:

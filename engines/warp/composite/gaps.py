@@ -1,0 +1,70 @@
+"""Gaps between the pieces of a garment that in the photo of it hang together: scraps of skin or wall in an armpit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from engines.filling import carried_out
+from engines.garment.regions import BoolMask, closed, dilated, window_of
+from engines.warp.pieces import Drape, Piece
+
+WIDEST = 0.022
+"""Half the width of a gap at most, in shoulder widths."""
+
+LARGEST = 0.004
+"""Its area at most, in squared shoulder widths; what is larger is open."""
+
+OPEN = 0.3
+"""Share of its outline up to which a gap may be open; the corner between a cuff and the body is open by more."""
+
+TOUCHED = 3
+"""Pixels within which a gap touches both pieces."""
+
+WHOLE, REACH = 0.95, 2.5
+"""Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
+
+
+def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
+    """The torso with the gaps between it and the sleeves filled with the colours around them.
+
+    Args:
+        torso: Of the garment.
+        sleeves: As they lie on it.
+        unit: Shoulder width in pixels.
+    """
+    if not sleeves:
+        return torso
+    whole = Drape((torso, *sleeves), {}).alpha > 0.5
+    window = window_of(whole, 1)
+    cloth = whole[window]
+    gaps = closed(cloth, max(1, round(WIDEST * unit))) & ~cloth
+    parts = [piece.alpha[window] > 0.5 for piece in (torso, *sleeves)]
+    gaps = _between(gaps, cloth, parts, LARGEST * unit**2)
+    if not gaps.any():
+        return torso
+    known = torso.alpha[window] > WHOLE
+    values = np.dstack([torso.colour[window], torso.across[window]])
+    carried, weight = carried_out(values, known.astype(np.float32), REACH)
+    # Under the soft edge of what is beside it, too.
+    share = dilated(gaps, 2) & ~known & (weight > 0.005)
+    colour, alpha, across = torso.colour.copy(), torso.alpha.copy(), torso.across.copy()
+    colour[window][share], across[window][share] = carried[share][:, :3], carried[share][:, 3]
+    alpha[window][share] = 1.0
+    return replace(torso, colour=colour, alpha=alpha, across=across)
+
+
+def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float) -> BoolMask:
+    """Those of some gaps that are small, between the first part and another one, and hardly open to a side."""
+    count, numbered, stats, _ = cv2.connectedComponentsWithStats(gaps.astype(np.uint8), connectivity=8)
+    kept = stats[:, cv2.CC_STAT_AREA] <= largest
+    kept[0] = False
+    touched = [np.isin(np.arange(count), numbered[dilated(part, TOUCHED)]) for part in parts]
+    kept &= touched[0] & np.logical_or.reduce(touched[1:])
+    for number in np.flatnonzero(kept):
+        gap = numbered == number
+        around = dilated(gap, 1) & ~gap
+        kept[number] = (around & ~cloth).sum() < OPEN * around.sum()
+    return np.asarray(kept[numbered])

@@ -1,0 +1,142 @@
+"""The new garment and the arms, as they lie on one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import PersonMap
+from engines.garment.regions import BoolMask, dilated, opened
+from engines.warp.body.model import LEFT, RIGHT, BodyModel
+from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, hidden_by_body, under_cuffs
+from engines.warp.composite.gaps import closed_up
+from engines.warp.composite.shading import exposure
+from engines.warp.composite.sharpness import softened
+from engines.warp.pieces import Drape, Piece
+from engines.warp.plate.plate import Plate
+
+MIXED_WITH_OLD = 3
+"""Width of what around the old garment shows a little of it, pixels."""
+
+THINNEST_BODY = 3
+"""Half the width of what hides a sleeve at least, pixels."""
+
+SIDE_NAMES = {LEFT: "left", RIGHT: "right"}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything the compositor looks at.
+
+    Attributes:
+        photo: ``(h, w, 3)`` float32 sRGB, 0 to 1, as it was before this garment.
+        plate: The same without the old garment.
+        person_map: Of the photo.
+        body: Measured from it.
+        old: ``(h, w)`` bool, the old garment.
+        drape: The new one.
+        tucked_into: Whether a top that was put on before it is tucked into it.
+    """
+
+    photo: NDArray[np.float32]
+    plate: Plate
+    person_map: PersonMap
+    body: BodyModel
+    old: BoolMask
+    drape: Drape
+    tucked_into: bool = False
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The new garment and the arms, as they lie on one another.
+
+    Attributes:
+        base: Torso, legs or skirt.
+        sleeves: Without what is behind the body.
+        places: Both arms, by picture side.
+        on_body: ``(h, w)`` cover of ``base``.
+        cover: ``(h, w)`` of the whole garment.
+        bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
+        under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
+    """
+
+    base: tuple[Piece, ...]
+    sleeves: dict[int, Piece]
+    places: dict[int, ArmPlace]
+    on_body: NDArray[np.float32]
+    cover: NDArray[np.float32]
+    bare_arms: NDArray[np.float32]
+    under_cuffs: NDArray[np.float32]
+
+
+def layers_of(scene: Scene, blur: float) -> Layers:
+    """Lay the garment's pieces over one another.
+
+    Args:
+        scene: What there is.
+        blur: From `edge_blur`: how soft edges are in the photo.
+    """
+    body, checks = scene.body, scene.drape.checks
+    exposed = np.float32(exposure(scene.photo, scene.person_map))
+    pieces = [softened(piece, blur, exposed) for piece in scene.drape.pieces]
+    base = tuple(piece for piece in pieces if not piece.name.endswith("sleeve"))
+    places = arm_places(body)
+    on_body = Drape(base, {}).alpha
+    taken_off = dilated(scene.old, MIXED_WITH_OLD)
+    sleeves = {
+        LEFT if piece.name.startswith("left") else RIGHT: _behind_body(piece, body, places, on_body, taken_off)
+        for piece in pieces
+        if piece.name.endswith("sleeve")
+    }
+    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width), *base[1:])
+    on_body = Drape(base, {}).alpha
+    ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
+    covers = {side: piece.alpha for side, piece in sleeves.items()}
+    bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
+    return Layers(
+        base,
+        sleeves,
+        places,
+        on_body,
+        Drape((*base, *sleeves.values()), {}).alpha,
+        bare_arms,
+        under_cuffs(body, places, ends),
+    )
+
+
+def away_from_edges(layers: Layers) -> NDArray[np.float32]:
+    """``(h, w)`` cover of the garment, less where one piece of it ends before another: only cloth is made crisper."""
+    inner = np.maximum(layers.cover - layers.bare_arms, 0)
+    for piece in (*layers.base[1:], *layers.sleeves.values()):
+        inner = np.minimum(inner, np.abs(2 * piece.alpha - 1))
+    return np.asarray(inner, dtype=np.float32)
+
+
+def casting(layers: Layers) -> NDArray[np.float32]:
+    """``(h, w)`` cover of the garment without what lies behind the neck."""
+    cover = layers.cover
+    for piece in layers.base:
+        if piece.behind is not None:
+            cover = np.maximum(cover - piece.behind, 0.0)
+    return cover
+
+
+def _behind_body(
+    sleeve: Piece, body: BodyModel, places: dict[int, ArmPlace], on_body: NDArray[np.float32], taken_off: BoolMask
+) -> Piece:
+    """A sleeve without what hips and trousers in front of its arm hide; on the garment's own torso it lies in front.
+
+    Clothes that are taken off hide nothing any more.
+    """
+    side = LEFT if sleeve.name.startswith("left") else RIGHT
+    hidden = hidden_by_body(body, side, places[side].seen)
+    hidden[taken_off] = 0
+    # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
+    hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)
+    if not hidden.any():
+        return sleeve
+    open_share = 1 - hidden * (1 - on_body)
+    return replace(sleeve, colour=sleeve.colour * open_share[..., None], alpha=sleeve.alpha * open_share)

@@ -1,0 +1,68 @@
+"""Thighs raised sideways, as of somebody who sits: the edges of the cloth over and under them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import ease, towards
+from engines.warp.pieces import Reals
+
+GROIN = 0.16
+"""Share of the leg below the crotch over which the torso's direction turns into the leg's."""
+
+RAISED = (0.45, 0.80)
+"""Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
+
+STRAIGHT_THIGH = 0.7
+"""Share of the thigh before the bend of the knee."""
+
+
+def way_of_thigh(body: BodyModel, side: int) -> NDArray[np.float32]:
+    """Unit vector from the crotch's height down the thigh."""
+    root, thigh = body.legs[side].points(np.array([0.0, GROIN], np.float32))
+    return towards(thigh - root)
+
+
+def raised_aside(body: BodyModel, side: int) -> float:
+    """How much a thigh is raised sideways, 0 to 1."""
+    aside = float(way_of_thigh(body, side) @ body.skeleton.right) * side
+    return float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
+
+
+def over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], shares: Reals) -> NDArray[np.float32]:
+    """The outer edge of a leg; over a thigh raised sideways it runs straight from waistband to thigh.
+
+    Args:
+        body: The body.
+        side: Side of the picture.
+        outer: ``(r + n, 2)`` pixels, ``r`` rows above the body's crotch first.
+        shares: ``(n,)`` of the leg, of the rows below.
+    """
+    raised = raised_aside(body, side)
+    last = min(len(outer) - len(shares) + int(np.searchsorted(shares, GROIN)), len(outer) - 1)
+    straight = outer.copy()
+    straight[: last + 1] = np.linspace(outer[0], outer[last], last + 1)
+    return np.asarray(outer * (1.0 - raised) + straight * raised, np.float32)
+
+
+def under_raised_thigh(body: BodyModel, side: int, inner: NDArray[np.float32], shares: Reals) -> NDArray[np.float32]:
+    """The inner edge of a leg; under a thigh raised sideways its rows lie evenly down to the knee.
+
+    They turn there by a right angle, and would do so within a few rows that are drawn out long.
+
+    Args:
+        body: The body.
+        side: Side of the picture.
+        inner: ``(n, 2)`` pixels, from the body's crotch down.
+        shares: ``(n,)`` of the leg.
+    """
+    raised, knee = raised_aside(body, side), int(np.searchsorted(shares, STRAIGHT_THIGH * body.legs[side].bend))
+    if raised == 0.0 or knee < 3:
+        return inner
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(inner[: knee + 1], axis=0), axis=1))])
+    asked = way[-1] * (shares[: knee + 1] - shares[0]) / max(float(shares[knee] - shares[0]), 1e-3)
+    even = inner.copy()
+    even[: knee + 1] = np.stack([np.interp(asked, way, inner[: knee + 1, k]) for k in range(2)], axis=1)
+    return np.asarray(inner * (1.0 - raised) + even * raised, np.float32)

@@ -1,0 +1,253 @@
+"""The upper edge of a shoe that a trouser leg hid: continued around the bare ankle that goes into it.
+
+Where trousers fall on a shoe the photo shows it without its opening, cut off along their hem. A bare ankle set on that
+cut looks like a post: the instep rises to the opening, which lies around the ankle and before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from engines.base import Label
+from engines.channels import brightness
+from engines.filling import push_pull
+from engines.garment.regions import BoolMask, eroded
+from engines.warp.body.bare_parts import BarePart
+from engines.warp.body.into_shoe import shoe_opening
+from engines.warp.body.limbs import Limb
+
+HIGH = 0.075
+"""How far above its seen upper edge a shoe opens around the ankle, in shoulder widths."""
+
+TONGUE, STAND_OFF = 0.40, 0.006
+"""How much higher the tongue before the ankle is than the sides, over half the ankle's width, and how far the opening
+stands off the ankle, in shoulder widths."""
+
+HIDDEN_BY, MOSTLY = 5, 0.6
+"""Pixels above a shoe's edge that are old cloth where its opening is hidden, and share of the edge for which that has
+to be so."""
+
+CUT_WITHIN = 0.16
+"""How far beside and above the opening its cut edge is followed, in shoulder widths."""
+
+LEARNT, SHADED, CUT = 0.075, 0.022, 2
+"""Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
+widths, and pixels below the cut edge that carry the hem's colour."""
+
+ROUND, LINING, LINING_WIDTH = 0.12, 0.10, 0.006
+"""How much darker the shoe is at both sides of the ankle, and along its opening, and the width of that line in shoulder
+widths."""
+
+LIT, LIT_PERCENTILE = 0.85, 75.0
+"""Least brightness of what goes on, over that percentile of the strip."""
+
+HEEL = 0.05
+"""How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
+
+LEVELLED = 0.010
+"""Standard deviation over which the cut edge is levelled, in shoulder widths."""
+
+SKIN_LIKE = 0.07
+"""Largest difference from skin of equal brightness of what is no shoe but a bare foot."""
+
+LEAST_ANKLE = 0.002
+"""Area of a seen ankle, in squared shoulder widths."""
+
+LEAST_STRIP = 40
+"""Pixels of shoe from which its colour is known."""
+
+
+@dataclass(frozen=True)
+class ShoeCollar:
+    """What is continued of one shoe.
+
+    Attributes:
+        window: Rows and columns of the picture that it lies in.
+        colour: ``(h, w, 3)`` of the window, float32 sRGB, 0 to 1.
+        over: ``(h, w)``, how far it lies over the ankle, 0 to 1.
+        cover: ``(h, w)``, where it is drawn, 0 to 1.
+        beside: ``(h, w)``, where beside the shoe no ankle stands out any more.
+    """
+
+    window: tuple[slice, slice]
+    colour: NDArray[np.float32]
+    over: NDArray[np.float32]
+    cover: NDArray[np.float32]
+    beside: BoolMask
+
+
+def shoe_collar(
+    photo: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    leg: Limb,
+    *,
+    cloth: BoolMask,
+    seen: BoolMask,
+    bare: BarePart,
+    skin: NDArray[np.float32],
+    unit: float,
+) -> ShoeCollar | None:
+    """Continue a shoe up to its opening; None where that is seen, or where there is no shoe.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        labels: ``(height, width)`` of `Label`.
+        leg: The leg in the photo.
+        cloth: ``(height, width)``, the old garment that hid the opening.
+        seen: ``(height, width)``, skin of legs that the photo shows.
+        bare: The same leg, as it is drawn.
+        skin: ``(height, width, 3)``, its skin.
+        unit: Shoulder width in pixels.
+    """
+    opening = shoe_opening(labels, leg, unit)
+    if opening is None or _is_seen(opening, seen, unit):
+        return None
+    row, high, below = round(opening[2]), max(3, round(HIGH * unit)), max(4, round(LEARNT * unit))
+    cut = _cut_edge(labels, cloth, opening, unit)
+    top = row - high
+    if cut is None or top < high or row + 3 * below >= len(labels):
+        return None
+    left, right, edge = cut
+    ankle = np.flatnonzero(bare.on[top, max(0, left - high) : right + high]) + max(0, left - high)
+    if not len(ankle):
+        return None
+    stand_off = max(1, round(STAND_OFF * unit))
+    first, last = int(ankle[0]) - stand_off, int(ankle[-1]) + stand_off
+    begin, end = max(0, min(left, first) - high), min(labels.shape[1], max(right, last) + high)
+    window = (slice(top - high, row + 3 * below), slice(begin, end))
+    edge = edge[begin:end] - window[0].start
+    strip = _strip(photo[window], labels[window], edge, below, unit)
+    if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
+        return None
+    at = (first - begin, last - begin, top - window[0].start)
+    line, level = _outline(edge, (left - begin, right - begin), at, max(LEVELLED * unit, 1.0))
+    columns = np.arange(end - begin)
+    outside = (columns < left - begin) | (columns > right - begin)
+    shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
+    # Behind the cut a heel may come up less high than its middle.
+    heel = HEEL * unit
+    level = np.where(outside | (shoe > level + heel), level, np.maximum(level, shoe)).astype(np.float32)
+    lines = line, level
+    beside = outside & (np.arange(window[0].stop - window[0].start)[:, None] > lines[1])
+    colour, over, cover = _drawn(photo[window], strip, lines, at, unit)
+    # What is seen of the shoe stays, but for the rim that is mixed with the hem.
+    cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
+    return ShoeCollar(window, colour, over, cover, beside)
+
+
+def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
+    """Whether the photo shows an ankle going into a shoe."""
+    left, right, row = (round(value) for value in opening)
+    reach = round(CUT_WITHIN * unit)
+    near = seen[max(0, row - reach) : row + reach, max(0, left - reach // 2) : right + reach // 2]
+    return bool(near.sum() > LEAST_ANKLE * unit * unit)
+
+
+def _cut_edge(
+    labels: NDArray[np.uint8], cloth: BoolMask, opening: tuple[float, float, float], unit: float
+) -> tuple[int, int, NDArray[np.float32]] | None:
+    """Along which columns a hem cut a shoe off, first and last, and the row of that cut in every column of the picture.
+
+    None where no hem lies on the shoe.
+
+    Args:
+        labels: ``(height, width)`` of `Label`.
+        cloth: ``(height, width)``, the old garment.
+        opening: Left and right end and row of the shoe's upper edge.
+        unit: Shoulder width in pixels.
+    """
+    reach, row = round(CUT_WITHIN * unit), round(opening[2])
+    begin, end = max(0, round(opening[0]) - reach), min(labels.shape[1], round(opening[1]) + reach)
+    rows = slice(max(0, row - reach), row + reach)
+    shoe = labels[rows, begin:end] == Label.FEET
+    tops = np.argmax(shoe, axis=0) + rows.start
+    above = np.maximum(tops - np.arange(1, HIDDEN_BY + 1)[:, None], 0)
+    met = shoe.any(axis=0) & cloth[above, np.arange(begin, end)].any(axis=0)
+    # Laces and eyelets leave gaps.
+    numbered, _ = ndimage.label(ndimage.binary_closing(np.pad(met, reach), iterations=max(1, reach // 4))[reach:-reach])
+    within = slice(round(opening[0]) - begin, max(round(opening[1]) - begin, round(opening[0]) - begin + 1))
+    most = int(np.bincount(numbered[within], minlength=1)[1:].argmax()) + 1 if numbered[within].any() else 0
+    if not most or met[within].mean() < MOSTLY:
+        return None
+    columns = np.flatnonzero(numbered == most)
+    known = columns[met[columns]]
+    level = ndimage.median_filter(tops[known].astype(np.float64), 5, mode="nearest")
+    edge = np.interp(np.arange(labels.shape[1]), known + begin, level).astype(np.float32)
+    return int(columns[0]) + begin, int(columns[-1]) + begin, edge
+
+
+def _strip(
+    photo: NDArray[np.float32], labels: NDArray[np.uint8], edge: NDArray[np.float32], below: int, unit: float
+) -> BoolMask:
+    """``(h, w)``, the part of the shoe whose colours go on: right below its cut edge."""
+    depth = np.arange(len(labels), dtype=np.float32)[:, None] - edge
+    strip = eroded(labels == Label.FEET, 1) & (depth > SHADED * unit) & (depth < below)
+    if not strip.any():
+        return np.asarray(strip)
+    light = brightness(photo)
+    # Its folds, seams and the shadows of its laces do not go on.
+    return np.asarray(strip & (light > LIT * np.percentile(light[strip], LIT_PERCENTILE)))
+
+
+def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
+    """Whether what stands below a leg is a bare foot."""
+    one, other = (np.median(pixels, axis=0) for pixels in (shoe, skin))
+    return bool(np.abs(one / max(float(one.mean()), 0.05) - other / max(float(other.mean()), 0.05)).max() < SKIN_LIKE)
+
+
+def _outline(
+    edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], smooth: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Rows between which the shoe is continued in each column: its opening, and the cut edge of what is seen.
+
+    From the ends of the cut the shoe leads up to both sides of the ankle; before it the opening is a shallow curve.
+    """
+    first, last, top = ankle
+    columns = np.arange(len(edge), dtype=np.float32)
+    middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
+    line = np.full(len(edge), float(top))
+    level = ndimage.gaussian_filter1d(edge, smooth, mode="nearest") + CUT
+    for end, side, way in ((between[0], first, 1.0), (between[1], last, -1.0)):
+        foot = float(edge[int(np.clip(end, 0, len(edge) - 1))])
+        # Where the instep is seen higher up than that, the tongue goes over into it.
+        sides = top + min(TONGUE * half, foot - top)
+        own = (middle - columns) * way > 0.0
+        line[own] = (top + (sides - top) * np.clip((columns - middle) / half, -1.0, 1.0) ** 2)[own]
+        # How far each column lies from the end of the cut towards the ankle, as a share.
+        share = np.clip((columns - end) / (side - end if side != end else way), 0.0, 1.0)
+        if (side - end) * way > 0.0:
+            # The instep is hollow where it comes up to the ankle.
+            line = np.where((side - columns) * way > 0.0, foot + (sides - foot) * share**1.25, line)
+            level = np.where(own, level + CUT * (np.minimum(2.0 * share, 1.0) - 1.0), level)
+        else:
+            level = np.where((end - columns) * way > 0.0, foot + (sides - foot) * share, level)
+        level = np.where(min(side * way, end * way) - columns * way > 0.0, line - 2.0, level)
+    return line.astype(np.float32), np.asarray(level, np.float32)
+
+
+def _drawn(
+    photo: NDArray[np.float32],
+    strip: BoolMask,
+    lines: tuple[NDArray[np.float32], NDArray[np.float32]],
+    ankle: tuple[int, int, int],
+    unit: float,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Colour of the continued shoe in its window, what of it lies over the ankle, and its cover."""
+    (first, last, _), (line, level) = ankle, lines
+    drawn = np.flatnonzero(line < level)
+    outer = (drawn[0], drawn[-1]) if len(drawn) else (first, last)
+    rows, columns = np.arange(len(photo), dtype=np.float32)[:, None], np.arange(len(line), dtype=np.float32)
+    depth = rows - line
+    over = np.clip(depth + 0.5, 0.0, 1.0) * ((columns >= outer[0]) & (columns <= outer[1]))
+    middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
+    shade = 1.0 - ROUND * np.exp(-(((np.abs(columns - middle) / half - 1.0) / 0.3) ** 2))
+    shade = shade * (1.0 - LINING * np.exp(-np.maximum(depth, 0.0) / max(LINING_WIDTH * unit, 0.8)))
+    colour = push_pull(photo, strip.astype(np.float32)) * shade[..., None]
+    over, inside = (cv2.GaussianBlur(part.astype(np.float32), (0, 0), 0.7) for part in (over, rows < level))
+    colour = np.clip(colour, 0.0, 1.0).astype(np.float32)
+    return colour, np.asarray(over, np.float32), np.asarray(over * inside, np.float32)

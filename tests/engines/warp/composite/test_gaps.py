@@ -1,0 +1,42 @@
+"""Scraps between torso and sleeve are closed; the corner under a cuff and what is wide stay open."""
+
+import numpy as np
+
+from engines.warp.composite.gaps import closed_up
+from engines.warp.pieces import Piece
+
+UNIT = 200.0
+
+
+def piece(name: str, rows: slice, columns: slice) -> Piece:
+    alpha = np.zeros((200, 200), np.float32)
+    alpha[rows, columns] = 1
+    return Piece(name, np.array([0.2, 0.5, 0.3], np.float32) * alpha[..., None], alpha, np.zeros_like(alpha))
+
+
+def torso_with(hole: tuple[slice, slice]) -> Piece:
+    torso = piece("torso", slice(20, 180), slice(20, 120))
+    torso.alpha[hole] = 0
+    torso.colour[hole] = 0
+    return torso
+
+
+def test_a_gap_in_the_armpit_is_filled_with_the_cloth_around_it() -> None:
+    hole = (slice(60, 80), slice(115, 120))
+    mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
+    assert mended.alpha[hole].min() == 1
+    assert np.abs(mended.colour[hole] - [0.2, 0.5, 0.3]).max() < 0.02
+
+
+def test_the_corner_between_cuff_and_body_stays_open() -> None:
+    torso, sleeve = (
+        piece("torso", slice(20, 180), slice(20, 120)),
+        piece("left_sleeve", slice(30, 110), slice(120, 170)),
+    )
+    assert closed_up(torso, [sleeve], UNIT) is torso
+
+
+def test_a_wide_opening_stays() -> None:
+    hole = (slice(50, 90), slice(100, 120))
+    mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
+    assert mended.alpha[hole].max() == 0

@@ -1,0 +1,19 @@
+"""Bare skin stays within the outline of the person, whose dents are those of its clothes."""
+
+import numpy as np
+
+from engines.warp.body.model import measure_body
+from engines.warp.plate.skin_room import skin_room
+from tests.engines.mannequin import draw_mannequin
+
+
+def test_a_waist_has_no_dent_where_a_top_bulged_over_it() -> None:
+    body = measure_body(draw_mannequin(arms="out").person_map)
+    worn = (np.abs(body.laterals) < 0.35).astype(np.float32)
+    x, y = body.point(0.8, 0.35 * body.shoulder_width).round().astype(int)
+    size = round(0.015 * body.shoulder_width)
+    worn[y - size : y + size, x - 4 * size :] = 0.0
+    room = skin_room(worn, body)
+    assert room[y, x - 3 * size] == 1.0
+    # It does not become wider than it was.
+    assert not room[(np.abs(body.laterals) > 0.37) & (body.heights < body.crotch_height)].any()
