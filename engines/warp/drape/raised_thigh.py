@@ -58,7 +58,9 @@ def under_raised_thigh(body: BodyModel, side: int, inner: NDArray[np.float32], s
         inner: ``(n, 2)`` pixels, from the body's crotch down.
         shares: ``(n,)`` of the leg.
     """
-    raised, knee = raised_aside(body, side), int(np.searchsorted(shares, STRAIGHT_THIGH * body.legs[side].bend))
+    raised = raised_aside(body, side)
+    # Shorts end before the knee.
+    knee = min(int(np.searchsorted(shares, STRAIGHT_THIGH * body.legs[side].bend)), len(shares) - 1)
     if raised == 0.0 or knee < 3:
         return inner
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(inner[: knee + 1], axis=0), axis=1))])

@@ -97,18 +97,32 @@ def test_trousers_come_out_narrower_than_the_top_that_hangs_over_them(width: flo
         assert (reach[below][:8] < 0.97 * top).all()
 
 
-def test_rows_under_a_raised_thigh_lie_evenly() -> None:
+@pytest.fixture
+def raised_aside() -> BodyModel:
+    """Somebody with the left of the picture's thighs raised sideways."""
     person = draw_mannequin(960, 760).person_map
     unit = measure_body(person).shoulder_width
     landmarks = person.landmarks.copy()
     knee = landmarks[Landmark.RIGHT_HIP, :2] + unit * np.array([-1.2, 0.15])
     landmarks[Landmark.RIGHT_KNEE, :2], landmarks[Landmark.RIGHT_ANKLE, :2] = knee, knee + unit * np.array([0, 1.3])
-    body = measure_body(replace(person, landmarks=landmarks))
-    laid = outline_of_leg(body, LEFT, rows_of(body, 0.5))
+    return measure_body(replace(person, landmarks=landmarks))
+
+
+def test_rows_under_a_raised_thigh_lie_evenly(raised_aside: BodyModel) -> None:
+    laid = outline_of_leg(raised_aside, LEFT, rows_of(raised_aside, 0.5))
     shares = np.linspace(0.0, 1.05, LEG)
-    thigh = laid.inner[RISE:][shares < 0.6 * body.legs[LEFT].bend]
+    thigh = laid.inner[RISE:][shares < 0.6 * raised_aside.legs[LEFT].bend]
     steps = np.linalg.norm(np.diff(thigh, axis=0), axis=1)
     assert steps.max() < 1.8 * np.median(steps)
+
+
+def test_shorts_over_a_raised_thigh_end_before_the_knee(raised_aside: BodyModel) -> None:
+    rows = rows_of(raised_aside, 0.5)
+    short = replace(rows, shares=rows.shares * 0.25, end=0.25, short=True)
+    laid = outline_of_leg(raised_aside, LEFT, short)
+    assert np.isfinite(laid.inner).all()
+    knee = raised_aside.legs[LEFT].points(np.array([raised_aside.legs[LEFT].bend], np.float32))[0]
+    assert np.linalg.norm(laid.inner - knee, axis=1).min() > 0.2 * raised_aside.shoulder_width
 
 
 def test_above_its_own_crotch_cloth_is_one(body: BodyModel) -> None:
