@@ -156,9 +156,9 @@ def _blended(
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
     window = window_of(piece.alpha > 0)
     alpha = piece.alpha[window][..., None]
-    shaded = np.minimum(piece.colour[window] * factor[window][..., None], alpha)
+    cloth = np.minimum(shaded(piece.colour[window], factor[window]), alpha)
     laid = picture.copy()
-    laid[window] = picture[window] * (1 - alpha) + shaded
+    laid[window] = picture[window] * (1 - alpha) + cloth
     return laid
 
 

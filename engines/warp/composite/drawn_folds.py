@@ -17,7 +17,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import towards
 from engines.warp.composite.fold_strokes import Fold, drawn
 
-DEEPER_ON_TORSO, DEEPER_ON_ARM, DEEPER_ON_LEG = 1.4, 1.8, 1.6
+DEEPER_ON_TORSO, DEEPER_ON_ARM, DEEPER_ON_LEG = 1.15, 1.5, 1.5
 """By how much folds are deeper than the tables say."""
 
 

@@ -27,15 +27,15 @@ REDUCTION = 2
 LOWERED = 0.8
 """How far below a cover its wide shadow lies, over its reach."""
 
-WARM = (0.80, 1.04, 1.16)
-"""Powers of a shadow in red, green and blue on surfaces as warm as skin, which light themselves: a grey shadow looks
-like soot there."""
+OWN_LIGHT = 0.75
+"""How much of a shadow is lit by the surface itself, which throws its own colour into it: a grey shadow looks like soot
+on skin and like dirt on cloth."""
+
+POWERS = (0.7, 1.3)
+"""Least and largest power of a shadow in a channel."""
 
 NOTICED = 0.985
 """Factor of a shadow from which on its colour is seen."""
-
-WARMTH = 3.0
-"""Share by which red is above blue over which that comes in, its inverse."""
 
 TIGHT_REACH, TIGHT_SHARE = 0.35, 0.4
 """Where cloth touches, the shadow is darkest within this share of its reach, by this share of its depth."""
@@ -64,19 +64,19 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
 
 
-def shaded(picture: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The picture in a shadow, whose colour is that of the light that a warm surface throws on itself.
+def shaded(surface: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A surface in a shadow, whose colour is that of the light that the surface throws on itself.
 
     Args:
-        picture: ``(h, w, 3)`` float32, 0 to 1.
-        shadow: ``(h, w)`` factor, above 0.
+        surface: ``(h, w, 3)`` float32, 0 to 1, premultiplied or not.
+        shadow: ``(h, w)`` factor, above 0; where it is above 1 it is light.
     """
-    darkened = picture * shadow[..., None]
+    darkened = surface * shadow[..., None]
     places = np.nonzero(shadow < NOTICED)
-    surface, depth = picture[places], np.log(np.maximum(shadow[places], 1e-3))
-    warm = np.clip(WARMTH * (surface[:, 0] - surface[:, 2]) / np.maximum(surface[:, 0], 0.05), 0, 1)
-    powers = 1 + warm[:, None] * (np.array(WARM, np.float32) - 1)
-    darkened[places] = surface * np.exp(depth[:, None] * powers)
+    colours, depth = surface[places], np.log(np.maximum(shadow[places], 1e-3))
+    mean = colours.mean(axis=1, keepdims=True)
+    powers = np.clip(1.0 + OWN_LIGHT * (mean - colours) / np.maximum(mean, 1e-3), *POWERS)
+    darkened[places] = colours * np.exp(depth[:, None] * powers)
     return np.asarray(darkened, dtype=np.float32)
 
 

@@ -115,6 +115,17 @@ def test_a_shadow_on_skin_is_warm_and_on_grey_cloth_grey() -> None:
     assert np.array_equal(shaded(surfaces, np.ones((1, 2), np.float32)), surfaces)
 
 
+@pytest.mark.parametrize("colour", [(0.1, 0.2, 0.6), (0.6, 0.45, 0.3), (0.0, 0.6, 0.45)])
+def test_coloured_cloth_keeps_its_colour_in_the_shade(colour: tuple[float, float, float]) -> None:
+    surface = np.array([[colour]], np.float32)
+    (shade,) = shaded(surface, np.full((1, 1), 0.6, np.float32))[0]
+    assert shade.mean() == pytest.approx(0.6 * np.mean(colour), rel=0.15)
+    assert np.ptp(shade) / shade.max() >= np.ptp(colour) / max(colour)
+    assert shade[np.argmax(colour)] > 0.62 * max(colour)
+    (lit,) = shaded(surface, np.full((1, 1), 1.2, np.float32))[0]
+    assert lit == pytest.approx(1.2 * surface[0, 0])
+
+
 def test_shading_is_held_within_bounds() -> None:
     wild = np.random.default_rng(0).uniform(0, 3, (80, 80)).astype(np.float32)
     for lightness, brightest in ((0.8, BRIGHTEST), (0.0, BRIGHTEST_BLACK)):
