@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.access.keys import KeyDigester
@@ -45,19 +45,10 @@ def trial_plan(plans: PlanBook) -> str | None:
 
 async def find_credentials(session: AsyncSession, *, email: str) -> Credentials | None:
     """What belongs to an address, in the spelling of `domain.entrance.email_addresses.spelling`."""
-    return await _credentials(session, Account.email == email)
-
-
-async def credentials_of(session: AsyncSession, *, account_id: uuid.UUID) -> Credentials | None:
-    """What belongs to an account."""
-    return await _credentials(session, Account.id == account_id)
-
-
-async def _credentials(session: AsyncSession, which: ColumnElement[bool]) -> Credentials | None:
     found = await session.execute(
         select(Account.id, Login.password_hash, Login.verified_at)
         .join(Login, Login.account_id == Account.id)
-        .where(which, Account.erased_at.is_(None))
+        .where(Account.email == email, Account.erased_at.is_(None))
     )
     row = found.one_or_none()
     return None if row is None else Credentials(row.id, row.password_hash, row.verified_at is not None)
