@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -184,11 +184,8 @@ async def delete_over(session: AsyncSession, *, now: datetime) -> int:
     return await _end(session, or_(idle, LoginSession.created_at <= now - LONGEST_SESSION))
 
 
-async def _end(session: AsyncSession, *which: object) -> int:
+async def _end(session: AsyncSession, *which: ColumnElement[bool]) -> int:
     ended = await session.scalars(
-        delete(LoginSession)
-        .where(*which)  # type: ignore[arg-type]  # conditions of any kind
-        .returning(LoginSession.id)
-        .execution_options(synchronize_session=False)
+        delete(LoginSession).where(*which).returning(LoginSession.id).execution_options(synchronize_session=False)
     )
     return len(ended.all())

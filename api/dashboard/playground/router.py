@@ -33,7 +33,7 @@ from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
 from domain.jobs import job_history, jobs
 from domain.products import products
-from domain.tables import Product
+from domain.tables import Job, Product
 from engines.garment_kinds import GarmentKind
 from workflows.contracts import MAX_GARMENTS
 
@@ -153,11 +153,16 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
     )
 
 
-async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dict[str, Any]:
+async def _job(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> Job:
     identifier = uuid.UUID(job_id)
     job = await parts.database.read(lambda session: jobs.find_job(session, job_id=identifier, account_id=account_id))
     if job is None:
         raise TryOnError("job_not_found")
+    return job
+
+
+async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dict[str, Any]:
+    job = await _job(parts, account_id, job_id)
     garments = len(job.workflow_input.get("garments", ()))
     stage = await stage_of(parts.temporal, str(job.id), garments)
     return {
@@ -171,9 +176,7 @@ async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dic
 
 async def _hints_not_followed(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> list[str]:
     """By the names of the fields."""
-    identifier = uuid.UUID(job_id)
-    job = await parts.database.read(lambda session: jobs.find_job(session, job_id=identifier, account_id=account_id))
-    report = in_words.report_of(job) if job else None
+    report = in_words.report_of(await _job(parts, account_id, job_id))
     return [in_words.hint_name(name) for name in report.hints_not_applied] if report else []
 
 
