@@ -55,6 +55,7 @@ class BookkeepingActivities:
                 session,
                 job_id=uuid.UUID(request.job_id),
                 error_code=request.error_code,
+                error_advice=request.error_advice,
                 keep=self._result_ttl,
                 now=datetime.now(UTC),
             )

@@ -12,6 +12,7 @@ from activities.picture_metrics import count_refused_picture
 from engines.base import EngineError
 from imaging.errors import ImageError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+from workflows.contracts import LONGEST_SENTENCE
 
 LONGEST_MESSAGE = 500
 """Characters of an exception's text that go into a history."""
@@ -21,14 +22,21 @@ STORE_AWAY = timedelta(seconds=6)
 but not within the second and a half that the three attempts of a download would take by themselves."""
 
 
-def failure(code: str, detail: str, *, retryable: bool = False, field: str | None = None) -> ApplicationError:
-    """An error of the catalogue as Temporal carries it: the code is its type, the field to blame its detail.
+def failure(code: str, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
+    """An error of the catalogue as Temporal carries it: the code is its type.
 
     Expected ones are marked benign, so that they do not look like faults in logs and metrics.
+
+    Args:
+        code: Of the catalogue.
+        detail: For whoever reads the history.
+        retryable: Whether Temporal tries the step again.
+        about: What the caller has to be told besides the code, as the error's one detail: in a product's steps the
+            field to blame, in a job's the advice for whoever chose the pictures.
     """
     return ApplicationError(
         detail[:LONGEST_MESSAGE],
-        *([] if field is None else [field]),
+        *([about[:LONGEST_SENTENCE]] if about else []),
         type=code,
         non_retryable=not retryable,
         category=ApplicationErrorCategory.BENIGN,
@@ -44,7 +52,8 @@ def expected_failures() -> Iterator[None]:
         retryable = isinstance(error, ImageError) and error.retryable
         if isinstance(error, ImageError):
             count_refused_picture(error)
-        raise failure(error.code, str(error), retryable=retryable) from error
+        advice = error.advice if isinstance(error, EngineError) else ""
+        raise failure(error.code, str(error), retryable=retryable, about=advice) from error
     except ObjectMissingError as error:
         # The inputs of a job that ended meanwhile are deleted; trying again cannot bring them back.
         raise failure("generation_failed", f"missing object: {error}") from error

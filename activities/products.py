@@ -148,7 +148,7 @@ class ProductActivities:
             return await asyncio.to_thread(garment_png, data, self._limits, remote=source.stored is None)
         except ImageError as error:
             count_refused_picture(error)
-            raise failure(error.code, str(error), retryable=error.retryable, field=source.field) from error
+            raise failure(error.code, str(error), retryable=error.retryable, about=source.field) from error
 
     async def _stored(self, request: CopyPicturesInput, side: str, png: bytes | None) -> ObjectRef | None:
         if png is None:

@@ -63,6 +63,7 @@ def errors() -> str:
         'Every 4xx and 5xx answer has the body `{"error": "…"}`, whose sentence is safe to show to an end user and may',
         "name the field that was wrong, and the header `X-Error-Code` with one of the codes below. Codes without a",
         "status are found out after a job was accepted: the poll answers 200 with `status: failed`, nothing is billed.",
+        "What its sentence advises may be more exact than here, where the engine knows what is wrong with the photo.",
         "",
         "| Code | Status | Who can mend it | Worth a retry | Sentence |",
         "|---|---|---|---|---|",

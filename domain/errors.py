@@ -1,7 +1,8 @@
 """Every way the service can say no, in one catalogue. ``docs/errors.md`` is generated from it.
 
 HTTP answers carry the status, the sentence as ``{error}`` and the code as ``X-Error-Code``; a job that fails after
-it was accepted carries the code on its row and the sentence in the poll. Nothing ever branches on a sentence.
+it was accepted carries the code, and advice where there is better than the catalogue's, on its row, and the sentence
+in the poll. Nothing ever branches on a sentence.
 """
 
 from __future__ import annotations
@@ -29,13 +30,24 @@ class ErrorEntry:
         status: HTTP status, or ``None`` for what is only found out after a job was accepted.
         audience: Who can mend it.
         retryable: Whether the same call may succeed later.
-        sentence: Safe to show to an end user; holds no internals.
+        problem: What is wrong. Safe to show to an end user; holds no internals.
+        advice: What to do about it, as safe; what found the error may know better advice.
     """
 
     status: int | None
     audience: Audience
     retryable: bool
-    sentence: str
+    problem: str
+    advice: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What an end user reads."""
+        return self.advised()
+
+    def advised(self, advice: str | None = None) -> str:
+        """What an end user reads, with this advice in place of the entry's own."""
+        return f"{self.problem} {advice or self.advice}".rstrip()
 
 
 CALLER, SHOPPER, OPERATOR = Audience.CALLER, Audience.SHOPPER, Audience.OPERATOR
@@ -103,22 +115,23 @@ CATALOGUE: dict[str, ErrorEntry] = {
         None, CALLER, False, "The garment address does not hold a JPEG, PNG or WebP picture that can be used."
     ),
     "person_not_found": ErrorEntry(
-        None, SHOPPER, False, "No person was found in the photo. Use a photo that shows you from the front."
+        None, SHOPPER, False, "No person was found in the photo.", "Use a photo that shows you from the front."
     ),
     "several_people": ErrorEntry(
-        None, SHOPPER, False, "There are several people in the photo. Use a photo that shows only you."
+        None, SHOPPER, False, "There are several people in the photo.", "Use a photo that shows only you."
     ),
     "pose_not_usable": ErrorEntry(
         None,
         SHOPPER,
         False,
-        "The pose in the photo cannot be used. Stand facing the camera with your arms a little away from your body.",
+        "The pose in the photo cannot be used.",
+        "Stand facing the camera with your arms a little away from your body.",
     ),
     "garment_not_recognised": ErrorEntry(
-        None, SHOPPER, False, "The garment could not be recognised. Use a picture of it alone on a plain background."
+        None, SHOPPER, False, "The garment could not be recognised.", "Use a picture of it alone on a plain background."
     ),
     "result_not_usable": ErrorEntry(
-        None, SHOPPER, True, "No good picture came out. Try again, or use another photo of you or of the garment."
+        None, SHOPPER, True, "No good picture came out.", "Try again, or use another photo of you or of the garment."
     ),
     "timed_out": ErrorEntry(None, OPERATOR, True, "The picture took too long to make. Please try again."),
     "cancelled": ErrorEntry(None, OPERATOR, True, "The generation was cancelled."),
@@ -148,6 +161,11 @@ class TryOnError(Exception):
         super().__init__(f"{code}: {self.sentence}")
 
 
-def sentence_of(code: str) -> str:
-    """The end user's sentence for a failed job; an unknown code reads like any fault of ours."""
-    return CATALOGUE.get(code, CATALOGUE["generation_failed"]).sentence
+def sentence_of(code: str, advice: str | None = None) -> str:
+    """The end user's sentence for a failed job; an unknown code reads like any fault of ours.
+
+    Args:
+        code: Why it failed.
+        advice: What found the error knows better than the catalogue; as safe to show.
+    """
+    return CATALOGUE.get(code, CATALOGUE["generation_failed"]).advised(advice)

@@ -8,11 +8,19 @@ class EngineError(Exception):
 
     Attributes:
         code: An entry of the error catalogue, e.g. ``person_not_found``.
+        advice: What whoever chose the pictures can do about it, as a sentence of at most 200 characters that is safe to
+            show and holds no internals; empty where nothing is better than what the catalogue says.
+
+    Args:
+        code: As above.
+        detail: What was found, for whoever looks into it.
+        advice: As above.
     """
 
-    def __init__(self, code: str, detail: str = "") -> None:
-        super().__init__(detail or code)
+    def __init__(self, code: str, detail: str = "", *, advice: str = "") -> None:
+        super().__init__(f"{detail} {advice}".strip() or code)
         self.code = code
+        self.advice = advice
 
 
 class EngineUnavailable(Exception):

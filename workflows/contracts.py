@@ -20,7 +20,8 @@ from workflows.queues import INTERACTIVE_PRIORITY
 Identifier = Annotated[str, Field(min_length=1, max_length=64)]
 Url = Annotated[str, Field(max_length=2048)]
 Hint = Annotated[str, Field(max_length=64)]
-Sentence = Annotated[str, Field(max_length=200)]
+LONGEST_SENTENCE = 200
+Sentence = Annotated[str, Field(max_length=LONGEST_SENTENCE)]
 Category = Literal["upper_body", "lower_body", "full_body"]
 MAX_GARMENTS = 4
 
@@ -220,10 +221,16 @@ class SettleInput(Contract):
 
 
 class ReleaseInput(Contract):
-    """End the job without a picture."""
+    """End the job without a picture.
+
+    Attributes:
+        error_code: The catalogue's code of the reason.
+        error_advice: What whoever chose the pictures can do about it, where a step knew better than the catalogue.
+    """
 
     job_id: Identifier
     error_code: Identifier
+    error_advice: Sentence | None = None
 
 
 class CleanUpInput(Contract):

@@ -15,6 +15,7 @@ with workflow.unsafe.imports_passed_through():
 
     from workflows import steps
     from workflows.contracts import (
+        LONGEST_SENTENCE,
         CleanUpInput,
         FetchedGarment,
         FetchGarmentInput,
@@ -47,6 +48,14 @@ def error_code_of(error: BaseException) -> str:
     return "generation_failed"
 
 
+def error_advice_of(error: BaseException) -> str | None:
+    """What the step that failed would tell whoever chose the pictures, if anything; `activities.failures` put it in."""
+    cause = error.cause if isinstance(error, ActivityError) else error
+    if isinstance(cause, ApplicationError) and cause.details and isinstance(cause.details[0], str):
+        return cause.details[0][:LONGEST_SENTENCE]
+    return None
+
+
 def _gpu_budget(job: TryOnInput) -> timedelta | None:
     """A job that nobody waits for may stand before the device until its deadline; its heartbeats tell that it lives."""
     return None if is_urgent(job.priority) else timedelta(seconds=job.deadline_seconds)
@@ -74,8 +83,10 @@ class TryOnWorkflow:
                 outcome = await self._generate(job)
         except (ActivityError, TimeoutError, asyncio.CancelledError) as error:
             # A deadline shows as the cancellation of whatever step was under way.
-            code = "timed_out" if deadline.expired() else error_code_of(error)
-            outcome = await steps.RELEASE.run(ReleaseInput(job_id=job.job_id, error_code=code), code)
+            late = deadline.expired()
+            code, advice = ("timed_out", None) if late else (error_code_of(error), error_advice_of(error))
+            release = ReleaseInput(job_id=job.job_id, error_code=code, error_advice=advice)
+            outcome = await steps.RELEASE.run(release, code)
         self._error_code = outcome.error_code
         self._enter(outcome.status)
         await self._clean_up(job)

@@ -80,7 +80,7 @@ class JobReader:
             return JobState(job.status)
         if job.status == jobs.FAILED:
             code = job.error_code or ""
-            return JobState(job.status, error=sentence_of(code), error_code=code)
+            return JobState(job.status, error=sentence_of(code, job.error_advice), error_code=code)
         if job.result_key is None or job.generation_ms is None:
             raise TryOnError("job_not_found")
         try:

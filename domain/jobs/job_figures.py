@@ -46,11 +46,12 @@ class Durations:
 
 @dataclass(frozen=True)
 class Failure:
-    """A job that failed, and the code of its reason."""
+    """A job that failed, and why, as in its row."""
 
     job_id: uuid.UUID
     at: datetime
     error_code: str
+    error_advice: str | None
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,12 @@ async def durations_since(session: AsyncSession, *, account_id: uuid.UUID, first
 async def last_failures(session: AsyncSession, *, account_id: uuid.UUID, limit: int) -> Sequence[Failure]:
     """The newest jobs that failed, newest first."""
     rows = await session.execute(
-        select(Job.id, Job.created_at, Job.error_code)
+        select(Job.id, Job.created_at, Job.error_code, Job.error_advice)
         .where(Job.account_id == account_id, Job.status == FAILED, Job.allowance_id.is_not(None))
         .order_by(Job.created_at.desc())
         .limit(limit)
     )
-    return [Failure(row.id, row.created_at, row.error_code or "") for row in rows]
+    return [Failure(row.id, row.created_at, row.error_code or "", row.error_advice) for row in rows]
 
 
 async def first_steps(session: AsyncSession, *, account_id: uuid.UUID) -> FirstSteps:

@@ -220,18 +220,38 @@ async def complete_job(
 
 
 async def fail_job(
-    session: AsyncSession, *, job_id: uuid.UUID, error_code: str, keep: timedelta, now: datetime
+    session: AsyncSession,
+    *,
+    job_id: uuid.UUID,
+    error_code: str,
+    error_advice: str | None = None,
+    keep: timedelta,
+    now: datetime,
 ) -> bool:
     """End an open job without a picture, and release its reservation.
 
-    The reason, a code of the error catalogue, may be polled for as long as ``keep``, or shorter, as in `complete_job`.
+    Args:
+        session: The transaction.
+        job_id: Which.
+        error_code: Why, as a code of the error catalogue.
+        error_advice: What can be done about it, where more is known than the catalogue says.
+        keep: How long the reason may be polled; shorter if its account wants it so.
+        now: When it ended.
 
     Returns:
         Whether this call ended it.
     """
     job = await get_job(session, job_id=job_id)
     expires_at = now + await _kept_for(session, job, keep)
-    return await _end_job(session, job, status=FAILED, finished_at=now, expires_at=expires_at, error_code=error_code)
+    return await _end_job(
+        session,
+        job,
+        status=FAILED,
+        finished_at=now,
+        expires_at=expires_at,
+        error_code=error_code,
+        error_advice=error_advice,
+    )
 
 
 async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:

@@ -62,6 +62,8 @@ class Job(Table):
     report: Mapped[dict[str, Any] | None]
     """Stage timings, hints applied and not applied, checks: what a person asks about a job afterwards."""
     error_code: Mapped[str | None] = mapped_column(String(64))
+    error_advice: Mapped[str | None] = mapped_column(String(200))
+    """What the end user is told to do about it, where the step that failed knew better than the error catalogue."""
 
 
 class IdempotencyKey(Table):

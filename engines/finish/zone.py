@@ -59,7 +59,7 @@ def check_shown(view: View, categories: Iterable[Category]) -> None:
     """
     for category in categories:
         if replaced_by(view, [category]).mean() < LEAST_SHOWN:
-            raise EngineError("pose_not_usable", HOW_TO_BE_SHOWN[category])
+            raise EngineError("pose_not_usable", advice=HOW_TO_BE_SHOWN[category])
 
 
 def changeable(view: View, categories: Iterable[Category]) -> BoolMask:

@@ -25,7 +25,7 @@ from engines.garment.regions import BoolMask, closed, largest, reaching
 from engines.garment.shoulders import find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
-from engines.garment.upper_landmarks import LEAST_SYMMETRY, SHORTEST_SLEEVE, UpperLandmarks
+from engines.garment.upper_landmarks import HOW_TO_BE_LAID, LEAST_SYMMETRY, SHORTEST_SLEEVE, UpperLandmarks
 from engines.garment_kinds import GarmentKind
 
 SIDES = (-1, 1)
@@ -99,7 +99,7 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
     top, bottom = int(filled[0]), int(filled[-1])
     _, symmetry = mirror_axis(mask)
     if symmetry < LEAST_SYMMETRY:
-        raise EngineError("garment_not_recognised", "The garment is not seen from the front, or is folded.")
+        raise EngineError("garment_not_recognised", "The two sides differ too much.", advice=HOW_TO_BE_LAID)
     axis = _torso_axis(mask, top, bottom - top)
     halves = half_masks(closed(mask, 4), axis)
     found = [_sleeve_columns(half, top, bottom - top) for half in halves]

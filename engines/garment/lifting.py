@@ -51,8 +51,8 @@ class Lifter:
                 wearer = self._segmenter.segment(picture, on_step, should_stop)
                 return Lifted(lifted_off_wearer(picture, wearer, category), was_worn=True)
             except EngineError as error:
-                raise EngineError("garment_not_recognised", f"{error} {ASK_FOR_ANOTHER}") from None
+                raise EngineError("garment_not_recognised", str(error), advice=ASK_FOR_ANOTHER) from None
         cloth = cut_out(picture)
         if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
-            raise EngineError("garment_not_recognised", f"Somebody wears the garment. {ASK_FOR_ANOTHER}")
+            raise EngineError("garment_not_recognised", "Somebody wears the garment.", advice=ASK_FOR_ANOTHER)
         return Lifted(cloth if category is Category.LOWER_BODY else without_back_strands(cloth), was_worn=False)

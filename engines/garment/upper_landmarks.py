@@ -20,6 +20,7 @@ from engines.garment.symmetry import half_masks, mirror_axis, outermost
 
 LEAST_SYMMETRY = 0.62
 """Below this overlap of the two halves the cut-out is not a garment seen from the front."""
+HOW_TO_BE_LAID = "Use a picture of it from the front, laid out flat, alone on a plain background."
 
 SHORTEST_SLEEVE = 0.12
 """In torso widths; less is the bulge of an armhole."""
@@ -197,7 +198,7 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
         raise EngineError("garment_not_recognised", "The picture holds no garment.")
     axis, symmetry = mirror_axis(mask)
     if symmetry < LEAST_SYMMETRY:
-        raise EngineError("garment_not_recognised", "The garment is not seen from the front, or is folded.")
+        raise EngineError("garment_not_recognised", "The two sides differ too much.", advice=HOW_TO_BE_LAID)
     reach = _central_runs(mask, axis)
     frame = _measure_frame(mask, reach)
     halves = half_masks(mask, axis)

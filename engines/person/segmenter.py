@@ -151,16 +151,18 @@ def _one_person(networks: _Networks, photo: Picture) -> tuple[Pose, Floats, Face
     """The pose of the one person, the silhouette of all people, and the person's face."""
     found = networks.people.find(photo, _LOWEST_DETECTION)
     if any(_size_of(other) >= _COMPARABLE_SIZE * _size_of(found[0]) for other in found[1:]):
-        raise EngineError("several_people", "Use a photo that shows only you, without others beside or behind you.")
+        raise EngineError(
+            "several_people", advice="Use a photo that shows only you, without others beside or behind you."
+        )
     start = region_of_body(found[0].points[0], found[0].points[1]) if found else None
     pose = find_pose(networks.pose, photo, start)
     if pose.score < _LOWEST_POSE:
-        raise EngineError("person_not_found", _HOW_TO_BE_FOUND)
+        raise EngineError("person_not_found", advice=_HOW_TO_BE_FOUND)
     people = silhouette(networks.selfie, photo, pose)
     face = find_face(networks.face, photo, pose.landmarks)
     # Cups, cats and dresses without a wearer pass for a pose with a silhouette; the detector and the mesh know better.
     if agreement(pose, people) < _LOWEST_AGREEMENT or not (found or face.measured):
-        raise EngineError("person_not_found", _HOW_TO_BE_FOUND)
+        raise EngineError("person_not_found", advice=_HOW_TO_BE_FOUND)
     _check_torso(pose, photo)
     return pose, people, face
 
@@ -177,13 +179,13 @@ def _check_torso(pose: Pose, photo: Picture) -> None:
         margin = 0.05 * max(height, width)
         outside = not (-margin <= x <= width + margin and -margin <= y <= height + margin)
         if visibility < _LOWEST_VISIBILITY or outside:
-            raise EngineError("pose_not_usable", "Both shoulders must be seen: show yourself from head to hips.")
+            raise EngineError("pose_not_usable", advice="Both shoulders must be seen: show yourself from head to hips.")
     shoulders, hips = (
         float(pose.landmarks[pair, 1].mean())
         for pair in ([Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], [Landmark.LEFT_HIP, Landmark.RIGHT_HIP])
     )
     if height - shoulders < _LEAST_TORSO * (hips - shoulders):
-        raise EngineError("pose_not_usable", "Show yourself from head to hips.")
+        raise EngineError("pose_not_usable", advice="Show yourself from head to hips.")
 
 
 def _at_full_size(landmarks: Floats, scale: float) -> Floats:

@@ -63,20 +63,20 @@ def check_pose(person_map: PersonMap, body: BodyModel) -> dict[str, float]:
         "cloth_border": _cloth_border(body),
     }
     if figures["shoulders_seen"] < LEAST_SHOULDER_VISIBILITY:
-        raise EngineError("pose_not_usable", "Both shoulders must be seen: show yourself from head to hips.")
+        raise EngineError("pose_not_usable", advice="Both shoulders must be seen: show yourself from head to hips.")
     if figures["frontality"] < LEAST_FRONTALITY:
-        raise EngineError("pose_not_usable", "Turn towards the camera, so that both shoulders face it.")
+        raise EngineError("pose_not_usable", advice="Turn towards the camera, so that both shoulders face it.")
     if figures["lean"] > MOST_LEAN or float(bone.down[1]) < 0:
-        raise EngineError("pose_not_usable", "Stand or sit upright, and hold the photo the right way up.")
+        raise EngineError("pose_not_usable", advice="Stand or sit upright, and hold the photo the right way up.")
     if figures["torso_shown"] < LEAST_TORSO_SHOWN:
-        raise EngineError("pose_not_usable", "Show yourself from head to hips.")
+        raise EngineError("pose_not_usable", advice="Show yourself from head to hips.")
     if figures["torso_solid"] < LEAST_SOLID:
         raise EngineError(
-            "pose_not_usable", "Stand facing the camera, with nothing in front of you, against a plain wall."
+            "pose_not_usable", advice="Stand facing the camera, with nothing in front of you, against a plain wall."
         )
     if figures["cloth_border"] > MOST_CLOTH_BORDER:
         raise EngineError(
-            "pose_not_usable", "Take off an open jacket or coat, and let your top end in one line at the waist."
+            "pose_not_usable", advice="Take off an open jacket or coat, and let your top end in one line at the waist."
         )
     return figures
 
@@ -89,12 +89,14 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
             the garment does not lie where such a garment lies.
     """
     if category is Category.LOWER_BODY and shown_down_to(body) < LEAST_LEGS_SHOWN:
-        raise EngineError("pose_not_usable", "Show yourself from head to feet, or to the knees at least.")
+        raise EngineError("pose_not_usable", advice="Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
         return {}
     for side, name in ((LEFT, "left"), (RIGHT, "right")):
         if drape.checks.get(f"{name}_sleeve_end", 0.0) < LONG_SLEEVE and in_pocket(body, side):
-            raise EngineError("pose_not_usable", "Take your hands out of your pockets: this garment shows your arms.")
+            raise EngineError(
+                "pose_not_usable", advice="Take your hands out of your pockets: this garment shows your arms."
+            )
     chest = (body.heights > 0.35) & (body.heights < 0.6) & (np.abs(body.laterals) < 0.25) & (body.matte > 0.5)
     if drape.checks.get("open"):
         chest &= np.abs(body.laterals) > OPENING
@@ -103,7 +105,8 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
     cover = float((drape.alpha[chest] > 0.9).mean())
     if cover < LEAST_COVER:
         raise EngineError(
-            "garment_not_recognised", "Use a picture of the whole garment from the front, alone on a plain background."
+            "garment_not_recognised",
+            advice="Use a picture of the whole garment from the front, alone on a plain background.",
         )
     return {"chest_cover": cover}
 

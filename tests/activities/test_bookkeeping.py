@@ -44,6 +44,16 @@ async def test_settling_a_released_job_says_that_it_failed(database: Database, d
     assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
 
 
+async def test_releasing_keeps_the_advice_for_polls(database: Database, digester: KeyDigester) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)
+    refused = ReleaseInput(job_id=str(job_id), error_code="pose_not_usable", error_advice="Stand upright.")
+    await ActivityEnvironment().run(steps.release, refused)
+    async with database.reading() as session:
+        job = await jobs.get_job(session, job_id=job_id)
+    assert (job.status, job.error_code, job.error_advice) == ("failed", "pose_not_usable", "Stand upright.")
+
+
 async def test_releasing_a_settled_job_says_that_it_completed(database: Database, digester: KeyDigester) -> None:
     job_id = await create_job(database, await create_caller(database, digester))
     steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)

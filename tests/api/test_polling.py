@@ -40,9 +40,16 @@ async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: time
         )
 
 
-async def fail(api: Api, job_id: str, code: str) -> None:
+async def fail(api: Api, job_id: str, code: str, advice: str | None = None) -> None:
     async with api.parts.database.transaction() as session:
-        await jobs.fail_job(session, job_id=uuid.UUID(job_id), error_code=code, keep=HOUR, now=datetime.now(UTC))
+        await jobs.fail_job(
+            session,
+            job_id=uuid.UUID(job_id),
+            error_code=code,
+            error_advice=advice,
+            keep=HOUR,
+            now=datetime.now(UTC),
+        )
 
 
 async def test_while_processing_the_status_is_all_there_is(api: Api) -> None:
@@ -72,6 +79,15 @@ async def test_a_failed_job_is_200_with_a_sentence(api: Api, code: str) -> None:
     answer = await api.poll(job_id)
     assert answer.status_code == 200
     assert answer.json() == {"status": "failed", "error": CATALOGUE[code].sentence}
+
+
+async def test_a_failed_job_tells_what_to_do_about_this_very_photo(api: Api) -> None:
+    job_id = await accepted(api)
+    await fail(api, job_id, "pose_not_usable", "Take your hands out of your pockets.")
+    answer = await api.poll(job_id)
+    said = "The pose in the photo cannot be used. Take your hands out of your pockets."
+    assert answer.json() == {"status": "failed", "error": said}
+    assert answer.headers["X-Error-Code"] == "pose_not_usable"
 
 
 @pytest.mark.parametrize("job_id", ["nonsense", "0b5f1f0e-6f0e-4c59-9a5e-2f0d3c1b7a44", "%00", "../../etc/passwd"])

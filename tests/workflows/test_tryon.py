@@ -67,6 +67,23 @@ async def test_a_refusal_in_any_step_releases_the_job(running: RunningSteps, ste
     assert "settle" not in fakes.names
 
 
+@pytest.mark.parametrize("details", [("Take your hands out of your pockets.",), (), (7,)])
+async def test_what_a_step_advises_is_passed_on(running: RunningSteps, details: tuple[object, ...]) -> None:
+    fakes = failing("render", ApplicationError("because", *details, type="pose_not_usable", non_retryable=True))
+    async with running(fakes) as runs:
+        await runs.outcome()
+    advice = details[0] if details and isinstance(details[0], str) else None
+    assert fakes.input_of("release").error_code == "pose_not_usable"
+    assert fakes.input_of("release").error_advice == advice
+
+
+async def test_advice_too_long_for_a_contract_is_cut(running: RunningSteps) -> None:
+    fakes = failing("render", ApplicationError("because", "x" * 201, type="pose_not_usable", non_retryable=True))
+    async with running(fakes) as runs:
+        assert (await runs.outcome()).error_code == "pose_not_usable"
+    assert fakes.input_of("release").error_advice == "x" * 200
+
+
 async def test_a_passing_fault_is_tried_again(running: RunningSteps) -> None:
     failures = iter([RuntimeError("out of luck")])
 

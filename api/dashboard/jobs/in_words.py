@@ -208,7 +208,7 @@ def hint_name(name: str) -> str:
 
 def reason_of(job: Job) -> str:
     """Why a job failed, in the sentence that a poll tells."""
-    return sentence_of(job.error_code or "")
+    return sentence_of(job.error_code or "", job.error_advice)
 
 
 def _words(name: str) -> str:

@@ -42,7 +42,7 @@ async def show_overview(request: Request) -> Response:
         span=DAYS,
         plot=plot_of(days),
         durations=durations,
-        failures=[(failure, sentence_of(failure.error_code)) for failure in failures],
+        failures=[(failure, sentence_of(failure.error_code, failure.error_advice)) for failure in failures],
     )
 
 

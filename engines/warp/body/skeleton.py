@@ -90,7 +90,7 @@ def read_skeleton(person_map: PersonMap) -> Skeleton:
     shoulders = (shoulder[LEFT] + shoulder[RIGHT]) / 2.0
     apart = float(np.linalg.norm(shoulder[RIGHT] - shoulder[LEFT]))
     if not np.isfinite(apart) or apart < 4.0:
-        raise EngineError("pose_not_usable", "Turn towards the camera, so that both shoulders face it.")
+        raise EngineError("pose_not_usable", advice="Turn towards the camera, so that both shoulders face it.")
 
     hips, hip, leg_rows = _hips(points, seen, shoulder, shoulders, apart)
     torso_length = max(float(np.linalg.norm(hips - shoulders)), 1.0)

@@ -30,4 +30,6 @@ def refuse_lap(body: BodyModel) -> None:
         EngineError: ``pose_not_usable``.
     """
     if is_seated(body):
-        raise EngineError("pose_not_usable", "For a dress or a skirt, use a photo of the person standing upright.")
+        raise EngineError(
+            "pose_not_usable", advice="For a dress or a skirt, use a photo of the person standing upright."
+        )

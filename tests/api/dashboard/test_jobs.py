@@ -66,9 +66,11 @@ async def completed(api: Api, job_id: uuid.UUID, *, ago: timedelta = timedelta(0
     return job_id
 
 
-async def failed(api: Api, job_id: uuid.UUID, code: str = "several_people") -> uuid.UUID:
+async def failed(api: Api, job_id: uuid.UUID, code: str = "several_people", advice: str | None = None) -> uuid.UUID:
     async with api.parts.database.transaction() as session:
-        await jobs.fail_job(session, job_id=job_id, error_code=code, keep=HOUR, now=datetime.now(UTC))
+        await jobs.fail_job(
+            session, job_id=job_id, error_code=code, error_advice=advice, keep=HOUR, now=datetime.now(UTC)
+        )
     return job_id
 
 
@@ -213,6 +215,10 @@ async def test_a_failed_job_says_why_and_what_to_do(api: Api, browser: Browser) 
     assert "There are several people in the photo." in text
     assert "Ask for another picture: the same one fails again. The code is several_people ." in text
     assert "Not billed: failed generations never are." in text
+    job_id = await failed(api, await accepted(api), "pose_not_usable", "Stand upright.")
+    assert "The pose in the photo cannot be used. Stand upright. Ask for another" in words(
+        await browser.get(f"/jobs/{job_id}")
+    )
     text = words(await browser.get(f"/jobs/{await failed(api, await accepted(api), 'timed_out')}"))
     assert "The same call may succeed when it is repeated." in text
     text = words(await browser.get(f"/jobs/{await failed(api, await accepted(api), 'cancelled')}"))

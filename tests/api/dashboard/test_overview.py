@@ -20,6 +20,9 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
+ADVICE = "Show yourself from head to hips."
+
+
 async def ended(api: Api, *, error_code: str | None = None, milliseconds: int = 12_300) -> str:
     new, now = new_job(api.caller), datetime.now(UTC)
     async with api.parts.database.transaction() as session:
@@ -35,7 +38,9 @@ async def ended(api: Api, *, error_code: str | None = None, milliseconds: int = 
                 now=now + timedelta(milliseconds=milliseconds),
             )
         else:
-            await jobs.fail_job(session, job_id=new.job_id, error_code=error_code, keep=HOUR, now=now)
+            await jobs.fail_job(
+                session, job_id=new.job_id, error_code=error_code, error_advice=ADVICE, keep=HOUR, now=now
+            )
     return str(new.job_id)
 
 
@@ -52,7 +57,7 @@ async def test_the_figures_are_those_of_the_api(api: Api, browser: Browser) -> N
     assert "2 completed 1 failed 0 in progress" in text
     assert "Half of them within 900 ms 95 of 100 within 12.3 s Of the 2 jobs completed" in text
     assert f'href="/dashboard/jobs/{failed}"' in answer.text
-    assert "There are several people in the photo." in text
+    assert f"There are several people in the photo. {ADVICE}" in text
 
 
 async def test_a_new_account_is_shown_the_way_until_it_has_gone_it(api: Api) -> None:

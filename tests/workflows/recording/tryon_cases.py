@@ -27,7 +27,7 @@ async def refuse_the_person(step: str) -> None:
         run = activity.client().get_workflow_handle(activity.info().workflow_id or "")
         while await ended_steps(run) < 2:
             await asyncio.sleep(0.02)
-        raise ApplicationError("nobody", type="person_not_found", non_retryable=True)
+        raise ApplicationError("nobody", "Show yourself.", type="person_not_found", non_retryable=True)
 
 
 async def ended_steps(run: WorkflowHandle[Any, Any]) -> int:
