@@ -10,6 +10,7 @@ from engines.garment.cutout import cut_out
 from engines.garment.strands import without_back_strands
 from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
+from engines.garment.worn_where import check_worn_there
 
 ASK_FOR_ANOTHER = (
     "Send a picture of the garment alone, or of one person who wears it, facing the camera, arms beside the body."
@@ -55,4 +56,5 @@ class Lifter:
         cloth = cut_out(picture)
         if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
             raise EngineError("garment_not_recognised", "Somebody wears the garment.", advice=ASK_FOR_ANOTHER)
+        check_worn_there(cloth.alpha > 0.5, category)
         return Lifted(cloth if category is Category.LOWER_BODY else without_back_strands(cloth), was_worn=False)
