@@ -12,7 +12,7 @@ from temporalio import activity
 
 from activities.forgetting import forget_sign_ins
 from domain.access import idempotency
-from domain.jobs import backfills, jobs
+from domain.jobs import backfills, jobs, retention
 from domain.object_keys import (
     BACKFILLS,
     IMPORTS,
@@ -72,7 +72,7 @@ class PurgingActivities:
         async with self._database.transaction() as session:
             forgotten = await idempotency.forget_old_keys(session, now=now)
             recorded_since = now - timedelta(days=self._settings.record_days)
-            forgotten += await jobs.delete_old(session, finished_before=recorded_since, limit=request.limit)
+            forgotten += await retention.delete_old(session, finished_before=recorded_since, limit=request.limit)
             forgotten += await backfills.delete_old_items(session, touched_before=recorded_since, limit=request.limit)
         forgotten += await forget_sign_ins(self._database, now=now, limit=request.limit)
         return SweepReport(deleted=deleted, forgotten=forgotten)
@@ -82,12 +82,12 @@ class PurgingActivities:
         until = monotonic() + LONGEST_ROUND_SECONDS
         while monotonic() < until:
             async with self._database.reading() as session:
-                expired = await jobs.list_expired(session, limit=limit, unkept_for=self._keep_backfills)
+                expired = await retention.list_expired(session, limit=limit, unkept_for=self._keep_backfills)
             for job in expired:
                 if job.result_key:
                     deleted += await self._store.delete_prefix(job.result_key)
                 async with self._database.transaction() as session:
-                    await jobs.forget_result(session, job_id=job.id)
+                    await retention.forget_result(session, job_id=job.id)
             activity_meter().add(EXPIRED, len(expired))
             if len(expired) < limit:
                 break

@@ -14,7 +14,7 @@ from temporalio.service import RPCError
 
 from api.parts import ApiParts
 from domain.errors import TryOnError, sentence_of
-from domain.jobs import backfills, jobs
+from domain.jobs import backfills, jobs, retention
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
@@ -101,7 +101,7 @@ class JobReader:
             cancelled = await jobs.fail_job(
                 session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=datetime.now(UTC)
             )
-            await jobs.end_access(session, job_id=job.id, now=datetime.now(UTC))
+            await retention.end_access(session, job_id=job.id, now=datetime.now(UTC))
             kept = await backfills.forget_results_of(session, job_id=job.id)
         if cancelled:
             await self._cancel_run(job.id)
@@ -109,7 +109,7 @@ class JobReader:
         for key in (result_key(str(job.id)), *kept):
             await self._parts.store.delete(key)
         async with self._parts.database.transaction() as session:
-            await jobs.forget_result(session, job_id=job.id)
+            await retention.forget_result(session, job_id=job.id)
 
     async def _find(self, job_id: str) -> Job:
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,7 @@ from domain.errors import TryOnError
 from domain.jobs.ended_jobs import note_ended
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account, release, reserve, settle
-from domain.tables import Account, BackfillItem, Job
+from domain.tables import Account, Job
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
 LONGEST_MS = 2**31 - 1
@@ -153,34 +153,6 @@ async def list_open(session: AsyncSession, *, older_than: timedelta, limit: int)
     ).all()
 
 
-async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
-    """Completed jobs whose picture is due to be deleted and still has a key.
-
-    One that a backfill has yet to take its copy of is due ``unkept_for`` after the job was accepted.
-    """
-    now = datetime.now(UTC)
-    unkept = select(BackfillItem.job_id).where(
-        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
-    )
-    return (
-        await session.scalars(
-            select(Job)
-            .where(
-                Job.expires_at <= now,
-                Job.result_key.is_not(None),
-                or_(Job.erased_at.is_not(None), ~unkept.exists()),
-            )
-            .order_by(Job.expires_at)
-            .limit(limit)
-        )
-    ).all()
-
-
-async def forget_result(session: AsyncSession, *, job_id: uuid.UUID) -> None:
-    """Note that the picture is gone."""
-    await session.execute(update(Job).where(Job.id == job_id).values(result_key=None))
-
-
 async def complete_job(
     session: AsyncSession,
     *,
@@ -254,32 +226,9 @@ async def fail_job(
     )
 
 
-async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:
-    """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
-
-    What is left is the billing record, and the key of a picture that is due to be deleted.
-    """
-    await session.execute(
-        update(Job)
-        .where(Job.id == job_id)
-        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
-    )
-
-
 async def list_open_of_account(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
     """The account's jobs in progress."""
     return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()
-
-
-async def delete_old(session: AsyncSession, *, finished_before: datetime, limit: int) -> int:
-    """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
-    old = (
-        await session.scalars(
-            select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
-        )
-    ).all()
-    await session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
-    return len(old)
 
 
 async def _kept_for(session: AsyncSession, job: Job, longest: timedelta) -> timedelta:

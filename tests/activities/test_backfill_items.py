@@ -15,7 +15,7 @@ from activities.backfill_items import BackfillItemActivities
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.jobs import backfills, jobs
+from domain.jobs import backfills, jobs, retention
 from domain.money import ledger
 from domain.object_keys import result_key
 from domain.tables import Job
@@ -233,7 +233,7 @@ async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) ->
     accepted = await scene.accept()
     await scene.complete(accepted)
     async with scene.database.transaction() as session:
-        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
         await backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
@@ -246,7 +246,7 @@ async def test_a_copy_that_was_cut_off_does_not_outlive_an_erasure(scene: Scene)
     await scene.store.put("backfills/b/results/one.jpg", b"a picture", "image/jpeg")
     await scene.store.delete_prefix(result_key(accepted.job_id or ""))
     async with scene.database.transaction() as session:
-        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
 
@@ -258,7 +258,7 @@ async def test_a_copy_that_goes_takes_no_other_whose_key_begins_alike(scene: Sce
     other = "backfills/b/results/one.jpg-too.jpg"
     await scene.store.put(other, b"another picture", "image/jpeg")
     async with scene.database.transaction() as session:
-        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == [other]
 
@@ -268,7 +268,7 @@ async def test_an_item_that_was_erased_in_mid_job_is_not_drawn_again(scene: Scen
     accepted = await scene.accept()
     await scene.fail(accepted)
     async with scene.database.transaction() as session:
-        await jobs.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert (await scene.accept()).state == "refused"
 
 

@@ -8,7 +8,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.purging import ORPHAN_AGE, PurgingActivities
 from domain.access import idempotency
 from domain.access.keys import KeyDigester
-from domain.jobs import backfills, jobs
+from domain.jobs import backfills, jobs, retention
 from domain.money import ledger
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
@@ -120,7 +120,7 @@ async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Da
     await complete(database, job_id, KEEP)
     await put(store, f"results/{job_id}.jpg")
     async with database.transaction() as session:
-        await jobs.end_access(session, job_id=job_id, now=datetime.now(UTC))
+        await retention.end_access(session, job_id=job_id, now=datetime.now(UTC))
     await purge(database, store)
     assert store.objects == {}
     async with database.reading() as session:
