@@ -133,7 +133,9 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = picture * (1 - on_cloth[..., None] * (1 - shade[..., None]))
     picture = picture + _grain_missing(scene, picture, layers.cover, seed)
-    return _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(layers.cover > 0.5, 2 * HAND_RIM + 1)), front)
+    # Where a cuff was taken off a wrist its rim is as pale or dark as that was.
+    changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)
+    return _blended(picture, without_rim(photo, hands, HAND_RIM, changed), front)
 
 
 def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:

@@ -222,3 +222,17 @@ def test_scraps_beside_what_is_taken_off_leave_no_holes_in_a_new_sleeve() -> Non
     picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
     green = picture[..., 1] > 1.5 * picture[..., 0]
     assert green[hidden & (place.near < 1.0)].mean() > 0.99
+
+
+def test_a_hand_keeps_no_rim_of_the_cuff_that_was_taken_off_its_wrist() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="long")
+    labels = mannequin.person_map.labels
+    hand = labels == Label.HANDS
+    rim = hand & (cv2.dilate((labels == Label.UPPER).astype(np.uint8), np.ones((3, 3))) > 0)
+    mannequin.photo[rim] = (255, 255, 255)
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), np.zeros_like(everywhere(mannequin)))
+    skin = scene.photo[hand & ~rim].mean(axis=0)
+    plate = replace(scene.plate, picture=np.broadcast_to(skin, scene.photo.shape).astype(np.float32))
+    picture = compose(replace(scene, plate=plate), seed=0)
+    assert rim.sum() > 10
+    assert np.abs(picture[rim] - skin).mean() < 0.35 * np.abs(scene.photo[rim] - skin).mean()
