@@ -10,7 +10,7 @@ from engines.base import Label
 from engines.garment.regions import dilated, window_of
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
-from engines.warp.composite.freed_arms import freed_arms
+from engines.warp.composite.freed_arms import freed_arms, seen_before
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.layers import Layers, Scene, away_from_edges, casting, layers_of
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
@@ -71,12 +71,15 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     shadow = weaker_on_neck(contact_shadow(casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
     worn_over = _worn_over(scene, layers)
     # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
-    beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
+    # Below a sleeve that has a shadow of its own that goes for the seen part as well; an armpit keeps its shade.
+    arms = scene.old | seen_before(body, layers.places) if layers.sleeves else scene.old
+    freed = np.minimum(freed_arms(arms, layers.places, unit) + layers.bare_arms, 1)
+    beside = 1 - freed * (1 - layers.beside_torso)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
     below_top = contact_shadow(worn_over, GARMENT_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
-    arms = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
-    factors = [light.on_base(piece, arms, sleeved=bool(layers.sleeves)) for piece in layers.base]
+    before = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
+    factors = [light.on_base(piece, before, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)
     for piece, factor in zip(layers.base, factors, strict=True):
         picture = _laid_over(picture, piece, factor * below_top / level)
@@ -133,7 +136,9 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = picture * (1 - on_cloth[..., None] * (1 - shade[..., None]))
     picture = picture + _grain_missing(scene, picture, layers.cover, seed)
-    return _blended(picture, without_rim(photo, hands, HAND_RIM, dilated(layers.cover > 0.5, 2 * HAND_RIM + 1)), front)
+    # Where a cuff was taken off a wrist its rim is as pale or dark as that was.
+    changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)
+    return _blended(picture, without_rim(photo, hands, HAND_RIM, changed), front)
 
 
 def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:

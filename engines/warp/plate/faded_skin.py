@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.regions import window_of
 from engines.labels import labelled_as
+from engines.warp.body.bare_parts import clothed_until
+from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 
 JOINT, LIMB_JOINT = 0.045, 0.085
@@ -25,6 +27,9 @@ which it may be skin, and from which it is: the ink of a tattoo is not faded."""
 
 LARGEST_CUFF = 0.06
 """Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""
+
+AROUND_CUFF = 0.17
+"""Radius of the disc around the end of a sleeve that holds all of its cuff and the skin below, in shoulder widths."""
 
 SHADOW_REACH, SHADOW, SHADOW_WARMTH = 0.13, 0.10, 0.8
 """How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
@@ -63,6 +68,22 @@ def faded_into_seen(
         ease(1.25 * (1.0 - distance / joint)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
     )
     return share
+
+
+def at_cuffs(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """``(height, width)``: the skin of arms around the ends of their old sleeves.
+
+    Args:
+        body: The body in the photo.
+        old: ``(height, width)``, the old garment.
+    """
+    near = np.zeros(old.shape, np.uint8)
+    for limb in body.arms.values():
+        end = clothed_until(limb, old.astype(np.float32))
+        if end > 0.0:
+            x, y = (round(float(value)) for value in limb.points(np.array([end], np.float32))[0])
+            cv2.circle(near, (x, y), round(AROUND_CUFF * body.shoulder_width), 1, cv2.FILLED)
+    return np.asarray((near > 0) & (body.labels == Label.ARMS))
 
 
 def _under_cuff(

@@ -20,7 +20,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
-from engines.warp.plate.faded_skin import faded_into_seen
+from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.plate.hem_rim import own_rim
 from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
@@ -123,7 +123,9 @@ def lay_plate(
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(stays, MIXED)] = 0.0
     joint = faded_into_seen(photo, skin.colour, from_old, person_map.labels, unit)
-    share = np.maximum(share, joint * skin_cover * (clothed < SEEN_BELOW))
+    # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
+    faded = (clothed < SEEN_BELOW) | at_cuffs(body, old)
+    share = np.maximum(share, joint * skin_cover * faded)
     if category is Category.UPPER_BODY:
         share = np.maximum(share, at_hem(other_cover, from_old, body.torso_length) * (clothed < SEEN_BELOW))
     else:

@@ -21,7 +21,7 @@ from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.into_shoe import shoe_opening
 from engines.warp.body.limbs import Limb
 
-HIGH = 0.075
+HIGH = 0.045
 """How far above its seen upper edge a shoe opens around the ankle, in shoulder widths."""
 
 TONGUE, STAND_OFF = 0.40, 0.006
@@ -39,7 +39,7 @@ LEARNT, SHADED, CUT = 0.075, 0.022, 2
 """Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
 widths, and pixels below the cut edge that carry the hem's colour."""
 
-ROUND, LINING, LINING_WIDTH = 0.12, 0.10, 0.006
+ROUND, LINING, LINING_WIDTH = 0.05, 0.10, 0.006
 """How much darker the shoe is at both sides of the ankle, and along its opening, and the width of that line in shoulder
 widths."""
 

@@ -58,6 +58,9 @@ SPECK = 2
 LONGEST_ANKLE = 0.17
 """Farthest that an ankle is seen below trousers, in shoulder widths."""
 
+LEAST_ANKLE = 0.09
+"""Width of the narrowest ankle, in shoulder widths."""
+
 INNER = 0.07
 """Depth within trousers from which they are surely none of the shoe, in shoulder widths."""
 
@@ -183,8 +186,18 @@ def bare_ankles(
     # The edge of a shoe beside the ankle is lighter than the line under a hem.
     dark = feet & (tone < SEAM_TONE)
     # What is dark and broader than that line is a tongue, or a whole dark shoe.
-    seam = dark & ~opened(dark, SEAM) & dilated(old, 2 * SEAM) & dilated(ankles, 2 * SEAM)
-    return np.asarray((dilated(ankles, 1) & feet) | seam, bool)
+    seam = dark & ~opened(dark, SEAM) & dilated(old, 2 * SEAM) & _not_below(ankles, 2 * SEAM)
+    found = (dilated(ankles, 1) & feet) | seam
+    # An ankle ends in one line: what leads down from it into the shoe is a label on its tongue, or its lining.
+    row = np.ones((1, max(3, round(LEAST_ANKLE * unit))), np.uint8)
+    whole = cv2.morphologyEx((found | dilated(old, SEAM)).astype(np.uint8), cv2.MORPH_OPEN, row) > 0
+    return np.asarray(found & whole, bool)
+
+
+def _not_below(region: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+    """What lies within some pixels above or beside a region, the region itself included."""
+    upwards = np.ones((reach + 1, 2 * reach + 1), np.uint8)
+    return np.asarray(cv2.dilate(region.astype(np.uint8), upwards, anchor=(reach, 0)) > 0)
 
 
 def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit: float) -> NDArray[np.uint8]:

@@ -222,3 +222,35 @@ def test_scraps_beside_what_is_taken_off_leave_no_holes_in_a_new_sleeve() -> Non
     picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
     green = picture[..., 1] > 1.5 * picture[..., 0]
     assert green[hidden & (place.near < 1.0)].mean() > 0.99
+
+
+def test_a_hand_keeps_no_rim_of_the_cuff_that_was_taken_off_its_wrist() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="long")
+    labels = mannequin.person_map.labels
+    hand = labels == Label.HANDS
+    rim = hand & (cv2.dilate((labels == Label.UPPER).astype(np.uint8), np.ones((3, 3))) > 0)
+    mannequin.photo[rim] = (255, 255, 255)
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), np.zeros_like(everywhere(mannequin)))
+    skin = scene.photo[hand & ~rim].mean(axis=0)
+    plate = replace(scene.plate, picture=np.broadcast_to(skin, scene.photo.shape).astype(np.float32))
+    picture = compose(replace(scene, plate=plate), seed=0)
+    assert rim.sum() > 10
+    assert np.abs(picture[rim] - skin).mean() < 0.35 * np.abs(scene.photo[rim] - skin).mean()
+
+
+def test_the_shadow_of_a_torso_ends_softly_on_the_arm_below_a_sleeve() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    place, arm = arm_places(body)[RIGHT], body.arms[RIGHT]
+    arms = mannequin.person_map.labels == Label.ARMS
+    # A torso as wide as the centre line of the arm, under a cap sleeve.
+    line = np.interp(np.arange(SHAPE[0]), arm.line[:, 1], arm.line[:, 0])[:, None]
+    torso = np.abs(np.arange(SHAPE[1])[None] - SHAPE[1] / 2) < line - SHAPE[1] / 2 - 6
+    scene = scene_of(mannequin, (0.2, 0.2, 0.9), torso & (body.heights > 0.0) & (body.heights < 1.0))
+    cuff = (arms & (place.share > 0) & (place.share < 0.15)).astype(np.float32)
+    piece = Piece("right_sleeve", np.float32([0.2, 0.2, 0.2]) * cuff[..., None], cuff, np.zeros_like(cuff))
+    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.15})), seed=0)
+    shares = np.arange(0.24, 0.40, 0.01, dtype=np.float32)
+    x, y = np.rint(arm.points(shares) + 3 * arm.outwards(shares)).astype(int).T
+    bright = (picture / scene.photo)[y, x].mean(axis=1)
+    assert np.abs(np.diff(bright)).max() < 0.035

@@ -311,3 +311,21 @@ def test_the_shadow_below_a_cuff_goes_and_the_skin_beside_the_torso_stays() -> N
     above = np.roll(labels == Label.UPPER, round(0.08 * body.shoulder_width), axis=0)
     assert share[strip & above].min() > 0.1
     assert share[strip & ~dilated(above, 6)].max(initial=0.0) < 0.05
+
+
+def test_no_rim_of_an_old_cuff_stays_on_a_wrist_before_new_cloth() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="long", top=LOUD)
+    labels = mannequin.person_map.labels
+    x, y = mannequin.point(Landmark.LEFT_WRIST).round().astype(int)
+    near = np.s_[y - 10 : y + 60, x - 60 : x + 60]
+    wrist = np.zeros(labels.shape, bool)
+    wrist[near] = (labels[near] == Label.HANDS) & (np.indices(labels.shape)[0][near] < y + 34)
+    labels[wrist] = Label.ARMS
+    rim = wrist & dilated(labels == Label.UPPER, 1)
+    mannequin.photo[rim] = LOUD
+    # The wrist lies before new cloth that is none of its sleeve.
+    drape = drape_over(labels.shape, np.s_[y - 30 : y + 80, :])
+    plate = plate_of(mannequin, drape, Category.UPPER_BODY)
+    assert rim.sum() > 10
+    red, green, _ = plate[rim].T
+    assert np.percentile(green / red, 25) > 0.7

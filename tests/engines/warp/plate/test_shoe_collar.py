@@ -56,6 +56,12 @@ def test_it_ends_below_the_calf() -> None:
     assert calf[0] - calf[2] > 35
 
 
+def test_it_is_a_low_shoe() -> None:
+    mannequin, row, column = on_shoes()
+    ankle = laid(mannequin).picture[row - 14 : row - 11, column - 3 : column + 4].mean(axis=(0, 1)) * 255.0
+    assert ankle[0] - ankle[2] > 35
+
+
 @pytest.mark.parametrize(("colour", "ankle"), [(SHOE, 30), (SKIN, 0)])
 def test_neither_a_seen_ankle_nor_a_bare_foot_gets_one(colour: tuple[int, int, int], ankle: int) -> None:
     seen = above_cut(*on_shoes(colour, ankle))

@@ -68,6 +68,20 @@ def test_a_dark_tongue_below_an_ankle_is_no_line_under_a_hem() -> None:
     assert found[shoes].mean() < 0.06
 
 
+def test_a_label_of_the_colour_of_skin_on_a_tongue_is_no_ankle() -> None:
+    mannequin, shoes, below = with_shoes((25, 25, 25))
+    labels = mannequin.person_map.labels
+    ankle = (labels == Label.LOWER) & (below > -6)
+    column = float(mannequin.point(Landmark.LEFT_ANKLE)[0])
+    tag = shoes & (below < 14) & (np.abs(np.indices(shoes.shape)[1] - column) < 4)
+    mannequin.photo[ankle | tag] = SKIN
+    labels[ankle] = Label.FEET
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    found = bare_ankles(photo, labels, labels == Label.LOWER, measure_body(mannequin.person_map).shoulder_width)
+    assert found[ankle].mean() > 0.7
+    assert found[tag & (below > 4)].mean() < 0.1
+
+
 def test_a_patch_of_the_waistband_called_top_is_found_and_the_hem_is_not() -> None:
     top, trousers = np.zeros((200, 200), bool), np.zeros((200, 200), bool)
     top[40:100, 60:140], trousers[100:190, 60:140] = True, True
