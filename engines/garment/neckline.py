@@ -12,7 +12,7 @@ from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neck_arcs import Arcs, hung_between, joined
 from engines.garment.neck_edge import offsets_tried, on_edge
-from engines.garment.regions import BoolMask, eroded, opened
+from engines.garment.regions import BoolMask, eroded, opened, window_of
 
 LEAST_DROP, MOST_DROP = 0.135, 0.46
 """Depth of a front neckline below the neck's highest points, in torso widths. The band of the back, with its seam and
@@ -72,6 +72,16 @@ RIM = 4
 SPIKE, SPIKES_WITHIN = 0.02, 0.14
 """Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
 widths."""
+
+BETWEEN_PIXELS = 4
+"""Binary digits by which the line that was found is drawn finer than in whole pixels: its corners would stand out."""
+
+ABOVE = 9
+"""How far above the inside of the back the matte's ring is taken off, canvas pixels."""
+
+EVEN, STEEPER = 2.5, 3.0
+"""Blur that takes the stairs off the cut, canvas pixels (standard deviation), and by how much what it leaves is made
+steeper again."""
 
 SMALLEST = 20
 """Narrowest neck that is looked at, canvas pixels."""
@@ -137,7 +147,8 @@ def inner_back(
     if not hood and score < (LEAST_COLLAR_SCORE if collar else LEAST_SCORE):
         return back
     above = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
-    drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [np.rint(above).astype(np.int32)], 1)
+    corners = np.rint(above * (1 << BETWEEN_PIXELS)).astype(np.int32)
+    drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [corners], 1, shift=BETWEEN_PIXELS)
     back = (drawn > 0) & mask
     return back | _spikes(mask & ~back, (neck_left, neck_right), width)
 
@@ -276,6 +287,11 @@ def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
 
 
 def _cover_of(back: BoolMask) -> NDArray[np.float32]:
-    tall = cv2.dilate(back.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
-    upwards = cv2.dilate(tall, np.ones((7, 1), dtype=np.uint8), anchor=(0, 0))
-    return np.asarray(cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8), np.float32)
+    """How much of each pixel is taken off: along a line as even as the neckline, not along the stairs of its mask."""
+    cover = np.zeros(back.shape, np.float32)
+    window = window_of(back, ABOVE + 4 * int(np.ceil(EVEN)))
+    tall = cv2.dilate(back[window].astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
+    upwards = cv2.dilate(tall, np.ones((ABOVE, 1), dtype=np.uint8), anchor=(0, 0))
+    even = cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), EVEN)
+    cover[window] = np.clip((even - 0.5) * np.float32(STEEPER) + 0.5, 0, 1)
+    return cover
