@@ -12,7 +12,8 @@ from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neck_arcs import Arcs, hung_between, joined
 from engines.garment.neck_edge import offsets_tried, on_edge
-from engines.garment.regions import BoolMask, eroded, opened, window_of
+from engines.garment.neck_rests import led_around, rests_of_back, spikes_at
+from engines.garment.regions import BoolMask, eroded, window_of
 
 LEAST_DROP, MOST_DROP = 0.135, 0.46
 """Depth of a front neckline below the neck's highest points, in torso widths. The band of the back, with its seam and
@@ -68,10 +69,6 @@ BLUR = 1.2
 
 RIM = 4
 """Canvas pixels at the outline in which edges are those of the garment and not of its neckline."""
-
-SPIKE, SPIKES_WITHIN = 0.02, 0.14
-"""Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
-widths."""
 
 BETWEEN_PIXELS = 4
 """Binary digits by which the line that was found is drawn finer than in whole pixels: its corners would stand out."""
@@ -146,22 +143,18 @@ def inner_back(
     line, score = _front_line(change, neck_left, neck_right, (depths, usual), HOOD_EDGE if hood else EVERY_EDGE)
     if not hood and score < (LEAST_COLLAR_SCORE if collar else LEAST_SCORE):
         return back
-    above = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
-    corners = np.rint(above * (1 << BETWEEN_PIXELS)).astype(np.int32)
+    back = _above(line, mask)
+    if not hood and (rests := rests_of_back(cloth, back, width)).any():
+        back = _above(led_around(line, rests, width), mask)
+    return back | spikes_at(mask & ~back, (neck_left, neck_right), width)
+
+
+def _above(line: NDArray[np.float32], mask: BoolMask) -> BoolMask:
+    """What of the cloth lies above a line."""
+    closed = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
+    corners = np.rint(closed * (1 << BETWEEN_PIXELS)).astype(np.int32)
     drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [corners], 1, shift=BETWEEN_PIXELS)
-    back = (drawn > 0) & mask
-    return back | _spikes(mask & ~back, (neck_left, neck_right), width)
-
-
-def _spikes(front: BoolMask, ends: tuple[NDArray[np.float64], NDArray[np.float64]], width: float) -> BoolMask:
-    """What is thin of the front where its neckline ends: scraps of the back beside the neckband, and torn corners."""
-    spikes = np.zeros_like(front)
-    reach, radius = int(SPIKES_WITHIN * width), max(2, round(SPIKE * width))
-    for x, y in ends:
-        rows = slice(max(int(y) - reach, 0), int(y) + reach)
-        columns = slice(max(int(x) - reach, 0), int(x) + reach)
-        spikes[rows, columns] = front[rows, columns] & ~opened(front[rows, columns], radius)
-    return spikes
+    return np.asarray((drawn > 0) & mask)
 
 
 def _front_line(
