@@ -12,7 +12,8 @@ from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neck_arcs import Arcs, hung_between, joined
 from engines.garment.neck_edge import offsets_tried, on_edge
-from engines.garment.regions import BoolMask, eroded, opened
+from engines.garment.neck_rests import led_around, rests_of_back, spikes_at
+from engines.garment.regions import BoolMask, eroded, window_of
 
 LEAST_DROP, MOST_DROP = 0.135, 0.46
 """Depth of a front neckline below the neck's highest points, in torso widths. The band of the back, with its seam and
@@ -69,9 +70,15 @@ BLUR = 1.2
 RIM = 4
 """Canvas pixels at the outline in which edges are those of the garment and not of its neckline."""
 
-SPIKE, SPIKES_WITHIN = 0.02, 0.14
-"""Half the width of a scrap that is no neckband, and how far from the ends of the neckline it is looked for, in neck
-widths."""
+BETWEEN_PIXELS = 4
+"""Binary digits by which the line that was found is drawn finer than in whole pixels: its corners would stand out."""
+
+ABOVE = 9
+"""How far above the inside of the back the matte's ring is taken off, canvas pixels."""
+
+EVEN, STEEPER = 2.5, 3.0
+"""Blur that takes the stairs off the cut, canvas pixels (standard deviation), and by how much what it leaves is made
+steeper again."""
 
 SMALLEST = 20
 """Narrowest neck that is looked at, canvas pixels."""
@@ -136,21 +143,18 @@ def inner_back(
     line, score = _front_line(change, neck_left, neck_right, (depths, usual), HOOD_EDGE if hood else EVERY_EDGE)
     if not hood and score < (LEAST_COLLAR_SCORE if collar else LEAST_SCORE):
         return back
-    above = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
-    drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [np.rint(above).astype(np.int32)], 1)
-    back = (drawn > 0) & mask
-    return back | _spikes(mask & ~back, (neck_left, neck_right), width)
+    back = _above(line, mask)
+    if not hood and (rests := rests_of_back(cloth, back, width)).any():
+        back = _above(led_around(line, rests, width), mask)
+    return back | spikes_at(mask & ~back, (neck_left, neck_right), width)
 
 
-def _spikes(front: BoolMask, ends: tuple[NDArray[np.float64], NDArray[np.float64]], width: float) -> BoolMask:
-    """What is thin of the front where its neckline ends: scraps of the back beside the neckband, and torn corners."""
-    spikes = np.zeros_like(front)
-    reach, radius = int(SPIKES_WITHIN * width), max(2, round(SPIKE * width))
-    for x, y in ends:
-        rows = slice(max(int(y) - reach, 0), int(y) + reach)
-        columns = slice(max(int(x) - reach, 0), int(x) + reach)
-        spikes[rows, columns] = front[rows, columns] & ~opened(front[rows, columns], radius)
-    return spikes
+def _above(line: NDArray[np.float32], mask: BoolMask) -> BoolMask:
+    """What of the cloth lies above a line."""
+    closed = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
+    corners = np.rint(closed * (1 << BETWEEN_PIXELS)).astype(np.int32)
+    drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [corners], 1, shift=BETWEEN_PIXELS)
+    return np.asarray((drawn > 0) & mask)
 
 
 def _front_line(
@@ -276,6 +280,11 @@ def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
 
 
 def _cover_of(back: BoolMask) -> NDArray[np.float32]:
-    tall = cv2.dilate(back.astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
-    upwards = cv2.dilate(tall, np.ones((7, 1), dtype=np.uint8), anchor=(0, 0))
-    return np.asarray(cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), 0.8), np.float32)
+    """How much of each pixel is taken off: along a line as even as the neckline, not along the stairs of its mask."""
+    cover = np.zeros(back.shape, np.float32)
+    window = window_of(back, ABOVE + 4 * int(np.ceil(EVEN)))
+    tall = cv2.dilate(back[window].astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
+    upwards = cv2.dilate(tall, np.ones((ABOVE, 1), dtype=np.uint8), anchor=(0, 0))
+    even = cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), EVEN)
+    cover[window] = np.clip((even - 0.5) * np.float32(STEEPER) + 0.5, 0, 1)
+    return cover

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.cloth import Cloth
-from engines.garment.neckline import inner_back_alone
-from engines.garment.regions import BoolMask, closed, eroded
+from engines.garment.regions import BoolMask, closed, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
+from engines.warp.drape.collar_inside import inside_of_collar
 from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 
-IN_SHADE = np.float32(0.80)
-"""Brightness of the inside of a collar over that of the garment: head and neck keep the light from it."""
+IN_SHADE, BESIDE_FRONT, DEEP = 0.74, 0.42, 0.022
+"""Brightness of the inside of a collar over that of the garment, since head and neck keep the light from it; the same
+right beside the front; and over which distance the one goes over into the other, in shoulder widths."""
 
 RIM = 0.008
 """Width of the neck's outline in which its pixels still hold the old background, in shoulder widths."""
@@ -53,15 +54,25 @@ def with_collar_back(
     """
     if not back.any() or half_width > WIDEST * body.shoulder_width:
         return torso
-    strip = draw(_raised(ribbon, cloth.alpha, back), inner_back_alone(cloth, back), body.shape, torso.name)
+    strip = draw(_raised(ribbon, cloth.alpha, back), inside_of_collar(cloth, back), body.shape, torso.name)
     seen = (1.0 - before_collar(body, RIM)) * (1.0 - torso.alpha)
     return replace(
         torso,
-        colour=torso.colour + strip.colour * (IN_SHADE * seen)[..., None],
+        colour=torso.colour + strip.colour * (_shade(torso, strip, body.shoulder_width) * seen)[..., None],
         alpha=torso.alpha + strip.alpha * seen,
         across=np.where(torso.alpha > 0, torso.across, strip.across),
         behind=strip.alpha * seen,
     )
+
+
+def _shade(torso: Piece, inside: Piece, unit: float) -> NDArray[np.float32]:
+    """``(h, w)`` brightness of the inside: least in the corner in which the front stands before it."""
+    shade = np.ones(inside.alpha.shape, np.float32)
+    window = window_of(inside.alpha > 0, round(3 * DEEP * unit))
+    if inside.alpha[window].size:
+        front = np.asarray(cv2.GaussianBlur(torso.alpha[window], (0, 0), max(DEEP * unit, 0.5)), np.float32)
+        shade[window] = IN_SHADE + (BESIDE_FRONT - IN_SHADE) * np.clip(2 * front, 0, 1)
+    return shade
 
 
 def before_collar(body: BodyModel, rim: float) -> NDArray[np.float32]:

@@ -26,6 +26,7 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.collar_back import with_collar_back
+from engines.warp.drape.collar_ends import laid_on_shoulders
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
 from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import leg_end
@@ -107,6 +108,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     else:
         half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
+        pieces[-1] = laid_on_shoulders(pieces[-1], upper, body, fit)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
         part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]

@@ -13,6 +13,7 @@ from engines.garment.regions import BoolMask, dilated
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import with_collar_back
+from engines.warp.drape.collar_ends import laid_on_shoulders
 from engines.warp.drape.fit import fit_garment, is_strap
 from engines.warp.drape.hood_opening import opened_for_neck
 from engines.warp.drape.open_front import drawn_open
@@ -67,6 +68,7 @@ def drape_upper(
         torso = opened_for_neck(torso, ribbon, marks.back, body)
     elif not opened:
         torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=sum(loft.fit.neck.values()) / 2)
+        torso = laid_on_shoulders(torso, marks, body, loft.fit)
     if is_strap(marks):
         torso = ended_on_shoulders(torso, body)
     if tucked:

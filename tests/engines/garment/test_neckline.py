@@ -119,3 +119,15 @@ def test_neck_points_a_little_off_still_find_the_neckline(off: tuple[float, floa
     stripes[(np.arange(SIDE) // 12) % 2 == 0] *= 0.85
     back = inner_back(flat(stripes), LEFT + off, RIGHT + off, TORSO)
     assert depth_of(back) == pytest.approx(0.6, abs=0.08)
+
+
+def test_the_cut_runs_as_evenly_as_the_neckline() -> None:
+    curve = hung(0.6)
+    back = (np.arange(SIDE)[:, None] < curve[None]) & (np.abs(np.arange(SIDE) - AXIS) < WIDTH / 2)[None]
+    cloth = flat(plain(0.85))
+    cloth.alpha[:] = 1.0
+    columns = slice(int(AXIS - 0.4 * WIDTH), int(AXIS + 0.4 * WIDTH))
+    # How much of each column is taken off, in pixels and parts of them, beyond what should be.
+    beyond = (1 - without_inner_back(cloth, back).alpha[:, columns]).sum(axis=0) - curve[columns]
+    assert np.abs(np.diff(beyond)).max() < 0.25
+    assert abs(beyond[len(beyond) // 2]) < 2.5

@@ -63,6 +63,20 @@ def test_the_inside_of_the_back_is_seen_beside_the_neck_and_not_before_it() -> N
     assert np.array_equal(piece.alpha[collared.top + 80 :], collared.front.alpha[collared.top + 80 :])
 
 
+def test_between_front_and_inside_nothing_shines_through() -> None:
+    collared = Collared()
+    piece = collared.worn()
+    rows = slice(collared.top + 14, collared.top + 24)
+    for end in (slice(collared.left - 6, collared.left + 4), slice(collared.right - 3, collared.right + 7)):
+        assert piece.alpha[rows, end].min() > 0.95
+
+
+def test_the_inside_is_darkest_in_the_corner_behind_the_front() -> None:
+    collared = Collared()
+    colour = collared.worn().colour[collared.top + 18, collared.left : collared.left + 8, 0]
+    assert colour[2] < 0.9 * colour[7]
+
+
 def test_round_a_neck_the_back_stands_about_as_high_as_its_ends() -> None:
     sunk = 16
     collared = Collared(sunk)

@@ -1,0 +1,62 @@
+"""Cloth over a drawn person's shoulders, with something that stands up at the end of its collar."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from cli.samples import draw_sample
+from engines.garment.cutout import cut_out
+from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
+from engines.warp.body.bare_parts import bare_torso
+from engines.warp.body.model import LEFT, BodyModel, measure_body
+from engines.warp.drape.collar_ends import HORN, laid_on_shoulders
+from engines.warp.drape.fit import Fit, fit_garment
+from engines.warp.pieces import Piece
+from tests.engines.mannequin import draw_mannequin
+
+AT = 0.36
+"""Distance of the collar's end from the axis, in shoulder widths."""
+
+
+def dressed() -> tuple[BodyModel, UpperLandmarks, Fit, np.ndarray, tuple[int, int]]:
+    """A body, a flat collar's landmarks and fit, cloth that covers its shoulders, and the collar's end on the left."""
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    marks = find_upper_landmarks(cut_out(draw_sample("striped_sweater")))
+    marks = replace(marks, shoulders=replace(marks.shoulders, neck_top=marks.shoulders.neck_foot, hood=False))
+    foot = AT * body.shoulder_width
+    fit = replace(fit_garment(marks, body), neck={-1: foot, 1: foot})
+    column = round(float(body.point(0.0, LEFT * foot)[0]))
+    # Cloth lies on skin, and the collar ends before it.
+    cover = (bare_torso(body).on & (body.matte > 0.5) & (np.abs(body.laterals) >= AT)).astype(np.float32)
+    return body, marks, fit, cover, (int(np.argmax(cover[:, column - 3] > 0)), column)
+
+
+def piece_of(cover: np.ndarray) -> Piece:
+    return Piece("torso", np.repeat(cover[..., None], 3, axis=2), cover, np.zeros_like(cover))
+
+
+def test_what_stands_up_at_the_end_of_a_flat_collar_is_gone() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    horn = np.s_[row - 14 : row - 2, column - 8 : column]
+    with_horn = cover.copy()
+    with_horn[horn] = 1.0
+    laid = laid_on_shoulders(piece_of(with_horn), marks, body, fit)
+    assert laid.alpha[horn].mean() < 0.15
+    below = np.s_[row + 6 : row + 60, column - 40 : column + 1]
+    assert np.abs(laid.alpha - cover)[below].max() < 0.05
+    assert np.array_equal(laid.colour[..., 0], laid.alpha)
+
+
+def test_cloth_that_only_ends_in_a_corner_stays_as_it_is() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    cover[row - round(HORN * body.shoulder_width) : row + 20, column - 60 : column] = 1.0
+    laid = laid_on_shoulders(piece_of(cover), marks, body, fit)
+    assert laid.alpha[row - 4 : row + 20, column - 40 : column].min() > 0.9
+
+
+def test_collars_that_stand_keep_their_points() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    cover[row - 14 : row - 2, column - 8 : column] = 1.0
+    standing = replace(marks.shoulders, neck_top=marks.shoulders.neck_foot - (0.0, 30.0))
+    piece = piece_of(cover)
+    assert laid_on_shoulders(piece, replace(marks, shoulders=standing), body, fit) is piece
