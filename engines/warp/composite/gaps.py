@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.filling import carried_out
 from engines.garment.regions import BoolMask, closed, dilated, window_of
@@ -25,6 +26,9 @@ TOUCHED = 3
 
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
+
+SOFT = 0.8
+"""Standard deviation of the edge with which a filled gap ends where it is open to a side, pixels."""
 
 
 def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
@@ -51,9 +55,16 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     # Under the soft edge of what is beside it, too.
     share = dilated(gaps, 2) & ~known & (weight > 0.005)
     colour, alpha, across = torso.colour.copy(), torso.alpha.copy(), torso.across.copy()
-    colour[window][share], across[window][share] = carried[share][:, :3], carried[share][:, 3]
-    alpha[window][share] = 1.0
+    cover = np.maximum(_ending_softly(cloth | gaps), alpha[window])[share]
+    colour[window][share], across[window][share] = carried[share][:, :3] * cover[:, None], carried[share][:, 3]
+    alpha[window][share] = cover
     return replace(torso, colour=colour, alpha=alpha, across=across)
+
+
+def _ending_softly(cloth: BoolMask) -> NDArray[np.float32]:
+    """``(h, w)`` cover of cloth with what fills its gaps: whole inside, and without stairs along its outline."""
+    round_off = cv2.medianBlur(cloth.astype(np.uint8), 5).astype(np.float32)
+    return np.asarray(np.clip(2.0 * cv2.GaussianBlur(round_off, (0, 0), SOFT) - 0.5, 0.0, 1.0), dtype=np.float32)
 
 
 def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float) -> BoolMask:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
-from engines.warp.composite.drawn_folds import arm_folds, leg_folds, torso_folds
+from engines.warp.composite.drawn_folds import HEM_UNTIL, arm_folds, leg_folds, torso_folds
 from engines.warp.composite.fold_strokes import as_drawn, shown_on
 from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, lightness_of, roundness
 from engines.warp.composite.hanging_folds import hanging_folds
@@ -34,6 +34,9 @@ LIT, DIMMEST_LIT = 72, 0.94
 
 STRIDE = 4
 """That is measured at every so many pixels."""
+
+SEEN_IN_DRESS, DRAWN_IN_DRESS = 0.35, 0.7
+"""Shares of a loose top's light and of the drawn folds that a bodice shows: the skirt sewn to it pulls it straight."""
 
 FOLDS_SEEN = 0.5
 """Share of the drawn folds that is left out where those of the old cloth are taken over."""
@@ -69,7 +72,9 @@ class PieceLight:
         factor = self.everywhere * roundness(piece, body, self.broad, below_armpit=sleeved)
         if piece.name == "torso":
             factor = factor * shadow_of_arms(arms, body) * chest_and_belly(body)
-            factor = factor * self._folded(piece, torso_folds(body, self.broad.way, self._hem(piece)))
+            hem = hem_of(piece, body)
+            pulled = np.float32(DRAWN_IN_DRESS if hem > HEM_UNTIL else 1.0)
+            factor = factor * self._folded(piece, pulled * torso_folds(body, self.broad.way, hem))
         elif piece.name.endswith("leg"):
             factor = factor * self._folded(piece, self._on_legs)
         if piece.name in ("torso", "skirt"):
@@ -82,12 +87,6 @@ class PieceLight:
         factor = factor * self._folded(piece, self._on_arms)
         return bounded(factor, self.body.shoulder_width, lightness_of(piece))
 
-    def _hem(self, piece: Piece) -> float:
-        """Where a torso ends, in shoulder widths below the shoulders."""
-        body = self.body
-        below = body.heights[::STRIDE, ::STRIDE][piece.alpha[::STRIDE, ::STRIDE] > 0.5]
-        return float(np.percentile(below, 99)) * body.torso_length / body.shoulder_width if len(below) else 0.0
-
     @cached_property
     def _on_legs(self) -> NDArray[np.float32]:
         return leg_folds(self.body, self.broad.way)
@@ -98,6 +97,17 @@ class PieceLight:
 
     def _folded(self, piece: Piece, change: NDArray[np.float32]) -> NDArray[np.float32]:
         return shown_on(piece, self.seen + change * self.lacking, self.body.shoulder_width)
+
+
+def hem_of(piece: Piece, body: BodyModel) -> float:
+    """Where a torso ends, in shoulder widths below the shoulders."""
+    below = body.heights[::STRIDE, ::STRIDE][piece.alpha[::STRIDE, ::STRIDE] > 0.5]
+    return float(np.percentile(below, 99)) * body.torso_length / body.shoulder_width if len(below) else 0.0
+
+
+def is_long(piece: Piece, body: BodyModel) -> bool:
+    """Whether a torso goes on as a skirt."""
+    return piece.name == "torso" and hem_of(piece, body) > HEM_UNTIL
 
 
 def lit_level(pieces: Sequence[Piece], factors: Sequence[NDArray[np.float32]]) -> np.float32:
@@ -128,13 +138,14 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
     for label, kind in WORN_AS:
         worn = old & (body.labels == label)
         covers = [piece.alpha for piece in pieces if piece.name.endswith(kind)]
+        alike = SEEN_IN_DRESS if label == Label.UPPER and any(is_long(piece, body) for piece in pieces) else 1.0
         if covers and worn.sum() > LEAST_WORN * unit**2:
             new = (
                 np.maximum.reduce([*covers, *(piece.alpha for piece in pieces if piece.name.endswith("sleeve"))]) > 0.5
             )
             light = folds_of_old_cloth(photo, worn, new, unit)
-            seen += as_drawn(light.change + SHADE_SEEN * light.shade, light.brightness)
-            lacking -= FOLDS_SEEN * light.believed
-            unsaid -= SHADE_SEEN * light.broadly
+            seen += alike * as_drawn(light.change + SHADE_SEEN * light.shade, light.brightness)
+            lacking -= alike * FOLDS_SEEN * light.believed
+            unsaid -= alike * SHADE_SEEN * light.broadly
     everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
     return PieceLight(body, broad, everywhere, seen, np.maximum(lacking, 0))

@@ -32,6 +32,7 @@ from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of, shaded_far_leg
+from engines.warp.drape.seam_overlap import with_overlap
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
@@ -96,7 +97,9 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         "waist_stretch": fit.scale_down / fit.scale,
         "legs": float(marks.crotch is not None),
     }
-    torso = _whole_sides(_part_of(fabric, upper.torso_part, whole=upper.sleeves is None), marks)
+    sleeves = upper.sleeve_parts.any(axis=0)
+    torso = with_overlap(fabric, upper.torso_part, SEAM_OVERLAP, sleeves) if sleeves.any() else fabric
+    torso = _whole_sides(torso, marks)
     if marks.crotch is None:
         drops = _drops(marks, body, fit, sizing.length)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
@@ -222,14 +225,6 @@ def _grid(marks: DressLandmarks, rows: Reals, across: Reals) -> NDArray[np.float
     return np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1).astype(np.float64)
 
 
-def _part_of(cloth: Cloth, part: BoolMask, *, whole: bool) -> Cloth:
-    """The cloth with everything outside one part made transparent."""
-    if whole:
-        return cloth
-    cover = cv2.GaussianBlur(dilated(part, SEAM_OVERLAP).astype(np.float32), (0, 0), 0.8)
-    return replace(cloth, alpha=(cloth.alpha * cover).astype(np.float32))
-
-
 def _whole_sides(torso: Cloth, marks: DressLandmarks) -> Cloth:
     """Torso and skirt with the bites in their sides filled."""
     begin, *ends = marks.sides
@@ -245,4 +240,4 @@ def _sleeve_of(cloth: Cloth, part: BoolMask, marks: DressLandmarks) -> Cloth:
     whole = whole_sleeve(part, marks.bottom - marks.upper.frame.top)
     filled = cv2.GaussianBlur((dilated(whole & ~part, 2) & whole).astype(np.float32), (0, 0), 0.8)
     opaque = replace(cloth, alpha=np.maximum(cloth.alpha, np.asarray(filled, np.float32)))
-    return _part_of(opaque, whole, whole=False)
+    return with_overlap(opaque, whole, SEAM_OVERLAP)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import cv2
 import numpy as np
 
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
-from engines.garment.regions import BoolMask, dilated
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import with_collar_back
@@ -17,6 +15,7 @@ from engines.warp.drape.collar_ends import laid_on_shoulders
 from engines.warp.drape.fit import fit_garment, is_strap
 from engines.warp.drape.hood_opening import opened_for_neck
 from engines.warp.drape.open_front import drawn_open
+from engines.warp.drape.seam_overlap import with_overlap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft
@@ -62,7 +61,8 @@ def drape_upper(
         cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
     ribbon = loft.ribbon()
-    front = _part_of(cloth, marks.torso_part, TORSO_OVERLAP, marks)
+    sewn, sleeves = marks.sleeves is not None, marks.sleeve_parts.any(axis=0)
+    front = with_overlap(cloth, marks.torso_part, TORSO_OVERLAP, sleeves) if sewn else cloth
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
         torso = opened_for_neck(torso, ribbon, marks.back, body)
@@ -86,17 +86,9 @@ def drape_upper(
             laid = lay_sleeve(marks, body, loft, side, sleeve)
             part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
             name = "left_sleeve" if side == LEFT else "right_sleeve"
-            pieces.append(draw(laid.ribbon, _part_of(cloth, part, SLEEVE_OVERLAP, marks), body.shape, name))
+            pieces.append(draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name))
             checks[f"{name}_end"] = laid.end
     return Drape(tuple(pieces), checks)
-
-
-def _part_of(cloth: Cloth, part: BoolMask, overlap: int, marks: UpperLandmarks) -> Cloth:
-    """The cloth with everything outside one part made transparent."""
-    if marks.sleeves is None:
-        return cloth
-    cover = cv2.GaussianBlur(dilated(part, overlap).astype(np.float32), (0, 0), 0.8)
-    return Cloth(cloth.colour, (cloth.alpha * cover).astype(np.float32))
 
 
 def _cut_at_waist(torso: Piece, body: BodyModel, waistband: float | None) -> Piece:

@@ -20,6 +20,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
+from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.plate.hem_rim import own_rim
 from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
@@ -198,6 +199,7 @@ def _removed(
     sure = eroded(stays, 1)
     removed = old | ((from_old <= _overreach(photo)) & ~sure)
     removed |= stray_cloth(photo, labels, old, from_old, unit)
+    removed |= outline_of_cloth(photo, labels, old, from_old, unit)
     removed |= _unlabelled_rim(from_old, stays, person_map, unit)
     return np.asarray(removed | (_pinholes(removed, unit) & (labels == Label.BACKGROUND)))
 

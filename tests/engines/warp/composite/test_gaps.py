@@ -40,3 +40,14 @@ def test_a_wide_opening_stays() -> None:
     hole = (slice(50, 90), slice(100, 120))
     mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
     assert mended.alpha[hole].max() == 0
+
+
+def test_a_filled_gap_that_is_open_to_a_side_ends_softly_there() -> None:
+    hole = (slice(96, 180), slice(115, 120))
+    torso = torso_with(hole)
+    mended = closed_up(torso, [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
+    filled = (mended.alpha > 0) & (torso.alpha == 0)
+    assert filled[slice(98, 106), slice(116, 119)].all()
+    ends = filled[106:116, 115:120]
+    assert ((mended.alpha[106:116, 115:120] < 0.9) & ends).any()
+    assert np.abs(mended.colour - np.array([0.2, 0.5, 0.3], np.float32) * mended.alpha[..., None]).max() < 0.02
