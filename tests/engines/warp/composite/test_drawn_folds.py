@@ -8,7 +8,7 @@ import pytest
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.composite.drawn_folds import ABOVE_HEM, arm_folds, leg_folds, torso_folds
-from engines.warp.composite.fold_strokes import Fold, as_drawn, drawn, shown_on
+from engines.warp.composite.fold_strokes import Fold, drawn, shown_on
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
@@ -102,22 +102,39 @@ def test_the_flank_towards_the_light_is_the_lit_one(light: tuple[float, float]) 
     assert change[60, 60] < -0.06
 
 
-def test_black_cloth_shows_folds_as_highlights_and_white_cloth_as_shade() -> None:
+def test_black_cloth_shows_drawn_folds_as_highlights_and_white_cloth_as_shade() -> None:
     valley, flank = np.full((40, 40), -0.05, np.float32), np.full((40, 40), 0.05, np.float32)
-    black, white = cloth(0.05), cloth(0.95)
-    assert shown_on(black, valley, 100.0).mean() < shown_on(white, valley, 100.0).mean() < 0.96
-    assert shown_on(black, flank, 100.0).mean() > 1.2
-    assert shown_on(white, flank, 100.0).mean() < 1.02
+    for lightness in (0.05, 0.95):
+        assert shown_on(cloth(lightness), valley, None, 100.0) == pytest.approx(0.95)
+    assert shown_on(cloth(0.05), flank, None, 100.0).mean() > 1.1
+    assert shown_on(cloth(0.95), flank, None, 100.0).mean() < 1.02
 
 
 def test_a_white_print_in_black_cloth_does_not_shine() -> None:
     piece = cloth(0.05)
     piece.colour[16:24, 16:24] = 0.9
-    factor = shown_on(piece, np.full((40, 40), 0.05, np.float32), 100.0)
+    factor = shown_on(piece, np.full((40, 40), 0.05, np.float32), None, 100.0)
     assert factor[20, 20] < 1.05
-    assert factor[2, 2] > 1.2
+    assert factor[2, 2] > 1.1
 
 
-def test_folds_seen_in_white_cloth_are_not_made_too_much_of_in_darker_cloth() -> None:
-    seen = as_drawn(np.full((40, 40), 0.05, np.float32), 0.95)
-    assert shown_on(cloth(0.5), seen, 100.0).max() < 1.12
+def test_folds_are_drawn_deeper_in_coarse_weave_than_in_smooth_cloth() -> None:
+    valley = np.full((40, 40), -0.05, np.float32)
+    woven = cloth(0.5)
+    woven.colour[:] *= np.random.default_rng(0).normal(1, 0.06, (40, 40, 1)).astype(np.float32)
+    assert shown_on(cloth(0.5), valley, None, 100.0).min() == pytest.approx(0.95)
+    assert shown_on(woven, valley, None, 100.0).min() < 0.92
+
+
+@pytest.mark.parametrize("lightness", [0.05, 0.3, 0.5])
+def test_folds_of_other_cloth_are_carried_over_as_deep_as_they_are(lightness: float) -> None:
+    seen = np.linspace(-0.1, 0.08, 1600, dtype=np.float32).reshape(40, 40)
+    factor = shown_on(cloth(lightness), np.zeros_like(seen), seen, 100.0)
+    assert np.abs(factor - 1 - seen).max() < 0.02
+
+
+def test_white_cloth_shows_folds_of_other_cloth_less() -> None:
+    seen = np.linspace(-0.1, 0.08, 1600, dtype=np.float32).reshape(40, 40)
+    factor = shown_on(cloth(0.95), np.zeros_like(seen), seen, 100.0)
+    assert 0.94 < factor.min() < 0.96
+    assert factor.max() < 1.02

@@ -69,6 +69,15 @@ def test_light_wider_than_folds_is_taken_over_but_ends_where_old_cloth_does() ->
     assert abs(shade[216, 240]) < 0.01
 
 
+def test_a_hollow_too_dark_to_be_a_fold_does_not_end_in_a_line() -> None:
+    photo, mask = plain_cloth()
+    hollow = np.exp(-(((np.arange(300) - 150) / 20) ** 2)) * np.exp(-(((np.arange(400) - 200) / 20) ** 2))[:, None]
+    photo[:] = 0.6 * (1 - 0.75 * hollow)[..., None]
+    change = folds_of_old_cloth(photo, mask, mask, UNIT).change
+    assert change.min() < -0.03
+    assert max(np.abs(np.diff(change, axis=axis)).max() for axis in (0, 1)) < 0.05
+
+
 def test_folds_of_black_cloth_are_not_believed() -> None:
     photo, mask = plain_cloth()
     seen = folds_of_old_cloth(photo * 0.05, mask, mask, UNIT)
