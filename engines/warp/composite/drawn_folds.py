@@ -80,9 +80,8 @@ ON_LEG = (
     Fan(1.00, -0.52, 84, 84, 1, 0.300, 0.090, 0.050),
     Fan(-0.90, 0.22, 104, 104, 1, 0.240, 0.070, 0.040),
     Fan(0.90, 0.30, 96, 96, 1, 0.200, 0.070, 0.040),
-    # From the crotch towards the hip and over the thigh.
+    # From the crotch towards the hip.
     Fan(1.00, -0.47, -38, 0, 2, 0.130, 0.017, 0.050),
-    Fan(1.00, -0.42, 40, 40, 1, 0.170, 0.022, 0.030),
     # Pushed together at the knee, on one side after the other.
     Fan(0.98, -0.04, -16, 30, 2, 0.120, 0.017, 0.055, bent=True),
     Fan(-0.98, 0.07, 172, 172, 1, 0.110, 0.019, 0.050, bent=True),

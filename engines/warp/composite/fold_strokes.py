@@ -41,7 +41,7 @@ VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
 and what is lit in it is white and no more."""
 
-WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE = 0.008, 0.030, 1.9
+WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE = 0.008, 0.030, 2.4
 """Usual relative contrast of the cloth from one thread to the next up to which it is smooth, and from which folds have
 to be drawn so many times as deep: soft ones are lost in denim or a busy print, and look like stains on smooth cloth."""
 
