@@ -133,9 +133,10 @@ def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float)
     plainness = np.float32(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
     plainness *= np.float32(_plainness(lightness, hues, folds, core, weight > 0))
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
-    believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32))
+    before_ends = _before_ends(old, new, half, unit)
+    believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32)) * before_ends
     change = (np.clip(folds / (broad + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
-    broadly = plainness * _before_ends(old, new, half, unit) * ease(3 * _share_measured(weight, BROAD * unit))
+    broadly = plainness * before_ends * ease(3 * _share_measured(weight, BROAD * unit))
     shade = (np.clip(broad / usual, SHADE_DARKEST, SHADE_BRIGHTEST) - 1) * broadly
     planes = np.dstack([change, believed, shade, broadly]).astype(np.float32)
     whole = cv2.resize(planes, old.shape[::-1], interpolation=cv2.INTER_LINEAR)
