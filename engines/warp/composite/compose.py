@@ -21,12 +21,13 @@ from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth
 from engines.warp.pieces import Piece
 
-GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.28
+GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.22
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
 
-TOP_SHADOW = 0.45
-"""The same of a top on the trousers or the skirt that it hangs over."""
+TOP_SHADOW, TOP_REACH = 0.45, 0.022
+"""The same of a top on the trousers or the skirt that it hangs over, and its reach in shoulder widths: the hem lies on
+them."""
 
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
@@ -77,7 +78,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     beside = 1 - freed * (1 - layers.beside_torso)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
-    below_top = contact_shadow(worn_over, GARMENT_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
+    below_top = contact_shadow(worn_over, TOP_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
     before = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     factors = [light.on_base(piece, before, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)
@@ -134,7 +135,7 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     front = np.maximum(head_in_front(photo, scene.person_map), hands)
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
-    picture = picture * (1 - on_cloth[..., None] * (1 - shade[..., None]))
+    picture = shaded(picture, 1 - on_cloth * (1 - shade))
     picture = picture + _grain_missing(scene, picture, layers.cover, seed)
     # Where a cuff was taken off a wrist its rim is as pale or dark as that was.
     changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)

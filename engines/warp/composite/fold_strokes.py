@@ -33,14 +33,23 @@ REACH = 1.7
 LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
 """Brightness of cloth at which the next two are given."""
 
-VALLEYS_SHOWN = (2.6, 2.5, 2.2, 1.7, 1.3, 1.15)
-"""How deep valleys are in such cloth over how they are drawn: a soft one is lost in the weave of dark cloth."""
+FLANKS_SHOWN = (2.8, 2.3, 1.7, 1.1, 0.45, 0.2)
+"""How bright lit flanks are in such cloth over how they are drawn: black cloth shows its folds as highlights, white
+cloth as shade."""
 
-FLANKS_SHOWN = (7.0, 5.0, 3.0, 1.5, 0.5, 0.2)
-"""How bright lit flanks are: black cloth shows its folds as highlights, white cloth as shade."""
+VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
+"""How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
+and what is lit in it is white and no more."""
 
-LEAST_FLANK = 0.7
-"""What is lit in white cloth is white and no more: it is not made more of than from this on."""
+WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE = 0.008, 0.030, 2.4
+"""Usual relative contrast of the cloth from one thread to the next up to which it is smooth, and from which folds have
+to be drawn so many times as deep: soft ones are lost in denim or a busy print, and look like stains on smooth cloth."""
+
+THREADS = 9
+"""Side of the square with whose mean a pixel is compared for that, pixels."""
+
+SURE, DARKEST_WEAVE = 0.98, 0.05
+"""Cover from which a pixel is cloth alone, and brightness below which contrast is noise."""
 
 LOOKED_AT = 4
 """The cloth's own brightness is read on a copy this many times smaller."""
@@ -114,12 +123,18 @@ def _draw(change: NDArray[np.float32], fold: Fold, light: tuple[float, float]) -
     change[low[1] : high[1], low[0] : high[0]] -= np.float32(fold.depth) * form * envelope
 
 
-def shown_on(piece: Piece, change: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    """``(h, w)`` factor of folds as the brightness of the cloth shows them.
+def shown_on(
+    piece: Piece, change: NDArray[np.float32], seen: NDArray[np.float32] | None, unit: float
+) -> NDArray[np.float32]:
+    """``(h, w)`` factor of folds as the cloth shows them.
+
+    Light is light whatever it falls on: folds that the photo shows are carried over as deep as they are. Drawn ones are
+    as deep as it takes for them to be seen.
 
     Args:
         piece: The cloth.
         change: ``(h, w)`` of `drawn`.
+        seen: ``(h, w)`` change of light by folds of other cloth in the photo, if there are any.
         unit: Shoulder width, pixels.
     """
     factor = np.ones(change.shape, dtype=np.float32)
@@ -127,28 +142,37 @@ def shown_on(piece: Piece, change: NDArray[np.float32], unit: float) -> NDArray[
     part = change[window]
     if not part.size:
         return factor
-    light = _lightness(piece.colour[window], piece.alpha[window], unit)
-    valleys = np.interp(light, LIGHTNESS, VALLEYS_SHOWN).astype(np.float32)
-    flanks = np.interp(light, LIGHTNESS, FLANKS_SHOWN).astype(np.float32)
-    size = (part.shape[1], part.shape[0])
-    below, above = (cv2.resize(gain, size, interpolation=cv2.INTER_LINEAR) for gain in (valleys, flanks))
-    factor[window] += np.where(part < 0, part * below, part * above)
+    bright = brightness(np.ascontiguousarray(piece.colour[window]))
+    light = _lightness(bright, piece.alpha[window], unit)
+    part = part * np.float32(_depth_in_weave(bright, piece.alpha[window]))
+    factor[window] += np.where(part < 0, part, part * _by_lightness(light, FLANKS_SHOWN, part.shape))
+    if seen is not None:
+        gains = (_by_lightness(light, carried, part.shape) for carried in (VALLEYS_CARRIED, FLANKS_CARRIED))
+        factor[window] += seen[window] * np.where(seen[window] < 0, *gains)
     return factor
 
 
-def as_drawn(change: NDArray[np.float32], light: float) -> NDArray[np.float32]:
-    """``(h, w)`` change of light that `drawn` would have given for folds that cloth of a brightness shows so."""
-    # Whatever the cloth, light is light: only half of the difference is the cloth's.
-    valley, flank = (float(np.interp(light, LIGHTNESS, gains)) for gains in (VALLEYS_SHOWN, FLANKS_SHOWN))
-    divisor = np.where(change < 0, np.float32(valley**0.5), np.float32(max(flank, LEAST_FLANK) ** 0.5))
-    return np.asarray(change / divisor, dtype=np.float32)
+def _by_lightness(light: NDArray[np.float32], gains: tuple[float, ...], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """``(h, w)`` gains of cloth whose lightness is given on a smaller copy."""
+    gain = np.interp(light, LIGHTNESS, gains).astype(np.float32)
+    return np.asarray(cv2.resize(gain, shape[::-1], interpolation=cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def _lightness(colour: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
+def _depth_in_weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> float:
+    """By how much folds have to be deeper to be seen in a cloth's weave or print."""
+    around = cv2.blur(bright, (THREADS, THREADS))
+    sure = cv2.erode((alpha > SURE).astype(np.uint8), np.ones((THREADS, THREADS), np.uint8)) > 0
+    if not sure.any():
+        return 1.0
+    contrast = float(np.median(np.abs(bright[sure] - around[sure]) / np.maximum(around[sure], DARKEST_WEAVE)))
+    return float(np.interp(contrast, (WEAVE_SEEN, WEAVE_HIDES), (1.0, DEEPER_IN_WEAVE)))
+
+
+def _lightness(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     """Brightness of cloth averaged over a few threads, on a smaller copy; of a bright print in dark cloth its own."""
     height, width = alpha.shape
     size = (max(1, width // LOOKED_AT), max(1, height // LOOKED_AT))
-    small = cv2.resize(brightness(np.ascontiguousarray(colour)), size, interpolation=cv2.INTER_AREA)
+    small = cv2.resize(bright, size, interpolation=cv2.INTER_AREA)
     cover = cv2.resize(alpha, size, interpolation=cv2.INTER_AREA)
     sigma = max(AROUND * unit / LOOKED_AT, 0.5)
     around = cv2.GaussianBlur(small, (0, 0), sigma) / (cv2.GaussianBlur(cover, (0, 0), sigma) + 1e-3)

@@ -13,7 +13,7 @@ from engines.base import Label
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
 from engines.warp.composite.drawn_folds import HEM_UNTIL, arm_folds, leg_folds, torso_folds
-from engines.warp.composite.fold_strokes import as_drawn, shown_on
+from engines.warp.composite.fold_strokes import shown_on
 from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, lightness_of, roundness
 from engines.warp.composite.hanging_folds import hanging_folds
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
@@ -50,7 +50,7 @@ class PieceLight:
         body: Measured from the photo.
         broad: Where light comes from.
         everywhere: ``(h, w)`` factor of that light.
-        seen: ``(h, w)`` change of light by the old cloth's folds, as `fold_strokes.drawn` has it.
+        seen: ``(h, w)`` change of light by the old cloth's folds, as the photo shows it.
         lacking: ``(h, w)`` share of the drawn folds that those leave to be drawn, 0 to 1.
     """
 
@@ -70,21 +70,23 @@ class PieceLight:
         """
         body = self.body
         factor = self.everywhere * roundness(piece, body, self.broad, below_armpit=sleeved)
+        drawn = np.zeros(body.shape, dtype=np.float32)
         if piece.name == "torso":
             factor = factor * shadow_of_arms(arms, body) * chest_and_belly(body)
             hem = hem_of(piece, body)
             pulled = np.float32(DRAWN_IN_DRESS if hem > HEM_UNTIL else 1.0)
-            factor = factor * self._folded(piece, pulled * torso_folds(body, self.broad.way, hem))
+            drawn += pulled * torso_folds(body, self.broad.way, hem) * self.lacking
         elif piece.name.endswith("leg"):
-            factor = factor * self._folded(piece, self._on_legs)
+            drawn += self._on_legs * self.lacking
         if piece.name in ("torso", "skirt"):
-            factor = factor * shown_on(piece, hanging_folds(piece, body) - 1, body.shoulder_width)
+            drawn += hanging_folds(piece, body) - 1
+        factor = factor * self._folded(piece, drawn, old_cloth=piece.name != "skirt")
         return bounded(factor, body.shoulder_width, lightness_of(piece))
 
     def on_sleeve(self, piece: Piece) -> NDArray[np.float32]:
         """``(h, w)`` factor for a sleeve."""
         factor = self.everywhere * roundness(piece, self.body, self.broad, below_armpit=False)
-        factor = factor * self._folded(piece, self._on_arms)
+        factor = factor * self._folded(piece, self._on_arms * self.lacking)
         return bounded(factor, self.body.shoulder_width, lightness_of(piece))
 
     @cached_property
@@ -95,8 +97,8 @@ class PieceLight:
     def _on_arms(self) -> NDArray[np.float32]:
         return arm_folds(self.body, self.broad.way)
 
-    def _folded(self, piece: Piece, change: NDArray[np.float32]) -> NDArray[np.float32]:
-        return shown_on(piece, self.seen + change * self.lacking, self.body.shoulder_width)
+    def _folded(self, piece: Piece, drawn: NDArray[np.float32], *, old_cloth: bool = True) -> NDArray[np.float32]:
+        return shown_on(piece, drawn, self.seen if old_cloth else None, self.body.shoulder_width)
 
 
 def hem_of(piece: Piece, body: BodyModel) -> float:
@@ -144,8 +146,14 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
                 np.maximum.reduce([*covers, *(piece.alpha for piece in pieces if piece.name.endswith("sleeve"))]) > 0.5
             )
             light = folds_of_old_cloth(photo, worn, new, unit)
+<<<<<<< HEAD
             seen += alike * as_drawn(light.change + SHADE_SEEN * light.shade, light.brightness)
             lacking -= alike * FOLDS_SEEN * light.believed
             unsaid -= alike * SHADE_SEEN * light.broadly
+=======
+            seen += light.change + SHADE_SEEN * light.shade
+            lacking -= FOLDS_SEEN * light.believed
+            unsaid -= SHADE_SEEN * light.broadly
+>>>>>>> 6b2ed54516de0b18f26e69c325a0e0ce2ad7e646
     everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
     return PieceLight(body, broad, everywhere, seen, np.maximum(lacking, 0))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap
-from engines.channels import brightness, largest_channel
+from engines.channels import largest_channel
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
 from engines.warp.body.silhouette import ease
 
@@ -53,6 +53,10 @@ LEAST_PLAIN = 0.6
 SHADE_DARKEST, SHADE_BRIGHTEST, BROAD = 0.72, 1.08, 0.20
 """Bounds of old cloth's light that is wider than folds, and how wide that is, in shoulder widths."""
 
+FOLD, SURE_FROM = 0.03, 0.3
+"""How wide folds are, in shoulder widths, and share of the cloth around a place that has to be without print for them
+to begin to be believed there: cut off at once, a deep fold would end in a line."""
+
 REDUCTION = 2
 """Folds are wide: they are measured on a copy this many times smaller."""
 
@@ -76,14 +80,12 @@ class OldFolds:
         believed: ``(h, w)`` float32, 0 to 1, how far; 0 where there is no old cloth.
         shade: ``(h, w)`` float32, the same of light that is wider than a fold, around 0.
         broadly: ``(h, w)`` float32, 0 to 1, how far that is believed.
-        brightness: Of the old cloth, 0 to 1.
     """
 
     change: NDArray[np.float32]
     believed: NDArray[np.float32]
     shade: NDArray[np.float32]
     broadly: NDArray[np.float32]
-    brightness: float
 
 
 def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> OldFolds:
@@ -101,20 +103,19 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, new: BoolMask,
     window = window_of(old, round(MARGIN * unit))
     planes = np.zeros((4, *old.shape), dtype=np.float32)
     if not old[window].size:
-        return OldFolds(planes[0], planes[1], planes[2], planes[3], 1.0)
-    inside, own = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit)
-    planes[:, *window] = inside
-    return OldFolds(planes[0], planes[1], planes[2], planes[3], own)
+        return OldFolds(*planes)
+    planes[:, *window] = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit)
+    return OldFolds(*planes)
 
 
-def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> tuple[NDArray[np.float32], float]:
-    """``(4, h, w)`` of what `OldFolds` has of a window of the photo, and the brightness of the old cloth."""
+def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> NDArray[np.float32]:
+    """``(4, h, w)`` of what `OldFolds` has of a window of the photo."""
     half = tuple(max(1, side // REDUCTION) for side in old.shape[::-1])
     unit = unit / REDUCTION
     core = cv2.resize(old.astype(np.uint8), half, interpolation=cv2.INTER_NEAREST) > 0
     core = eroded(core, max(2, round(0.04 * unit)))
     if core.sum() < LEAST_CORE:
-        return np.zeros((4, *old.shape), dtype=np.float32), 1.0
+        return np.zeros((4, *old.shape), dtype=np.float32)
     small = np.asarray(cv2.resize(photo, half, interpolation=cv2.INTER_AREA), dtype=np.float32)
     lab = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), dtype=np.float32)
     lightness = lab[..., 0] + 1.0
@@ -127,19 +128,19 @@ def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float)
         return np.asarray(total / (cv2.GaussianBlur(weight, (0, 0), sigma) + 1e-3), dtype=np.float32)
 
     broad = averaged(BROAD * unit)
-    folds = np.where(_share_measured(weight, 0.03 * unit) > 0.3, averaged(0.03 * unit), broad)
+    measured = ease((_share_measured(weight, FOLD * unit) - SURE_FROM) / (1 - SURE_FROM))
+    folds = broad + (averaged(FOLD * unit) - broad) * measured
     plainness = np.float32(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
     plainness *= np.float32(_plainness(lightness, hues, folds, core, weight > 0))
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
-    believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32))
+    before_ends = _before_ends(old, new, half, unit)
+    believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32)) * before_ends
     change = (np.clip(folds / (broad + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
-    broadly = plainness * _before_ends(old, new, half, unit) * ease(3 * _share_measured(weight, BROAD * unit))
+    broadly = plainness * before_ends * ease(3 * _share_measured(weight, BROAD * unit))
     shade = (np.clip(broad / usual, SHADE_DARKEST, SHADE_BRIGHTEST) - 1) * broadly
     planes = np.dstack([change, believed, shade, broadly]).astype(np.float32)
     whole = cv2.resize(planes, old.shape[::-1], interpolation=cv2.INTER_LINEAR)
-    return np.ascontiguousarray(np.moveaxis(np.asarray(whole, np.float32), 2, 0)), float(
-        np.median(brightness(small)[core])
-    )
+    return np.ascontiguousarray(np.moveaxis(np.asarray(whole, np.float32), 2, 0))
 
 
 def _before_ends(old: BoolMask, new: BoolMask, size: tuple[int, ...], unit: float) -> NDArray[np.float32]:

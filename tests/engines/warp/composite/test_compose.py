@@ -163,7 +163,7 @@ def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     assert np.median(factor / np.minimum(garment, sleeve)) > 0.96
 
 
-def test_a_top_throws_a_shadow_on_the_trousers_below_it() -> None:
+def test_a_top_throws_a_narrow_shadow_on_the_trousers_below_it() -> None:
     mannequin = draw_mannequin()
     labels = mannequin.person_map.labels
     scene = scene_of(mannequin, (0.6, 0.6, 0.6), np.isin(labels, (Label.LOWER, Label.UPPER)))
@@ -175,9 +175,23 @@ def test_a_top_throws_a_shadow_on_the_trousers_below_it() -> None:
         compose(replace(scene, body=replace(scene.body, waist=replace(scene.body.waist, tucked=tucked))), seed=0)
         for tucked in (False, True)
     )
-    below = cv2.dilate((labels == Label.UPPER).astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
-    below &= (labels == Label.LOWER) & (np.abs(scene.body.laterals) < 0.2)
-    assert loose[below].mean() < 0.9 * tucked[below].mean()
+    away = cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5) / scene.body.shoulder_width
+    below = (labels == Label.LOWER) & (np.abs(scene.body.laterals) < 0.2)
+    near, far = below & (away < 0.02), below & (away > 0.08) & (away < 0.1)
+    assert loose[near].mean() < 0.85 * tucked[near].mean()
+    assert loose[far].mean() > 0.985 * tucked[far].mean()
+
+
+def test_a_hand_throws_a_shadow_in_the_colour_of_the_cloth(monkeypatch: pytest.MonkeyPatch) -> None:
+    mannequin = draw_mannequin(arms="out")
+    scene = scene_of(mannequin, (0.8, 0.6, 0.4), everywhere(mannequin))
+    shaded = compose(scene, seed=0)
+    monkeypatch.setattr("engines.warp.composite.compose.HEAD_SHADOW", 0.0)
+    hand = mannequin.person_map.labels == Label.HANDS
+    away = cv2.distanceTransform((~hand).astype(np.uint8), cv2.DIST_L2, 5) / scene.body.shoulder_width
+    beside = (away > 0.02) & (away < 0.04)
+    red, _, blue = np.median(shaded[beside] / compose(scene, seed=0)[beside], axis=0)
+    assert 0.95 < blue < red - 0.01 < 0.98
 
 
 def test_the_lit_part_of_cloth_has_the_colour_of_its_product() -> None:

@@ -69,6 +69,24 @@ def test_light_wider_than_folds_is_taken_over_but_ends_where_old_cloth_does() ->
     assert abs(shade[216, 240]) < 0.01
 
 
+def test_what_is_gathered_above_an_old_hem_does_not_arrive_on_cloth_that_goes_on() -> None:
+    photo, mask = plain_cloth()
+    mask[220:] = False
+    as_long, longer = (folds_of_old_cloth(photo, mask, new, UNIT).change for new in (mask, np.ones_like(mask)))
+    assert as_long[205, 150] < -0.03
+    assert abs(longer[205, 150]) < 0.6 * abs(as_long[205, 150])
+    assert longer[120, 150] == pytest.approx(as_long[120, 150], abs=0.003)
+
+
+def test_a_hollow_too_dark_to_be_a_fold_does_not_end_in_a_line() -> None:
+    photo, mask = plain_cloth()
+    hollow = np.exp(-(((np.arange(300) - 150) / 20) ** 2)) * np.exp(-(((np.arange(400) - 200) / 20) ** 2))[:, None]
+    photo[:] = 0.6 * (1 - 0.75 * hollow)[..., None]
+    change = folds_of_old_cloth(photo, mask, mask, UNIT).change
+    assert change.min() < -0.03
+    assert max(np.abs(np.diff(change, axis=axis)).max() for axis in (0, 1)) < 0.05
+
+
 def test_folds_of_black_cloth_are_not_believed() -> None:
     photo, mask = plain_cloth()
     seen = folds_of_old_cloth(photo * 0.05, mask, mask, UNIT)
