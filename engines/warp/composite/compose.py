@@ -25,7 +25,7 @@ GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.28
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
 
-TOP_SHADOW = 0.45
+TOP_SHADOW, TOP_REACH = 0.50, 0.034
 """The same of a top on the trousers or the skirt that it hangs over."""
 
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
@@ -74,7 +74,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
-    below_top = contact_shadow(worn_over, GARMENT_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
+    below_top = contact_shadow(worn_over, TOP_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
     arms = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     factors = [light.on_base(piece, arms, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)
