@@ -146,14 +146,8 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
                 np.maximum.reduce([*covers, *(piece.alpha for piece in pieces if piece.name.endswith("sleeve"))]) > 0.5
             )
             light = folds_of_old_cloth(photo, worn, new, unit)
-<<<<<<< HEAD
-            seen += alike * as_drawn(light.change + SHADE_SEEN * light.shade, light.brightness)
+            seen += alike * (light.change + SHADE_SEEN * light.shade)
             lacking -= alike * FOLDS_SEEN * light.believed
             unsaid -= alike * SHADE_SEEN * light.broadly
-=======
-            seen += light.change + SHADE_SEEN * light.shade
-            lacking -= FOLDS_SEEN * light.believed
-            unsaid -= SHADE_SEEN * light.broadly
->>>>>>> 6b2ed54516de0b18f26e69c325a0e0ce2ad7e646
     everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
     return PieceLight(body, broad, everywhere, seen, np.maximum(lacking, 0))

@@ -15,8 +15,8 @@ from engines.warp.body.model import BodyModel
 from engines.warp.covers import lowered_by
 from engines.warp.pieces import Piece
 
-HEM_SHADOW = 0.48
-"""Depth of the shadow that a hem throws on the cloth under it."""
+SLEEVE_SHADOW = 0.48
+"""Depth of the shadow that a sleeve throws on the cloth under it; that of a hem is drawn with all other shadows."""
 
 SHADOW_REACH = 0.034
 """Width of that shadow, in shoulder widths."""
@@ -51,6 +51,7 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     sure = np.asarray(cv2.erode(whole, kernel), bool)
     clothes = np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)) & ~front)
     cover = _without_teeth(sure, clothes)
+    shade = _shadow(cover, body.shoulder_width) if waistband_open else np.float32(1)
     open_share = 1.0 - cover
     if not waistband_open:
         # Beside a loose top nothing of the trousers shows above its hem.
@@ -58,7 +59,7 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
         # Right under it they begin where it ends, wherever the line that stands for its hem runs.
         under = lowered_by(cover, max(1, round(HEM_FOUND * body.shoulder_width)))
         open_share = open_share * np.maximum(np.clip(below, 0.0, 1.0), under * dilated(clothes, MIXED))
-    colour = piece.colour * (open_share * _shadow(cover, body.shoulder_width))[..., None]
+    colour = piece.colour * (open_share * shade)[..., None]
     return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
 
 
@@ -76,4 +77,4 @@ def _without_teeth(sure: BoolMask, below: BoolMask) -> NDArray[np.float32]:
 def _shadow(cover: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     lowered = lowered_by(cover, max(1, round(0.02 * unit)))
     spread = cv2.GaussianBlur(lowered, (0, 0), SHADOW_REACH * unit)
-    return np.asarray(1.0 - HEM_SHADOW * np.clip(spread - cover, 0.0, 1.0), np.float32)
+    return np.asarray(1.0 - SLEEVE_SHADOW * np.clip(spread - cover, 0.0, 1.0), np.float32)

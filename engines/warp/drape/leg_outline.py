@@ -24,6 +24,7 @@ from engines.warp.drape.raised_thigh import (
     GROIN,
     over_raised_thigh,
     raised_aside,
+    thick_to_the_knee,
     under_raised_thigh,
     way_of_thigh,
 )
@@ -204,7 +205,7 @@ def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32]
         bounded = np.minimum(measured, most)
         half = bounded + (measured - bounded) * bareness
         halves.append(half.astype(np.float32))
-    return halves[0], halves[1]
+    return thick_to_the_knee(body, side, halves[0]), halves[1]
 
 
 def _around_leg(

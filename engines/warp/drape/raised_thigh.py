@@ -15,6 +15,9 @@ GROIN = 0.16
 RAISED = (0.45, 0.80)
 """Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
 
+ROUND_KNEE = 0.14
+"""Share of the leg below the bend over which the width of a raised knee goes over into that of the shin."""
+
 STRAIGHT_THIGH = 0.7
 """Share of the thigh before the bend of the knee."""
 
@@ -29,6 +32,26 @@ def raised_aside(body: BodyModel, side: int) -> float:
     """How much a thigh is raised sideways, 0 to 1."""
     aside = float(way_of_thigh(body, side) @ body.skeleton.right) * side
     return float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
+
+
+def thick_to_the_knee(body: BodyModel, side: int, outer: Reals) -> NDArray[np.float32]:
+    """Distance from a leg's line to its outer edge at its samples; that of a raised thigh runs on over the knee.
+
+    A hand lies there, or the photo shows the knee from its narrow side; cloth falls over the knee-cap and not past it.
+
+    Args:
+        body: The body.
+        side: Side of the picture.
+        outer: ``(n,)`` as measured, pixels.
+    """
+    leg, raised = body.legs[side], raised_aside(body, side)
+    thigh = (leg.shares >= GROIN) & (leg.shares <= leg.bend)
+    if raised == 0.0 or not thigh.any():
+        return np.asarray(outer, np.float32)
+    onwards = np.maximum.accumulate(np.where(thigh, outer, 0.0))
+    kept = np.where(leg.shares < GROIN, 0.0, ease((leg.bend + ROUND_KNEE - leg.shares) / ROUND_KNEE))
+    thick = outer + np.maximum(onwards - outer, 0.0) * kept
+    return np.asarray(outer * (1.0 - raised) + thick * raised, np.float32)
 
 
 def over_raised_thigh(body: BodyModel, side: int, outer: NDArray[np.float32], shares: Reals) -> NDArray[np.float32]:

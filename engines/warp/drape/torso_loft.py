@@ -72,6 +72,9 @@ neckband stands up there."""
 SEAM_POINTS, ROUNDED = 240, 0.10
 """Columns at which the seam is read, and the blur that rounds its bends at the collar, in seam lengths."""
 
+HEM_BOW = 0.040
+"""How much lower the middle of a hem is than its ends, in shoulder widths."""
+
 GRID_ROWS, GRID_COLUMNS = 48, 41
 """Size of the torso's grid."""
 
@@ -252,9 +255,11 @@ class TorsoLoft:
         armpit = self._marks.armpits.row
         fading = ease((1 - (y - seam_row) / np.maximum(armpit - seam_row, 20.0)).astype(np.float32))
         below = ease(((y - armpit) / max(self._marks.hem - armpit, 1.0)).astype(np.float32))
-        half_chest = self._marks.armpits.offset * self.fit.scale
-        # A hem seen from the height of the chest bows downwards in the middle.
-        bow = 0.022 * self._body.shoulder_width * below * (1 - np.clip(np.abs(lateral) / half_chest, 0, 1.2) ** 2)
+        # A hem is a ring around the body; seen from the height of the chest it is the lower half of an ellipse.
+        row = np.clip(y, 0, len(self._rows) - 1)
+        edge = np.where(lateral < 0, *(np.interp(row, self._rows, self._cloth_edge[side]) for side in SIDES))
+        ring = np.sqrt(np.maximum(1 - (lateral / edge) ** 2, 0))
+        bow = HEM_BOW * self._body.shoulder_width * below * ring
         drop = self._drop(y) + shift * fading + bow
         heights = (drop / self._body.torso_length).astype(np.float32)
         return self._body.point(heights, offsets.astype(np.float32))

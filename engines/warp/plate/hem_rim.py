@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,8 +16,19 @@ DEPTH = 3
 GAP = 4
 """Widest gap between the hem and the new garment that is closed, pixels."""
 
+ABOVE, SOFT_SIDE = 2, 4
+"""Rows above the soft edge of a garment that count as its beginning, and width of that edge at its sides, which lets
+through what lies behind it."""
+
 REACH = 4.0
 """Over how far around a pixel of the rim is drawn from, pixels."""
+
+
+def above_cloth(cloth: BoolMask) -> BoolMask:
+    """Where a garment lies or begins just below; beside it a hem hangs free, and no gap has to be closed."""
+    row, column = np.ones((1, 2 * SOFT_SIDE + 1), np.uint8), np.ones((ABOVE + 1, 1), np.uint8)
+    within = cv2.erode(cloth.astype(np.uint8), row)
+    return np.asarray(cv2.dilate(within, column, anchor=(0, 0)), bool)
 
 
 def own_rim(

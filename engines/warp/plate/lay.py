@@ -22,7 +22,7 @@ from engines.warp.pieces import Drape
 from engines.warp.plate.bare_skin import antialiased, bare_skin
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
-from engines.warp.plate.hem_rim import own_rim
+from engines.warp.plate.hem_rim import above_cloth, own_rim
 from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
@@ -139,7 +139,7 @@ def lay_plate(
                 share[collar.window] = np.maximum(share[collar.window], collar.cover)
     if category is Category.LOWER_BODY:
         top = stays & (person_map.labels == Label.UPPER)
-        below = old & dilated(clothed > SOME_CLOTH, MIXED)
+        below = old & above_cloth(clothed > SOME_CLOTH)
         own, rim = own_rim(photo, np.asarray(top), from_old, np.asarray(below), _overreach(photo))
         fill, share = fill + (own - fill) * rim[..., None], np.maximum(share, rim)
         uncovered = np.maximum(uncovered, rim)

@@ -9,6 +9,7 @@ from engines.base import Landmark
 from engines.warp.body.hip_line import half_width_as_seen
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.leg_outline import LegRows, outline_of_leg
+from engines.warp.drape.raised_thigh import GROIN, ROUND_KNEE, thick_to_the_knee
 from engines.warp.drape.under_top import HEM_SEEN
 from tests.engines.mannequin import draw_mannequin
 
@@ -114,6 +115,17 @@ def test_rows_under_a_raised_thigh_lie_evenly(raised_aside: BodyModel) -> None:
     thigh = laid.inner[RISE:][shares < 0.6 * raised_aside.legs[LEFT].bend]
     steps = np.linalg.norm(np.diff(thigh, axis=0), axis=1)
     assert steps.max() < 1.8 * np.median(steps)
+
+
+def test_a_raised_thigh_is_as_thick_to_the_knee_and_the_shin_is_not(raised_aside: BodyModel) -> None:
+    leg = raised_aside.legs[LEFT]
+    # A hand on the knee: no more than half of it is measured.
+    measured = np.where(leg.shares > 0.5 * leg.bend, 20.0, 40.0).astype(np.float32)
+    thick = thick_to_the_knee(raised_aside, LEFT, measured)
+    np.testing.assert_allclose(thick[(leg.shares > GROIN) & (leg.shares <= leg.bend)], 40.0, atol=0.5)
+    np.testing.assert_array_equal(thick[leg.shares > leg.bend + ROUND_KNEE], 20.0)
+    hanging = raised_aside.legs[-LEFT].outer
+    np.testing.assert_array_equal(thick_to_the_knee(raised_aside, -LEFT, hanging), hanging)
 
 
 def test_shorts_over_a_raised_thigh_end_before_the_knee(raised_aside: BodyModel) -> None:

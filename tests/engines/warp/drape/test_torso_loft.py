@@ -154,3 +154,18 @@ def test_slim_garments_stay_closer_to_the_body_than_boxy_ones() -> None:
         left = np.array([marks.axis - np.interp(row, np.arange(len(wide[0])), wide[0]), row])
         ratios.append((body.skeleton.shoulders[0] - loft.place(left)[0]) / body.half_width(0.7, LEFT))
     assert ratios[0] < ratios[1] - 0.06
+
+
+def test_a_hem_goes_round_the_body_and_its_corners_are_round() -> None:
+    marks, body = marks_of("t-shirt"), body_with()
+    loft = loft_of(marks, body)
+    row = float(marks.hem)
+    left, right = (float(np.interp(row, np.arange(marks.half_widths.shape[1]), half)) for half in marks.half_widths)
+    across = np.array([-left, -0.8 * left, 0.0, 0.8 * right, right])
+    laid = loft.place(np.stack([marks.axis + across, np.full(5, row)], axis=1))
+    bone = body.skeleton
+    down = ((laid - bone.shoulders) @ bone.down) / body.shoulder_width
+    bow = down[2] - down[[0, 4]]
+    assert (bow > 0.03).all()
+    # On an ellipse the greater part of it lies in the last fifth before the ends.
+    assert (down[[1, 3]] - down[[0, 4]] > 0.55 * bow).all()

@@ -35,3 +35,14 @@ def test_an_open_waistband_is_higher_at_the_sides(cloth: Cloth) -> None:
         first.append([int(np.argmax(alpha[:, column] > 0.5)) for column in columns])
     assert abs(first[0][1] - first[0][0]) <= 1
     assert first[1][1] < first[1][0] - 2
+
+
+def test_rows_over_a_raised_thigh_are_as_high_as_the_waist_and_do_not_bend_along_it() -> None:
+    waist = BODY.point(np.full(5, 0.8), np.linspace(-60.0, 60.0, 5))
+    # From the groin upwards to where the waistband's height is reached far out.
+    thigh = BODY.point(np.linspace(0.8, 1.1, 5), np.linspace(-90.0, -70.0, 5))
+    laid = Ribbon(np.zeros((2, 5, 2), np.float32), np.stack([waist, thigh]))
+    moved = {each: round_the_waist(laid, BENT, 0.8, 1.2, thigh=each).target - laid.target for each in (False, True)}
+    np.testing.assert_array_equal(moved[True][0], moved[False][0])
+    assert np.abs(moved[False][1]).max() > 5.0
+    assert np.abs(moved[True][1]).max() < 0.01

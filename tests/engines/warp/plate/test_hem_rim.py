@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engines.warp.plate.hem_rim import GAP, own_rim
+from engines.warp.plate.hem_rim import ABOVE, GAP, above_cloth, own_rim
 
 SHAPE, HEM = (80, 60), 40
 
@@ -37,3 +37,16 @@ def test_other_edges_of_the_top_stay() -> None:
     photo, cloth, from_old = hem()
     _, wanted = own_rim(photo, cloth, from_old, np.zeros(SHAPE, bool), 5.0)
     assert not wanted[: HEM - 6].any()
+
+
+def test_a_hem_that_hangs_free_beside_the_new_garment_keeps_its_edge() -> None:
+    photo, cloth, from_old = hem()
+    trousers = np.zeros(SHAPE, bool)
+    trousers[HEM:, 20:40] = True
+    below = above_cloth(trousers)
+    _, wanted = own_rim(photo, cloth, from_old, below & ~cloth, 5.0)
+    assert (wanted[HEM : HEM + GAP, 24:36] == 1.0).all()
+    assert not wanted[HEM:, :20].any()
+    assert not wanted[HEM:, 40:].any()
+    assert below[HEM - ABOVE, 30]
+    assert not below[HEM - ABOVE - 1].any()
