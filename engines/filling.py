@@ -6,6 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import on_channels
+
 LEAST_WEIGHT = 1e-3
 """Bounds what sums of colours are divided by."""
 
@@ -32,7 +34,9 @@ def reduced(
     """
     size = (max(4, area.shape[1] // factor), max(4, area.shape[0] // factor))
     weight = np.asarray(cv2.resize(area.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-    sums = np.asarray(cv2.resize(photo * area[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
+    sums = np.asarray(
+        cv2.resize(photo * on_channels(area.astype(np.float32)), size, interpolation=cv2.INTER_AREA), np.float32
+    )
     return np.asarray(sums / np.maximum(weight, LEAST_WEIGHT)[..., None], np.float32), weight
 
 
@@ -49,9 +53,10 @@ def carried_out(
     Returns:
         The picture, and ``(height, width)`` how much of what is around each pixel is known.
     """
+    channels = colour.shape[2]
     weight = np.asarray(cv2.GaussianBlur(known, (0, 0), reach), np.float32)
-    sums = np.asarray(cv2.GaussianBlur(colour * known[..., None], (0, 0), reach), np.float32)
-    return np.asarray(sums / np.maximum(weight, LEAST_WEIGHT)[..., None], np.float32), weight
+    sums = np.asarray(cv2.GaussianBlur(colour * on_channels(known, channels), (0, 0), reach), np.float32)
+    return np.asarray(sums / on_channels(np.maximum(weight, LEAST_WEIGHT), channels), np.float32), weight
 
 
 def push_pull(colour: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -91,12 +96,13 @@ def relaxed(colour: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np
         ``(height, width, channels)`` float32; in the holes about the mean of what is around, everywhere.
     """
     height, width = known.shape
-    filled = colour
+    filled, stays = colour, on_channels(known, colour.shape[2])
+    rims = colour * stays
     for coarseness in COARSENESSES:
         size = (max(2, width // coarseness), max(2, height // coarseness))
         weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
         held = (weight > 0.0).astype(np.uint8)
-        sums = cv2.resize(colour * known[..., None], size, interpolation=cv2.INTER_AREA)
+        sums = cv2.resize(rims, size, interpolation=cv2.INTER_AREA)
         rim = np.asarray(sums, np.float32).reshape(*weight.shape, -1) / np.maximum(weight, 1e-6)[..., None]
         level = cv2.resize(filled, size, interpolation=cv2.INTER_AREA)
         for _ in range(RELAXATIONS):
@@ -104,7 +110,7 @@ def relaxed(colour: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np
             level = cv2.blur(level, (3, 3), borderType=cv2.BORDER_REPLICATE)
         cv2.copyTo(rim, held, level)
         grown = cv2.resize(level, (width, height), interpolation=cv2.INTER_LINEAR)
-        filled = np.where(known[..., None], colour, grown.reshape(colour.shape)).astype(np.float32)
+        filled = np.where(stays, colour, grown.reshape(colour.shape)).astype(np.float32)
     return filled
 
 

@@ -52,10 +52,11 @@ def _surface_terms(y: NDArray[np.float32], x: NDArray[np.float32]) -> NDArray[np
 
 def _surface(weights: NDArray[np.float32], y: NDArray[np.float32], x: NDArray[np.float32]) -> NDArray[np.float32]:
     """``(height, width, 3)``: the terms weighted, over a whole grid; most of them lie along one axis."""
-    of_rows = y[:, None] * weights[2] + (y * y)[:, None] * weights[5]
-    of_columns = weights[0] + x[:, None] * weights[1] + (x * x)[:, None] * weights[3]
-    crossed = y[:, None] * weights[4]
-    return np.asarray(of_rows[:, None] + of_columns + crossed[:, None] * x[:, None], dtype=np.float32)
+    planes = []
+    for flat, of_x, of_y, of_xx, of_xy, of_yy in weights.T:
+        of_rows, of_columns = y * of_y + y * y * of_yy, flat + x * of_x + x * x * of_xx
+        planes.append(of_rows[:, None] + of_columns + (y * of_xy)[:, None] * x)
+    return np.asarray(cv2.merge(planes), dtype=np.float32)
 
 
 def fit_ground(lab: NDArray[np.float32]) -> Ground:

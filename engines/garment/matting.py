@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
-from engines.channels import distance
+from engines.channels import distance, on_channels
 from engines.garment.cloth import Cloth
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
 
@@ -42,7 +42,7 @@ def _nearest_colour(colour: NDArray[np.float32], known: BoolMask, blur_sigma: fl
     places = np.flatnonzero(known)
     numbered = np.zeros(len(places) + 1, np.int64)
     numbered[numbers.ravel()[places]] = places
-    nearest = colour.reshape(-1, 3)[numbered[numbers]]
+    nearest = colour.reshape(-1, 3).take(numbered.take(np.asarray(numbers)), axis=0)
     return np.asarray(cv2.GaussianBlur(nearest, (0, 0), blur_sigma), dtype=np.float32)
 
 
@@ -84,7 +84,7 @@ def _matte_within(colour: NDArray[np.float32], mask: BoolMask) -> tuple[NDArray[
     unsure = (1 - trust) * dilated(core, RING + 3)
     alpha = _settled_outline(rough, ~core & ~outside, unsure.astype(np.float32))
     own = eroded(alpha > 0.5, MIXED_RIM) & (rough > LIKE_CLOTH)
-    clean = np.where(own[..., None], colour, _nearest_colour(colour, own if own.any() else core, 0.7))
+    clean = np.where(on_channels(own), colour, _nearest_colour(colour, own if own.any() else core, 0.7))
     return clean.astype(np.float32), alpha
 
 

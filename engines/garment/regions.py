@@ -56,7 +56,7 @@ def largest(mask: BoolMask, keep_share: float = 1.0) -> BoolMask:
         return mask
     areas = stats[1:, cv2.CC_STAT_AREA]
     kept = np.concatenate([[False], areas >= keep_share * areas.max()])
-    return np.asarray(kept[labels])
+    return kept.take(np.asarray(labels))
 
 
 def reaching(mask: BoolMask, seeds: BoolMask, connectivity: int = 4) -> BoolMask:
@@ -65,7 +65,7 @@ def reaching(mask: BoolMask, seeds: BoolMask, connectivity: int = 4) -> BoolMask
     touched = np.zeros(count, dtype=bool)
     touched[labels[seeds]] = True
     touched[0] = False
-    return np.asarray(touched[labels])
+    return touched.take(np.asarray(labels))
 
 
 def reaching_border(mask: BoolMask) -> BoolMask:

@@ -22,6 +22,7 @@ from engines.base import (
 )
 from engines.finish.swatches import swatch
 from engines.garment.lifting import Lifter
+from engines.heap import keep_freed_memory
 from engines.stages import Stages
 from engines.warp.about import WARP
 from engines.warp.beside_hem import trousers_beside_hem
@@ -95,8 +96,9 @@ class WarpEngine:
         return WARP
 
     def setup(self) -> None:
-        """Set the number of threads; there is nothing to load."""
+        """Set the number of threads and keep memory for pictures; there is nothing to load."""
         cv2.setNumThreads(self._threads)
+        keep_freed_memory()
 
     def free_memory(self) -> None:
         """Nothing is kept from one render to the next."""

@@ -8,11 +8,13 @@ takes the last way in which such a grid could fold: rows that run into each othe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import on_channels
 from engines.garment.cloth import Cloth
 from engines.warp.pieces import Piece, Reals
 
@@ -124,28 +126,35 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     even = np.linspace(-1.0, 1.0, cols, dtype=np.float32)
     across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, cols))
     vertices = np.concatenate([ribbon.source, across[..., None]], axis=2).astype(np.float32)
-    field = rasterise(ribbon.target, vertices, shape)
-
+    piece = Piece(
+        name,
+        np.zeros((*shape, 3), np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        ribbon.target,
+    )
+    window = _window_around(ribbon.target, shape)
     low = np.maximum(np.floor(ribbon.source.min(axis=(0, 1))).astype(int) - 4, 0)
     high = np.ceil(ribbon.source.max(axis=(0, 1))).astype(int) + 5
     alpha = cloth.alpha[low[1] : high[1], low[0] : high[0]]
-    if alpha.size == 0:
-        return Piece(name, np.zeros((*shape, 3), np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32))
+    if alpha.size == 0 or piece.alpha[window].size == 0:
+        return piece
+    x, y, position = _rasterised(ribbon.target, vertices, window)
     colour = cloth.colour[low[1] : high[1], low[0] : high[0]]
-    layer = np.dstack([colour * alpha[..., None], alpha]).astype(np.float32)
+    layer = np.asarray(cv2.merge([*(colour[..., k] * alpha for k in range(3)), alpha]), dtype=np.float32)
     layer, factor = _shrunk(layer, ribbon.scale)
-    map_x = ((field[..., 0] - low[0] + 0.5) * factor[0] - 0.5).astype(np.float32)
-    map_y = ((field[..., 1] - low[1] + 0.5) * factor[1] - 0.5).astype(np.float32)
+    map_x = ((x - low[0] + 0.5) * factor[0] - 0.5).astype(np.float32)
+    map_y = ((y - low[1] + 0.5) * factor[1] - 0.5).astype(np.float32)
     drawn = np.asarray(
         cv2.remap(layer, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=(0, 0, 0, 0)),
         dtype=np.float32,
     )
-    covered = field[..., 0] > OUTSIDE
-    drawn *= _within_grid(covered)[..., None]
-    position = np.where(covered, field[..., 2].clip(-1.0, 1.0), 0.0).astype(np.float32)
-    return Piece(
-        name, np.ascontiguousarray(drawn[..., :3]), np.ascontiguousarray(drawn[..., 3]), position, ribbon.target
-    )
+    covered = x > OUTSIDE
+    drawn *= on_channels(_within_grid(covered), 4)
+    piece.colour[window] = cv2.cvtColor(drawn, cv2.COLOR_RGBA2RGB)
+    piece.alpha[window] = drawn[..., 3]
+    piece.across[window] = np.where(covered, position.clip(-1.0, 1.0), 0.0)
+    return piece
 
 
 def _within_grid(covered: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -170,37 +179,56 @@ def rasterise(
     Returns:
         ``(height, width, channels)`` float32; `OUTSIDE` in every channel of a pixel that is not covered.
     """
-    height, width = shape
-    field = np.full((height, width, vertices.shape[2]), OUTSIDE, np.float32)
+    return np.moveaxis(_rasterised(target, vertices, (slice(0, shape[0]), slice(0, shape[1]))), 0, 2)
+
+
+def _rasterised(
+    target: NDArray[np.float32], vertices: NDArray[np.float32], window: tuple[slice, slice]
+) -> NDArray[np.float32]:
+    """``(channels, h, w)`` of a window of the picture, see `rasterise`."""
+    top, bottom, left, right = window[0].start, window[0].stop, window[1].start, window[1].stop
+    field = np.full((vertices.shape[2], bottom - top, right - left), OUTSIDE, np.float32)
     corners, values = _triangles(target), _triangles(vertices)
     origin = corners[:, 0]
     first, second = corners[:, 1] - origin, corners[:, 2] - origin
     area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
-    box_low = np.ceil(corners.min(axis=1) - 0.01).astype(np.int64).clip(0, [width, height])
-    box_high = (np.floor(corners.max(axis=1) + 0.01).astype(np.int64) + 1).clip(0, [width, height])
-    size = np.maximum(box_high - box_low, 0)
+    box_low = np.ceil(corners.min(axis=1) - 0.01).astype(np.int32).clip([left, top], [right, bottom])
+    box_high = (np.floor(corners.max(axis=1) + 0.01).astype(np.int32) + 1).clip([left, top], [right, bottom])
+    size = np.maximum(box_high - box_low, 0).astype(np.int32)
     count = size[:, 0] * size[:, 1] * (np.abs(area) > 1e-6)
     total = int(count.sum())
     if total == 0:
         return field
-    which = np.repeat(np.arange(len(corners)), count)
-    within = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
-    x = box_low[which, 0] + within % size[which, 0]
-    y = box_low[which, 1] + within // size[which, 0]
-    inverse = 1.0 / np.where(np.abs(area) > 1e-6, area, 1.0)
-    from_x, from_y = x - origin[which, 0], y - origin[which, 1]
-    share_first = (from_x * second[which, 1] - from_y * second[which, 0]) * inverse[which]
-    share_second = (from_y * first[which, 0] - from_x * first[which, 1]) * inverse[which]
+
+    def each(of_triangles: NDArray[Any]) -> NDArray[Any]:
+        """A value of its triangle for every pixel."""
+        return np.repeat(of_triangles, count)
+
+    within = np.arange(total, dtype=np.int32) - each((np.cumsum(count) - count).astype(np.int32))
+    down, right_of = np.divmod(within, each(size[:, 0]))
+    x, y = each(box_low[:, 0]) + right_of, each(box_low[:, 1]) + down
+    inverse = each(1.0 / np.where(np.abs(area) > 1e-6, area, 1.0))
+    from_x, from_y = x - each(origin[:, 0]), y - each(origin[:, 1])
+    share_first = (from_x * each(second[:, 1]) - from_y * each(second[:, 0])) * inverse
+    share_second = (from_y * each(first[:, 0]) - from_x * each(first[:, 1])) * inverse
     slack = BARYCENTRIC_SLACK
     inside = (share_first >= -slack) & (share_second >= -slack) & (share_first + share_second <= 1.0 + slack)
-    which, share_first, share_second = which[inside], share_first[inside], share_second[inside]
-    base = values[:, 0]
-    field[y[inside], x[inside]] = (
-        base[which]
-        + share_first[:, None] * (values[:, 1] - base)[which]
-        + share_second[:, None] * (values[:, 2] - base)[which]
-    )
+    which = each(np.arange(len(corners), dtype=np.int32))[inside]
+    share_first, share_second = share_first[inside], share_second[inside]
+    places = ((y - top) * (right - left) + (x - left))[inside]
+    for plane, (begin, along, aside) in zip(field, np.ascontiguousarray(values.T), strict=True):
+        plane.reshape(-1)[places] = (
+            begin.take(which) + share_first * (along - begin).take(which) + share_second * (aside - begin).take(which)
+        )
     return field
+
+
+def _window_around(grid: NDArray[np.float32], shape: tuple[int, int]) -> tuple[slice, slice]:
+    """Rows and columns of the picture that a grid lies in, with a pixel beside it."""
+    low = np.floor(grid.min(axis=(0, 1)) - 2).astype(int)
+    high = np.ceil(grid.max(axis=(0, 1)) + 3).astype(int)
+    (left, top), (right, bottom) = low.clip(0, shape[::-1]), high.clip(0, shape[::-1])
+    return slice(int(top), int(bottom)), slice(int(left), int(right))
 
 
 def _triangles(grid: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -68,5 +68,7 @@ def towards(vector: Reals) -> NDArray[np.float32]:
 
 def ease(position: Reals | float) -> NDArray[np.float32]:
     """Smooth step: 0 up to 0, 1 from 1 on, without corners between."""
-    bounded = np.clip(position, 0.0, 1.0)
-    return np.asarray(bounded * bounded * (3.0 - 2.0 * bounded), dtype=np.float32)
+    bounded = np.asarray(np.clip(position, 0.0, 1.0))
+    slowed = np.asarray(3.0 - 2.0 * bounded)
+    slowed *= bounded * bounded
+    return slowed.astype(np.float32, copy=False)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.channels import on_channels
 from engines.garment.regions import dilated, window_of
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
@@ -155,13 +156,13 @@ def _blended(
 ) -> NDArray[np.float32]:
     window = window_of(cover > 0)
     blended = picture.copy()
-    blended[window] += (over[window] - picture[window]) * cover[window][..., None]
+    blended[window] += (over[window] - picture[window]) * on_channels(cover[window])
     return blended
 
 
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
     window = window_of(piece.alpha > 0)
-    alpha = piece.alpha[window][..., None]
+    alpha = on_channels(piece.alpha[window])
     cloth = np.minimum(shaded(piece.colour[window], factor[window]), alpha)
     laid = picture.copy()
     laid[window] = picture[window] * (1 - alpha) + cloth
@@ -177,4 +178,4 @@ def _grain_missing(
     own = grain_where_smooth(picture, cover > 0.9)
     noise = np.random.default_rng(seed).standard_normal(cover.shape, np.float32)
     lacking = np.float32(np.sqrt(max(wanted**2 - own**2, 0.0)))
-    return np.asarray((lacking * noise * cover)[..., None], dtype=np.float32)
+    return np.asarray(on_channels(lacking * noise * cover), dtype=np.float32)

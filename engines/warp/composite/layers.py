@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap
+from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, opened
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.composite.arms import SHADOW_ENDS, ArmPlace, arm_places, arms_in_front, hidden_by_body, under_cuffs
@@ -150,4 +151,4 @@ def _behind_body(
     if not hidden.any():
         return sleeve
     open_share = 1 - hidden * (1 - on_body)
-    return replace(sleeve, colour=sleeve.colour * open_share[..., None], alpha=sleeve.alpha * open_share)
+    return replace(sleeve, colour=sleeve.colour * on_channels(open_share), alpha=sleeve.alpha * open_share)

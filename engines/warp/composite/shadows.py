@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.channels import on_channels
 from engines.garment.regions import window_of
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
@@ -71,12 +72,13 @@ def shaded(surface: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray
         surface: ``(h, w, 3)`` float32, 0 to 1, premultiplied or not.
         shadow: ``(h, w)`` factor, above 0; where it is above 1 it is light.
     """
-    darkened = surface * shadow[..., None]
-    places = np.nonzero(shadow < NOTICED)
-    colours, depth = surface[places], np.log(np.maximum(shadow[places], 1e-3))
-    mean = colours.mean(axis=1, keepdims=True)
+    darkened = np.multiply(surface, on_channels(shadow), order="C")
+    places = np.flatnonzero(shadow < NOTICED)
+    colours = surface.reshape(-1, 3).take(places, axis=0)
+    depth = np.log(np.maximum(shadow.take(places), 1e-3))
+    mean = (colours[:, :1] + colours[:, 1:2] + colours[:, 2:]) / np.float32(3)
     powers = np.clip(1.0 + OWN_LIGHT * (mean - colours) / np.maximum(mean, 1e-3), *POWERS)
-    darkened[places] = colours * np.exp(depth[:, None] * powers)
+    darkened.reshape(-1, 3)[places] = colours * np.exp(depth[:, None] * powers)
     return np.asarray(darkened, dtype=np.float32)
 
 

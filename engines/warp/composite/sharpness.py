@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.channels import brightness
+from engines.channels import brightness, on_channels
 from engines.garment.regions import window_of
 from engines.warp.pieces import Piece
 
@@ -75,7 +75,7 @@ def crisper(picture: NDArray[np.float32], cover: NDArray[np.float32], blur: floa
     if lacking == 0 or not part.size:
         return picture
     fine = part - cv2.GaussianBlur(part, (0, 0), DETAIL)
-    sharp = part + fine * (np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))[..., None]
+    sharp = part + fine * on_channels(np.float32(CRISPNESS * lacking) * inner[window].astype(np.float32))
     # Beyond the colours on both sides of a seam it would draw a pale line beside it, and a dark one.
     around = np.ones((3, 3), np.uint8)
     crisp = picture.copy()
@@ -107,7 +107,7 @@ def _sharpened(piece: Piece, steeper: float) -> Piece:
     alpha, colour = piece.alpha.copy(), piece.colour.copy()
     part = piece.alpha[window]
     alpha[window] = np.clip((part - 0.5) * np.float32(steeper) + 0.5, 0, 1)
-    colour[window] *= (alpha[window] / np.maximum(part, 1e-3))[..., None]
+    colour[window] *= on_channels(alpha[window] / np.maximum(part, 1e-3))
     return replace(piece, colour=colour, alpha=alpha)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.channels import on_channels
 from engines.garment.regions import BoolMask
 from engines.warp.body.silhouette import ease
 
@@ -33,5 +34,5 @@ def kept_outside(
     if not zone.any():
         return photo
     away = cv2.distanceTransform((~zone).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(unit)
-    share = ease(np.asarray((FADE_UNTIL - away) / (FADE_UNTIL - FADE_FROM), dtype=np.float32))[..., None]
+    share = on_channels(ease(np.asarray((FADE_UNTIL - away) / (FADE_UNTIL - FADE_FROM), dtype=np.float32)))
     return np.where(share > 0, photo + (picture - photo) * share, photo).astype(np.float32)

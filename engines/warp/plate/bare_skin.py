@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.channels import on_channels
 from engines.garment.regions import closed, dilated, eroded, reaching, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
@@ -216,7 +217,7 @@ def _coloured(
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
     texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(form, unit)[window]
-    colour[window] = np.clip(colour[window] * texture[..., None], 0.0, 1.0)
+    colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)
     return colour
 
 

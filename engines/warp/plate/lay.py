@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.channels import on_channels
 from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
@@ -112,11 +113,11 @@ def lay_plate(
         legs=category is not Category.UPPER_BODY,
     )
     skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
-    fill = fill + (skin.colour - fill) * skin_cover[..., None]
+    fill = fill + (skin.colour - fill) * on_channels(skin_cover)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
-        fill = fill * (1.0 - on_skin(other_cover, unit) * skin_cover)[..., None]
-        fill = fill + (other.colour - fill) * other_cover[..., None]
+        fill = fill * on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
+        fill = fill + (other.colour - fill) * on_channels(other_cover)
         skin_cover = skin_cover * (1.0 - other_cover)
     uncovered = skin_cover + other_cover
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
@@ -141,10 +142,10 @@ def lay_plate(
         top = stays & (person_map.labels == Label.UPPER)
         below = old & above_cloth(clothed > SOME_CLOTH)
         own, rim = own_rim(photo, np.asarray(top), from_old, np.asarray(below), _overreach(photo))
-        fill, share = fill + (own - fill) * rim[..., None], np.maximum(share, rim)
+        fill, share = fill + (own - fill) * on_channels(rim), np.maximum(share, rim)
         uncovered = np.maximum(uncovered, rim)
     return Plate(
-        np.asarray(photo + (fill - photo) * share[..., None], dtype=np.float32),
+        np.asarray(photo + (fill - photo) * on_channels(share), dtype=np.float32),
         np.asarray(whole.person + (uncovered - whole.person) * share, dtype=np.float32),
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import eroded, window_of
 from engines.warp.body.bare_parts import bare_torso_limit
@@ -126,7 +127,7 @@ def continued_garment(
             * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
             * (BAND * body.shoulder_width < rise * body.torso_length)
         )
-        colour = np.asarray(colour * (1.0 - rim - seam)[..., None], np.float32)
+        colour = np.asarray(colour * on_channels(1.0 - rim - seam), np.float32)
     cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
     return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
 
@@ -199,9 +200,9 @@ def _woven_on(
     x, y = x.astype(np.float32), y.astype(np.float32)
     reflected = np.asarray(cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
-    share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)[..., None]
+    share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)
     sigma = max(THREAD * body.shoulder_width, 1.0)
     weave = np.clip(reflected - cv2.GaussianBlur(reflected, (0, 0), sigma), -MOST_THREAD, MOST_THREAD)
     deep = stays & ((body.heights > line + SHADED) if below else (body.heights < line - SHADED))
     smooth = fill_from(photo, np.asarray(deep if deep.any() else stays))
-    return np.asarray(smooth + weave * share, dtype=np.float32)
+    return np.asarray(smooth + weave * on_channels(share), dtype=np.float32)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.channels import brightness, largest_channel
+from engines.channels import brightness, largest_channel, on_channels
 from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded
 
@@ -97,8 +97,9 @@ def structure_around(photo: NDArray[np.float32], known: NDArray[np.bool_], wante
     height, width = known.shape
     scale = SIDES[-1] / max(height, width)
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-    small = np.asarray(cv2.resize(photo * known[..., None], size, interpolation=cv2.INTER_AREA), np.float32)
+    seen = known.astype(np.float32)
+    weight = np.asarray(cv2.resize(seen, size, interpolation=cv2.INTER_AREA), np.float32)
+    small = np.asarray(cv2.resize(photo * on_channels(seen), size, interpolation=cv2.INTER_AREA), np.float32)
     hole = np.asarray(cv2.resize(wanted.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
     sigma = 0.04 * max(size)
     around = np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-4)

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.channels import largest_channel
+from engines.channels import largest_channel, on_channels
 from engines.filling import push_pull, relaxed
 from engines.garment.regions import BoolMask, dilated, window_of
 
@@ -51,7 +51,7 @@ def met_at_rim(
     height, width = known.shape
     size = (max(2, width // REDUCED), max(2, height // REDUCED))
     weight = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
-    sums = (photo[window] - fill[window]) * known[..., None]
+    sums = (photo[window] - fill[window]) * on_channels(known.astype(np.float32))
     sums = np.asarray(cv2.resize(sums, size, interpolation=cv2.INTER_AREA), np.float32)
     apart = largest_channel(np.abs(sums)) > MOST * np.maximum(weight, 0.1)
     sure = (weight > 0.3) & ~dilated(np.asarray(apart), CLEARANCE)
