@@ -97,7 +97,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         "waist_stretch": fit.scale_down / fit.scale,
         "legs": float(marks.crotch is not None),
     }
-    sleeves = upper.sleeve_parts.any(axis=0)
+    sleeves = np.asarray(upper.sleeve_parts.any(axis=0), bool)
     torso = with_overlap(fabric, upper.torso_part, SEAM_OVERLAP, sleeves) if sleeves.any() else fabric
     torso = _whole_sides(torso, marks)
     if marks.crotch is None:

@@ -61,7 +61,7 @@ def drape_upper(
         cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
     ribbon = loft.ribbon()
-    sewn, sleeves = marks.sleeves is not None, marks.sleeve_parts.any(axis=0)
+    sewn, sleeves = marks.sleeves is not None, np.asarray(marks.sleeve_parts.any(axis=0), bool)
     front = with_overlap(cloth, marks.torso_part, TORSO_OVERLAP, sleeves) if sewn else cloth
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
