@@ -26,6 +26,12 @@ TOUCHED = 3
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
 
+SURE = 0.05
+"""Share of known cloth around a pixel below which colours come from farther away as well."""
+
+SOFT = 0.7
+"""Softness of what fills a gap where it is open, pixels (standard deviation): the garment's outline goes on there."""
+
 
 def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     """The torso with the gaps between it and the sleeves filled with the colours around them.
@@ -40,7 +46,8 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     whole = Drape((torso, *sleeves), {}).alpha > 0.5
     window = window_of(whole, 1)
     cloth = whole[window]
-    gaps = closed(cloth, max(1, round(WIDEST * unit))) & ~cloth
+    widest = max(1, round(WIDEST * unit))
+    gaps = closed(cloth, widest) & ~cloth
     parts = [piece.alpha[window] > 0.5 for piece in (torso, *sleeves)]
     gaps = _between(gaps, cloth, parts, LARGEST * unit**2)
     if not gaps.any():
@@ -48,11 +55,15 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     known = torso.alpha[window] > WHOLE
     values = np.dstack([torso.colour[window], torso.across[window]])
     carried, weight = carried_out(values, known.astype(np.float32), REACH)
-    # Under the soft edge of what is beside it, too.
-    share = dilated(gaps, 2) & ~known & (weight > 0.005)
+    farther, _ = carried_out(values, known.astype(np.float32), max(REACH, widest))
+    carried += (farther - carried) * np.clip(1 - weight / SURE, 0, 1)[..., None]
+    # Under the soft edge of what is beside it, too, and no farther out than the outline without the gap.
+    outline = np.asarray(cv2.GaussianBlur((cloth | gaps).astype(np.float32), (0, 0), SOFT), np.float32)
+    filled = np.maximum(np.clip(2 * outline - 0.5, 0, 1), torso.alpha[window])
+    share = dilated(gaps, 2) & ~known
     colour, alpha, across = torso.colour.copy(), torso.alpha.copy(), torso.across.copy()
-    colour[window][share], across[window][share] = carried[share][:, :3], carried[share][:, 3]
-    alpha[window][share] = 1.0
+    colour[window][share], across[window][share] = carried[share][:, :3] * filled[share][:, None], carried[share][:, 3]
+    alpha[window][share] = filled[share]
     return replace(torso, colour=colour, alpha=alpha, across=across)
 
 
