@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from engines.filling import carried_out
 from engines.garment.regions import BoolMask, closed, dilated, window_of
@@ -27,8 +26,11 @@ TOUCHED = 3
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
 
-SOFT = 0.8
-"""Standard deviation of the edge with which a filled gap ends where it is open to a side, pixels."""
+SURE = 0.05
+"""Share of known cloth around a pixel below which colours come from farther away as well."""
+
+SOFT = 0.7
+"""Softness of what fills a gap where it is open, pixels (standard deviation): the garment's outline goes on there."""
 
 
 def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
@@ -44,7 +46,8 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     whole = Drape((torso, *sleeves), {}).alpha > 0.5
     window = window_of(whole, 1)
     cloth = whole[window]
-    gaps = closed(cloth, max(1, round(WIDEST * unit))) & ~cloth
+    widest = max(1, round(WIDEST * unit))
+    gaps = closed(cloth, widest) & ~cloth
     parts = [piece.alpha[window] > 0.5 for piece in (torso, *sleeves)]
     gaps = _between(gaps, cloth, parts, LARGEST * unit**2)
     if not gaps.any():
@@ -52,19 +55,16 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     known = torso.alpha[window] > WHOLE
     values = np.dstack([torso.colour[window], torso.across[window]])
     carried, weight = carried_out(values, known.astype(np.float32), REACH)
-    # Under the soft edge of what is beside it, too.
-    share = dilated(gaps, 2) & ~known & (weight > 0.005)
+    farther, _ = carried_out(values, known.astype(np.float32), max(REACH, widest))
+    carried += (farther - carried) * np.clip(1 - weight / SURE, 0, 1)[..., None]
+    # Under the soft edge of what is beside it, too, and no farther out than the outline without the gap.
+    outline = np.asarray(cv2.GaussianBlur((cloth | gaps).astype(np.float32), (0, 0), SOFT), np.float32)
+    filled = np.maximum(np.clip(2 * outline - 0.5, 0, 1), torso.alpha[window])
+    share = dilated(gaps, 2) & ~known
     colour, alpha, across = torso.colour.copy(), torso.alpha.copy(), torso.across.copy()
-    cover = np.maximum(_ending_softly(cloth | gaps), alpha[window])[share]
-    colour[window][share], across[window][share] = carried[share][:, :3] * cover[:, None], carried[share][:, 3]
-    alpha[window][share] = cover
+    colour[window][share], across[window][share] = carried[share][:, :3] * filled[share][:, None], carried[share][:, 3]
+    alpha[window][share] = filled[share]
     return replace(torso, colour=colour, alpha=alpha, across=across)
-
-
-def _ending_softly(cloth: BoolMask) -> NDArray[np.float32]:
-    """``(h, w)`` cover of cloth with what fills its gaps: whole inside, and without stairs along its outline."""
-    round_off = cv2.medianBlur(cloth.astype(np.uint8), 5).astype(np.float32)
-    return np.asarray(np.clip(2.0 * cv2.GaussianBlur(round_off, (0, 0), SOFT) - 0.5, 0.0, 1.0), dtype=np.float32)
 
 
 def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float) -> BoolMask:

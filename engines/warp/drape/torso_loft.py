@@ -78,6 +78,10 @@ HEM_BOW = 0.040
 GRID_ROWS, GRID_COLUMNS = 48, 41
 """Size of the torso's grid."""
 
+OVER_EDGE, UNDER_SLEEVE = 1.04, 1.12
+"""How far the grid reaches, over the distance of the torso's edge from the axis; and its outermost columns, which hold
+what goes on under sleeves."""
+
 
 class TorsoLoft:
     """The map from the garment's canvas to the body.
@@ -269,7 +273,7 @@ class TorsoLoft:
         marks = self._marks
         last = min(marks.hem + 0.12 * marks.frame.height, marks.frame.top + marks.frame.height + 6)
         rows = np.linspace(marks.frame.top - 6, last, GRID_ROWS)
-        across = np.linspace(-1.04, 1.04, GRID_COLUMNS)
+        across = np.concatenate([[-UNDER_SLEEVE], np.linspace(-OVER_EDGE, OVER_EDGE, GRID_COLUMNS), [UNDER_SLEEVE]])
         left, right = (np.interp(rows, self._rows, marks.half_widths[k]) for k in range(2))
         reach = np.where(across[None] < 0, left[:, None], right[:, None])
         x = marks.axis + across[None] * reach

@@ -8,6 +8,7 @@ import numpy as np
 
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
+from engines.garment.regions import BoolMask
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import with_collar_back
@@ -29,6 +30,11 @@ over the width of the body there, since a wider top would show beside it."""
 
 TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
+
+UNDER_SLEEVE, UNDER_GROWS, UNDER_ENDS = 0.04, 0.5, 0.35
+"""How far the torso goes on under its sleeves above the armpits, over its width at the chest: where the seam was found
+a little outside the torso's edge, a crack would show. Shares of the armhole over which that grows at the shoulder and
+ends at the armpit, where it would show beside the sleeve."""
 
 
 def drape_upper(
@@ -62,7 +68,8 @@ def drape_upper(
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
     ribbon = loft.ribbon()
     sewn, sleeves = marks.sleeves is not None, np.asarray(marks.sleeve_parts.any(axis=0), bool)
-    front = with_overlap(cloth, marks.torso_part, TORSO_OVERLAP, sleeves) if sewn else cloth
+    under = marks.torso_part | _under_sleeves(marks)
+    front = with_overlap(cloth, under, TORSO_OVERLAP, sleeves) if sewn else cloth
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
         torso = opened_for_neck(torso, ribbon, marks.back, body)
@@ -89,6 +96,18 @@ def drape_upper(
             pieces.append(draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name))
             checks[f"{name}_end"] = laid.end
     return Drape(tuple(pieces), checks)
+
+
+def _under_sleeves(marks: UpperLandmarks) -> BoolMask:
+    """``(h, w)`` what lies beside the torso's edges between shoulder tips and armpits."""
+    first, last = max(int(marks.shoulders.tip[1]), 0), int(marks.armpits.row)
+    under = np.zeros_like(marks.torso_part)
+    share = np.linspace(0.0, 1.0, max(last - first, 0))
+    reach = UNDER_SLEEVE * marks.chest * np.minimum(1.0, np.minimum(share / UNDER_GROWS, (1 - share) / UNDER_ENDS))
+    x = np.arange(len(under[0]))[None] - marks.axis
+    left, right = (marks.half_widths[k, first : first + len(share)] + reach for k in range(2))
+    under[first : first + len(share)] = (x >= -left[:, None]) & (x <= right[:, None])
+    return under
 
 
 def _cut_at_waist(torso: Piece, body: BodyModel, waistband: float | None) -> Piece:

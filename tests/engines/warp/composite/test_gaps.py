@@ -51,3 +51,25 @@ def test_a_filled_gap_that_is_open_to_a_side_ends_softly_there() -> None:
     ends = filled[106:116, 115:120]
     assert ((mended.alpha[106:116, 115:120] < 0.9) & ends).any()
     assert np.abs(mended.colour - np.array([0.2, 0.5, 0.3], np.float32) * mended.alpha[..., None]).max() < 0.02
+
+
+def test_a_notch_in_the_outline_is_filled_up_to_the_outline() -> None:
+    notch = (slice(20, 28), slice(116, 120))
+    sleeve = piece("left_sleeve", slice(20, 110), slice(120, 170))
+    mended = closed_up(torso_with(notch), [sleeve], UNIT)
+    assert mended.alpha[22:28, 116:120].min() == 1
+    assert mended.alpha[:19].max() < 0.1
+    assert 0.1 < mended.alpha[20, 116] < 0.9
+    assert np.abs(mended.colour - [0.2, 0.5, 0.3] * mended.alpha[..., None]).max() < 0.02
+
+
+def test_a_gap_that_only_one_side_gives_colours_to_is_filled_whole() -> None:
+    gap = (slice(95, 111), slice(112, 120))
+    torso = piece("torso", slice(20, 180), slice(20, 112))
+    below = piece("torso", slice(111, 180), slice(112, 120))
+    torso = Piece("torso", torso.colour + below.colour, torso.alpha + below.alpha, torso.across)
+    sleeve = piece("left_sleeve", slice(20, 180), slice(120, 170))
+    above = piece("right_sleeve", slice(20, 95), slice(112, 120))
+    mended = closed_up(torso, [sleeve, above], UNIT)
+    assert mended.alpha[gap].min() == 1
+    assert np.abs(mended.colour[gap] - [0.2, 0.5, 0.3]).max() < 0.02

@@ -148,3 +148,16 @@ def test_top_tucked_into_what_comes_after_it_ends_there() -> None:
         torso[(body.heights > 0.81) & (np.abs(body.laterals) * body.shoulder_width > 0.48 * body.width(0.8))].max()
         < 0.1
     )
+
+
+@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
+def test_torso_goes_on_under_the_sleeves_at_the_armholes(kind: str) -> None:
+    mannequin = draw_mannequin(960, 760, sleeves="none")
+    body = measure_body(mannequin.person_map)
+    torso, *sleeves = drape(mannequin, kind).pieces
+    for sleeve in sleeves:
+        both = ((torso.alpha > 0.95) & (sleeve.alpha > 0.95)).sum(axis=1)
+        seen = (torso.alpha.sum(axis=1) > 0) & (sleeve.alpha.sum(axis=1) > 0)
+        armhole = seen & (body.heights[:, body.heights.shape[1] // 2] > 0.08)
+        armhole &= body.heights[:, body.heights.shape[1] // 2] < 0.16
+        assert both[armhole].min() > 0.02 * body.shoulder_width
