@@ -17,6 +17,9 @@ WORN = 0.5
 LACE = 0.03
 """Radius of the holes that cloth may have, in shoulder widths."""
 
+ROUND_HEM = 0.12
+"""How far above the middle of a hem its ends may lie, in shoulder widths; below them is the body and not the wall."""
+
 
 def beside_garment(body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
     """What lies to the left and the right of a closed garment.
@@ -45,5 +48,9 @@ def beside_garment(body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.
     right_of = np.arange(width)[None] >= axis[span, None]
     right, left = np.logical_or.accumulate(~cloth & right_of, axis=1), ~cloth & ~right_of
     left = np.logical_or.accumulate(left[:, ::-1], axis=1)[:, ::-1]
-    beside[span] = (right | left) & worn[span, None]
+    # A hem goes round the body: what lies below its higher ends is not beside it.
+    hem = cloth[-max(1, round(ROUND_HEM * body.shoulder_width)) :]
+    under = np.zeros_like(cloth)
+    under[len(cloth) - len(hem) :] = np.logical_or.accumulate(hem, axis=0) & ~hem
+    beside[span] = (right | left) & worn[span, None] & ~under
     return beside

@@ -42,3 +42,14 @@ def test_no_torso_stands_out_beside_a_dress_that_is_narrower_than_the_old_clothe
     cover = bare_skin(photo, body, dressed, far, torso=True, arms=True, legs=True).cover
     waist = (np.abs(body.heights - 0.6) < 0.05) & (np.abs(body.laterals) > 0.34) & (np.abs(body.laterals) < 0.40)
     assert cover[waist & (body.arm_distance > 1.5)].max() < 0.1
+
+
+def test_below_the_higher_ends_of_a_round_hem_is_the_body() -> None:
+    body = measure_body(draw_mannequin(arms="out").person_map)
+    bowed = 0.7 - 0.5 * body.laterals**2
+    top = narrow_dress(body) * (body.heights < bowed)
+    beside = beside_garment(body, top)
+    below = (body.heights > bowed) & (body.heights < 0.7)
+    assert (below & (np.abs(body.laterals) < 0.27)).sum() > 30
+    assert not beside[below & (np.abs(body.laterals) < 0.27)].any()
+    assert beside[(np.abs(body.heights - 0.6) < 0.05) & (np.abs(body.laterals) > 0.34)].all()
