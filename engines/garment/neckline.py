@@ -280,11 +280,20 @@ def inner_back_alone(cloth: Cloth, back: BoolMask) -> Cloth:
 
 
 def _cover_of(back: BoolMask) -> NDArray[np.float32]:
-    """How much of each pixel is taken off: along a line as even as the neckline, not along the stairs of its mask."""
-    cover = np.zeros(back.shape, np.float32)
-    window = window_of(back, ABOVE + 4 * int(np.ceil(EVEN)))
+    """How much of each pixel is taken off with the inside of the back."""
+    upwards, window = np.zeros_like(back), window_of(back, ABOVE + 1)
+    if not back[window].size:
+        return upwards.astype(np.float32)
     tall = cv2.dilate(back[window].astype(np.uint8), np.ones((3, 3), dtype=np.uint8))
-    upwards = cv2.dilate(tall, np.ones((ABOVE, 1), dtype=np.uint8), anchor=(0, 0))
-    even = cv2.GaussianBlur(upwards.astype(np.float32), (0, 0), EVEN)
+    upwards[window] = cv2.dilate(tall, np.ones((ABOVE, 1), dtype=np.uint8), anchor=(0, 0)) > 0
+    return even_cover(upwards)
+
+
+def even_cover(mask: BoolMask) -> NDArray[np.float32]:
+    """``(h, w)`` cover of a mask, 0 to 1, along a line as even as a neckline and not along the mask's stairs."""
+    cover, window = np.zeros(mask.shape, np.float32), window_of(mask, 4 * int(np.ceil(EVEN)))
+    if not mask[window].size:
+        return cover
+    even = np.asarray(cv2.GaussianBlur(mask[window].astype(np.float32), (0, 0), EVEN), np.float32)
     cover[window] = np.clip((even - 0.5) * np.float32(STEEPER) + 0.5, 0, 1)
     return cover

@@ -8,12 +8,10 @@ import cv2
 import numpy as np
 from scipy import ndimage
 
-from engines.base import Label
-from engines.garment.regions import BoolMask, dilated, opened, window_of
+from engines.garment.regions import BoolMask, dilated, eroded, opened, window_of
 from engines.garment.upper_landmarks import UpperLandmarks
-from engines.labels import labelled_as
-from engines.warp.body.bare_parts import bare_torso
-from engines.warp.body.model import BodyModel
+from engines.warp.body.bare_parts import CLOTH_THICKNESS
+from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.drape.fit import Fit, is_strap
 from engines.warp.pieces import Piece
 
@@ -29,8 +27,6 @@ BESIDE_END, DOWN_TO = 0.10, 0.10
 
 FLAT = 0.02
 """Rise of a collar over the shoulder up to which it lies flat, in widths of the neck: leaves and stands are higher."""
-
-SEEN_BODY = (Label.NECK, Label.TORSO_SKIN, Label.HAIR, Label.FACE)
 
 
 def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit: Fit) -> Piece:
@@ -48,25 +44,30 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
     if shoulders.hood or is_strap(marks) or rise > FLAT * 2 * float(shoulders.neck_top[0]):
         return piece
-    foot = np.where(body.laterals < 0, np.float32(fit.neck[-1]), np.float32(fit.neck[1]))
-    near = (np.abs(np.abs(body.laterals) * unit - foot) < BESIDE_END * unit) & (body.heights < DOWN_TO)
     radius = max(2, round(HORN * unit))
-    window = window_of(near & (piece.alpha > 0), 2 * radius)
-    if not near[window].size:
+    window = window_of((piece.alpha > 0) & (body.heights < DOWN_TO), 2 * radius)
+    if not piece.alpha[window].size:
         return piece
-    labels = body.labels[window]
-    skin = (bare_torso(body).on[window] & (body.matte[window] > 0.5)) | labelled_as(labels, SEEN_BODY)
+    aside = body.laterals[window] * unit
+    near = np.minimum(np.abs(aside + fit.neck[LEFT]), np.abs(aside - fit.neck[RIGHT])) < BESIDE_END * unit
+    near &= body.heights[window] < DOWN_TO
+    # Where the person stands as high already, in skin or in cloth, nothing stands out.
+    below = eroded(body.matte[window] > 0.5, max(1, round(CLOTH_THICKNESS * unit)))
     # What is covered goes on beyond the window's sides.
-    whole = np.asarray((piece.alpha[window] > 0.5) | skin)
+    whole = np.asarray((piece.alpha[window] > 0.5) | below)
     round_line = opened(np.pad(whole, radius, mode="edge"), radius)[radius:-radius, radius:-radius]
-    horns = _deep(whole & ~round_line & near[window], round_line, DEPTH * radius)
+    horns = _deep(whole & ~round_line & near, round_line, DEPTH * radius)
     if not horns.any():
         return piece
     gone = cv2.GaussianBlur(dilated(horns, 1).astype(np.float32), (0, 0), SOFT)
-    kept = np.ones(body.shape, np.float32)
-    kept[window] = np.where(round_line, 1.0, 1.0 - gone)
-    behind = None if piece.behind is None else piece.behind * kept
-    return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept, behind=behind)
+    kept = np.where(round_line, np.float32(1.0), 1.0 - gone)
+    colour, alpha = piece.colour.copy(), piece.alpha.copy()
+    colour[window] *= kept[..., None]
+    alpha[window] *= kept
+    behind = piece.behind if piece.behind is None else piece.behind.copy()
+    if behind is not None:
+        behind[window] *= kept
+    return replace(piece, colour=colour, alpha=alpha, behind=behind)
 
 
 def _deep(parts: BoolMask, line: BoolMask, depth: float) -> BoolMask:

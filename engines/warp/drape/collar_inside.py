@@ -32,8 +32,9 @@ def inside_of_collar(cloth: Cloth, back: BoolMask) -> Cloth:
         cloth: The whole garment.
         back: ``(h, w)`` bool on the cloth's canvas, the inside of the back.
     """
-    alone = inner_back_alone(cloth, dilated(back, UNDER))
-    window = window_of(back, 2 * UNDER)
+    window, wider = window_of(back, 2 * UNDER), back.copy()
+    wider[window] = dilated(back[window], UNDER)
+    alone = inner_back_alone(cloth, wider)
     part, inside = cloth.colour[window], eroded(back[window] & (cloth.alpha[window] > 0.9), RIM)
     if not inside.any():
         return alone

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from engines.garment.cloth import Cloth
+from engines.garment.neckline import even_cover
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
 from engines.warp.drape.collar_back import before_collar
@@ -28,7 +29,8 @@ def opened_for_neck(torso: Piece, ribbon: Ribbon, inside: BoolMask, body: BodyMo
     """
     if not inside.any():
         return torso
-    cover = inside.astype(np.float32)
-    seen = draw(ribbon, Cloth(np.zeros((*inside.shape, 3), np.float32), cover), body.shape, torso.name).alpha
+    # The stairs of a mask would be seen on the neck.
+    sheet = Cloth(np.zeros((*inside.shape, 3), np.float32), even_cover(inside))
+    seen = draw(ribbon, sheet, body.shape, torso.name).alpha
     kept = 1.0 - seen * before_collar(body, RIM)
     return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept, behind=seen * kept)
