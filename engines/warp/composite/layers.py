@@ -98,6 +98,7 @@ def layers_of(scene: Scene, blur: float) -> Layers:
     on_body = Drape(base, {}).alpha
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
+    fading = under_cuffs(body, places, ends)
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
     return Layers(
         base,
@@ -106,8 +107,8 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         on_body,
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
-        under_cuffs(body, places, ends),
-        under_cuffs(body, _higher_up(places, ends), ends),
+        fading,
+        under_cuffs(body, _higher_up(places, ends), ends) if any(ends.values()) else fading,
     )
 
 
