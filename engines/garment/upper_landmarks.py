@@ -96,11 +96,15 @@ class UpperLandmarks:
 def _central_runs(mask: BoolMask, axis: float) -> NDArray[np.float64]:
     """``(2, h)``: how far the run of cloth around the axis reaches to each side; nan where there is none."""
     reach = np.full((2, mask.shape[0]), np.nan)
-    for row in np.flatnonzero(mask.any(axis=1)):
-        columns = np.flatnonzero(mask[row])
-        runs = np.split(columns, np.flatnonzero(np.diff(columns) > 2) + 1)
-        run = min(runs, key=lambda run: 0.0 if run[0] <= axis <= run[-1] else min(abs(run[[0, -1]] - axis)))
-        reach[:, row] = axis - run[0], run[-1] - axis
+    rows, columns = np.nonzero(mask)
+    if not len(rows):
+        return reach
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(rows) > 0) | (np.diff(columns) > 2)]))
+    row, first, last = rows[begins], columns[begins], columns[np.append(begins[1:], len(rows)) - 1]
+    away = np.where((first <= axis) & (axis <= last), 0.0, np.minimum(np.abs(first - axis), np.abs(last - axis)))
+    order = np.lexsort((away, row))
+    nearest = order[np.unique(row[order], return_index=True)[1]]
+    reach[:, row[nearest]] = axis - first[nearest], last[nearest] - axis
     return reach
 
 

@@ -42,7 +42,8 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import is_open, is_tucked, photo_to_lay, settle_hints
+from engines.warp.hints import is_open, is_tucked, settle_hints
+from engines.warp.lifted_ahead import LiftedAhead
 from engines.warp.pieces import Drape
 from engines.warp.plate.lay import lay_plate, old_garment
 from engines.warp.plate.plate import left_as_it_is
@@ -77,7 +78,7 @@ class WarpEngine:
     """Draws people wearing garments by warping the garments' own pixels.
 
     Args:
-        threads: How many threads OpenCV may use.
+        threads: How many threads OpenCV may use; with more than one, garments are cut out in a second one.
         observe: Shown what each step made, see `engines.warp.debug_pictures`.
         segmenter: Lifts garments off people who wear them in the garment's picture; without one, garments have to lie
             or hang alone.
@@ -116,6 +117,19 @@ class WarpEngine:
         """
         stages = Stages(on_step, should_stop)
         stages.begin("prepare")
+        with LiftedAhead(self._lifter, request.garments, stages, self._threads) as cloths:
+            before, picture, checks, swatches = self._dressed(request, stages, cloths)
+        stages.begin("paste")
+        changed = changed_region(before, picture)
+        result = pasted_back(request.person, picture, changed)
+        checks["changed_share"] = float(changed.mean())
+        applied, not_applied = settle_hints(request.garments)
+        return RenderResult(result, applied, not_applied, stages.timings_ms(), checks, swatches=swatches)
+
+    def _dressed(
+        self, request: RenderRequest, stages: Stages, cloths: LiftedAhead
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], dict[str, float], list[NDArray[np.uint8]]]:
+        """The working photo before and after all garments are put on, the checks, and pixels of each garment."""
         scale = working_scale(request.person)
         before = reduced_photo(request.person, scale)
         person_map = reduced_map(request.person_map, scale)
@@ -138,6 +152,7 @@ class WarpEngine:
                 person_map,
                 body,
                 stages,
+                cloths=cloths,
                 number=number,
                 seed=request.seed,
                 over=garment.category in put_on or is_open(garment),
@@ -152,12 +167,7 @@ class WarpEngine:
                 put_on.add(garment.category)
                 person_map = redressed(person_map, body, worn.drape, worn.old, garment.category)
                 body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
-        stages.begin("paste")
-        changed = changed_region(before, picture)
-        result = pasted_back(request.person, picture, changed)
-        checks["changed_share"] = float(changed.mean())
-        applied, not_applied = settle_hints(request.garments)
-        return RenderResult(result, applied, not_applied, stages.timings_ms(), checks, swatches=swatches)
+        return before, picture, checks, swatches
 
     def _put_on(
         self,
@@ -167,6 +177,7 @@ class WarpEngine:
         body: BodyModel,
         stages: Stages,
         *,
+        cloths: LiftedAhead,
         number: int,
         seed: int,
         over: bool,
@@ -175,7 +186,7 @@ class WarpEngine:
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         stages.begin("cut_out")
-        cloth = self._lifter.lift(photo_to_lay(garment), garment.category, stages.on_step, stages.should_stop).cloth
+        cloth = cloths.take(number - 1)
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
         stages.begin("drape")
         drape = drape_garment(

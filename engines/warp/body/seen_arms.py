@@ -145,16 +145,18 @@ def _runs(
     cloth = framed & labelled_as(there, CLOTHES)
     outer, inner = np.full(len(usual), np.nan), np.full(len(usual), np.nan)
     at_cloth = np.zeros(len(usual), bool)
-    for row in np.flatnonzero(bare.any(axis=1)):
-        borders = np.flatnonzero(np.diff(np.concatenate([[0], bare[row].astype(np.int8), [0]]))).reshape(-1, 2)
-        middles = (offsets[borders[:, 0]] + offsets[borders[:, 1] - 1]) / 2
-        lengths = (borders[:, 1] - borders[:, 0]) * STEP
-        # A finger or a scrap beside the arm is shorter than the arm.
-        merit = lengths - np.abs(middles)
-        best = int(np.argmax(np.where(np.abs(middles) < OFF_LINE * usual[row], merit, -np.inf)))
-        if abs(middles[best]) >= OFF_LINE * usual[row] or lengths[best] < 0.25 * usual[row]:
-            continue
-        begin, end = borders[best]
-        outer[row], inner[row] = offsets[end - 1] + STEP / 2, -(offsets[begin] - STEP / 2)
-        at_cloth[row] = bool(cloth[row, max(begin - 4, 0) : begin].any())
+    changes = np.diff(np.pad(bare.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    rows, begins = np.nonzero(changes > 0)
+    ends = np.nonzero(changes < 0)[1]
+    middles, lengths = (offsets[begins] + offsets[ends - 1]) / 2, (ends - begins) * STEP
+    on_line = np.abs(middles) < OFF_LINE * usual[rows]
+    # A finger or a scrap beside the arm is shorter than the arm.
+    merit = np.where(on_line, lengths - np.abs(middles), -np.inf)
+    order = np.lexsort((-merit, rows))
+    best = order[np.unique(rows[order], return_index=True)[1]]
+    best = best[on_line[best] & (lengths[best] >= 0.25 * usual[rows[best]])]
+    row, begin, end = rows[best], begins[best], ends[best]
+    outer[row], inner[row] = offsets[end - 1] + STEP / 2, -(offsets[begin] - STEP / 2)
+    clothed = np.pad(np.cumsum(cloth, axis=1), ((0, 0), (1, 0)))
+    at_cloth[row] = clothed[row, begin] > clothed[row, np.maximum(begin - 4, 0)]
     return outer, inner, at_cloth
