@@ -42,7 +42,8 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     """
     shoulders, unit = marks.shoulders, body.shoulder_width
     rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
-    if shoulders.hood or is_strap(marks) or rise > FLAT * 2 * float(shoulders.neck_top[0]):
+    # A collar whose inside is seen stands round the neck, and is as high there.
+    if piece.behind is not None or shoulders.hood or is_strap(marks) or rise > FLAT * 2 * float(shoulders.neck_top[0]):
         return piece
     radius = max(2, round(HORN * unit))
     window = window_of((piece.alpha > 0) & (body.heights < DOWN_TO), 2 * radius)
@@ -64,10 +65,7 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     colour, alpha = piece.colour.copy(), piece.alpha.copy()
     colour[window] *= kept[..., None]
     alpha[window] *= kept
-    behind = piece.behind if piece.behind is None else piece.behind.copy()
-    if behind is not None:
-        behind[window] *= kept
-    return replace(piece, colour=colour, alpha=alpha, behind=behind)
+    return replace(piece, colour=colour, alpha=alpha)
 
 
 def _deep(parts: BoolMask, line: BoolMask, depth: float) -> BoolMask:

@@ -60,3 +60,10 @@ def test_collars_that_stand_keep_their_points() -> None:
     standing = replace(marks.shoulders, neck_top=marks.shoulders.neck_foot - (0.0, 30.0))
     piece = piece_of(cover)
     assert laid_on_shoulders(piece, replace(marks, shoulders=standing), body, fit) is piece
+
+
+def test_a_collar_whose_inside_is_seen_stands_round_the_neck() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    cover[row - 14 : row - 2, column - 8 : column] = 1.0
+    piece = replace(piece_of(cover), behind=np.zeros_like(cover))
+    assert laid_on_shoulders(piece, marks, body, fit) is piece
