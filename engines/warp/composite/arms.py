@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import BoolMask, window_of
+from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
@@ -145,13 +145,13 @@ def under_cuffs(body: BodyModel, places: dict[int, ArmPlace], sleeve_ends: dict[
         places: Both arms.
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
     """
-    left, nearest = np.ones(body.shape, np.float32), np.full(body.shape, np.inf, np.float32)
+    left = np.ones(body.shape, dtype=np.float32)
+    nearest = np.full(body.shape, np.inf, dtype=np.float32)
     for side, end in sleeve_ends.items():
-        window = window_of(np.isfinite(places[side].near))
-        near, share = places[side].near[window], places[side].share[window]
-        fading = 1 - ease((share - np.float32(_bare_from(end))) / np.float32(SHADOW_ENDS))
-        closer = near < nearest[window]
-        left[window][closer], nearest[window][closer] = fading[closer], near[closer]
+        place = places[side]
+        fading = 1 - ease((place.share - np.float32(_bare_from(end))) / np.float32(SHADOW_ENDS))
+        closer = place.near < nearest
+        left[closer], nearest[closer] = fading[closer], place.near[closer]
     return left
 
 

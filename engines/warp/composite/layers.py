@@ -98,7 +98,6 @@ def layers_of(scene: Scene, blur: float) -> Layers:
     on_body = Drape(base, {}).alpha
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
-    fading = under_cuffs(body, places, ends)
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
     return Layers(
         base,
@@ -107,8 +106,8 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         on_body,
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
-        fading,
-        under_cuffs(body, _higher_up(places, ends), ends) if any(ends.values()) else fading,
+        under_cuffs(body, places, ends),
+        under_cuffs(body, _higher_up(places, ends), ends),
     )
 
 
