@@ -17,7 +17,6 @@ from engines.warp.body.model import SIDES, BodyModel, field_of
 from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import HIDDEN_WIDTH, MIXED_RIM, SeenArm, body_before, seen_arms
 from engines.warp.body.silhouette import ease
-from engines.warp.composite.led_forward import led_forward
 from engines.warp.pieces import Reals
 
 BARE_FROM = 0.30
@@ -118,11 +117,9 @@ def arms_in_front(
         begins = share > _bare_from(end)
         if end <= 0:
             begins |= side * body.laterals * body.shoulder_width > body.tip_offset(side)
+        shown = drawn_outline(body.shape, arm, places[side].seen)
         old_end = clothed_until(arm, old.astype(np.float32))
-        is_freed = end < min(old_end, WRIST) and old_end > LONG_SLEEVE
-        seen = places[side].seen
-        shown = drawn_outline(body.shape, arm, seen if is_freed else led_forward(arm, seen, _bare_from(end), cloth))
-        if is_freed:
+        if end < min(old_end, WRIST) and old_end > LONG_SLEEVE:
             freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & (old | skin)
             # Above the end of the sleeve the plate has no arm.
             freed &= (share > end) & (share < old_end + 0.03)

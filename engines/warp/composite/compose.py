@@ -11,7 +11,7 @@ from engines.channels import on_channels
 from engines.garment.regions import dilated, window_of
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
-from engines.warp.composite.freed_arms import freed_arms, seen_before
+from engines.warp.composite.freed_arms import freed_arms
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.layers import Layers, Scene, away_from_edges, casting, layers_of
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
@@ -73,10 +73,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     shadow = weaker_on_neck(contact_shadow(casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
     worn_over = _worn_over(scene, layers)
     # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
-    # Below a sleeve that has a shadow of its own that goes for the seen part as well; an armpit keeps its shade.
-    arms = scene.old | seen_before(body, layers.places) if layers.sleeves else scene.old
-    freed = np.minimum(freed_arms(arms, layers.places, unit) + layers.bare_arms, 1)
-    beside = 1 - freed * (1 - layers.beside_torso)
+    beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
     below_top = contact_shadow(worn_over, TOP_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)

@@ -6,16 +6,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Label
 from engines.garment.regions import BoolMask, window_of
-from engines.warp.body.model import BodyModel
 from engines.warp.composite.arms import ArmPlace
 
 BESIDE = 1.35
 """Distance from the centre line up to which skin is that of the arm or of the crease beside it, in half arm widths."""
-
-LEAST_FRONT = 0.75
-"""Share of a seen arm that lies before the old clothes from which it hangs before the new ones all along."""
 
 SOFT = 0.012
 """Softness of the edge of such an arm towards the chest, in shoulder widths."""
@@ -38,18 +33,3 @@ def freed_arms(old: BoolMask, places: dict[int, ArmPlace], shoulder_width: float
     window = window_of(freed > 0, round(3 * sigma))
     freed[window] = cv2.GaussianBlur(freed[window], (0, 0), sigma)
     return freed
-
-
-def seen_before(body: BodyModel, places: dict[int, ArmPlace]) -> BoolMask:
-    """``(h, w)``: the seen skin of arms that hang before the clothes; on one that is behind them their shadow falls.
-
-    Args:
-        body: Measured from the photo.
-        places: Both arms.
-    """
-    before = np.zeros(body.shape, bool)
-    for place in places.values():
-        known = np.isfinite(place.seen.outer)
-        if known.any() and float(place.seen.front[known].mean()) > LEAST_FRONT:
-            before |= (body.labels == Label.ARMS) & (place.near < BESIDE)
-    return before

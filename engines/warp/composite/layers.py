@@ -11,7 +11,7 @@ from engines.base import PersonMap
 from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, opened
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
-from engines.warp.composite.arms import SHADOW_ENDS, ArmPlace, arm_places, arms_in_front, hidden_by_body, under_cuffs
+from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, hidden_by_body, under_cuffs
 from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.shading import exposure
 from engines.warp.composite.sharpness import softened
@@ -62,7 +62,6 @@ class Layers:
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
         under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
-        beside_torso: ``(h, w)`` share of its shadow that falls on arms above them, gone where they begin.
     """
 
     base: tuple[Piece, ...]
@@ -72,7 +71,6 @@ class Layers:
     cover: NDArray[np.float32]
     bare_arms: NDArray[np.float32]
     under_cuffs: NDArray[np.float32]
-    beside_torso: NDArray[np.float32]
 
 
 def layers_of(scene: Scene, blur: float) -> Layers:
@@ -107,7 +105,6 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
         under_cuffs(body, places, ends),
-        under_cuffs(body, _higher_up(places, ends), ends),
     )
 
 
@@ -126,14 +123,6 @@ def casting(layers: Layers) -> NDArray[np.float32]:
         if piece.behind is not None:
             cover = np.maximum(cover - piece.behind, 0.0)
     return cover
-
-
-def _higher_up(places: dict[int, ArmPlace], ends: dict[int, float]) -> dict[int, ArmPlace]:
-    """Both arms as if the shadow below their sleeves ended above where they lie before the garment."""
-    return {
-        side: replace(place, share=place.share + np.float32(SHADOW_ENDS)) if ends.get(side, 0.0) > 0 else place
-        for side, place in places.items()
-    }
 
 
 def _behind_body(

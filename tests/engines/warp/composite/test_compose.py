@@ -250,21 +250,3 @@ def test_a_hand_keeps_no_rim_of_the_cuff_that_was_taken_off_its_wrist() -> None:
     picture = compose(replace(scene, plate=plate), seed=0)
     assert rim.sum() > 10
     assert np.abs(picture[rim] - skin).mean() < 0.35 * np.abs(scene.photo[rim] - skin).mean()
-
-
-def test_the_shadow_of_a_torso_ends_softly_on_the_arm_below_a_sleeve() -> None:
-    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
-    body = measure_body(mannequin.person_map)
-    place, arm = arm_places(body)[RIGHT], body.arms[RIGHT]
-    arms = mannequin.person_map.labels == Label.ARMS
-    # A torso as wide as the centre line of the arm, under a cap sleeve.
-    line = np.interp(np.arange(SHAPE[0]), arm.line[:, 1], arm.line[:, 0])[:, None]
-    torso = np.abs(np.arange(SHAPE[1])[None] - SHAPE[1] / 2) < line - SHAPE[1] / 2 - 6
-    scene = scene_of(mannequin, (0.2, 0.2, 0.9), torso & (body.heights > 0.0) & (body.heights < 1.0))
-    cuff = (arms & (place.share > 0) & (place.share < 0.15)).astype(np.float32)
-    piece = Piece("right_sleeve", np.float32([0.2, 0.2, 0.2]) * cuff[..., None], cuff, np.zeros_like(cuff))
-    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.15})), seed=0)
-    shares = np.arange(0.24, 0.40, 0.01, dtype=np.float32)
-    x, y = np.rint(arm.points(shares) + 3 * arm.outwards(shares)).astype(int).T
-    bright = (picture / scene.photo)[y, x].mean(axis=1)
-    assert np.abs(np.diff(bright)).max() < 0.035
