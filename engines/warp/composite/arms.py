@@ -41,11 +41,11 @@ FOREARM = (0.40, 0.66, 1.04)
 INWARDS, AT_CUFF = 2.5, 0.03
 """How far inwards a cuff is looked for, over the arm's half width, and how far above its end, as a share of the arm."""
 
-OPENS = 0.6
-"""By how many pixels the torso's edge leads inwards per pixel down the arm below the corner of such a cuff."""
+OPENS, OPENS_SLOWLY = 0.6, 0.3
+"""Pixels by which the torso's edge leads inwards per pixel down below the corner of such a cuff, and elsewhere."""
 
 SLENDER = 0.9
-"""Width of such a forearm over the arm's own: it is turned with its narrow side to the camera."""
+"""Width of such a forearm over the arm's own: its narrow side is seen."""
 
 SHADOW_ENDS = 0.12
 """Share of the arm over which the garment's shadow ends on what lies before it, below the end of the sleeve."""
@@ -60,7 +60,7 @@ TEETH = 2.0
 """Size of the teeth of a mask that are smoothed away, pixels (standard deviation)."""
 
 AROUND_ARM = 5.0
-"""How far around an arm places on it are told, in half arm widths: all of the hand, and no more."""
+"""How far around an arm places on it are told, in half arm widths."""
 
 LEAST_SAMPLES = 4
 """Samples of an outline in a row that make an arm; fewer are scraps."""
@@ -98,14 +98,13 @@ def arms_in_front(
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
 
-    The outline is the arm's own, smooth along it; labels pixel by pixel would leave the new cloth with torn edges.
+    The outline is the arm's own; labels pixel by pixel would leave the new cloth with torn edges.
 
     Args:
         old: ``(h, w)`` bool, the old garment; the plate shows bare arms where its sleeves were.
         body: Measured from the photo.
         places: Both arms.
-        sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends; what lies above it is
-            covered.
+        sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
         sleeves: Covers of the new sleeves by picture side.
         cloth: ``(h, w)`` cover of the new garment without its sleeves.
     """
@@ -127,7 +126,7 @@ def arms_in_front(
         if _hand_before(cloth, body, places[side]) and labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
             shown = np.maximum(shown, _forearm(body.shape, arm, places[side].seen))
         if side in sleeves and end > 0:
-            shown = shown * _below_cuff(arm, places[side].seen, end, sleeves[side])
+            shown = shown * _below_cuff(arm, places[side].seen, end, sleeves[side], cloth)
         cover = np.maximum(cover, shown * begins)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
@@ -157,23 +156,28 @@ def _bare_from(end: float) -> float:
     return max(end - UNDER_SLEEVE, BARE_FROM) if end > 0 else ARMHOLE
 
 
-def _below_cuff(arm: Limb, seen: SeenArm, end: float, sleeve: NDArray[np.float32]) -> NDArray[np.float32]:
+def _below_cuff(
+    arm: Limb, seen: SeenArm, end: float, sleeve: NDArray[np.float32], cloth: NDArray[np.float32]
+) -> NDArray[np.float32]:
     """``(h, w)`` cover of what an arm shows before the torso below a cuff that is narrower than the arm.
 
     A cuff that ends at the torso leaves the inner part of the arm behind the torso's edge. From its inner corner that
-    edge leads over to the arm's own: a level cut across the arm would look torn.
+    edge leads over to the arm's own: a level cut across the arm would look torn. Below a short cuff it is the torso's
+    edge where the arm comes before it.
     """
     offsets = np.arange(0.0, INWARDS * float(arm.inner.max()), 1.0)
-    place = np.array([max(end - AT_CUFF, 0.0)], np.float32)
+    above = end < BARE_FROM
+    begins, at, opens = (BARE_FROM, BARE_FROM, OPENS_SLOWLY) if above else (end, max(end - AT_CUFF, 0.0), OPENS)
+    place = np.array([at], np.float32)
     points = arm.points(place)[0] - arm.outwards(place)[0] * offsets[:, None]
     shape = (sleeve.shape[0], sleeve.shape[1])
-    within = values_at(sleeve, points)[0] > 0.5
+    within = values_at(cloth if above else sleeve, points)[0] > 0.5
     if not within.any():
         return np.ones(shape, dtype=np.float32)
-    corner = float(offsets[within][-1])
+    corner = float(offsets[within][0 if above else -1])
     own = np.where(np.isfinite(seen.inner), seen.inner, arm.inner)
     lacking = np.maximum(own + 1.0 - corner, 0)
-    way = np.maximum(arm.shares - end, 0) * arm.length * OPENS / max(float(lacking.max()), 1.0)
+    way = np.maximum(arm.shares - begins, 0) * arm.length * opens / max(float(lacking.max()), 1.0)
     inner = np.where(way < 1, corner + lacking * ease(way), INWARDS * arm.inner.max())
     return _between(shape, arm, np.full(len(inner), INWARDS * float(arm.outer.max())), inner, arm.shares >= 0)
 
@@ -193,8 +197,7 @@ def _hand_before(cloth: NDArray[np.float32], body: BodyModel, place: ArmPlace) -
 def _forearm(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.float32]:
     """``(h, w)`` cover of a bare forearm that comes from behind the body and leads to a hand before it.
 
-    Above the elbow no more is shown than was seen; below, the part that clothes hid in the photo, down to what is
-    seen of the wrist.
+    Above the elbow no more is shown than was seen; below, what clothes hid in the photo, down to the wrist.
     """
     known = np.isfinite(seen.outer)
     index = np.arange(len(known))

@@ -71,6 +71,9 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
     shadow = weaker_on_neck(contact_shadow(casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
+    cuffs = [piece.alpha for piece in layers.sleeves.values()]
+    falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
+    shadow = shadow + (falls - shadow) * layers.coming_forward
     worn_over = _worn_over(scene, layers)
     # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
     beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
@@ -84,8 +87,6 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
         picture = _laid_over(picture, piece, factor * below_top / level)
     # Before the wall arms and hands keep the edges that they have.
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
-    cuffs = [piece.alpha for piece in layers.sleeves.values()]
-    falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
     on_arms = 1 - (1 - falls) * layers.under_cuffs * person
     bare = shaded(without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), on_arms)
     picture = _blended(picture, bare, layers.bare_arms)

@@ -15,6 +15,7 @@ from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, hid
 from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.shading import exposure
 from engines.warp.composite.sharpness import softened
+from engines.warp.composite.short_cuffs import coming_forward
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
 
@@ -62,6 +63,7 @@ class Layers:
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
         under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
+        coming_forward: ``(h, w)`` how far arms below short cuffs have come before its torso, above where they have.
     """
 
     base: tuple[Piece, ...]
@@ -71,6 +73,7 @@ class Layers:
     cover: NDArray[np.float32]
     bare_arms: NDArray[np.float32]
     under_cuffs: NDArray[np.float32]
+    coming_forward: NDArray[np.float32]
 
 
 def layers_of(scene: Scene, blur: float) -> Layers:
@@ -105,6 +108,7 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
         under_cuffs(body, places, ends),
+        coming_forward(places, ends, bare_arms),
     )
 
 

@@ -175,3 +175,21 @@ def test_the_shadow_of_a_garment_ends_softly_on_the_arms_before_it() -> None:
         assert along[:70].min() > 0.99
         assert along[-100:].max() < 0.01
         assert np.abs(np.diff(along)).max() < 0.2
+
+
+def test_below_a_short_cuff_the_torsos_edge_leads_over_to_the_arms() -> None:
+    mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    places = arm_places(body)
+    arm, share = body.arms[RIGHT], places[RIGHT].share
+    centre = np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    # The torso hides the inner half of the arm, which comes before it farther down than the cuff ends.
+    torso = ((np.arange(760)[None] < centre) & (places[RIGHT].near < 3)).astype(np.float32)
+    cuff = ((share < 0.2) & (places[RIGHT].near < 1.3)).astype(np.float32)
+    ends = {RIGHT: 0.2}
+    cover = arms_in_front(worn_by(mannequin), body, places, ends, sleeves={RIGHT: cuff}, cloth=torso)
+    shown = [cover[(share > place) & (share < place + 0.02)].sum() for place in (0.31, 0.8)]
+    whole = arms_in_front(worn_by(mannequin), body, places, ends, sleeves={}, cloth=torso)
+    level = [whole[(share > place) & (share < place + 0.02)].sum() for place in (0.31, 0.8)]
+    assert shown[0] < 0.85 * level[0]
+    np.testing.assert_allclose(shown[1], level[1], rtol=0.02)
