@@ -26,7 +26,7 @@ GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.22
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
 
-TOP_SHADOW, TOP_REACH = 0.45, 0.022
+TOP_SHADOW, TOP_REACH = 0.55, 0.042
 """The same of a top on the trousers or the skirt that it hangs over, and its reach in shoulder widths: the hem lies on
 them."""
 

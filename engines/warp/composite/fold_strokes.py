@@ -41,9 +41,10 @@ VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
 and what is lit in it is white and no more."""
 
-WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE = 0.008, 0.030, 2.4
-"""Usual relative contrast of the cloth from one thread to the next up to which it is smooth, and from which folds have
-to be drawn so many times as deep: soft ones are lost in denim or a busy print, and look like stains on smooth cloth."""
+WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE = 0.008, 0.030, (1.7, 2.4)
+"""Usual relative contrast of the cloth from one thread to the next up to which it is smooth, and from which folds are
+lost in denim or a busy print, and how many times as deep they are drawn there: less on smooth cloth, where deep ones
+look like stains and none like cardboard."""
 
 THREADS = 9
 """Side of the square with whose mean a pixel is compared for that, pixels."""
@@ -165,7 +166,7 @@ def _depth_in_weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> 
     if not sure.any():
         return 1.0
     contrast = float(np.median(np.abs(bright[sure] - around[sure]) / np.maximum(around[sure], DARKEST_WEAVE)))
-    return float(np.interp(contrast, (WEAVE_SEEN, WEAVE_HIDES), (1.0, DEEPER_IN_WEAVE)))
+    return float(np.interp(contrast, (WEAVE_SEEN, WEAVE_HIDES), DEEPER_IN_WEAVE))
 
 
 def _lightness(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
