@@ -39,7 +39,7 @@ _LOWEST_VISIBILITY = 0.4
 _LEAST_TORSO = 0.4
 """How far down from the shoulders, at 0, to the hips, at 1, the photo must reach: below are no clothes to look at."""
 
-_HOW_TO_BE_FOUND = "Show yourself from the front, from head to hips, in good light and before a plain wall."
+HOW_TO_BE_FOUND = "Show yourself from the front, from head to hips, in good light and before a plain wall."
 
 _COMPARABLE_SIZE = 0.55
 """A second body this large, relative to the first one, is not background."""
@@ -157,12 +157,12 @@ def _one_person(networks: _Networks, photo: Picture) -> tuple[Pose, Floats, Face
     start = region_of_body(found[0].points[0], found[0].points[1]) if found else None
     pose = find_pose(networks.pose, photo, start)
     if pose.score < _LOWEST_POSE:
-        raise EngineError("person_not_found", advice=_HOW_TO_BE_FOUND)
+        raise EngineError("person_not_found", advice=HOW_TO_BE_FOUND)
     people = silhouette(networks.selfie, photo, pose)
     face = find_face(networks.face, photo, pose.landmarks)
     # Cups, cats and dresses without a wearer pass for a pose with a silhouette; the detector and the mesh know better.
     if agreement(pose, people) < _LOWEST_AGREEMENT or not (found or face.measured):
-        raise EngineError("person_not_found", advice=_HOW_TO_BE_FOUND)
+        raise EngineError("person_not_found", advice=HOW_TO_BE_FOUND)
     _check_torso(pose, photo)
     return pose, people, face
 
