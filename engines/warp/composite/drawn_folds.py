@@ -50,13 +50,19 @@ class Fan(NamedTuple):
 
 
 ON_TORSO = (
-    # From the armpit over the chest, and down the side.
-    Fan(0.43, 0.30, 14, 44, 2, 0.12, 0.016, 0.045),
-    Fan(0.43, 0.40, 58, 74, 2, 0.22, 0.026, 0.040),
-    # Long and soft from the chest to the hem.
-    Fan(0.27, 0.55, 76, 76, 1, 0.34, 0.050, 0.026),
+    # From the armpit over the chest, down the side, and towards the waist.
+    Fan(0.42, 0.30, 12, 40, 3, 0.13, 0.020, 0.045),
+    Fan(0.43, 0.38, 48, 76, 3, 0.17, 0.026, 0.050),
+    Fan(0.30, 0.44, 55, 66, 1, 0.20, 0.050, 0.035),
+    # Gathered at the waist.
+    Fan(0.44, 0.84, 2, 32, 3, 0.15, 0.022, 0.050),
+    Fan(0.44, 1.02, -28, 12, 3, 0.15, 0.022, 0.050),
+    Fan(0.22, 0.93, 5, 25, 1, 0.18, 0.045, 0.035),
 )
-ABOVE_HEM = (Fan(0.30, -0.60, 70, 84, 2, 0.24, 0.036, 0.022),)
+ABOVE_HEM = (
+    Fan(0.30, -0.48, 70, 88, 2, 0.17, 0.034, 0.040),
+    Fan(0.06, -0.40, 80, 96, 1, 0.16, 0.040, 0.035),
+)
 """Folds of a torso's lower end; ``down`` is below its hem."""
 
 ON_ARM = (
@@ -82,6 +88,9 @@ ON_LEG = (
     Fan(0.90, 0.30, 96, 96, 1, 0.200, 0.070, 0.040),
     # From the crotch towards the hip.
     Fan(1.00, -0.47, -38, 0, 2, 0.130, 0.017, 0.050),
+    # Over the outer thigh, and down its middle.
+    Fan(-0.95, -0.44, 152, 126, 2, 0.160, 0.026, 0.032),
+    Fan(-0.10, -0.38, 88, 88, 1, 0.300, 0.060, 0.020),
     # Pushed together at the knee, on one side after the other.
     Fan(0.98, -0.04, -16, 30, 2, 0.120, 0.017, 0.055, bent=True),
     Fan(-0.98, 0.07, 172, 172, 1, 0.110, 0.019, 0.050, bent=True),

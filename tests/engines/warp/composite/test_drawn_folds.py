@@ -91,14 +91,6 @@ def test_only_cloth_that_ends_at_the_hips_hangs_down_in_folds_above_its_hem(body
     assert heights.max() < HEM + 0.2
 
 
-def test_nothing_is_gathered_across_the_belly_of_a_top_that_hangs(body: BodyModel) -> None:
-    folds = torso_folds(body, ABOVE, HEM)
-    down = body.heights * body.torso_length / body.shoulder_width
-    belly = (down > 0.8) & (down < 1.1) & (np.abs(body.laterals) < 0.45)
-    along, across = (np.abs(np.diff(folds, axis=axis, prepend=0))[belly].mean() for axis in (0, 1))
-    assert along < 0.6 * across
-
-
 @pytest.mark.parametrize("light", [(0.0, -1.0), (1.0, 0.0), (-1.0, 0.0)])
 def test_the_flank_towards_the_light_is_the_lit_one(light: tuple[float, float]) -> None:
     way = np.array([-light[1], light[0]], np.float32)
