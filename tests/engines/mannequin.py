@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -158,3 +158,11 @@ def _draw_arm(
     painter.capsule((shoulder, middle if sleeves == "short" else elbow), 0.036, top, Label.UPPER)
     if sleeves == "long":
         painter.capsule((elbow, wrist), 0.028, top, Label.UPPER)
+
+
+def turned_sideways(mannequin: Mannequin) -> Mannequin:
+    """The same, with shoulders as close together in the picture as those of somebody seen from the side."""
+    landmarks = mannequin.person_map.landmarks.copy()
+    middle = landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0].mean()
+    landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0] = middle + 9, middle - 9
+    return Mannequin(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks))

@@ -67,9 +67,10 @@ def drape_upper(
         cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
     ribbon = loft.ribbon()
-    sewn, sleeves = marks.sleeves is not None, np.asarray(marks.sleeve_parts.any(axis=0), bool)
-    under = marks.torso_part | _under_sleeves(marks)
-    front = with_overlap(cloth, under, TORSO_OVERLAP, sleeves) if sewn else cloth
+    front = cloth
+    if marks.sleeves is not None:
+        sleeves = np.asarray(marks.sleeve_parts.any(axis=0), bool)
+        front = with_overlap(cloth, marks.torso_part | _under_sleeves(marks), TORSO_OVERLAP, sleeves)
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
         torso = opened_for_neck(torso, ribbon, marks.back, body)

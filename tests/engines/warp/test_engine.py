@@ -22,7 +22,7 @@ from engines.warp.body.model import measure_body
 from engines.warp.engine import WarpEngine
 from tests.engines.drawings import draw_garment
 from tests.engines.hanging_drawings import photographed, trousers
-from tests.engines.mannequin import Mannequin, draw_mannequin
+from tests.engines.mannequin import Mannequin, draw_mannequin, turned_sideways
 
 GREEN = (30, 150, 60)
 
@@ -158,13 +158,8 @@ def test_stops_between_stages(stage: str) -> None:
 
 
 def test_person_from_the_side_is_refused() -> None:
-    mannequin = draw_mannequin()
-    landmarks = mannequin.person_map.landmarks.copy()
-    middle = landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0].mean()
-    landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0] = middle + 9, middle - 9
-    turned = Mannequin(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks))
     with pytest.raises(EngineError) as error:
-        render(turned, [garment()])
+        render(turned_sideways(draw_mannequin()), [garment()])
     assert error.value.code == "pose_not_usable"
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from engines.base import (
     Category,
     EngineError,
     Garment,
-    Landmark,
     OnStep,
     PersonMap,
     Picture,
@@ -20,7 +18,7 @@ from engines.base import (
 )
 from engines.warp.engine import WarpEngine
 from tests.engines.hanging_drawings import photographed, trousers
-from tests.engines.mannequin import Mannequin, draw_mannequin
+from tests.engines.mannequin import Mannequin, draw_mannequin, turned_sideways
 from tests.engines.warp.test_engine import garment
 
 BLANK = Garment(np.full((300, 300, 3), 250, np.uint8), Category.UPPER_BODY)
@@ -59,13 +57,8 @@ def test_pictures_are_the_same_with_one_thread_and_with_two() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_somebody_who_cannot_be_dressed_is_refused_before_the_garment(threads: int) -> None:
-    mannequin = draw_mannequin()
-    landmarks = mannequin.person_map.landmarks.copy()
-    middle = landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0].mean()
-    landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], 0] = middle + 9, middle - 9
-    turned = Mannequin(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks))
     with pytest.raises(EngineError) as error:
-        render(threads, turned, BLANK)
+        render(threads, turned_sideways(draw_mannequin()), BLANK)
     assert error.value.code == "pose_not_usable"
 
 
