@@ -14,9 +14,12 @@ from engines.warp.plate.bare_skin import antialiased
 SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
 
-COLLAR_FROM, SHOULDER_FROM, SHOULDER_UNTIL = 0.08, 0.40, 0.12
-"""Where those shoulders begin: where the garment stands highest between these two, in shoulder widths beside the axis,
+COLLAR_FROM, SHOULDER_FROM, SHOULDER_UNTIL = 0.08, 0.48, 0.12
+"""Where those shoulders begin: at the ends of the neckline, between these two, in shoulder widths beside the axis,
 above the third, in torso lengths below the shoulders."""
+
+ON_CORD = 0.006
+"""How near a cord across a neckline lies to its ends, in torso lengths."""
 
 LEG_ROOM = 0.015
 """How far the outline of a bare leg may lie outside the old trousers, in shoulder widths."""
@@ -93,8 +96,9 @@ def above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel)
     covered = clothed > SEEN_AS_CLOTH
     upwards = cv2.dilate(covered.astype(np.uint8), np.ones((reach, 1), np.uint8), anchor=(0, 0), borderValue=0)
     beyond = np.zeros(body.shape, bool)
+    feet = _ends_of_neckline(covered, body)
     for side in SIDES:
-        beyond |= side * body.laterals > _collar_foot(covered, side, body)
+        beyond |= side * body.laterals > np.clip(side * feet[side], COLLAR_FROM, SHOULDER_FROM)
     # Within a hood there is cloth above the neck as well.
     column = np.ones((2 * reach, 1), np.uint8)
     hooded = cv2.dilate(covered.astype(np.uint8), column, anchor=(0, 2 * reach - 1), borderValue=0) > 0
@@ -102,11 +106,24 @@ def above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel)
     return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
 
 
-def _collar_foot(covered: NDArray[np.bool_], side: int, body: BodyModel) -> float:
-    """How far beside the axis a garment stands highest, in shoulder widths: further out it lies on the shoulder."""
-    aside = side * body.laterals
-    beside = covered & (aside > COLLAR_FROM) & (aside < SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
-    if not beside.any():
-        return SHOULDER_FROM
-    highest = np.argmin(np.where(beside, body.heights, np.float32(np.inf)))
-    return float(aside.flat[highest])
+def _ends_of_neckline(covered: NDArray[np.bool_], body: BodyModel) -> dict[int, float]:
+    """Per side where the neckline ends, in shoulder widths from the axis: a cord across it would lie on both ends.
+
+    On somebody who leans, the shoulder on one side may be lower than the neckline on its way to the other one.
+    """
+    asked = covered & (np.abs(body.laterals) < SHOULDER_FROM) & (body.heights < SHOULDER_UNTIL)
+    columns = np.flatnonzero(asked.any(axis=0))
+    ends = {side: side * SHOULDER_FROM for side in SIDES}
+    if len(columns) == 0:
+        return ends
+    rows = np.argmax(asked[:, columns], axis=0)
+    outline = np.stack([body.laterals[rows, columns], body.heights[rows, columns]], axis=1)
+    floor = np.array([[-SHOULDER_FROM, SHOULDER_UNTIL], [SHOULDER_FROM, SHOULDER_UNTIL]], np.float32)
+    cord = cv2.convexHull(np.concatenate([outline, floor]).astype(np.float32))[:, 0]
+    cord = cord[cord[:, 1] < SHOULDER_UNTIL]
+    cord = cord[np.argsort(cord[:, 0])]
+    touched = outline[outline[:, 1] < np.interp(outline[:, 0], cord[:, 0], cord[:, 1]) + ON_CORD, 0]
+    for side in SIDES:
+        beside = side * touched[side * touched > 0.0]
+        ends[side] = side * float(beside.min(initial=SHOULDER_FROM))
+    return ends

@@ -3,7 +3,8 @@
 import numpy as np
 
 from engines.warp.body.model import measure_body
-from engines.warp.plate.skin_room import skin_room
+from engines.warp.pieces import Drape, Piece
+from engines.warp.plate.skin_room import above_shoulders, skin_room
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -17,3 +18,17 @@ def test_a_waist_has_no_dent_where_a_top_bulged_over_it() -> None:
     assert room[y, x - 3 * size] == 1.0
     # It does not become wider than it was.
     assert not room[(np.abs(body.laterals) > 0.37) & (body.heights < body.crotch_height)].any()
+
+
+def test_a_wide_neckline_of_somebody_who_leans_leaves_the_shoulder_bare() -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    # The lower shoulder lies below the neckline on its way to the other one.
+    line = np.interp(body.laterals, (-0.8, -0.46, -0.34, 0.2, 0.8), (0.15, 0.0, 0.02, -0.2, -0.1))
+    clothed = (body.heights > line).astype(np.float32)
+    flat = np.zeros(body.shape, np.float32)
+    drape = Drape((Piece("left_sleeve", np.zeros((*body.shape, 3), np.float32), clothed, flat),), {})
+    above = above_shoulders(drape, clothed, body)
+    beside_neck = (body.laterals < -0.1) & (body.laterals > -0.3) & (clothed == 0)
+    assert above[beside_neck].max() == 0.0
+    over_shoulder = (body.laterals > 0.3) & (body.laterals < 0.5) & (clothed == 0) & (line - body.heights < 0.05)
+    assert above[over_shoulder].min() > 0.4
