@@ -25,6 +25,13 @@ WARMTH_BLUR, LIKE_SKIN = 3.0, (0.65, 0.85)
 """Pixels over which the colour of what is seen is averaged, and its colourfulness over that of the invented skin from
 which it may be skin, and from which it is: the ink of a tattoo is not faded."""
 
+EDGE = 0.02
+"""Width of the rim of a neck before the wall that keeps the shade it has in the photo, in shoulder widths."""
+
+AT_OLD = 0.02
+"""Distance from the old garment up to which such a rim shows its shadow, in shoulder widths; over as much again it
+comes to its own shade."""
+
 LARGEST_CUFF = 0.06
 """Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""
 
@@ -67,7 +74,31 @@ def faded_into_seen(
     share[beside] = np.maximum(
         ease(1.25 * (1.0 - distance / joint)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
     )
-    return share
+    return share * _off_wall(beside, from_old, labels, unit)
+
+
+def _off_wall(
+    beside: NDArray[np.bool_], from_old: NDArray[np.float32], labels: NDArray[np.uint8], unit: float
+) -> NDArray[np.float32]:
+    """0 where the outline of a neck meets the wall to 1 further inside: a round neck is darker there, in every light.
+
+    Right at the old garment it is dark with that one's shadow.
+
+    Args:
+        beside: ``(height, width)``, the skin in question.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
+        labels: ``(height, width)`` of `Label`.
+        unit: Shoulder width in pixels.
+    """
+    inside = np.ones(labels.shape, np.float32)
+    neck = beside & (labels == Label.NECK)
+    if neck.any():
+        window = window_of(neck, round(EDGE * unit) + 1)
+        away = cv2.distanceTransform((labels[window] != Label.BACKGROUND).astype(np.uint8), cv2.DIST_L2, 3)
+        kept = 1.0 - ease(np.asarray(away, np.float32) / (EDGE * unit))
+        kept *= ease(from_old[window] / (AT_OLD * unit) - 1.0)
+        inside[window] -= np.where(neck[window], kept, 0.0)
+    return inside
 
 
 def at_cuffs(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,0 +1,23 @@
+"""Invented skin fades into seen skin, but not over the dark rim of a neck before the wall."""
+
+import numpy as np
+
+from engines.base import Label
+from engines.warp.plate.faded_skin import AT_OLD, EDGE, faded_into_seen
+
+UNIT = 200.0
+
+
+def test_a_neck_keeps_the_shade_of_its_rim() -> None:
+    labels = np.zeros((120, 120), np.uint8)
+    labels[:80, 30:90] = Label.NECK
+    labels[80:] = Label.UPPER
+    photo = np.full((*labels.shape, 3), (0.6, 0.4, 0.3), np.float32)
+    from_old = np.maximum(80.0 - np.indices(labels.shape)[0], 0.0).astype(np.float32)
+    share = faded_into_seen(photo, photo + np.float32(0.1), from_old, labels, UNIT)
+    row = round(80 - 2.2 * AT_OLD * UNIT)
+    assert share[row, 60] > 0.1
+    assert share[row, 30] < 0.4 * share[row, 60]
+    assert share[row, 30 + round(EDGE * UNIT) + 1] == share[row, 60]
+    # Right at the old garment the rim is dark with its shadow, and goes.
+    assert share[79, 30] == share[79, 60] > 0.9
