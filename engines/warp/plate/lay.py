@@ -24,6 +24,7 @@ from engines.warp.plate.bare_skin import antialiased, bare_skin
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.plate.hem_rim import above_cloth, own_rim
+from engines.warp.plate.neck_slope import below_slope
 from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
@@ -113,6 +114,9 @@ def lay_plate(
         legs=category is not Category.UPPER_BODY,
     )
     skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
+    cleared = np.zeros(body.shape, np.float32)
+    if category is not Category.LOWER_BODY:
+        skin_cover, cleared = below_slope(skin_cover, clothed, from_old, body)
     fill = fill + (skin.colour - fill) * on_channels(skin_cover)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
@@ -124,6 +128,7 @@ def lay_plate(
     share = np.maximum(share, old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(stays, MIXED)] = 0.0
+    share = np.maximum(share, cleared)
     joint = faded_into_seen(photo, skin.colour, from_old, person_map.labels, unit)
     # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
     faded = (clothed < SEEN_BELOW) | at_cuffs(body, old)
