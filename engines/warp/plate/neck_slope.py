@@ -105,11 +105,15 @@ def _lower(skin: NDArray[np.float32], cleared: NDArray[np.float32], seen: _Seen,
     line = _upper_edge(cover)
     at = (np.clip(np.ceil(line).astype(int) + BELOW_EDGE, 0, len(rows) - 1), np.arange(len(columns)))
     covered = seen.cloth[part][at]
-    # Where the new garment lies on the slope nobody sees it, and what stands out beyond hangs from the shoulder.
+    # Where the new garment lies on the slope nobody sees it: its edge is met, and not stepped down to.
     end = int(np.argmax(covered)) if covered.any() else len(columns)
+    met = slice(end, end + BELOW_EDGE)
+    beyond = seen.cloth[part][:, met]
+    line[met] = np.where(beyond.any(axis=0), np.argmax(beyond, axis=0), line[met])
     hidden = ~seen.kept[part][at] & (line > 0.0)
-    for begin, stop in _stretches(hidden[:end]):
-        near, far = max(begin - round(LED_ON * unit), 0), min(stop + round(LED_ON * unit), end)
+    hidden[met] = hidden[max(end - 1, 0)]
+    for begin, stop in _stretches(hidden[: met.stop]):
+        near, far = max(begin - round(LED_ON * unit), 0), min(stop + round(LED_ON * unit), met.stop)
         slope = _flattening(line[near:far])
         slope = np.asarray(cv2.GaussianBlur(slope[None], (0, 0), max(ROUNDED * unit, 0.5)), np.float32)[0]
         slope = np.minimum(slope, line[near:far] + MOST_LOWERED * unit)[begin - near : stop - near]

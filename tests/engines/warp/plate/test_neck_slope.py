@@ -69,3 +69,18 @@ def test_below_the_new_garment_nothing_is_asked() -> None:
     clothed = np.where(body.laterals > 0.2, lumpy, 0.0).astype(np.float32)
     lowered, _ = below_slope(lumpy, clothed, far_from_old(body), body)
     np.testing.assert_array_equal(lowered[row - 20 : row + 20, column], lumpy[row - 20 : row + 20, column])
+
+
+def test_the_edge_of_the_new_garment_is_met_without_a_step() -> None:
+    body = clothed_body()
+    skin = antialiased(bare_torso(body).on)
+    begins = int(body.point(0.0, 0.30 * body.shoulder_width)[0])
+    step = round(0.04 * body.shoulder_width)
+    tops = np.argmax(skin > 0.5, axis=0)
+    clothed = (np.indices(body.shape)[0] >= tops[None] + step).astype(np.float32)
+    clothed[:, :begins] = 0.0
+    # Over the shoulder of the garment skin was taken away already, in a level cut.
+    skin[:, begins:] *= clothed[:, begins:]
+    lowered, _ = below_slope(skin, clothed, far_from_old(body), body)
+    assert skin[tops[begins - 1] + step // 2, begins - 1] == 1.0
+    assert lowered[tops[begins - 1] + step // 2, begins - 1] < 0.5
