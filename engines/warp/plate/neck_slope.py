@@ -47,7 +47,7 @@ SOLID = 0.5
 IN_FRONT, SKIN = (Label.HAIR, Label.FACE, Label.HANDS, Label.OTHER), (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 """Labels of what stays where it is, and of skin that does."""
 
-UNSURE = 0.03
+UNSURE = 0.045
 """How far from the old garment what is called skin may be the end of its collar, in shoulder widths."""
 
 
