@@ -12,20 +12,21 @@ SEARCH_SHARE = 0.10
 """The axis is sought this far to both sides of the middle of the bounding box, as a share of the canvas width."""
 
 REDUCTION = 4
-"""The search runs on every fourth pixel."""
+"""The search runs on every fourth pixel of a canvas."""
 
 
-def mirror_axis(mask: BoolMask) -> tuple[float, float]:
+def mirror_axis(mask: BoolMask, reduction: int = REDUCTION) -> tuple[float, float]:
     """Find the vertical line about which the garment is most like its mirror image.
 
     Args:
         mask: ``(h, w)`` bool, not empty.
+        reduction: The search runs on every so many-th pixel.
 
     Returns:
         The x coordinate of the axis in pixels, and the intersection over union of the mask with its mirror image
         there, 0 to 1.
     """
-    small = mask[::REDUCTION, ::REDUCTION].astype(np.float32)
+    small = mask[::reduction, ::reduction].astype(np.float32)
     height, width = small.shape
     columns = np.flatnonzero(small.any(axis=0))
     middle = (columns[0] + columns[-1]) / 2
@@ -37,7 +38,7 @@ def mirror_axis(mask: BoolMask) -> tuple[float, float]:
         overlap = float(np.minimum(small, mirrored).sum() / np.maximum(small, mirrored).sum())
         if overlap > best_overlap:
             best_axis, best_overlap = float(axis), overlap
-    return best_axis * REDUCTION, best_overlap
+    return best_axis * reduction, best_overlap
 
 
 def half_masks(mask: BoolMask, axis: float) -> BoolMask:
