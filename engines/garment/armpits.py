@@ -21,6 +21,9 @@ from engines.garment.symmetry import half_planes, outermost
 LOWEST_SHARE = 0.50
 """A real armpit lies above this share of the garment's height; a gap that starts lower begins at a resting sleeve."""
 
+HIGHEST_SHARE, HIGHEST_WORN = 0.10, 0.22
+"""And below these shares in one without sleeves; the latter where shoulders fill it, often as wide as its torso."""
+
 USUAL_SHARE = 0.36
 """Where the armpit lies when the silhouette does not show it, as a share of the garment's height."""
 
@@ -160,13 +163,20 @@ def _resting_seam(cloth: Cloth, axis: float, frame: Frame) -> float:
     return float(first + np.argmax(strength[first:last]))
 
 
-def _sleeveless_armpit(halves: BoolMask, frame: Frame) -> NDArray[np.float64]:
-    """The lower end of an armhole: the first row that has the torso's full width."""
+def _sleeveless_armpit(halves: BoolMask, frame: Frame, *, worn: bool) -> NDArray[np.float64]:
+    """The lower end of an armhole: the first row that has the torso's full width.
+
+    Args:
+        halves: ``(2, h, n)`` from `half_masks`.
+        frame: The garment's measures.
+        worn: Whether somebody's shoulders fill it.
+    """
     points = []
+    first = int(frame.top + HIGHEST_WORN * frame.height) if worn else 0
     for half in halves:
-        upper = outermost(half)[: int(frame.top + 0.6 * frame.height)]
+        upper = outermost(half)[first : int(frame.top + 0.6 * frame.height)]
         row = int(np.argmax(upper >= 0.96 * upper.max()))
-        points.append([upper[row], max(row, frame.top + 0.10 * frame.height)])
+        points.append([upper[row], max(first + row, frame.top + HIGHEST_SHARE * frame.height)])
     return np.asarray(np.mean(points, axis=0))
 
 
@@ -181,14 +191,14 @@ def find_armpits(cloth: Cloth, halves: BoolMask, axis: float, symmetry: float, f
         frame: The garment's measures.
     """
     area = int(halves.sum())
-    corners = [_gap_corner(half, frame, area) for half in halves]
+    corners = [None if cloth.sleeveless else _gap_corner(half, frame, area) for half in halves]
     if any(corner is not None for corner in corners):
         offset, row = _agreed(corners, frame)
         if row > frame.top + LOWEST_SHARE * frame.height:
             row = frame.top + USUAL_SHARE * frame.height
         return Armpits(Sleeves.OPEN, float(offset), float(row))
-    if _sleeves_rest(halves, frame, symmetry):
+    if not cloth.sleeveless and _sleeves_rest(halves, frame, symmetry):
         row = frame.top + USUAL_SHARE * frame.height
         return Armpits(Sleeves.RESTING, _resting_seam(cloth, axis, frame), row)
-    offset, row = _sleeveless_armpit(halves, frame)
+    offset, row = _sleeveless_armpit(halves, frame, worn=cloth.worn)
     return Armpits(Sleeves.NONE, float(offset), float(row))

@@ -113,7 +113,7 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
         ]
     )
     parts, torso = _parted(mask, parts)
-    sleeves = _sleeves(parts, axis, shoulders.tip, armpits)
+    sleeves = None if cloth.sleeveless else _sleeves(parts, axis, shoulders.tip, armpits)
     if sleeves is None:
         parts, torso = np.zeros_like(parts), mask
         armpits = Armpits(Sleeves.NONE, armpits.offset, armpits.row)
@@ -144,6 +144,8 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
 
 def _inside_of_back(cloth: Cloth, neck_top: NDArray[np.float64], axis: float, chest: float) -> BoolMask:
     """The inside of the back above the front neckline."""
+    if cloth.worn:
+        return np.zeros(cloth.alpha.shape, dtype=bool)
     offset, row = float(neck_top[0]), float(neck_top[1])
     return inner_back(cloth, np.array([axis - offset, row]), np.array([axis + offset, row]), chest)
 

@@ -18,8 +18,9 @@ from engines.garment.shoulders import Shoulders, find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
 
-LEAST_SYMMETRY = 0.62
-"""Below this overlap of the two halves the cut-out is not a garment seen from the front."""
+LEAST_SYMMETRY, LEAST_SYMMETRY_WORN = 0.62, 0.75
+"""Below this overlap of the two halves the cut-out is not a garment seen from the front; one that was lifted off a
+wearer has been straightened, and what is missing of it then was hidden by hair or an arm."""
 HOW_TO_BE_LAID = "Use a picture of it from the front, laid out flat, alone on a plain background."
 
 SHORTEST_SLEEVE = 0.12
@@ -201,7 +202,7 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     if not mask.any():
         raise EngineError("garment_not_recognised", "The picture holds no garment.")
     axis, symmetry = mirror_axis(mask)
-    if symmetry < LEAST_SYMMETRY:
+    if symmetry < (LEAST_SYMMETRY_WORN if cloth.worn else LEAST_SYMMETRY):
         raise EngineError("garment_not_recognised", "The two sides differ too much.", advice=HOW_TO_BE_LAID)
     reach = _central_runs(mask, axis)
     frame = _measure_frame(mask, reach)
@@ -262,6 +263,8 @@ def _find_sleeves(
 
 def _find_back(cloth: Cloth, axis: float, shoulders: Shoulders, frame: Frame) -> BoolMask:
     """The inside of the back, above the front neckline or between the leaves of a collar."""
+    if cloth.worn:
+        return np.zeros(cloth.alpha.shape, dtype=bool)
     rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
     collar = rise if rise >= LEAST_COLLAR * frame.height and not shoulders.hood else 0.0
     # Each side as measured: a garment that hangs a little askew would put symmetric arcs beside the neckline.

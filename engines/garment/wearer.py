@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, EngineError, Label, PersonMap, Picture
 from engines.filling import fill_from
+from engines.garment.bare_arms import arms_are_bare
 from engines.garment.canvas import MARGIN, lay_on_canvas
 from engines.garment.cloth import Cloth
+from engines.garment.even_hem import evened_hem
 from engines.garment.matting import pull_matte
+from engines.garment.mislabelled import without_scraps
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
+from engines.garment.straightened import LEAST_LEAN, lean_of, straightened
+from engines.garment.worn_waist import lean_of_waist, legs_hang
 from engines.labels import labelled_as
 
 WORN_AS = {
@@ -22,9 +29,15 @@ WORN_AS = {
 """What a garment of a category is labelled as on its wearer; the second where there is none of the first, since a
 jumpsuit may be called top and trousers, and a top and trousers of one cloth a dress."""
 
-IN_FRONT = (((Label.ARMS,), 45), ((Label.HANDS, Label.HAIR, Label.OTHER), 110))
+WIDE, NARROW = 110, 45
+IN_FRONT = (((Label.ARMS,), NARROW), ((Label.HANDS, Label.HAIR, Label.OTHER), WIDE))
+LYING_OVER = {
+    Category.UPPER_BODY: IN_FRONT,
+    Category.FULL_BODY: IN_FRONT,
+    Category.LOWER_BODY: (((Label.ARMS, Label.HANDS, Label.HAIR, Label.OTHER), WIDE),),
+}
 """What may lie over the garment, and up to which half width it is painted over where cloth is around it, canvas pixels.
-Wider bare arms are beside the cloth, not in front of it."""
+Wider bare arms are beside the cloth of a top, not in front of it."""
 
 THINNEST, STRAPS_UNTIL = 14, 0.35
 """Half width of what is no cloth but the rim of an arm, canvas pixels; in this upper share of a garment's height it may
@@ -41,6 +54,12 @@ LEAST_AREA = 0.02
 
 MOST_COVERED = {Category.UPPER_BODY: 0.05, Category.FULL_BODY: 0.05, Category.LOWER_BODY: 0.15}
 """Largest share of the garment that may be painted over; of a top no sleeve is left where arms are folded before it."""
+
+MOST_CUT_OFF = 0.5
+"""Share of the width of trousers, a skirt or a dress that may lie on the picture's lower border: it goes on below."""
+
+LABELS_OFF = 2.5
+"""How far the edge of what lies over the cloth may be from its label's, pixels of the picture."""
 
 RIM = 8
 """Width of the cloth's edge that is mixed with what lies over it, canvas pixels."""
@@ -60,7 +79,8 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
         On the same canvas as a garment that was cut out alone.
 
     Raises:
-        EngineError: ``garment_not_recognised`` when the person wears no such garment, or hides too much of it.
+        EngineError: ``garment_not_recognised`` when the person wears no such garment, hides too much of it, is only
+            partly in the picture, or sits.
     """
     for wanted in WORN_AS[category]:
         cloth = labelled_as(person_map.labels, wanted)
@@ -68,20 +88,45 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
             break
     else:
         raise EngineError("garment_not_recognised", "The person in the garment's picture wears no such garment.")
+    _check_below_waist(cloth, person_map, category)
+    picture, labels = _stood_up(picture, person_map, cloth, category)
+    cloth = labelled_as(labels, wanted)
     window = _with_room(largest(opened(cloth, 2), CRUMB))
     canvas = lay_on_canvas(picture[window])
-    labels = _on_canvas(person_map.labels[window], canvas)
-    cloth = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
+    labels = _on_canvas(labels[window], canvas)
+    seen = without_scraps(canvas, _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB)))
+    cloth = evened_hem(seen)
     covered = np.zeros_like(cloth)
-    for hiding, half_width in IN_FRONT:
+    for hiding, half_width in LYING_OVER[category]:
         covered |= closed(cloth, half_width) & labelled_as(labels, hiding)
     if covered.sum() > MOST_COVERED[category] * cloth.sum():
         raise EngineError("garment_not_recognised", "Arms, hair or a bag hide too much of the garment in its picture.")
+    covered |= cloth & ~seen
     if covered.any():
-        canvas = _painted_over(canvas, cloth, dilated(covered, 3))
+        canvas = _painted_over(canvas, seen, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
     # The outline of cloth is smooth at the scale of a few pixels; that of labels is not.
     mask = cv2.GaussianBlur((cloth | covered).astype(np.float32), (0, 0), 2.2) > 0.5
-    return pull_matte(canvas, np.asarray(mask))
+    return replace(pull_matte(canvas, np.asarray(mask)), worn=True, sleeveless=arms_are_bare(person_map))
+
+
+def _check_below_waist(cloth: BoolMask, person_map: PersonMap, category: Category) -> None:
+    """See that trousers, a skirt or a dress are all in the picture, and the former on legs that hang down."""
+    if category is not Category.UPPER_BODY and cloth[-1].sum() > MOST_CUT_OFF * cloth.sum(axis=1).max():
+        raise EngineError("garment_not_recognised", "The person in the garment's picture is only partly in it.")
+    if category is Category.LOWER_BODY and not legs_hang(person_map):
+        raise EngineError("garment_not_recognised", "The person in the garment's picture does not stand on both legs.")
+
+
+def _stood_up(
+    picture: Picture, person_map: PersonMap, cloth: BoolMask, category: Category
+) -> tuple[Picture, NDArray[np.uint8]]:
+    """The picture and its labels with the wearer, or the waist of a lower garment, made straight."""
+    if category is not Category.LOWER_BODY:
+        return straightened(picture, person_map.labels, cloth, lean_of(person_map))
+    lean = lean_of_waist(cloth)
+    if abs(lean.shoulder_rise) < LEAST_LEAN:
+        return picture, person_map.labels
+    return lean.undone(picture, cv2.INTER_CUBIC), lean.undone(person_map.labels, cv2.INTER_NEAREST)
 
 
 def _with_room(cloth: BoolMask) -> tuple[slice, slice]:
@@ -103,6 +148,12 @@ def _on_canvas(labels: NDArray[np.uint8], canvas: Picture) -> NDArray[np.uint8]:
     size = (canvas.shape[1] - 2 * MARGIN, canvas.shape[0] - 2 * MARGIN)
     scaled = cv2.resize(labels, size, interpolation=cv2.INTER_NEAREST)
     return np.asarray(cv2.copyMakeBorder(scaled, MARGIN, MARGIN, MARGIN, MARGIN, cv2.BORDER_CONSTANT), np.uint8)
+
+
+def _enlarged(window: tuple[slice, slice], canvas: Picture) -> float:
+    """Canvas pixels per pixel of the picture."""
+    height: int = window[0].stop - window[0].start
+    return (canvas.shape[0] - 2 * MARGIN) / height
 
 
 def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:

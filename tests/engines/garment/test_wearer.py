@@ -4,8 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
-from engines.base import Category, EngineError, Label
+from engines.base import Category, EngineError, Label, Landmark
 from engines.garment.canvas import LONG_SIDE
+from engines.garment.cloth import Cloth
+from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.garment.wearer import lifted_off_wearer
 from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
 
@@ -70,3 +72,55 @@ def test_nothing_of_the_kind_worn_is_an_error() -> None:
     with pytest.raises(EngineError, match="wears no such garment") as caught:
         lifted_off_wearer(mannequin.photo, bare, Category.UPPER_BODY)
     assert caught.value.code == "garment_not_recognised"
+
+
+def test_worn_cloth_shows_no_inside_of_its_back() -> None:
+    mask = np.zeros((600, 480), np.uint8)
+    outline = [(150, 60), (200, 60), (240, 80), (280, 60), (330, 60), (450, 200), (400, 240), (340, 180), (340, 520)]
+    corners = [*outline, (140, 520), (140, 180), (80, 240), (30, 200)]
+    cv2.fillPoly(mask, [np.array(corners, np.int32)], 1)
+    colour = np.full((600, 480, 3), (0.7, 0.6, 0.9), np.float32)
+    cv2.ellipse(colour, (240, 60), (70, 60), 0, 0, 360, (0.2, 0.1, 0.3), -1)
+    lying = Cloth(colour, mask.astype(np.float32))
+    assert find_upper_landmarks(lying).back.any()
+    assert not find_upper_landmarks(replace(lying, worn=True)).back.any()
+
+
+@pytest.mark.parametrize(("sleeves", "sleeveless"), [("none", True), ("short", False)])
+def test_cloth_knows_that_it_was_worn_and_how(sleeves: str, sleeveless: bool) -> None:
+    mannequin = draw_mannequin(top=TOP, sleeves=sleeves)
+    cloth = lifted_off_wearer(mannequin.photo, mannequin.person_map, Category.UPPER_BODY)
+    assert cloth.worn
+    assert cloth.sleeveless is sleeveless
+
+
+def test_cloth_of_bare_arms_has_no_sleeves_however_wide_its_shoulders_are() -> None:
+    mask = np.zeros((600, 480), np.uint8)
+    # Shoulders as wide as a short sleeve would leave the torso.
+    corners = [(190, 60), (290, 60), (390, 100), (400, 220), (340, 230), (340, 540)]
+    both = [*corners, *((480 - x, y) for x, y in reversed(corners))]
+    cv2.fillPoly(mask, [np.array(both, np.int32)], 1)
+    cloth = Cloth(np.full((600, 480, 3), 0.8, np.float32), mask.astype(np.float32), worn=True)
+    assert find_upper_landmarks(cloth).sleeves is not None
+    bare = find_upper_landmarks(replace(cloth, sleeveless=True))
+    assert bare.sleeves is None
+    assert bare.armpits.row > bare.frame.top + 0.2 * bare.frame.height
+
+
+def test_trousers_cut_off_by_the_picture_are_an_error() -> None:
+    mannequin = draw_mannequin(top=TOP)
+    rows = round(0.75 * mannequin.photo.shape[0])
+    cut = replace(
+        mannequin.person_map, labels=mannequin.person_map.labels[:rows], matte=mannequin.person_map.matte[:rows]
+    )
+    with pytest.raises(EngineError, match="only partly in it"):
+        lifted_off_wearer(mannequin.photo[:rows], cut, Category.LOWER_BODY)
+    assert lifted_off_wearer(mannequin.photo[:rows], cut, Category.UPPER_BODY).alpha.any()
+
+
+def test_trousers_on_a_raised_leg_are_an_error() -> None:
+    mannequin = draw_mannequin(top=TOP)
+    landmarks = mannequin.person_map.landmarks.copy()
+    landmarks[Landmark.LEFT_KNEE, :2] = landmarks[Landmark.LEFT_HIP, :2] + (90, 30)
+    with pytest.raises(EngineError, match="does not stand on both legs"):
+        lifted_off_wearer(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks), Category.LOWER_BODY)

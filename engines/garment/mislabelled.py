@@ -1,0 +1,75 @@
+"""Scraps of skin, ground and other clothes that the map of a wearer took for the edge of a garment."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Picture
+from engines.garment.ground import to_lab
+from engines.garment.regions import BoolMask, dilated, eroded, opened, reaching_border
+
+REACH = 30
+"""How far inside the labelled edge a scrap may reach, canvas pixels."""
+
+UNLIKE = 5.0
+"""Distance from every colour of the garment beyond which a scrap is none of it, CIE Lab."""
+
+LIKER = 0.4
+"""A scrap's distance from the colour beside the garment, as a share of that from the garment's own at most."""
+
+COLOURS, SAMPLES = 8, 1500
+"""Colours by which a garment is known, and pixels of it that are looked at for them."""
+
+REDUCTION = 3
+"""Scraps are looked for on a canvas so many times smaller."""
+
+LEAST = 1
+"""Half width of the smallest scrap, pixels of the smaller canvas; less is grain."""
+
+
+def without_scraps(canvas: Picture, cloth: BoolMask) -> BoolMask:
+    """The garment without what at its edge has the colour of what lies beside it, and none of its own.
+
+    Args:
+        canvas: ``(h, w, 3)`` uint8 sRGB.
+        cloth: ``(h, w)`` bool, as it was labelled.
+    """
+    height, width = cloth.shape
+    size = (width // REDUCTION, height // REDUCTION)
+    small = np.asarray(cv2.resize(cloth.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST), bool)
+    core = eroded(small, REACH // REDUCTION)
+    if not core.any():
+        return cloth
+    lab = to_lab(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8))
+    edge = small & ~core
+    beside = _carried_in(lab, ~small, edge)
+    own = np.min([np.linalg.norm(lab[edge] - colour, axis=1) for colour in _colours(lab[core])], axis=0)
+    other = np.linalg.norm(lab[edge] - beside, axis=1)
+    scraps = np.zeros_like(small)
+    scraps[edge] = (own > UNLIKE) & (other < LIKER * own)
+    scraps = dilated(opened(scraps, LEAST), LEAST)
+    whole = cv2.resize(scraps.astype(np.uint8), (width, height), interpolation=cv2.INTER_LINEAR)
+    # What is no edge of the garment is a print, or a hole that shows what is worn below.
+    return cloth & ~reaching_border(~cloth | (whole > 0))
+
+
+def _carried_in(lab: NDArray[np.float32], known: BoolMask, asked: BoolMask) -> NDArray[np.float32]:
+    """The colour of the nearest known pixel for each one asked for, ``(n, 3)``."""
+    unknown = np.asarray(~known, np.uint8)
+    _, numbers = cv2.distanceTransformWithLabels(unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    places = np.flatnonzero(known)
+    numbered = np.zeros(len(places) + 1, np.int64)
+    numbered[numbers.ravel()[places]] = places
+    return np.asarray(lab.reshape(-1, 3)[numbered[numbers[asked]]], np.float32)
+
+
+def _colours(lab: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The usual colours among ``(n, 3)``."""
+    few = np.ascontiguousarray(lab[:: max(1, len(lab) // SAMPLES)], np.float32)
+    cv2.setRNGSeed(0)
+    criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 10, 1.0)
+    labels = np.zeros((len(few), 1), np.int32)
+    _, _, centres = cv2.kmeans(few, min(COLOURS, len(few)), labels, criteria, 1, cv2.KMEANS_PP_CENTERS)
+    return np.asarray(centres, np.float32)
