@@ -55,6 +55,10 @@ LOWEST = frozenset({"contrast", "changed", "face", "colours"})
 OUTSIDE_CHANGED = 12.0
 """Colour difference from which a pixel away from the garments shows something else."""
 
+BRIGHTEST, USUAL_BRIGHTEST = 0.98, 65.0
+"""Quantile of a photo's lightness that tells its light, and what it is at least in any usual one: in darker photos
+garments are as dark as all the rest."""
+
 ALREADY_WORN, UNTOUCHED = 0.6, 1.0
 """Share of a garment's colours in the photo itself from which little change is no fault; less than this is one."""
 
@@ -97,6 +101,7 @@ def measure(
     alignment = alignment_of(view, painting, outside)
     straight = aligned(painting, alignment.within_reason(max(view.size)))
     change = differences(view.photo, straight)
+    light = min(1.0, float(np.quantile(view.photo[..., 0], BRIGHTEST)) / USUAL_BRIGHTEST)
     figures = {
         "contrast": float(painting[..., 0].std()),
         "changed": _changed(view, change, garments, swatches),
@@ -110,7 +115,9 @@ def measure(
     for number, (garment, pixels) in enumerate(zip(garments, swatches, strict=False), start=1):
         if len(pixels) and not _is_covered(garment.category, garments[number:]):
             region = _region_of(view, garment.category, change)
-            figures["colours" if number == 1 else f"colours_{number}"] = colours_seen(pixels, straight[region])
+            figures["colours" if number == 1 else f"colours_{number}"] = max(
+                colours_seen(pixels, straight[region], each) for each in {1.0, light}
+            )
     return figures
 
 
@@ -162,12 +169,13 @@ def _share_outside(change: Floats, outside: BoolMask) -> float:
 
 def _face_kept(view: View, painting: Floats) -> float | None:
     """Correlation of the face's lightness with the photo's, -1 to 1; None where no face can be compared."""
-    window = window_of(view.labels == Label.FACE)
+    face = view.labels == Label.FACE
+    window = window_of(face)
     before, after = view.photo[window][..., 0], painting[window][..., 0]
     if min(before.shape) < LEAST_FACE:
         return None
-    # Pores and grain are no features of a face.
-    first, second = (cv2.GaussianBlur(part, (0, 0), 1.5).ravel() for part in (before, after))
+    # Pores and grain are no features of a face; what is around it, a hood or a collar may have changed.
+    first, second = (cv2.GaussianBlur(part, (0, 0), 1.5)[face[window]] for part in (before, after))
     if first.std() < 1.0:
         return None
     return float(np.corrcoef(first, second)[0, 1]) if second.std() > 0 else 0.0

@@ -41,17 +41,18 @@ def swatch(picture: NDArray[Value], sure: BoolMask) -> NDArray[Value]:
     return picture.reshape(-1, 3)[places[::step][:SWATCH_PIXELS]]
 
 
-def colours_seen(swatch_pixels: NDArray[np.uint8], region: Floats) -> float:
+def colours_seen(swatch_pixels: NDArray[np.uint8], region: Floats, light: float = 1.0) -> float:
     """How much of a garment's palette is seen in a region, 0 to 1.
 
     Args:
         swatch_pixels: ``(n, 3)`` sRGB of the garment, some at least.
         region: ``(m, 3)`` Lab of the pixels where it ought to be.
+        light: How bright the garment is there, of how bright it is in its own picture.
     """
     if not len(region):
         return 0.0
     colours, weights = _palette(swatch_pixels)
-    distances = np.stack([np.linalg.norm((region - colour) * _scale(), axis=1) for colour in colours])
+    distances = np.stack([np.linalg.norm((region - light * colour) * _scale(), axis=1) for colour in colours])
     # A pixel shows every colour that it is near to: those of a plain garment differ by a shade, and in another light
     # one of them would be the nearest to all of its pixels.
     shares = (distances < SAME_COLOUR).mean(axis=1)

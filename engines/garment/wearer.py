@@ -152,8 +152,8 @@ def _on_canvas(labels: NDArray[np.uint8], canvas: Picture) -> NDArray[np.uint8]:
 
 def _enlarged(window: tuple[slice, slice], canvas: Picture) -> float:
     """Canvas pixels per pixel of the picture."""
-    height: int = window[0].stop - window[0].start
-    return (canvas.shape[0] - 2 * MARGIN) / height
+    height = float(window[0].stop - window[0].start)
+    return float(canvas.shape[0] - 2 * MARGIN) / height
 
 
 def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:

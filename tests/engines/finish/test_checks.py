@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -40,6 +41,26 @@ def somebody_else() -> Picture:
 
 def test_honest_painting_passes() -> None:
     assert faults_of(painted(DRESSED.photo)) == []
+
+
+@pytest.mark.parametrize(("colour", "faults"), [(NEW_TOP, []), ((200, 190, 40), ["colours"])])
+def test_garment_in_a_dark_photo_is_compared_as_dark_as_that(colour: tuple[int, int, int], faults: list[str]) -> None:
+    night = view_of((PERSON.photo * 0.35).astype(np.uint8), PERSON.person_map)
+    drawn = (painted(person_at_a_wall(colour).photo) * 0.35).astype(np.uint8)
+    figures = measure(night, seen_at(drawn, night.size), [TOP], [pixels_of(NEW_TOP)])
+    assert [name for name in broken(figures, Bounds()) if name == "colours"] == faults
+
+
+def test_hood_around_a_face_is_no_other_face() -> None:
+    face = PERSON.person_map.labels == Label.FACE
+    hooded = DRESSED.photo.copy()
+    hooded[~face] = 255 - hooded[~face]
+    drawn = painted(DRESSED.photo).copy()
+    size = (drawn.shape[1], drawn.shape[0])
+    near = cv2.resize(cv2.dilate(face.astype(np.uint8), np.ones((61, 61), np.uint8)), size) > 0
+    drawn[near] = cv2.resize(hooded, size, interpolation=cv2.INTER_AREA)[near]
+    figures = measure(VIEW, seen_at(drawn, VIEW.size), [TOP], [pixels_of(NEW_TOP)])
+    assert figures["face"] > 0.6
 
 
 def test_small_shift_and_tint_pass_since_they_are_taken_out() -> None:

@@ -23,3 +23,11 @@ def test_plain_cloth_in_weaker_light_shows_its_colours() -> None:
 def test_cloth_of_another_colour_does_not() -> None:
     red = plain_red()
     assert colours_seen(red, lab(red[:, ::-1])) < 0.05
+
+
+def test_cloth_in_a_dark_photo_is_known_once_the_light_is() -> None:
+    red = plain_red()
+    dark = lab((red * 0.4).astype(np.uint8))
+    assert colours_seen(red, dark) < 0.25
+    assert colours_seen(red, dark, 0.4) > 0.95
+    assert colours_seen(red[:, ::-1], dark, 0.4) < 0.05
