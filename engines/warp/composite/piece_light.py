@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
-from engines.warp.composite.drawn_folds import HEM_UNTIL, arm_folds, leg_folds, torso_folds
-from engines.warp.composite.fold_strokes import shown_on
 from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, lightness_of, roundness
-from engines.warp.composite.hanging_folds import hanging_folds
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
+from engines.warp.folds.hanging import hanging_folds
+from engines.warp.folds.laid import limb_folds, torso_folds
+from engines.warp.folds.shown import shown_on
 from engines.warp.pieces import Piece
 
 SHADE_SEEN = 0.7
@@ -32,14 +31,17 @@ LEAST_WORN = 0.05
 LIT, DIMMEST_LIT = 72, 0.94
 """Percentage of a garment that is darker than what counts as lit, and the least light there."""
 
+HEM_UNTIL = 1.95
+"""How far below the shoulders a top ends at most, in shoulder widths: what goes on is a dress."""
+
 STRIDE = 4
 """That is measured at every so many pixels."""
 
-SEEN_IN_DRESS, DRAWN_IN_DRESS = 0.35, 0.7
-"""Shares of a loose top's light and of the drawn folds that a bodice shows: the skirt sewn to it pulls it straight."""
+SEEN_IN_DRESS, FOLDED_IN_DRESS = 0.35, 0.6
+"""Shares of a loose top's light and of its folds that a bodice shows: the skirt sewn to it pulls it straight."""
 
 FOLDS_SEEN = 0.5
-"""Share of the drawn folds that is left out where those of the old cloth are taken over."""
+"""Share of the reliefs' folds that is left out where those of the old cloth are taken over."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class PieceLight:
         broad: Where light comes from.
         everywhere: ``(h, w)`` factor of that light.
         seen: ``(h, w)`` change of light by the old cloth's folds, as the photo shows it.
-        lacking: ``(h, w)`` share of the drawn folds that those leave to be drawn, 0 to 1.
+        lacking: ``(h, w)`` share of the reliefs' folds that those leave room for, 0 to 1.
     """
 
     body: BodyModel
@@ -70,35 +72,27 @@ class PieceLight:
         """
         body = self.body
         factor = self.everywhere * roundness(piece, body, self.broad, below_armpit=sleeved)
-        drawn = np.zeros(body.shape, dtype=np.float32)
+        folds = np.zeros(body.shape, dtype=np.float32)
         if piece.name == "torso":
             factor = factor * shadow_of_arms(arms, body) * chest_and_belly(body)
-            hem = hem_of(piece, body)
-            pulled = np.float32(DRAWN_IN_DRESS if hem > HEM_UNTIL else 1.0)
-            drawn += pulled * torso_folds(body, self.broad.way, hem) * self.lacking
+            to_waist = is_long(piece, body)
+            pulled = np.float32(FOLDED_IN_DRESS if to_waist else 1.0)
+            folds += pulled * torso_folds(piece, body, self.broad.way, to_waist=to_waist) * self.lacking
         elif piece.name.endswith("leg"):
-            drawn += self._on_legs * self.lacking
+            folds += limb_folds(piece, body, self.broad.way) * self.lacking
         if piece.name in ("torso", "skirt"):
-            drawn += hanging_folds(piece, body) - 1
-        factor = factor * self._folded(piece, drawn, old_cloth=piece.name != "skirt")
+            folds += hanging_folds(piece, body, self.broad.way)
+        factor = factor * self._folded(piece, folds, old_cloth=piece.name != "skirt")
         return bounded(factor, body.shoulder_width, lightness_of(piece))
 
     def on_sleeve(self, piece: Piece) -> NDArray[np.float32]:
         """``(h, w)`` factor for a sleeve."""
         factor = self.everywhere * roundness(piece, self.body, self.broad, below_armpit=False)
-        factor = factor * self._folded(piece, self._on_arms * self.lacking)
+        factor = factor * self._folded(piece, limb_folds(piece, self.body, self.broad.way) * self.lacking)
         return bounded(factor, self.body.shoulder_width, lightness_of(piece))
 
-    @cached_property
-    def _on_legs(self) -> NDArray[np.float32]:
-        return leg_folds(self.body, self.broad.way)
-
-    @cached_property
-    def _on_arms(self) -> NDArray[np.float32]:
-        return arm_folds(self.body, self.broad.way)
-
-    def _folded(self, piece: Piece, drawn: NDArray[np.float32], *, old_cloth: bool = True) -> NDArray[np.float32]:
-        return shown_on(piece, drawn, self.seen if old_cloth else None, self.body.shoulder_width)
+    def _folded(self, piece: Piece, folds: NDArray[np.float32], *, old_cloth: bool = True) -> NDArray[np.float32]:
+        return shown_on(piece, folds, self.seen if old_cloth else None, self.body.shoulder_width)
 
 
 def hem_of(piece: Piece, body: BodyModel) -> float:

@@ -1,13 +1,10 @@
-"""Broad light and drawn folds."""
-
-from dataclasses import replace
+"""Broad light and the form of the body."""
 
 import numpy as np
 import pytest
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.composite.drawn_folds import leg_folds
 from engines.warp.composite.form import (
     MOST_TILT,
     USUAL_DROP,
@@ -66,12 +63,6 @@ def test_cloth_is_darkest_at_the_edge_away_from_the_light() -> None:
     falling = falling_light(body, BroadLight(tilt=0.04, drop=0.05))
     assert falling[500, 300] < falling[500, 460]
     assert falling[560, 380] < falling[300, 380]
-
-
-def test_folds_of_legs_follow_the_legs() -> None:
-    _, _, body = lit_from(0.0)
-    moved = replace(body, legs={-1: body.legs[-1], 1: replace(body.legs[1], line=body.legs[1].line + 20)})
-    assert not np.array_equal(leg_folds(body, (0.0, -1.0)), leg_folds(moved, (0.0, -1.0)))
 
 
 def test_a_torso_is_no_board_and_its_sides_are_left_alone() -> None:

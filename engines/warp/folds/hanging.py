@@ -1,4 +1,4 @@
-"""Long soft folds of cloth that hangs freely from the waist, where the garment's own picture shows none."""
+"""Long folds of cloth that hangs freely from the waist, where the garment's own picture shows none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from engines.channels import brightness
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.folds.laid import skirt_folds
 from engines.warp.pieces import Piece
 
 FROM, FULLY = 0.85, 1.5
@@ -15,12 +16,6 @@ FROM, FULLY = 0.85, 1.5
 
 LEAST_HANGING = 0.35
 """How far below `FROM` a piece has to reach for them, torso lengths: a top is not long enough."""
-
-VALLEYS = ((-0.78, 0.09, 0.068), (-0.45, 0.12, 0.056), (-0.12, 0.10, 0.068), (0.25, 0.13, 0.050), (0.62, 0.10, 0.075))
-"""Places across the cloth, from edge (-1) to edge (1), half widths, and depths as shares of the light."""
-
-LIT_SHARE = 0.6
-"""Brightness of the flank beside a valley over its depth."""
 
 OWN_FOLDS = 0.05
 """Relative contrast of the cloth's own folds from which they are enough."""
@@ -35,16 +30,17 @@ STRIDE = 4
 """The cloth's contrast is measured at every so many pixels."""
 
 
-def hanging_folds(piece: Piece, body: BodyModel) -> NDArray[np.float32]:
-    """``(h, w)`` factor around 1 of folds that run down a skirt or the lower part of a dress.
+def hanging_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDArray[np.float32]:
+    """``(h, w)`` change of light around 0 by folds that run down a skirt or the lower part of a dress.
 
-    They follow the cloth, which widens to its hem, and are deepest there.
+    They follow the cloth, which widens to its hem.
 
     Args:
         piece: Skirt, or torso of any length.
         body: The body it hangs on.
+        light: Where light comes from in the picture, a unit vector of x and y; y points down.
     """
-    flat = np.ones(body.shape, dtype=np.float32)
+    flat = np.zeros(body.shape, dtype=np.float32)
     sure = piece.alpha[::STRIDE, ::STRIDE] > 0.9
     below = body.heights[::STRIDE, ::STRIDE]
     hanging = sure & (below > FROM)
@@ -53,17 +49,7 @@ def hanging_folds(piece: Piece, body: BodyModel) -> NDArray[np.float32]:
     strength = _looseness(piece, body) * (1 - _own_folds(piece, below, hanging) / OWN_FOLDS)
     if strength <= 0:
         return flat
-    rows = np.flatnonzero((piece.alpha > 0).any(axis=1) & (body.heights.max(axis=1) > FROM))
-    window = slice(int(rows[0]), int(rows[-1]) + 1)
-    places = np.linspace(-1.0, 1.0, 401, dtype=np.float32)
-    drawn = np.zeros(len(places), dtype=np.float32)
-    for place, half, depth in VALLEYS:
-        off = (places - place) / half
-        drawn -= depth * (np.exp(-(off**2)) - LIT_SHARE * np.exp(-((off - 1.7) ** 2) / 1.2)).astype(np.float32)
-    across = np.rint((np.clip(piece.across[window], -1, 1) + 1) * 200).astype(np.intp)
-    depth_here = ease((body.heights[window] - FROM) / (FULLY - FROM)) * np.float32(strength)
-    flat[window] += drawn.take(across) * depth_here
-    return flat
+    return skirt_folds(piece, body, light, FROM) * ease((body.heights - FROM) / (FULLY - FROM)) * np.float32(strength)
 
 
 def _own_folds(piece: Piece, heights: NDArray[np.float32], hanging: NDArray[np.bool_]) -> float:

@@ -1,0 +1,150 @@
+"""Reliefs laid on torso, arms, legs and skirt of a person: light on the folds of what they put on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.garment.regions import window_of
+from engines.warp.body.limbs import Limb
+from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import ease
+from engines.warp.folds.excess import ANKLE, ELBOW, KNEE, WRIST
+from engines.warp.folds.reliefs import relief
+from engines.warp.pieces import Piece
+
+TORSO_LENGTH = 1.4
+"""Length of the torso that the relief of a top is made for, shoulder widths."""
+
+WAIST, BELOW_WAIST = 0.50, 0.75
+"""Heights between which the folds of a bodice end where a skirt is sewn to it, torso lengths."""
+
+SLEEVE_HALF, LEG_HALF = 0.15, 0.25
+"""Half width of a sleeve and of a trouser leg on their sheets, shoulder widths."""
+
+LEAST_ASIDE = 0.3
+"""Light comes from the side by as much at least as a unit vector has it: no lamp hangs right above, and folds that run
+down would not be seen."""
+
+FULLY_BENT = 75.0
+"""Angle at elbow or knee from which it has the folds of a bent one alone, degrees."""
+
+COARSER = 3
+"""Places on limbs are found on a grid this many times coarser."""
+
+
+@dataclass(frozen=True)
+class _Joints:
+    """Where a limb's joints are on its sheet, and its half width there, shoulder widths."""
+
+    bend: float
+    end: float
+    half: float
+
+
+_ARM, _LEG = _Joints(ELBOW, WRIST, SLEEVE_HALF), _Joints(KNEE, ANKLE, LEG_HALF)
+
+
+def torso_folds(piece: Piece, body: BodyModel, light: tuple[float, float], *, to_waist: bool) -> NDArray[np.float32]:
+    """``(h, w)`` change of light around 0 by folds of a top.
+
+    Args:
+        piece: The top's torso; nothing is said beyond it.
+        body: The body it is on.
+        light: Where light comes from in the picture, a unit vector of x and y; y points down.
+        to_waist: Whether it goes on as a skirt, which has folds of its own.
+    """
+    change = np.zeros(body.shape, dtype=np.float32)
+    window = window_of(piece.alpha > 0)
+    if piece.alpha[window].size:
+        heights = body.heights[window]
+        change[window] = relief("torso").light(
+            body.laterals[window], heights * np.float32(TORSO_LENGTH), _from_aside(light)
+        )
+        if to_waist:
+            change[window] *= 1 - ease((heights - WAIST) / (BELOW_WAIST - WAIST))
+    return change
+
+
+def skirt_folds(piece: Piece, body: BodyModel, light: tuple[float, float], waist: float) -> NDArray[np.float32]:
+    """The same of cloth that hangs from the waist.
+
+    Args:
+        piece: Skirt, or torso that goes on below the waist.
+        body: The body it hangs from.
+        light: As for a top.
+        waist: Height from which it hangs, torso lengths.
+    """
+    change = np.zeros(body.shape, dtype=np.float32)
+    window = window_of((piece.alpha > 0) & (body.heights > waist))
+    if piece.alpha[window].size:
+        y = (body.heights[window] - np.float32(waist)) * np.float32(TORSO_LENGTH)
+        x = np.asarray(np.clip(piece.across[window], -1, 1) / 2, dtype=np.float32)
+        change[window] = relief("skirt").light(x, y, _from_aside(light))
+    return change
+
+
+def limb_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDArray[np.float32]:
+    """The same of a sleeve or a trouser leg, by the piece's name."""
+    change = np.zeros(body.shape, dtype=np.float32)
+    window = window_of(piece.alpha > 0)
+    if not piece.alpha[window].size:
+        return change
+    side = -1 if piece.name.startswith("left") else 1
+    limb, joints = (body.legs[side], _LEG) if piece.name.endswith("leg") else (body.arms[side], _ARM)
+    folds = relief(f"{piece.name}_straight").mixed(relief(f"{piece.name}_bent"), _share_bent(limb))
+    x, y, across, down = _places(limb, joints, window, _from_aside(light))
+    change[window] = folds.light(x, y, (across, down))
+    return change
+
+
+def _from_aside(light: tuple[float, float]) -> tuple[float, float]:
+    """The light, from the side at least a little."""
+    aside = float(np.copysign(max(abs(light[0]), LEAST_ASIDE), light[0]))
+    return aside, float(-np.sqrt(1 - aside * aside))
+
+
+def _places(
+    limb: Limb, joints: _Joints, window: tuple[slice, slice], light: tuple[float, float]
+) -> tuple[NDArray[np.float32], ...]:
+    """Every pixel's place on the limb's sheet, x and y, and where light comes from along them, each ``(h, w)``."""
+    height, width = window[0].stop - window[0].start, window[1].stop - window[1].start
+    rows, columns = -(-height // COARSER) + 1, -(-width // COARSER) + 1
+    x, y = np.meshgrid(
+        window[1].start + COARSER * np.arange(columns, dtype=np.float32),
+        window[0].start + COARSER * np.arange(rows, dtype=np.float32),
+    )
+    nearest = ((x[..., None] - limb.line[:, 0]) ** 2 + (y[..., None] - limb.line[:, 1]) ** 2).argmin(axis=2)
+    step = np.gradient(limb.line, axis=0)
+    long = np.linalg.norm(step, axis=1) + np.float32(1e-6)
+    along, outward = (step / long[:, None])[nearest], limb.outward[nearest]
+    off = np.stack([x, y], axis=-1) - limb.line[nearest]
+    beyond = np.einsum("hwk,hwk->hw", off, along) / long[nearest]
+    share = limb.shares[nearest] + beyond * np.gradient(limb.shares)[nearest]
+    aside = np.einsum("hwk,hwk->hw", off, outward)
+    half = np.where(aside > 0, limb.outer[nearest], limb.inner[nearest])
+    down = np.interp(share, *_sheet_by_share(limb, joints))
+    way = np.asarray(light, np.float32)
+    coarse = np.dstack([-joints.half * aside / half, down, -(outward @ way), along @ way]).astype(np.float32)
+    # Where the limb bends, neighbours have other nearest points.
+    smooth = cv2.blur(coarse, (3, 3))
+    size = (columns * COARSER, rows * COARSER)
+    fine = np.asarray(cv2.resize(smooth, size, interpolation=cv2.INTER_LINEAR), dtype=np.float32)[:height, :width]
+    return tuple(np.ascontiguousarray(fine[..., part]) for part in range(4))
+
+
+def _sheet_by_share(limb: Limb, joints: _Joints) -> tuple[list[float], list[float]]:
+    """Shares along a limb, and where they are on its sheet, from above its root to beyond its end."""
+    upper, lower = joints.bend / limb.bend, (joints.end - joints.bend) / (1 - limb.bend)
+    return [-1.0, 0.0, limb.bend, 1.0, 2.0], [-upper, 0.0, joints.bend, joints.end, joints.end + lower]
+
+
+def _share_bent(limb: Limb) -> float:
+    """How far an elbow or a knee is bent, 0 to 1."""
+    root, bend, end = limb.points(np.array([0.0, limb.bend, 1.0], np.float32))
+    upper, lower = bend - root, end - bend
+    cosine = float(upper @ lower) / (float(np.linalg.norm(upper) * np.linalg.norm(lower)) + 1e-6)
+    return float(np.clip(np.degrees(np.arccos(np.clip(cosine, -1, 1))) / FULLY_BENT, 0, 1))

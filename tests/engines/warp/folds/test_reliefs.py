@@ -1,0 +1,65 @@
+"""The reliefs that are kept, and light on them."""
+
+import numpy as np
+import pytest
+
+from engines.warp.folds.excess import ELBOW, KNEE, Sheet
+from engines.warp.folds.reliefs import SHEETS, Relief, relief
+
+RIDGE = 0.02
+
+
+def ridge() -> Relief:
+    """One straight ridge that runs down the middle of a sheet."""
+    sheet = Sheet(1.0, 1.0, 0.01, 0.1, (), 0)
+    x = np.linspace(-0.5, 0.5, 101, dtype=np.float32)[None].repeat(101, axis=0)
+    height = RIDGE * np.exp(-((x / 0.05) ** 2))
+    across = np.gradient(height, 0.01, axis=1)
+    return Relief(sheet, np.dstack([across, np.zeros_like(x), height - height.mean()]).astype(np.float32))
+
+
+def at(x: float, y: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
+    return np.full((1, 1), x, np.float32), np.full((1, 1), y, np.float32)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_the_slope_towards_the_light_is_lit_and_the_other_one_in_shade(side: int) -> None:
+    way = (float(side), 0.0)
+    towards, away = (ridge().light(*at(sign * side * 0.035), way).item() for sign in (1, -1))
+    assert towards > 0.05
+    assert away < -0.05
+
+
+def test_beyond_its_edge_there_are_no_folds() -> None:
+    way = (0.6, -0.8)
+    for x, y in ((-0.7, 0.5), (0.7, 0.5), (0.0, -0.3), (0.0, 1.4)):
+        assert ridge().light(*at(x, y), way).item() == 0
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_every_sheet_is_kept_and_folds_as_deep_as_worn_cloth(name: str) -> None:
+    folds = relief(name)
+    assert folds.form.shape == (*SHEETS[name].shape, 3)
+    slope = np.hypot(folds.form[..., 0], folds.form[..., 1])
+    assert 0.02 < slope.mean() < 0.3
+    assert slope.max() < 1.2
+    assert relief(name) is folds
+
+
+def test_no_two_sleeves_or_legs_are_alike_but_a_bent_one_goes_on_from_a_straight_one() -> None:
+    for part in ("sleeve", "leg"):
+        left, right = (relief(f"{side}_{part}_straight").form[..., 2].ravel() for side in ("left", "right"))
+        bent = relief(f"left_{part}_bent").form[..., 2].ravel()
+        assert abs(np.corrcoef(left, right)[0, 1]) < 0.5
+        assert np.corrcoef(left, bent)[0, 1] > 0.4
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(("part", "bend"), [("sleeve", ELBOW), ("leg", KNEE)])
+def test_elbows_and_knees_fold_more_when_they_are_bent(side: str, part: str, bend: float) -> None:
+    def at_bend(form: str) -> float:
+        folds = relief(f"{side}_{part}_{form}")
+        first, last = (round((bend + off) / folds.sheet.spacing) for off in (-0.12, 0.12))
+        return float(np.hypot(folds.form[first:last, :, 0], folds.form[first:last, :, 1]).mean())
+
+    assert at_bend("bent") > 1.3 * at_bend("straight")
