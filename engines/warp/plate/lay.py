@@ -17,6 +17,7 @@ from engines.base import Category, Label, PersonMap
 from engines.channels import on_channels
 from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
+from engines.warp.blending import blended
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
@@ -28,8 +29,9 @@ from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
+from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.skin_room import above_shoulders, skin_room
-from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers, stray_cloth
+from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
 OVERREACH = 0.005
@@ -113,15 +115,15 @@ def lay_plate(
         legs=category is not Category.UPPER_BODY,
     )
     skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
-    fill = fill + (skin.colour - fill) * on_channels(skin_cover)
+    fill = blended(fill, skin.colour, skin_cover)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
-        fill = fill * on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
-        fill = fill + (other.colour - fill) * on_channels(other_cover)
+        fill *= on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
+        fill = blended(fill, other.colour, other_cover)
         skin_cover = skin_cover * (1.0 - other_cover)
     uncovered = skin_cover + other_cover
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
-    share = np.maximum(share, old.astype(np.float32))
+    share = np.maximum(np.asarray(share, np.float32), old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(stays, MIXED)] = 0.0
     joint = faded_into_seen(photo, skin.colour, from_old, person_map.labels, unit)
@@ -142,36 +144,38 @@ def lay_plate(
         top = stays & (person_map.labels == Label.UPPER)
         below = old & above_cloth(clothed > SOME_CLOTH)
         own, rim = own_rim(photo, np.asarray(top), from_old, np.asarray(below), _overreach(photo))
-        fill, share = fill + (own - fill) * on_channels(rim), np.maximum(share, rim)
+        fill, share = blended(fill, own, rim), np.maximum(share, rim)
         uncovered = np.maximum(uncovered, rim)
     return Plate(
-        np.asarray(photo + (fill - photo) * on_channels(share), dtype=np.float32),
+        blended(photo, fill, np.asarray(share, dtype=np.float32)),
         np.asarray(whole.person + (uncovered - whole.person) * share, dtype=np.float32),
     )
 
 
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
     """``(height, width)``: what the person wears now in the place of a new garment of this category."""
-    dress = np.asarray(labels == Label.FULL)
-    upper = _whole(np.asarray(labels == Label.UPPER), body.shoulder_width)
-    # Crumbs of lower garment are socks and shadows.
-    lower = largest(np.asarray(labels == Label.LOWER), CRUMB)
+    dress, garment = np.asarray(labels == Label.FULL), np.zeros(labels.shape, dtype=bool)
+    if category is not Category.LOWER_BODY:
+        garment |= _whole(np.asarray(labels == Label.UPPER), body.shoulder_width)
+    if category is not Category.UPPER_BODY:
+        # Crumbs of lower garment are socks and shadows.
+        garment |= largest(np.asarray(labels == Label.LOWER), CRUMB)
     if category is Category.FULL_BODY:
-        return np.asarray(dress | upper | lower)
+        return np.asarray(garment | dress)
     if not dress.any():
-        return upper if category is Category.UPPER_BODY else lower
+        return garment
     below = np.asarray(body.heights > body.waist.line(body.laterals))
-    return np.asarray(upper | (dress & ~below) if category is Category.UPPER_BODY else lower | (dress & below))
+    return np.asarray(garment | (dress & (~below if category is Category.UPPER_BODY else below)))
 
 
 def _whole(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
     """A garment without the crumbs that lie away from it: hair and ear rings that the labels give to it."""
-    count, numbered, stats, _ = cv2.connectedComponentsWithStats(cloth.astype(np.uint8), connectivity=8)
+    count, numbered = cv2.connectedComponents(cloth.astype(np.uint8), connectivity=8)
     if count <= 2:
         return cloth
-    areas = stats[:, cv2.CC_STAT_AREA]
-    kept = areas >= CRUMB * areas[1:].max()
-    kept[0] = False
+    areas = np.bincount(np.asarray(numbered).ravel())
+    areas[0] = 0
+    kept = areas >= CRUMB * areas.max()
     beside = dilated(kept[numbered], max(2, round(JOINED * unit)))
     kept[np.unique(numbered[beside & cloth])] = True
     return np.asarray(kept[numbered])
