@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -198,7 +198,7 @@ def _coloured(
     # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
     by_hem = from_old < CUFF_SHADOW * unit
     shaded = by_hem & (body.labels == Label.TORSO_SKIN) & (body.heights > BELLY)
-    lit_body = replace(body, labels=np.where(shaded, np.uint8(Label.OTHER), body.labels))
+    lit_body = body.relabelled(np.where(shaded, np.uint8(Label.OTHER), body.labels))
     tone = skin_tone(photo, lit_body, shade, UPPER_SKIN if upper else BODY_LABELS)
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
