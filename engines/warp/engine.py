@@ -186,7 +186,7 @@ class WarpEngine:
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         # What goes with the old garment does not depend on the new one, which is still being cut out.
-        stages.begin("plate")
+        stages.begin("take_off")
         worn = old_garment(person_map.labels, body, garment.category)
         old = np.zeros_like(worn) if over else worn
         off = None if over else take_off(picture, person_map, body, garment.category)

@@ -53,11 +53,11 @@ def grain_where_smooth(picture: NDArray[np.float32], area: NDArray[np.bool_]) ->
     return float(min(np.sqrt(max(float(np.percentile(variance, QUIETEST)), 0.0)), GRAIN_LIMIT))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def white_noise(shape: tuple[int, int], seed: int) -> NDArray[np.float32]:
     """``(height, width)`` of normally distributed numbers, not to be written to.
 
-    The latest are kept: drawing them takes longer than all else that is done with them, and grain is laid on the fill
+    The last are kept: drawing them takes longer than all else that is done with them, and grain is laid on the fill
     and on the cloth of every picture.
     """
     noise = np.random.default_rng(seed).standard_normal(shape, np.float32)

@@ -60,7 +60,8 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     layers = layers_of(scene, blur)
     picture = _dressed(scene, layers)
     picture = crisper(picture, away_from_edges(layers), blur)
-    picture = np.clip(_with_front(scene, layers, picture, seed), 0, 1).astype(np.float32)
+    picture = _with_front(scene, layers, picture, seed)
+    np.clip(picture, 0, 1, out=picture)
     zone = scene.old | (layers.cover > 0)
     return kept_outside(picture, scene.photo, zone, scene.person_map.labels, scene.body.shoulder_width)
 
@@ -136,7 +137,7 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))
-    picture = picture + _grain_missing(scene, picture, layers.cover, seed)
+    picture += _grain_missing(scene, picture, layers.cover, seed)
     # Where a cuff was taken off a wrist its rim is as pale or dark as that was.
     changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)
     return blended(picture, without_rim(photo, hands, HAND_RIM, changed), front)
