@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -40,8 +40,12 @@ ShouldStop: TypeAlias = Callable[[], bool]
 """Asked between stages; true once the job was cancelled or the worker is going down."""
 
 
-class Label(IntEnum):
-    """What a pixel of the person photo shows. "Left" and "right" are never told apart here."""
+class Label(np.uint8, Enum):
+    """What a pixel of the person photo shows. "Left" and "right" are never told apart here.
+
+    Of the type of the maps themselves: compared with Python's whole numbers they would be widened first, in ten times
+    the time.
+    """
 
     BACKGROUND = 0
     HAIR = 1

@@ -26,8 +26,11 @@ def all_channels(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def distance(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
     """``(h, w)`` Euclidean distance between the colours of two ``(h, w, 3)`` pictures."""
-    squares = [(first[..., k] - second[..., k]) ** 2 for k in range(3)]
-    return np.asarray(np.sqrt(squares[0] + squares[1] + squares[2]), dtype=np.float32)
+    squares = first - second
+    squares *= squares
+    total = squares[..., 0] + squares[..., 1]
+    total += squares[..., 2]
+    return np.sqrt(total)
 
 
 def on_channels(plane: NDArray[Any], count: int = 3) -> NDArray[Any]:

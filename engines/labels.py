@@ -11,7 +11,7 @@ from engines.base import Label
 
 
 def labelled_as(labels: NDArray[np.uint8], wanted: Sequence[Label]) -> NDArray[np.bool_]:
-    """Which pixels carry any of some labels; a table makes it fifteen times faster than `numpy.isin`.
+    """Which pixels carry any of some labels; comparing one by one is many times faster than `numpy.isin` or a table.
 
     Args:
         labels: Of any shape.
@@ -20,6 +20,7 @@ def labelled_as(labels: NDArray[np.uint8], wanted: Sequence[Label]) -> NDArray[n
     Returns:
         Of the same shape.
     """
-    table = np.zeros(256, dtype=bool)
-    table[list(wanted)] = True
-    return table.take(labels)
+    found = np.zeros(labels.shape, dtype=bool)
+    for label in wanted:
+        found |= labels == label
+    return found

@@ -8,11 +8,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from engines.channels import distance
 from engines.garment.ground import Ground
-from engines.garment.regions import BoolMask, dilated, eroded, opened, window_of
+from engines.garment.regions import BoolMask, dilated, eroded, opened, spread, window_of
 
 AROUND, NARROW = 16, 0.36
 """Ground is narrow where less than this share of the square so many canvas pixels around it is ground; beside a
@@ -64,7 +63,7 @@ def crevices(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMa
 
 def _led_to(seeds: BoolMask, candidates: BoolMask) -> BoolMask:
     """The candidates that hang together with a seed."""
-    return np.asarray(ndimage.binary_propagation(seeds, mask=candidates | seeds)) & candidates
+    return spread(seeds, candidates) & candidates
 
 
 def _running_down(mask: BoolMask) -> BoolMask:

@@ -8,7 +8,7 @@ from engines.base import EngineError, Picture
 from engines.garment.canvas import MARGIN, clear_margin, lay_on_canvas
 from engines.garment.cloth import Cloth
 from engines.garment.clutter import mask_on_clutter
-from engines.garment.ground import fit_ground, to_lab
+from engines.garment.ground import fit_ground
 from engines.garment.matting import pull_matte
 from engines.garment.plain import mask_on_plain_ground
 from engines.garment.regions import BoolMask
@@ -46,7 +46,7 @@ def garment_mask(canvas: Picture) -> BoolMask:
     Raises:
         EngineError: ``garment_not_recognised``.
     """
-    ground = fit_ground(to_lab(canvas))
+    ground = fit_ground(canvas)
     if ground.plain:
         mask = clear_margin(mask_on_plain_ground(canvas, ground))
         if _plausible(mask):

@@ -59,16 +59,16 @@ def _surface(weights: NDArray[np.float32], y: NDArray[np.float32], x: NDArray[np
     return np.asarray(cv2.merge(planes), dtype=np.float32)
 
 
-def fit_ground(lab: NDArray[np.float32]) -> Ground:
+def fit_ground(picture: Picture) -> Ground:
     """Fit a smooth colour surface to the border of a picture.
 
     A quadratic surface follows vignettes and lights from one side. Pixels far from the current surface are left
     out and the fit is repeated, so that a sleeve at the frame does not bend it.
 
     Args:
-        lab: ``(h, w, 3)`` float32 CIE Lab.
+        picture: ``(h, w, 3)`` uint8 sRGB.
     """
-    height, width = lab.shape[:2]
+    height, width = picture.shape[:2]
     strip = max(4, round(BORDER_SHARE * min(height, width)))
     border = np.zeros((height, width), dtype=bool)
     border[:strip] = border[-strip:] = True
@@ -76,15 +76,16 @@ def fit_ground(lab: NDArray[np.float32]) -> Ground:
     y, x = np.linspace(-1, 1, height, dtype=np.float32), np.linspace(-1, 1, width, dtype=np.float32)
     rows, columns = np.nonzero(border)
     rows, columns = rows[::7], columns[::7]
-    samples, design = lab[rows, columns], _surface_terms(y[rows], x[columns])
+    samples, design = to_lab(picture[rows, columns][None])[0], _surface_terms(y[rows], x[columns])
     residual = np.linalg.norm(samples - np.median(samples, axis=0), axis=1)
     weights = np.zeros((6, 3), dtype=np.float32)
     for degree_terms in (3, 3, 6, 6):  # a plane first: it is steadier while strangers are still in the sample
         limit = max(3.0, 3.0 * float(np.median(residual)))
         inliers = residual < limit
-        solution = np.linalg.lstsq(design[inliers, :degree_terms], samples[inliers], rcond=None)[0]
+        terms = design[inliers, :degree_terms].astype(np.float64)
         weights[:] = 0
-        weights[:degree_terms] = solution
+        # The normal equations: six unknowns are quicker found than by taking thousands of rows apart.
+        weights[:degree_terms] = np.linalg.lstsq(terms.T @ terms, terms.T @ samples[inliers], rcond=None)[0]
         residual = np.linalg.norm(samples - design @ weights, axis=1)
     inliers = residual < max(3.0, 3.0 * float(np.median(residual)))
     noise = float(np.percentile(residual[inliers], 90))

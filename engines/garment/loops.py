@@ -56,27 +56,36 @@ def seen_through(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> Bo
         ground: The surface fitted to its border.
         mask: ``(h, w)``, the garment with its openings filled.
     """
-    if not mask.any():
-        return np.zeros_like(mask)
+    openings = np.zeros_like(mask)
+    window = window_of(mask, STRAP)
+    if mask[window].size:
+        openings[window] = _openings(lab[window], ground.colour[window], mask[window])
+    return openings
+
+
+def _openings(lab: NDArray[np.float32], ground: NDArray[np.float32], mask: BoolMask) -> BoolMask:
+    """The same of a window that holds the garment and what is close to it."""
     rows, columns = window_of(mask)
     lowest = rows.start + HIGHEST_PART * (rows.stop - 1 - rows.start)
     middle, reach = (columns.start + columns.stop - 1) / 2, KEYHOLE_WITHIN * (columns.stop - 1 - columns.start)
     openings, upper = np.zeros_like(mask), (slice(rows.start, int(lowest) + 1), columns)
-    openings[upper] = _beside_sleeves(lab[upper], ground.colour[upper], mask[upper], LARGEST * mask.sum())
+    openings[upper] = _beside_sleeves(lab[upper], ground[upper], mask[upper], LARGEST * mask.sum())
     # Retouched photos are whiter there than around the garment.
-    like_ground = mask & (lab[..., 0] > ground.colour[..., 0] - DARKER)
+    like_ground = mask & (lab[..., 0] > ground[..., 0] - DARKER)
     for channel in (1, 2):
-        like_ground &= np.abs(lab[..., channel] - ground.colour[..., channel]) < HUED
-    count, labels, stats, centres = cv2.connectedComponentsWithStats(like_ground.astype(np.uint8), connectivity=4)
-    areas = stats[:, cv2.CC_STAT_AREA]
+        like_ground &= np.abs(lab[..., channel] - ground[..., channel]) < HUED
+    count, labels = cv2.connectedComponents(like_ground.astype(np.uint8), connectivity=4)
+    areas = np.bincount(np.asarray(labels).ravel())
     places = [number for number in range(1, count) if areas[number] >= SMALLEST]
     if len(places) > MOST_PLACES:
         return openings
     for number in places:
-        x, y = centres[number]
-        if areas[number] > LARGEST * mask.sum() or y > lowest:
+        if areas[number] > LARGEST * mask.sum():
             continue
-        place = labels == number
+        place = np.asarray(labels == number)
+        y, x = (float(where.mean()) for where in np.nonzero(place))
+        if y > lowest:
+            continue
         keyhole = abs(x - middle) < reach and bool((_above(place, BRIDGE) & ~mask).any())
         if keyhole or _between_straps(place[int(y)], mask[int(y)]):
             openings |= dilated(place, SOFT_RIM)

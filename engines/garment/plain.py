@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 from skimage.segmentation import watershed
 
 from engines.base import Picture
@@ -16,7 +15,18 @@ from engines.garment.crevices import crevices
 from engines.garment.ground import Ground, to_lab
 from engines.garment.loops import seen_through
 from engines.garment.pale_print import settled_by_print
-from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching_border
+from engines.garment.regions import (
+    BoolMask,
+    closed,
+    dilated,
+    eroded,
+    largest,
+    opened,
+    reaching_border,
+    spread,
+    window_of,
+    without_holes,
+)
 from engines.garment.soft_shadow import outline_settled
 
 LEAST_CONTRAST = 1.6
@@ -24,6 +34,10 @@ LEAST_CONTRAST = 1.6
 
 MOST_CONTRAST = 5.0
 """Largest threshold: above it, pale cloth on a noisy ground would be lost."""
+
+
+ROOM = 8
+"""Beyond the reach of the outline so many pixels of the ground are looked at with the garment."""
 
 
 @dataclass(frozen=True)
@@ -69,51 +83,69 @@ def _snap_to_edges(gradient: NDArray[np.float32], mask: BoolMask, reach: int) ->
     rim = dilated(band, 1)
     markers[outer & rim] = 1
     markers[inner & rim] = 2
-    found = watershed(np.log1p(gradient), markers, mask=rim)  # type: ignore[no-untyped-call] # scikit-image is untyped
+    steepness = np.zeros(mask.shape, dtype=np.float32)
+    steepness[rim] = np.log1p(gradient[rim])
+    found = watershed(steepness, markers, mask=rim)  # type: ignore[no-untyped-call] # scikit-image is untyped
     return np.asarray(inner | (found == 2))
 
 
-def _drop_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
+def _drop_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask, depth: int) -> BoolMask:
     """Take soft shadows off the mask: the ground's hue, only darker, reached from outside.
 
     Skipped when the cloth itself looks like that (grey on white, white on white), and undone when it would
-    take more than a quarter of the garment.
+    take more than a quarter of the garment. ``depth`` pixels within the outline there is cloth and no shadow.
     """
-    core = eroded(mask, max(2, round(0.03 * mask.shape[0])))
-    if core.sum() < 500:
+    core = eroded(mask, depth)
+    area = np.count_nonzero(core)
+    if area < 500:
         return mask
     for kind in (DEEP_SHADOW, SOFT_SHADOW):
         like_shadow = _like_shadow(lab, ground, kind)
-        if (like_shadow & core).sum() > kind.in_cloth * core.sum():
+        if np.count_nonzero(like_shadow & core) > kind.in_cloth * area:
             continue
-        shadow = ndimage.binary_propagation(dilated(~mask, 1), mask=(like_shadow & mask) | ~mask)
+        shadow = spread(dilated(~mask, 1), (like_shadow & mask) | ~mask)
         left = largest(opened(mask & ~shadow, 2))
         # Where the colours of stripes run into one another they may pass for a deep shadow.
-        if left.sum() > 0.75 * mask.sum():
-            return np.asarray(ndimage.binary_fill_holes(left) & mask)
+        if np.count_nonzero(left) > 0.75 * np.count_nonzero(mask):
+            return without_holes(left) & mask
     return mask
 
 
 def _like_shadow(lab: NDArray[np.float32], ground: Ground, kind: ShadowKind) -> BoolMask:
-    change = np.abs(lab - ground.colour)
-    hue_kept = np.maximum(change[..., 1], change[..., 2]) < kind.chroma
     lightness, ground_lightness = lab[..., 0], ground.colour[..., 0]
-    return np.asarray(
-        hue_kept & (lightness > kind.depth * ground_lightness) & (lightness < ground_lightness + 2), dtype=bool
-    )
+    like_shadow = (lightness > kind.depth * ground_lightness) & (lightness < ground_lightness + 2)
+    for channel in (1, 2):
+        like_shadow &= np.abs(lab[..., channel] - ground.colour[..., channel]) < kind.chroma
+    return np.asarray(like_shadow)
 
 
 def _fill_false_holes(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
     """Close holes that are tiny, or small and not of the ground's colour; loops of straps stay open."""
-    labels, count = ndimage.label(~mask)
-    if count == 0:
-        return mask
-    total = mask.sum()
-    index = np.arange(1, count + 1)
-    areas = np.asarray(ndimage.sum_labels(~mask, labels, index))
-    means = np.asarray(ndimage.mean(colour_distance(lab, ground.colour), labels, index))
+    labels = np.asarray(cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)[1]).ravel()
+    areas = np.bincount(labels)
+    total, away = areas[0], colour_distance(lab, ground.colour).ravel()
+    means = np.bincount(labels, weights=away) / np.maximum(areas, 1)
     false_hole = (areas < 0.0004 * total) | ((areas < 0.004 * total) & (means > 6))
-    return np.asarray(mask | np.isin(labels, index[false_hole]))
+    # The first region is the mask itself.
+    false_hole[0] = True
+    return np.asarray(false_hole.take(labels).reshape(mask.shape))
+
+
+def _without_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask, reach: int, depth: int) -> BoolMask:
+    """The outline at the garment's edges, not those of its shadow, and no false holes.
+
+    Args:
+        lab: ``(h, w, 3)`` CIE Lab of a window of the canvas, a little blurred.
+        ground: The surface fitted to the canvas's border, in that window.
+        mask: ``(h, w)``, all that differs from the ground.
+        reach: How far the outline may be moved, pixels.
+        depth: See `_drop_shadow`.
+    """
+    gradient = _quickness(lab)
+    snapped = _snap_to_edges(gradient, mask, reach)
+    mask = outline_settled(lab, ground, mask, snapped, gradient)
+    mask = closed(opened(largest(mask), 2), 5)
+    return _fill_false_holes(lab, ground, _drop_shadow(lab, ground, mask, depth))
 
 
 def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
@@ -136,12 +168,11 @@ def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
     if not mask.any():
         return mask
     blurred = to_lab(np.asarray(cv2.GaussianBlur(canvas, (0, 0), 1.0), dtype=np.uint8))
-    gradient = _quickness(blurred)
-    snapped = _snap_to_edges(gradient, mask, reach=max(3, height // 60))
-    mask = outline_settled(blurred, ground, mask, snapped, gradient)
-    mask = closed(opened(largest(mask), 2), 5)
-    mask = _drop_shadow(blurred, ground, mask)
-    mask = settled_by_print(blurred, ground, _fill_false_holes(blurred, ground, mask))
+    reach = max(3, height // 60)
+    window = window_of(mask, reach + ROOM)
+    around = replace(ground, colour=ground.colour[window])
+    mask[window] = _without_shadow(blurred[window], around, mask[window], reach, depth=max(2, round(0.03 * height)))
+    mask = settled_by_print(blurred, ground, mask)
     # The outline of cloth is smooth at the scale of a few pixels; the watershed's is not.
     smoothed = np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5)
     return np.asarray(smoothed & ~seen_through(smooth, ground, smoothed) & ~crevices(smooth, ground, smoothed))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +22,35 @@ def disk(radius: int) -> NDArray[np.uint8]:
 
 def eroded(mask: BoolMask, radius: int) -> BoolMask:
     """The mask shrunk by a disk; what lies beyond the array's border counts as inside."""
-    if radius > LARGEST_DISK:
-        return ~_within(~mask, radius)
-    return np.asarray(cv2.erode(mask.astype(np.uint8), disk(radius)), dtype=bool)
+    if radius <= LARGEST_DISK:
+        return cv2.erode(_as_numbers(mask), disk(radius)).view(np.bool_)
+    left = mask.copy()
+    # Beside a mask there is a pixel outside it, and none farther away is nearer; far from what is outside, all is left.
+    window = _shared(window_of(mask, 1), window_of(~mask, radius))
+    if mask[window].size:
+        left[window] = ~_within(~mask[window], radius)
+    return left
 
 
 def dilated(mask: BoolMask, radius: int) -> BoolMask:
     """The mask grown by a disk."""
-    if radius > LARGEST_DISK:
-        return _within(mask, radius)
-    return np.asarray(cv2.dilate(mask.astype(np.uint8), disk(radius)), dtype=bool)
+    if radius <= LARGEST_DISK:
+        return cv2.dilate(_as_numbers(mask), disk(radius)).view(np.bool_)
+    grown = np.zeros_like(mask)
+    window = window_of(mask, radius)
+    if mask[window].size:
+        grown[window] = _within(mask[window], radius)
+    return grown
 
 
 def _within(mask: BoolMask, radius: int) -> BoolMask:
     """Pixels no farther from the mask than a radius."""
-    far = np.asarray(~mask, dtype=np.uint8)
-    return np.asarray(cv2.distanceTransform(far, cv2.DIST_L2, cv2.DIST_MASK_PRECISE) <= radius, dtype=bool)
+    return np.asarray(cv2.distanceTransform(_as_numbers(~mask), cv2.DIST_L2, cv2.DIST_MASK_PRECISE) <= radius)
+
+
+def _as_numbers(mask: BoolMask) -> NDArray[np.uint8]:
+    """The mask as OpenCV takes it, 0 and 1; the same memory."""
+    return np.ascontiguousarray(mask).view(np.uint8)
 
 
 def opened(mask: BoolMask, radius: int) -> BoolMask:
@@ -51,21 +66,39 @@ def closed(mask: BoolMask, radius: int) -> BoolMask:
 
 def largest(mask: BoolMask, keep_share: float = 1.0) -> BoolMask:
     """The largest connected region, and every other one at least ``keep_share`` of its size."""
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
-    if count <= 1:
-        return mask
-    areas = stats[1:, cv2.CC_STAT_AREA]
-    kept = np.concatenate([[False], areas >= keep_share * areas.max()])
-    return kept.take(np.asarray(labels))
+    # Areas are counted here: the same call with statistics takes six times as long.
+    count, labels = cv2.connectedComponents(_as_numbers(mask), connectivity=8)
+    if count <= 2:
+        return mask.copy()
+    areas = np.bincount(np.asarray(labels).ravel())
+    areas[0] = 0
+    return _numbered(np.asarray(labels), areas >= max(keep_share * areas.max(), 1))
 
 
 def reaching(mask: BoolMask, seeds: BoolMask, connectivity: int = 4) -> BoolMask:
     """The connected regions of a mask in which a seed lies; seeds outside the mask say nothing."""
-    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=connectivity)
+    count, labels = cv2.connectedComponents(_as_numbers(mask), connectivity=connectivity)
     touched = np.zeros(count, dtype=bool)
     touched[labels[seeds]] = True
     touched[0] = False
-    return touched.take(np.asarray(labels))
+    return _numbered(np.asarray(labels), touched)
+
+
+def spread(seeds: BoolMask, mask: BoolMask) -> BoolMask:
+    """The seeds, and what of a mask hangs together with them."""
+    return reaching(seeds | mask, seeds)
+
+
+def without_holes(mask: BoolMask) -> BoolMask:
+    """The mask with everything filled that it closes off from the border of the array."""
+    return ~reaching_border(~mask)
+
+
+def _numbered(labels: NDArray[np.int32], wanted: NDArray[np.bool_]) -> BoolMask:
+    """The regions of a labelling whose numbers are wanted."""
+    numbers = np.flatnonzero(wanted)
+    # A comparison takes a tenth of the time of a look-up.
+    return np.asarray(labels == numbers[0]) if len(numbers) == 1 else wanted.take(labels)
 
 
 def reaching_border(mask: BoolMask) -> BoolMask:
@@ -75,9 +108,39 @@ def reaching_border(mask: BoolMask) -> BoolMask:
     return reaching(mask, border)
 
 
+def pieces(mask: BoolMask, margin: int = 0) -> Iterator[tuple[tuple[slice, slice], BoolMask]]:
+    """Each connected region of a mask, and the window with a margin that holds it; corners do not connect."""
+    outer = window_of(mask)
+    top, left = outer[0].start, outer[1].start
+    if not mask[outer].size:
+        return
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(_as_numbers(mask[outer]), connectivity=4)
+    numbered = np.zeros(mask.shape, dtype=np.int32)
+    numbered[outer] = labels
+    for number, (x, y, width, height) in enumerate(stats[1:, :4].tolist(), start=1):
+        rows = slice(max(top + y - margin, 0), min(top + y + height + margin, mask.shape[0]))
+        columns = slice(max(left + x - margin, 0), min(left + x + width + margin, mask.shape[1]))
+        yield (rows, columns), np.asarray(numbered[rows, columns] == number)
+
+
+def windows_of(mask: BoolMask, margin: int) -> list[tuple[slice, slice]]:
+    """Windows that hold a mask with a margin, one for each group of its regions that are nearer to one another."""
+    square = np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)
+    near = cv2.dilate(_as_numbers(mask), square)
+    boxes = cv2.connectedComponentsWithStats(near, connectivity=8)[2][1:, :4].tolist()
+    return [(slice(top, top + height), slice(left, left + width)) for left, top, width, height in boxes]
+
+
+def _shared(first: tuple[slice, slice], second: tuple[slice, slice]) -> tuple[slice, slice]:
+    """What two windows share."""
+    begins = [max(one.start, other.start) for one, other in zip(first, second, strict=True)]
+    ends = [min(one.stop, other.stop) for one, other in zip(first, second, strict=True)]
+    return slice(begins[0], max(ends[0], begins[0])), slice(begins[1], max(ends[1], begins[1]))
+
+
 def window_of(mask: BoolMask, margin: int = 0) -> tuple[slice, slice]:
     """Rows and columns that a mask lies in, with a margin as far as the array goes; empty slices for an empty mask."""
-    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
+    left, top, width, height = cv2.boundingRect(_as_numbers(mask))
     if width * height == 0:
         return slice(0, 0), slice(0, 0)
     return (

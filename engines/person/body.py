@@ -183,22 +183,29 @@ class Body:
         offset = np.full(self.shape, np.inf, np.float32)
         position = np.zeros(self.shape, np.float32)
         for part, (start, end) in enumerate(pairwise(chain)):
-            away, along = self._along(start, end)
-            thickness = (radii[part] + (radii[part + 1] - radii[part]) * along) * self.breadth
-            relative = away / thickness
+            relative, along = self._along(start, end)
+            thickness = (radii[part + 1] - radii[part]) * along
+            thickness += radii[part]
+            thickness *= self.breadth
+            relative /= thickness
             nearer = relative < offset
-            offset = np.where(nearer, relative, offset)
-            position = np.where(nearer, part + along, position)
+            np.copyto(offset, relative, where=nearer)
+            along += part
+            np.copyto(position, along, where=nearer)
         return Limb(offset, position, float(self.landmarks[list(seen), 3].min()))
 
     def _along(self, start: Floats, end: Floats) -> tuple[Floats, Floats]:
         """Distance of every pixel from a line, and where its nearest point lies, 0 to 1."""
         rows, columns = self._grid
         step = end - start
-        along = ((columns - start[0]) * step[0] + (rows - start[1]) * step[1]) / max(float(step @ step), 1e-3)
-        along = np.clip(along, 0.0, 1.0)
+        along = (columns - start[0]) * step[0] + (rows - start[1]) * step[1]
+        along /= max(float(step @ step), 1e-3)
+        np.clip(along, 0.0, 1.0, out=along)
         across, down = columns - start[0] - along * step[0], rows - start[1] - along * step[1]
-        return np.sqrt(across * across + down * down), along  # numpy's hypot takes five times as long
+        across *= across
+        down *= down
+        across += down
+        return np.sqrt(across, out=across), along  # numpy's hypot takes five times as long
 
     @cached_property
     def _grid(self) -> tuple[Floats, Floats]:

@@ -140,10 +140,10 @@ def _colours_nearby(lab: Floats, region: Region) -> tuple[Floats, Floats]:
 
 def _main_part(cover: Floats) -> Floats:
     """Drop pieces that hang on to nothing and are small against the largest."""
-    count, parts, stats, _ = cv2.connectedComponentsWithStats((cover > 0.5).astype(np.uint8))
+    count, parts = cv2.connectedComponents((cover > 0.5).astype(np.uint8))
     if count <= 2:
         return cover
-    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    areas = np.bincount(np.asarray(parts).ravel())  # many times faster than the statistics of the same library
     areas[0] = 0
     small = areas < 0.05 * areas.max()
     small[0] = False
@@ -154,12 +154,13 @@ def _main_part(cover: Floats) -> Floats:
 
 def _solid(cover: Floats, breadth: float) -> Floats:
     """Fill what is pale within the person for having the ground's colour, and holes too small to be looked through."""
-    _, parts, stats, _ = cv2.connectedComponentsWithStats((cover <= 0.5).astype(np.uint8), connectivity=4)
-    small = stats[:, cv2.CC_STAT_AREA] < (_LARGEST_SPECK * breadth) ** 2
+    _, parts = cv2.connectedComponents((cover <= 0.5).astype(np.uint8), connectivity=4)
+    small = np.bincount(np.asarray(parts).ravel()) < (_LARGEST_SPECK * breadth) ** 2
     small[0] = False
-    within = ((cover > 0.5) | small[parts]).astype(np.uint8)
+    specks = small.take(np.asarray(parts))
+    within = ((cover > 0.5) | specks).astype(np.uint8)
     deep = cv2.distanceTransform(within, cv2.DIST_L2, 3) > _EDGE
-    return np.where(deep | small[parts], np.float32(1.0), cover)
+    return np.where(deep | specks, np.float32(1.0), cover)
 
 
 def _padded_box(mask: Region) -> tuple[int, int, int, int]:

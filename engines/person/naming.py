@@ -101,10 +101,11 @@ def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:
         own = (person & (labels == label)).astype(np.uint8)
         left, top, across, down = cv2.boundingRect(own)
         box = np.s_[top : top + down, left : left + across]
-        _, parts, stats, _ = cv2.connectedComponentsWithStats(own[box], connectivity=4)
-        small = stats[:, cv2.CC_STAT_AREA] < smallest
+        _, parts = cv2.connectedComponents(own[box], connectivity=4)
+        small = np.bincount(np.asarray(parts).ravel()) < smallest
         small[0] = False
-        crumbs[box] |= small[parts]
+        if small.any():
+            crumbs[box] |= small[parts]
     settled = person & ~crumbs
     if crumbs.any() and settled.any():
         source = (~settled).astype(np.uint8)

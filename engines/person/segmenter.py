@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import EngineError, Label, Landmark, Mask, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
+from engines.beside import beside
 from engines.models import model_path
 from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
@@ -105,10 +106,11 @@ class MediaPipeSegmenter:
         height, width = photo.shape[:2]
         scale = min(1.0, _WORKING_SIDE / max(height, width))
         small = _resized(photo, scale)
-        pose, people, face = _one_person(networks, small)
-        step("matte")
-        lab = lab_of(small)
-        cells = cells_of(lab)
+        # The colours do not depend on what the networks find.
+        with beside(lambda: _colours(small)) as colours:
+            pose, people, face = _one_person(networks, small)
+            step("matte")
+        lab, cells = colours.result()
         body = Body(pose.landmarks, face, small.shape[:2])
         matte = refined(pose, people, body, lab, cells)
         step("parsing")
@@ -129,6 +131,12 @@ class MediaPipeSegmenter:
 
     def _load(self, name: str, lowest: float = 0.0) -> Network:
         return Network(model_path(self._folder, name), self._threads, lowest=lowest)
+
+
+def _colours(photo: Picture) -> tuple[Floats, NDArray[np.intp]]:
+    """CIELAB of the working photo, and the histogram cells of its pixels."""
+    lab = lab_of(photo)
+    return lab, cells_of(lab)
 
 
 def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:

@@ -45,7 +45,7 @@ from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
 from engines.warp.pieces import Drape
-from engines.warp.plate.lay import lay_plate, old_garment
+from engines.warp.plate.lay import fill_in, old_garment, take_off
 from engines.warp.plate.plate import left_as_it_is
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
@@ -185,6 +185,11 @@ class WarpEngine:
         tucked_into_next: bool,
     ) -> _Worn:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
+        # What goes with the old garment does not depend on the new one, which is still being cut out.
+        stages.begin("take_off")
+        worn = old_garment(person_map.labels, body, garment.category)
+        old = np.zeros_like(worn) if over else worn
+        off = None if over else take_off(picture, person_map, body, garment.category)
         stages.begin("cut_out")
         cloth = cloths.take(number - 1)
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
@@ -197,11 +202,8 @@ class WarpEngine:
         self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))
         checks = dict(drape.checks) | check_drape(drape, body, garment.category)
         stages.begin("plate")
-        old = old_garment(person_map.labels, body, garment.category)
-        if over:
-            old, plate = np.zeros_like(old), left_as_it_is(picture, person_map)
-        else:
-            plate = lay_plate(picture, person_map, body, drape, garment.category)
+        plate = left_as_it_is(picture, person_map) if off is None else fill_in(picture, off, drape, garment.category)
+        del off  # What was measured for it takes memory that the compositor needs.
         self._observe(f"plate_{number}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
         picture = compose(Scene(picture, plate, person_map, body, old, drape, under_tucked_top), seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +53,21 @@ def grain_where_smooth(picture: NDArray[np.float32], area: NDArray[np.bool_]) ->
     return float(min(np.sqrt(max(float(np.percentile(variance, QUIETEST)), 0.0)), GRAIN_LIMIT))
 
 
+@lru_cache(maxsize=1)
+def white_noise(shape: tuple[int, int], seed: int) -> NDArray[np.float32]:
+    """``(height, width)`` of normally distributed numbers, not to be written to.
+
+    The last are kept: drawing them takes longer than all else that is done with them, and grain is laid on the fill
+    and on the cloth of every picture.
+    """
+    noise = np.random.default_rng(seed).standard_normal(shape, np.float32)
+    noise.flags.writeable = False
+    return noise
+
+
 def grain(shape: tuple[int, int], strength: float, size: float = 0.0) -> NDArray[np.float32]:
     """``(height, width, 1)`` of reproducible noise with the given standard deviation, blurred to a size in pixels."""
-    noise = np.random.default_rng(0).standard_normal((*shape, 1), np.float32) * np.float32(max(strength, 0.0))
+    noise = white_noise(shape, 0)[..., None] * np.float32(max(strength, 0.0))
     if size <= 0.0:
         return noise
     soft = np.asarray(cv2.GaussianBlur(noise, (0, 0), size), np.float32)[..., None]

@@ -7,12 +7,11 @@ from dataclasses import replace
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from engines.base import Label, Landmark, PersonMap
 from engines.channels import all_channels, brightness
 from engines.filling import fill_from
-from engines.garment.regions import BoolMask, dilated, eroded, opened, reaching, window_of
+from engines.garment.regions import BoolMask, dilated, eroded, opened, pieces, reaching, spread, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 
@@ -68,8 +67,7 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     face = eroded(labels == Label.FACE, 4)
     if face.sum() < 60:
         return person_map
-    smooth = cv2.GaussianBlur(photo, (0, 0), max(1.0, 0.008 * body.shoulder_width))
-    lab = np.asarray(cv2.cvtColor(np.asarray(smooth, dtype=np.float32), cv2.COLOR_RGB2LAB), dtype=np.float32)
+    lab = _colours_of_person(photo, labels, blur=max(1.0, 0.008 * body.shoulder_width))
     skin = np.median(lab[face], axis=0)
     alike = _like(lab, skin)
     doubted = _skin_of_another_colour(alike, labels, body.shoulder_width)
@@ -84,6 +82,15 @@ def looked_at_again(photo: NDArray[np.float32], person_map: PersonMap, body: Bod
     if np.array_equal(changed, labels):
         return person_map
     return replace(person_map, labels=changed)
+
+
+def _colours_of_person(photo: NDArray[np.float32], labels: NDArray[np.uint8], blur: float) -> NDArray[np.float32]:
+    """``(h, w, 3)`` CIE Lab of the blurred photo; 0 farther away from the person than the blur reaches."""
+    lab = np.zeros(photo.shape, dtype=np.float32)
+    window = window_of(labels != Label.BACKGROUND, round(4 * blur) + 1)
+    smooth = np.asarray(cv2.GaussianBlur(photo[window], (0, 0), blur), dtype=np.float32)
+    lab[window] = cv2.cvtColor(smooth, cv2.COLOR_RGB2LAB)
+    return lab
 
 
 def _like(lab: NDArray[np.float32], skin: NDArray[np.float32]) -> BoolMask:
@@ -131,14 +138,16 @@ def _collar_around_head(lab: NDArray[np.float32], alike: BoolMask, person_map: P
     beyond = (columns < outer[0] - room) | (columns > outer[1] + room)
     face = (labels == Label.FACE) & ~alike & below
     hair = (labels == Label.HAIR) & below
-    usual = np.median(lab[labels == Label.HAIR], axis=0) if hair.any() else lab[0, 0]
-    not_hair = ~all_channels(np.abs(lab - usual) < HAIR_TOLERANCE)
-    # Cheeks end half way between ear and mouth; a beard is within.
-    beside_cheeks = (columns < (outer[0] + inner[0]) / 2) | (columns > (outer[1] + inner[1]) / 2)
     seeds = (face & beyond) | lining
     if not seeds.any():
         return np.asarray(seeds)
-    return np.asarray(ndimage.binary_propagation(seeds, mask=seeds | ((face | hair) & not_hair & beside_cheeks)))
+    # Cheeks end half way between ear and mouth; a beard is within.
+    beside_cheeks = (columns < (outer[0] + inner[0]) / 2) | (columns > (outer[1] + inner[1]) / 2)
+    asked = np.asarray((face | hair) & beside_cheeks)
+    if hair.any():
+        usual = np.median(lab[labels == Label.HAIR], axis=0)
+        asked[asked] = ~all_channels(np.abs(lab[asked] - usual) < HAIR_TOLERANCE)
+    return spread(seeds, asked)
 
 
 def _slivers_of_cloth(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit: float) -> BoolMask:
@@ -161,10 +170,7 @@ def _rings_beside_neck(labels: NDArray[np.uint8], body: BodyModel) -> BoolMask:
     """Things wholly between shoulders and head that touch the garment and no hand: its collar, not a bag or a phone."""
     ring = np.zeros(labels.shape, dtype=bool)
     zone = (body.heights < 0.0) & (np.abs(body.laterals) < NECK_ZONE)
-    numbered, _ = ndimage.label(labels == Label.OTHER)
-    for number, window in enumerate(ndimage.find_objects(numbered), start=1):
-        around = tuple(slice(max(part.start - 4, 0), part.stop + 4) for part in window)
-        region = numbered[around] == number
+    for around, region in pieces(labels == Label.OTHER, 4):
         beside = labels[around][dilated(region, 3) & ~region]
         if zone[around][region].all() and (beside == Label.UPPER).any() and not (beside == Label.HANDS).any():
             ring[around] |= region
@@ -181,11 +187,12 @@ def _hair_of_another_colour(lab: NDArray[np.float32], person_map: PersonMap, bod
     if above.sum() < 100 or not below.any():
         return np.zeros_like(hair)
     usual = np.median(lab[above], axis=0)
-    numbered, count = ndimage.label(below)
-    index = np.arange(1, count + 1)
-    means = np.stack([np.asarray(ndimage.mean(lab[..., k], numbered, index)) for k in range(3)], axis=1)
-    strange = (np.abs(means - usual) > HAIR_TOLERANCE).any(axis=1)
-    return np.asarray(np.isin(numbered, index[strange]), dtype=bool)
+    strange = np.zeros(hair.shape, dtype=bool)
+    for window, region in pieces(below):
+        mean = lab[window][region].mean(axis=0, dtype=np.float64)
+        if (np.abs(mean - usual) > HAIR_TOLERANCE).any():
+            strange[window] |= region
+    return strange
 
 
 def _patches_on_cloth(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -> BoolMask:
@@ -195,10 +202,7 @@ def _patches_on_cloth(alike: BoolMask, labels: NDArray[np.uint8], unit: float) -
     """
     doubted = np.zeros(labels.shape, dtype=bool)
     for label, least_within in ((Label.HANDS, 0.3), (Label.OTHER, 0.75), (Label.ARMS, 0.75)):
-        numbered, _ = ndimage.label(labels == label)
-        for number, window in enumerate(ndimage.find_objects(numbered), start=1):
-            around = tuple(slice(max(part.start - 6, 0), part.stop + 6) for part in window)
-            region = numbered[around] == number
+        for around, region in pieces(labels == label, 6):
             rim = dilated(region, 4) & ~region
             within = float((labels[around][rim] == Label.UPPER).mean()) if rim.any() else 0.0
             strange = float(alike[around][region].mean()) < 0.5

@@ -6,7 +6,7 @@ across the axis, positive towards the right of the picture. Sides are picture si
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import cv2
@@ -38,6 +38,10 @@ NECK_RISE = 0.215
 
 TIP_OUT, TIP_UP = 0.57, 0.82
 """Direction from the shoulder joint to the tip of the shoulder: outwards and upwards, a unit vector."""
+
+
+FROM_JOINTS = ("heights", "laterals", "arm_distance", "leg_distance")
+"""Fields of a body over the whole picture that its labels have no say in."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,12 @@ class BodyModel:
         neck = NECK_HALF_WIDTH * unit
         share = np.maximum((np.asarray(offset, np.float32) - neck) / max(self.tip_offset(side) - neck, 1.0), 0.0)
         return np.asarray(NECK_RISE * unit * (1.0 - share) + tip_rise * share, dtype=np.float32)
+
+    def relabelled(self, labels: Mask) -> BodyModel:
+        """The same body with other labels; the fields that were worked out from its joints alone are kept."""
+        other = replace(self, labels=labels)
+        vars(other).update({name: field for name, field in vars(self).items() if name in FROM_JOINTS})
+        return other
 
     @cached_property
     def heights(self) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.channels import on_channels
 from engines.garment.regions import dilated, window_of
+from engines.warp.blending import blended
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
 from engines.warp.composite.freed_arms import freed_arms
@@ -19,7 +20,7 @@ from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
 from engines.warp.composite.sharpness import crisper, edge_blur
 from engines.warp.composite.zone import kept_outside
-from engines.warp.grain import grain_where_smooth
+from engines.warp.grain import grain_where_smooth, white_noise
 from engines.warp.pieces import Piece
 
 GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.22
@@ -59,7 +60,8 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     layers = layers_of(scene, blur)
     picture = _dressed(scene, layers)
     picture = crisper(picture, away_from_edges(layers), blur)
-    picture = np.clip(_with_front(scene, layers, picture, seed), 0, 1).astype(np.float32)
+    picture = _with_front(scene, layers, picture, seed)
+    np.clip(picture, 0, 1, out=picture)
     zone = scene.old | (layers.cover > 0)
     return kept_outside(picture, scene.photo, zone, scene.person_map.labels, scene.body.shoulder_width)
 
@@ -69,7 +71,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     photo, body, unit = scene.photo, scene.body, scene.body.shoulder_width
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
-    plate = _blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
+    plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
     shadow = weaker_on_neck(contact_shadow(casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]
     falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
@@ -89,7 +91,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
     on_arms = 1 - (1 - falls) * layers.under_cuffs * person
     bare = shaded(without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), on_arms)
-    picture = _blended(picture, bare, layers.bare_arms)
+    picture = blended(picture, bare, layers.bare_arms)
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
     return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
@@ -135,10 +137,10 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))
-    picture = picture + _grain_missing(scene, picture, layers.cover, seed)
+    picture += _grain_missing(scene, picture, layers.cover, seed)
     # Where a cuff was taken off a wrist its rim is as pale or dark as that was.
     changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)
-    return _blended(picture, without_rim(photo, hands, HAND_RIM, changed), front)
+    return blended(picture, without_rim(photo, hands, HAND_RIM, changed), front)
 
 
 def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
@@ -147,15 +149,6 @@ def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
         return np.zeros(scene.body.shape, dtype=np.float32)
     top = (scene.person_map.labels == Label.UPPER) & ~scene.old
     return np.asarray(cv2.GaussianBlur(top.astype(np.float32), (0, 0), 0.7), dtype=np.float32)
-
-
-def _blended(
-    picture: NDArray[np.float32], over: NDArray[np.float32], cover: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    window = window_of(cover > 0)
-    blended = picture.copy()
-    blended[window] += (over[window] - picture[window]) * on_channels(cover[window])
-    return blended
 
 
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -174,6 +167,6 @@ def _grain_missing(
     labels = scene.person_map.labels
     wanted = grain_where_smooth(scene.photo, (labels != Label.BACKGROUND) & (labels != Label.HAIR))
     own = grain_where_smooth(picture, cover > 0.9)
-    noise = np.random.default_rng(seed).standard_normal(cover.shape, np.float32)
+    noise = white_noise((cover.shape[0], cover.shape[1]), seed)
     lacking = np.float32(np.sqrt(max(wanted**2 - own**2, 0.0)))
     return np.asarray(on_channels(lacking * noise * cover), dtype=np.float32)

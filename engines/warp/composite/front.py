@@ -5,7 +5,6 @@ from __future__ import annotations
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from engines.base import Label, PersonMap
 from engines.channels import brightness
@@ -96,7 +95,10 @@ def hands_in_front(
 def _hands_and_held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
     """Hands and things, without the crumbs of wall and floor that are called things and touch no hand."""
     hands = np.asarray(labels == Label.HANDS)
-    numbered, _ = ndimage.label(labels == Label.OTHER)
+    things = np.asarray(labels == Label.OTHER)
+    if not things.any():
+        return hands
+    numbered = np.asarray(cv2.connectedComponents(things.astype(np.uint8), connectivity=4)[1])
     held = np.bincount(numbered.ravel()) > LARGEST_CRUMB * unit**2
     held[numbered[dilated(hands, BESIDE_HAND)]] = True
     held[0] = False

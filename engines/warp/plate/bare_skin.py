@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -198,7 +198,7 @@ def _coloured(
     # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
     by_hem = from_old < CUFF_SHADOW * unit
     shaded = by_hem & (body.labels == Label.TORSO_SKIN) & (body.heights > BELLY)
-    lit_body = replace(body, labels=np.where(shaded, np.uint8(Label.OTHER), body.labels))
+    lit_body = body.relabelled(np.where(shaded, np.uint8(Label.OTHER), body.labels))
     tone = skin_tone(photo, lit_body, shade, UPPER_SKIN if upper else BODY_LABELS)
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
@@ -234,12 +234,14 @@ def _limbs_as_seen(
         if not seen.any():
             continue
         for limb in limbs.values():
-            own = colour[limb.on]
-            added = along_limb(photo[limb.on] - own, limb, seen, body.shoulder_width)
+            window = window_of(limb.on)
+            on = limb.on[window]
+            own = colour[window][on]
+            added = along_limb(photo[window][on] - own, limb, seen, body.shoulder_width)
             if label is Label.ARMS:
                 # At its shoulder an arm is one surface with the torso.
                 added *= _own_surface(limb.share[limb.on])[:, None]
-            led[limb.on] = np.clip(own + added, 0.0, 1.0)
+            led[window][on] = np.clip(own + added, 0.0, 1.0)
     return led
 
 
@@ -276,5 +278,9 @@ def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
 
 def antialiased(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
     """A mask's cover, ``(height, width)`` float32, with its staircase edge made one smooth line."""
-    blurred = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), EDGE_SIGMA)
-    return ease((np.asarray(blurred) - 0.5) * EDGE_STEEPNESS + 0.5)
+    cover = np.zeros(mask.shape, np.float32)
+    window = window_of(mask, round(4 * EDGE_SIGMA))
+    if mask[window].size:
+        blurred = cv2.GaussianBlur(mask[window].astype(np.float32), (0, 0), EDGE_SIGMA)
+        cover[window] = ease((np.asarray(blurred) - 0.5) * EDGE_STEEPNESS + 0.5)
+    return cover

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
+from engines.beside import beside
 from engines.channels import on_channels
 from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
+from engines.warp.blending import blended
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
@@ -27,10 +29,11 @@ from engines.warp.plate.hem_rim import above_cloth, own_rim
 from engines.warp.plate.neck_slope import below_slope
 from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
-from engines.warp.plate.plate import Plate, left_as_it_is
+from engines.warp.plate.plate import Plate, TakenOff, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
+from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.skin_room import above_shoulders, skin_room
-from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers, stray_cloth
+from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
 OVERREACH = 0.005
@@ -68,64 +71,84 @@ CLOTHES = (Label.UPPER, Label.LOWER, Label.FULL)
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS, Label.FEET, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
 
 
-def lay_plate(
-    photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, drape: Drape, category: Category
-) -> Plate:
-    """Take the old garment of a category off the photo.
+def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, category: Category) -> TakenOff | None:
+    """Find all that goes with the old garment of a category; None where nothing of it is worn.
 
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         person_map: Of that photo.
         body: Measured from it.
+        category: What is being replaced.
+    """
+    labels, ankles = person_map.labels, np.zeros(body.shape, bool)
+    if category is Category.UPPER_BODY:
+        old = old_garment(labels, body, category)
+        waistband = pieces_of_other(old, np.asarray(labels == Label.LOWER), body.shoulder_width)
+        old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), labels)
+    else:
+        labels = shoes_told_from_trousers(photo, labels, body.shoulder_width)
+        old = old_garment(labels, body, category)
+        # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
+        ankles = bare_ankles(photo, labels, old, body.shoulder_width)
+        old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
+    if not old.any():
+        return None
+    person_map, body = replace(person_map, labels=labels), body.relabelled(labels)
+    stays = _staying(old, person_map, category)
+    from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
+    removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=body.shoulder_width)
+    return TakenOff(person_map, body, old, stays, from_old, removed, ankles)
+
+
+def lay_plate(
+    photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, drape: Drape, category: Category
+) -> Plate:
+    """The photo without the old garment of a category, see `take_off` and `fill_in`."""
+    off = take_off(photo, person_map, body, category)
+    return left_as_it_is(photo, person_map) if off is None else fill_in(photo, off, drape, category)
+
+
+def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Category) -> Plate:
+    """The photo with skin, the other garment or the wall where the old garment was.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        off: What goes with the old garment.
         drape: The new garment; only pixels it leaves open matter.
         category: What is being replaced.
     """
-    whole = left_as_it_is(photo, person_map)
-    clothed, unit = drape.alpha, body.shoulder_width
-    if category is Category.UPPER_BODY:
-        old = old_garment(person_map.labels, body, category)
-        waistband = pieces_of_other(old, np.asarray(person_map.labels == Label.LOWER), unit)
-        old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), person_map.labels)
-        person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
-    else:
-        labels = shoes_told_from_trousers(photo, person_map.labels, unit)
-        old = old_garment(labels, body, category)
-        # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
-        ankles = bare_ankles(photo, labels, old, unit)
-        hem, ankle = old & ~ankles, ankles | (labels == Label.LEGS)
-        old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
-        person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
-    if not old.any():
-        return whole
-    stays = _staying(old, person_map, category)
-    from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
-    removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=unit)
-    fill = behind = _behind(photo, person_map, removed, np.asarray(removed & (clothed < SEEN_BELOW)))
-    other = continued_garment(photo, person_map, body, clothed, category)
+    whole, clothed = left_as_it_is(photo, off.person_map), drape.alpha
+    person_map, body, old, from_old = off.person_map, off.body, off.old, off.from_old
+    unit, stays, removed = body.shoulder_width, off.stays, off.removed
+    wanted = np.asarray(removed & (clothed < SEEN_BELOW))
+    # What is behind the person does not depend on what is before it.
+    with beside(lambda: _behind(photo, person_map, removed, wanted)) as found_behind:
+        other = continued_garment(photo, person_map, body, clothed, category)
+        skin = bare_skin(
+            photo,
+            body,
+            clothed,
+            from_old,
+            torso=category is not Category.LOWER_BODY or body.waist.bare_midriff,
+            arms=category is not Category.LOWER_BODY,
+            legs=category is not Category.UPPER_BODY,
+        )
+    behind = found_behind.result()
     worn = _silhouette(old, person_map, unit)
     other_cover = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
-    skin = bare_skin(
-        photo,
-        body,
-        clothed,
-        from_old,
-        torso=category is not Category.LOWER_BODY or body.waist.bare_midriff,
-        arms=category is not Category.LOWER_BODY,
-        legs=category is not Category.UPPER_BODY,
-    )
     skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
     cleared = np.zeros(body.shape, np.float32)
     if category is not Category.LOWER_BODY:
         skin_cover, cleared = below_slope(skin_cover, clothed, from_old, body)
-    fill = fill + (skin.colour - fill) * on_channels(skin_cover)
+    fill = blended(behind, skin.colour, skin_cover)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
-        fill = fill * on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
-        fill = fill + (other.colour - fill) * on_channels(other_cover)
+        fill *= on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
+        fill = blended(fill, other.colour, other_cover)
         skin_cover = skin_cover * (1.0 - other_cover)
     uncovered = skin_cover + other_cover
     share = cv2.GaussianBlur(removed.astype(np.float32), (0, 0), EDGE_BLUR)
-    share = np.maximum(share, old.astype(np.float32))
+    share = np.maximum(np.asarray(share, np.float32), old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(stays, MIXED)] = 0.0
     share = np.maximum(share, cleared)
@@ -136,9 +159,11 @@ def lay_plate(
     if category is Category.UPPER_BODY:
         share = np.maximum(share, at_hem(other_cover, from_old, body.torso_length) * (clothed < SEEN_BELOW))
     else:
+        labels, cloth = person_map.labels, old & ~off.ankles
+        seen = off.ankles | (labels == Label.LEGS)
         for side in SIDES:
             leg, bare = body.legs[side], skin.legs[side]
-            collar = shoe_collar(photo, labels, leg, cloth=hem, seen=ankle, bare=bare, skin=skin.colour, unit=unit)
+            collar = shoe_collar(photo, labels, leg, cloth=cloth, seen=seen, bare=bare, skin=skin.colour, unit=unit)
             if collar is not None:
                 fill[collar.window][collar.beside] = behind[collar.window][collar.beside]
                 fill[collar.window] += (collar.colour - fill[collar.window]) * collar.over[..., None]
@@ -147,36 +172,38 @@ def lay_plate(
         top = stays & (person_map.labels == Label.UPPER)
         below = old & above_cloth(clothed > SOME_CLOTH)
         own, rim = own_rim(photo, np.asarray(top), from_old, np.asarray(below), _overreach(photo))
-        fill, share = fill + (own - fill) * on_channels(rim), np.maximum(share, rim)
+        fill, share = blended(fill, own, rim), np.maximum(share, rim)
         uncovered = np.maximum(uncovered, rim)
     return Plate(
-        np.asarray(photo + (fill - photo) * on_channels(share), dtype=np.float32),
+        blended(photo, fill, np.asarray(share, dtype=np.float32)),
         np.asarray(whole.person + (uncovered - whole.person) * share, dtype=np.float32),
     )
 
 
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
     """``(height, width)``: what the person wears now in the place of a new garment of this category."""
-    dress = np.asarray(labels == Label.FULL)
-    upper = _whole(np.asarray(labels == Label.UPPER), body.shoulder_width)
-    # Crumbs of lower garment are socks and shadows.
-    lower = largest(np.asarray(labels == Label.LOWER), CRUMB)
+    dress, garment = np.asarray(labels == Label.FULL), np.zeros(labels.shape, dtype=bool)
+    if category is not Category.LOWER_BODY:
+        garment |= _whole(np.asarray(labels == Label.UPPER), body.shoulder_width)
+    if category is not Category.UPPER_BODY:
+        # Crumbs of lower garment are socks and shadows.
+        garment |= largest(np.asarray(labels == Label.LOWER), CRUMB)
     if category is Category.FULL_BODY:
-        return np.asarray(dress | upper | lower)
+        return np.asarray(garment | dress)
     if not dress.any():
-        return upper if category is Category.UPPER_BODY else lower
+        return garment
     below = np.asarray(body.heights > body.waist.line(body.laterals))
-    return np.asarray(upper | (dress & ~below) if category is Category.UPPER_BODY else lower | (dress & below))
+    return np.asarray(garment | (dress & (~below if category is Category.UPPER_BODY else below)))
 
 
 def _whole(cloth: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
     """A garment without the crumbs that lie away from it: hair and ear rings that the labels give to it."""
-    count, numbered, stats, _ = cv2.connectedComponentsWithStats(cloth.astype(np.uint8), connectivity=8)
+    count, numbered = cv2.connectedComponents(cloth.astype(np.uint8), connectivity=8)
     if count <= 2:
         return cloth
-    areas = stats[:, cv2.CC_STAT_AREA]
-    kept = areas >= CRUMB * areas[1:].max()
-    kept[0] = False
+    areas = np.bincount(np.asarray(numbered).ravel())
+    areas[0] = 0
+    kept = areas >= CRUMB * areas.max()
     beside = dilated(kept[numbered], max(2, round(JOINED * unit)))
     kept[np.unique(numbered[beside & cloth])] = True
     return np.asarray(kept[numbered])

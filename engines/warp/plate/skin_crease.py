@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.filling import carried_out
-from engines.garment.regions import window_of
+from engines.garment.regions import windows_of
 
 CREASE_BLUR, FAR = 0.012, 3.0
 """Over how far the colours of both sides are mixed in a crease, in shoulder widths, and by how much farther where it
@@ -30,12 +30,13 @@ def across_creases(
     between = cover & ~parts
     if not between.any():
         return colour
-    window = window_of(between, round(3 * FAR * CREASE_BLUR * unit) + 1)
-    near = parts[window].astype(np.float32)
     mixed = colour.copy()
-    # In the point of a gap the edges are further away; the broad mean comes first, and the near one over it.
-    for blur in (FAR * CREASE_BLUR, CREASE_BLUR):
-        carried, weight = carried_out(colour[window], near, max(blur * unit, 1.0))
-        known = between[window] & (weight > LEAST_SHARE)
-        mixed[window][known] = carried[known]
+    # Creases lie far apart, at both sides of the body.
+    for window in windows_of(between, round(3 * FAR * CREASE_BLUR * unit) + 1):
+        near = parts[window].astype(np.float32)
+        # In the point of a gap the edges are further away; the broad mean comes first, and the near one over it.
+        for blur in (FAR * CREASE_BLUR, CREASE_BLUR):
+            carried, weight = carried_out(colour[window], near, max(blur * unit, 1.0))
+            known = between[window] & (weight > LEAST_SHARE)
+            mixed[window][known] = carried[known]
     return mixed

@@ -10,7 +10,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.channels import brightness, largest_channel
 from engines.filling import fill_from
-from engines.garment.regions import closed, dilated, eroded, largest, opened, reaching, window_of
+from engines.garment.regions import dilated, eroded, largest, opened, reaching, spread, window_of
 from engines.labels import labelled_as
 
 BAND = 0.09
@@ -40,9 +40,6 @@ CRUMB_OF_OTHER, LARGEST_PIECE, MORE_CONTACT = 0.0003, 0.02, 1.5
 """Areas between which such a piece is asked about, in squared shoulder widths, and how much more of its edge the other
 garment has than the garment that it is called."""
 
-CUFF = 0.32
-"""How far below the trousers their rolled cuffs and the ankles may be called shoes, in shoulder widths."""
-
 SKIN = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
 LEAST_SKIN = 200
@@ -58,20 +55,11 @@ SPECK = 2
 LONGEST_ANKLE = 0.17
 """Farthest that an ankle is seen below trousers, in shoulder widths."""
 
+AROUND_FEET = 16
+"""Beside the feet so many pixels more than the width of an ankle are looked at with them."""
+
 LEAST_ANKLE = 0.09
 """Width of the narrowest ankle, in shoulder widths."""
-
-INNER = 0.07
-"""Depth within trousers from which they are surely none of the shoe, in shoulder widths."""
-
-SHOE_COLOURS, SHOE_PIXELS = 6, 1500
-"""Into how many colours the shoes are gathered, and from how many of their pixels."""
-
-FOLD = 0.04
-"""Size of the dark folds and light edges of a cuff, in shoulder widths."""
-
-CRUMB = 0.02
-"""Regions smaller than this share of the largest one are no trouser leg."""
 
 ANKLE_TONES, ANKLE_HUE = (0.3, 1.3), 0.12
 """Brightness of an ankle over that of the other skin, and largest difference from its colour at equal brightness."""
@@ -101,7 +89,8 @@ def stray_cloth(
     if cloth.sum() < 0.05 * unit * unit:
         return nothing
     band = (from_old <= max(3, round(BAND * unit))) & ~old
-    from_cloth = _distance(photo, fill_from(photo, cloth, REDUCED))
+    smooth, window = smoothed(photo), window_of(band)
+    from_cloth = distance_from(smooth, fill_from(photo, cloth, REDUCED))
     stray = nothing.copy()
     for suspect in SUSPECTS:
         own = labelled_as(labels, suspect)
@@ -113,8 +102,9 @@ def stray_cloth(
         questioned = own & band
         if not questioned.any() or not sure.any():
             continue
-        from_own = _distance(photo, fill_from(photo, sure, REDUCED))
-        stray |= questioned & (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_own)
+        near = from_cloth[window]
+        from_own = distance_from(smooth[window], fill_from(photo, sure, REDUCED)[window])
+        stray[window] |= questioned[window] & (near < LIKE_CLOTH) & (near < CLEARLY_CLOSER * from_own)
     kernel = np.ones((3, 3), np.uint8)
     whole = cv2.morphologyEx(stray.astype(np.uint8), cv2.MORPH_OPEN, kernel)
     grown = np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
@@ -168,19 +158,35 @@ def bare_ankles(
     feet = np.asarray(labels == Label.FEET)
     if skin.sum() < LEAST_SKIN or not feet.any():
         return np.zeros(old.shape, bool)
-    usual = np.median(photo[skin], axis=0)
+    found = np.zeros(old.shape, bool)
+    distance = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
+    window = window_of(feet, AROUND_FEET + round(LEAST_ANKLE * unit))
+    found[window] = _ankles_in(photo[window], feet[window], distance[window], np.median(photo[skin], axis=0), unit)
+    return found
+
+
+def _ankles_in(
+    photo: NDArray[np.float32],
+    feet: NDArray[np.bool_],
+    distance: NDArray[np.float32],
+    usual: NDArray[np.float32],
+    unit: float,
+) -> NDArray[np.bool_]:
+    """The same in a window around the feet, from the distance to the old garment and the usual colour of skin."""
+    old = distance == 0
     smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
     tone = brightness(smooth) / max(float(usual.mean()), 1e-3)
     hue = largest_channel(np.abs(smooth / np.maximum(tone, 1e-3)[..., None] - usual))
     alike = feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE)
     # Labels and eyelets of a shoe that happen to have the colour of skin are smaller than an ankle.
-    alike = np.asarray(ndimage.binary_propagation(opened(alike, SPECK), mask=opened(alike, 1)))
+    alike = spread(opened(alike, SPECK), opened(alike, 1))
     numbered, count = ndimage.label(alike)
     if count == 0:
         return np.zeros(old.shape, bool)
-    distance = cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5)
     index = np.arange(1, count + 1)
-    begins, ends = (np.asarray(of(distance, numbered, index)) for of in (ndimage.minimum, ndimage.maximum))
+    # Of the few pixels asked about alone: the extremes of regions are found by sorting.
+    below, regions = distance[alike], numbered[alike]
+    begins, ends = (np.asarray(of(below, regions, index)) for of in (ndimage.minimum, ndimage.maximum))
     # What goes on further down is a shoe of the colour of skin.
     ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit)])
     # The edge of a shoe beside the ankle is lighter than the line under a hem.
@@ -200,56 +206,11 @@ def _not_below(region: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
     return np.asarray(cv2.dilate(region.astype(np.uint8), upwards, anchor=(reach, 0)) > 0)
 
 
-def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit: float) -> NDArray[np.uint8]:
-    """Labels in which cuffs that were called shoes are trousers, and the other way round.
-
-    Args:
-        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
-        labels: ``(height, width)`` of `Label`.
-        unit: Shoulder width in pixels.
-    """
-    feet, trousers = np.asarray(labels == Label.FEET), largest(np.asarray(labels == Label.LOWER), CRUMB)
-    near = dilated(trousers, max(3, round(CUFF * unit)))
-    cloth, sure = eroded(trousers, max(2, round(INNER * unit))), eroded(feet & ~near, 1)
-    if not feet.any() or not sure.any() or not cloth.any():
-        return labels
-    from_cloth, from_shoe = (_distance(photo, fill_from(photo, known, REDUCED)) for known in (cloth, sure))
-    like_shoe = (from_cloth > 1.5 * LIKE_CLOTH) & (from_shoe < CLEARLY_CLOSER * from_cloth)
-    beside = (labels == Label.LOWER) & dilated(feet, max(2, round(INNER * unit)))
-    coloured = _of_shoe(photo, sure, beside & (from_cloth > 1.5 * LIKE_CLOTH), from_cloth)
-    shoes = opened(beside & like_shoe, 1) | opened(beside & (like_shoe | coloured), 2)
-    # Black laces and soles between what is shoe are shoe.
-    shoes |= closed(shoes | feet, max(2, round(FOLD * unit))) & beside & dilated(shoes, max(2, round(FOLD * unit)))
-    trousers &= ~shoes
-    like_cloth = (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_shoe)
-    alike = opened(feet & near & like_cloth, 2)
-    cuffs = np.asarray(ndimage.binary_propagation(alike & dilated(trousers, SEAM), mask=alike))
-    fold = max(2, round(FOLD * unit))
-    dark_folds = dilated(cuffs, fold) & (from_cloth < 2.0 * LIKE_CLOTH) & (from_cloth < from_shoe)
-    cuffs = closed(dilated(cuffs | (dark_folds & feet), 2), fold) & feet
-    shoes &= np.asarray(ndimage.binary_propagation(sure, mask=shoes | (feet & ~cuffs)))
-    told = np.where(shoes, np.uint8(Label.FEET), labels)
-    return np.asarray(np.where(cuffs, np.uint8(Label.LOWER), told), np.uint8)
+def smoothed(photo: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The photo without the finest of its grain."""
+    return np.asarray(cv2.GaussianBlur(photo, (0, 0), 0.8), np.float32)
 
 
-def _of_shoe(
-    photo: NDArray[np.float32], sure: NDArray[np.bool_], asked: NDArray[np.bool_], from_cloth: NDArray[np.float32]
-) -> NDArray[np.bool_]:
-    """Which of the pixels asked about have one of the several colours of a shoe, ``(height, width)``."""
-    alike = np.zeros(asked.shape, bool)
-    pixels = photo[sure]
-    if not asked.any() or len(pixels) < SHOE_COLOURS:
-        return alike
-    pixels = np.ascontiguousarray(pixels[:: max(1, len(pixels) // SHOE_PIXELS)])
-    stop = (cv2.TERM_CRITERIA_MAX_ITER, 10, 0.0)
-    cv2.setRNGSeed(0)
-    _, _, colours = cv2.kmeans(pixels, SHOE_COLOURS, np.empty(0, np.int32), stop, 1, cv2.KMEANS_PP_CENTERS)
-    smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 0.8), np.float32)[asked]
-    nearest = np.min([np.abs(smooth - colour).sum(axis=1) for colour in colours], axis=0) / 3.0
-    alike[asked] = (nearest < LIKE_CLOTH) & (nearest < CLEARLY_CLOSER * from_cloth[asked])
-    return alike
-
-
-def _distance(photo: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:
-    smooth = cv2.GaussianBlur(photo, (0, 0), 0.8)
+def distance_from(smooth: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(height, width)`` how far a smoothed photo's colours are from others, per channel on average."""
     return brightness(np.asarray(np.abs(smooth - colour), np.float32))

@@ -32,7 +32,7 @@ def striped(pale: tuple[int, int, int], back: bool = False) -> tuple[np.ndarray,
 def settled(picture: np.ndarray, mask: np.ndarray) -> np.ndarray:
     canvas = lay_on_canvas(picture)
     blurred = np.asarray(cv2.GaussianBlur(canvas, (0, 0), 1.0), dtype=np.uint8)
-    found = settled_by_print(to_lab(blurred), fit_ground(to_lab(canvas)), np.pad(mask, MARGIN))
+    found = settled_by_print(to_lab(blurred), fit_ground(canvas), np.pad(mask, MARGIN))
     return found[MARGIN:-MARGIN, MARGIN:-MARGIN]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from engines.base import EngineError, Label, Landmark, PersonMap
 from engines.warp.body.model import LEFT, RIGHT, measure_body
+from tests.engines.mannequin import draw_mannequin
 
 JOINTS = {
     Landmark.NOSE: (200, 60),
@@ -125,3 +126,14 @@ def test_shoulders_in_one_point_are_refused() -> None:
     with pytest.raises(EngineError) as refusal:
         measure_body(person)
     assert refusal.value.code == "pose_not_usable"
+
+
+def test_other_labels_leave_the_fields_of_the_joints_as_they_are() -> None:
+    mannequin = draw_mannequin()
+    body = measure_body(mannequin.person_map)
+    heights = body.heights
+    other = body.relabelled(np.zeros_like(body.labels))
+    assert other.heights is heights
+    assert not other.labels.any()
+    assert body.labels.any()
+    assert np.array_equal(other.laterals, body.laterals)

@@ -4,7 +4,8 @@ import numpy as np
 
 from engines.base import Label, Landmark
 from engines.warp.body.model import measure_body
-from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers
+from engines.warp.plate.shoe_colours import shoes_told_from_trousers
+from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other
 from tests.engines.mannequin import SKIN, Mannequin, draw_mannequin
 
 SHOE = (235, 235, 235)

@@ -1,0 +1,105 @@
+"""Operations on masks in windows: the same as over the whole picture."""
+
+import cv2
+import numpy as np
+import pytest
+
+from engines.garment.regions import (
+    BoolMask,
+    dilated,
+    eroded,
+    largest,
+    pieces,
+    spread,
+    windows_of,
+    without_holes,
+)
+
+
+def blots(seed: int, inner: bool) -> BoolMask:
+    """Blots of all sizes, within the picture or out to its border."""
+    noise = np.random.default_rng(seed).standard_normal((140, 180)).astype(np.float32)
+    mask = cv2.GaussianBlur(noise, (0, 0), 5) > 0.04
+    if inner:
+        mask[:30] = mask[-30:] = False
+        mask[:, :40] = mask[:, -40:] = False
+    return mask
+
+
+def distance_from(mask: BoolMask) -> np.ndarray:
+    """Of every pixel."""
+    return cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+
+
+@pytest.mark.parametrize("inner", [True, False])
+@pytest.mark.parametrize("radius", [12, 19])
+def test_large_disks_reach_as_far_as_distances_say(radius: int, inner: bool) -> None:
+    mask = blots(radius, inner)
+    assert np.array_equal(dilated(mask, radius), distance_from(mask) <= radius)
+    assert np.array_equal(eroded(mask, radius), distance_from(~mask) > radius)
+
+
+@pytest.mark.parametrize("radius", [3, 15])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_masks_without_an_outline_stay(radius: int, everywhere: bool) -> None:
+    mask = np.full((40, 50), everywhere)
+    assert np.array_equal(dilated(mask, radius), mask)
+    assert np.array_equal(eroded(mask, radius), mask)
+
+
+def test_largest_region_and_those_of_a_share_of_it() -> None:
+    mask = np.zeros((40, 60), bool)
+    mask[2:12, 2:12] = mask[20:26, 2:12] = mask[30:32, 2:4] = True
+    assert largest(mask).sum() == 100
+    assert largest(mask, 0.5).sum() == 160
+    assert largest(mask, 0.01).sum() == 164
+    assert not largest(np.zeros((5, 5), bool)).any()
+
+
+def test_only_a_copy_of_a_single_region_is_handed_out() -> None:
+    mask = np.ones((8, 8), bool)
+    largest(mask)[:] = False
+    assert mask.all()
+
+
+def test_seeds_spread_over_what_hangs_together_with_them() -> None:
+    mask = np.zeros((10, 30), bool)
+    mask[5, 2:10] = mask[5, 12:20] = True
+    seeds = np.zeros_like(mask)
+    seeds[5, 10] = seeds[0, 29] = True
+    found = spread(seeds, mask)
+    assert found[5, 2:11].all()
+    assert found[0, 29]
+    assert found.sum() == 10
+
+
+def test_holes_are_filled_and_bays_are_not() -> None:
+    mask = np.zeros((20, 20), bool)
+    mask[4:16, 4:16] = True
+    mask[6:8, 6:8] = False
+    mask[10:12, 10:] = False
+    filled = without_holes(mask)
+    assert filled[6:8, 6:8].all()
+    assert not filled[10:12, 10:].any()
+
+
+def test_pieces_touch_by_their_sides_and_come_in_windows() -> None:
+    mask = np.zeros((20, 20), bool)
+    mask[3:5, 3:5] = mask[5:7, 5:9] = True
+    found = list(pieces(mask, 2))
+    assert sorted(int(region.sum()) for _, region in found) == [4, 8]
+    assert (slice(1, 7), slice(1, 7)) in [window for window, _ in found]
+    together = np.zeros_like(mask)
+    for window, region in found:
+        together[window] |= region
+    assert np.array_equal(together, mask)
+
+
+def test_windows_hold_all_of_a_mask_with_its_margin() -> None:
+    mask = np.zeros((50, 80), bool)
+    mask[10:12, 10:12] = mask[14, 14] = mask[40, 70] = True
+    windows = windows_of(mask, 4)
+    assert sorted((rows.start, rows.stop, columns.start, columns.stop) for rows, columns in windows) == [
+        (6, 19, 6, 19),
+        (36, 45, 66, 75),
+    ]
