@@ -25,6 +25,7 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
 from engines.warp.plate.beside_garment import beside_garment
+from engines.warp.plate.leg_blotches import leg_blotches
 from engines.warp.plate.limb_profile import along_limb
 from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
 from engines.warp.plate.skin_crease import across_creases
@@ -65,6 +66,9 @@ UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 
 WHOLLY_SKIN, MIXED = 0.9, 2
 """Matte from which a pixel of a limb shows nothing else, and width of its rim that may, pixels."""
+
+LEG_GRAIN = 0.2
+"""How much coarser the skin of legs is than that of arms and chest."""
 
 EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 2.0
 """Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
@@ -216,7 +220,12 @@ def _coloured(
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(form, unit)[window]
+    texture = skin_texture(photo, sure, colour[window].shape[:2])
+    bared = [part for part in opened if part.bend > 0.0]
+    if bared:
+        texture = 1.0 + (texture - 1.0) * (1.0 + LEG_GRAIN * legs[window])
+        colour[window] *= 1.0 + (leg_blotches(photo, sure, bared, window, unit) - 1.0) * on_channels(legs[window])
+    texture = texture * _smooth(form, unit)[window]
     colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)
     return colour
 

@@ -40,6 +40,9 @@ SHEEN, SHEEN_WIDTH, SHEEN_ASIDE = 0.06, 0.36, 0.30
 """How much lighter the middle of a limb shines, half the width of that stripe, and how far it lies towards the light;
 widths in half widths of the limb."""
 
+LEG_SHEEN = 0.5
+"""Share of that on legs, whose form has lights of its own: a stripe from end to end is that of a doll."""
+
 HEM_SHADE, HEM_REACH = 0.16, 0.10
 """Depth of the shadow right under a cuff or hem, and the shoulder widths over which it fades."""
 
@@ -102,11 +105,13 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     edge = np.abs(across).clip(0.0, 1.0)
     shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
-    shade = shade + SHEEN * light.gloss * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
+    sheen = SHEEN * light.gloss * (LEG_SHEEN if part.bend > 0.0 else 1.0)
+    shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
     # What surrounds a limb lights its dark side.
     shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
     if part.bend > 0.0:
-        shade = shade * leg_relief(part)
+        contrast = float(np.clip(light.depth / USUAL_DEPTH, *CONTRASTS))
+        shade = shade * leg_relief(part, light.tilt, contrast, light.gloss)
     return np.asarray(shade, dtype=np.float32)
 
 
