@@ -28,6 +28,7 @@ from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
+from engines.warp.plate.shoe_parts import inside_shoes, shoes_completed
 from engines.warp.plate.skin_room import above_shoulders, skin_room
 from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
@@ -87,7 +88,7 @@ def lay_plate(
         old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), person_map.labels)
         person_map, body = replace(person_map, labels=labels), replace(body, labels=labels)
     else:
-        labels = shoes_told_from_trousers(photo, person_map.labels, unit)
+        labels = shoes_completed(photo, shoes_told_from_trousers(photo, person_map.labels, unit), unit)
         old = old_garment(labels, body, category)
         # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
         ankles = bare_ankles(photo, labels, old, unit)
@@ -113,6 +114,8 @@ def lay_plate(
         legs=category is not Category.UPPER_BODY,
     )
     skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
+    if category is not Category.UPPER_BODY and ankles.any():
+        fill = fill + (photo - fill) * on_channels(inside_shoes(ankles, skin_cover, labels, unit))
     fill = fill + (skin.colour - fill) * on_channels(skin_cover)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
@@ -135,6 +138,7 @@ def lay_plate(
             leg, bare = body.legs[side], skin.legs[side]
             collar = shoe_collar(photo, labels, leg, cloth=hem, seen=ankle, bare=bare, skin=skin.colour, unit=unit)
             if collar is not None:
+                fill[collar.window] *= on_channels(1.0 + (collar.shade - 1.0) * skin_cover[collar.window])
                 fill[collar.window][collar.beside] = behind[collar.window][collar.beside]
                 fill[collar.window] += (collar.colour - fill[collar.window]) * collar.over[..., None]
                 share[collar.window] = np.maximum(share[collar.window], collar.cover)

@@ -28,6 +28,21 @@ TONGUE, STAND_OFF = 0.40, 0.006
 """How much higher the tongue before the ankle is than the sides, over half the ankle's width, and how far the opening
 stands off the ankle, in shoulder widths."""
 
+TURNED, TOE_REACH = (0.30, 0.85), (0.35, 0.45)
+"""How far the middle of a shoe lies beside that of its ankle, over half the ankle's width, from which it is seen from
+the side, and from which wholly; and the height and the reach to both sides of what of it is looked at, in shoulder
+widths."""
+
+HEEL_TAB, DIP = 0.15, 0.60
+"""How much lower than the tongue the heel of a shoe seen from the side ends, and how far its opening dips below the
+ankle bone between them, as shares of `HIGH`."""
+
+CAST, CAST_REACH = 0.34, 0.020
+"""Depth of the shadow of its opening on the ankle, and the reach of that in shoulder widths."""
+
+JUMP = 0.05
+"""Step in the cut edge beyond which it is that of another shoe, in shoulder widths."""
+
 HIDDEN_BY, MOSTLY = 5, 0.6
 """Pixels above a shoe's edge that are old cloth where its opening is hidden, and share of the edge for which that has
 to be so."""
@@ -39,7 +54,7 @@ LEARNT, SHADED, CUT = 0.075, 0.022, 2
 """Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
 widths, and pixels below the cut edge that carry the hem's colour."""
 
-ROUND, LINING, LINING_WIDTH = 0.05, 0.10, 0.006
+ROUND, LINING, LINING_WIDTH = 0.07, 0.20, 0.006
 """How much darker the shoe is at both sides of the ankle, and along its opening, and the width of that line in shoulder
 widths."""
 
@@ -72,6 +87,7 @@ class ShoeCollar:
         over: ``(h, w)``, how far it lies over the ankle, 0 to 1.
         cover: ``(h, w)``, where it is drawn, 0 to 1.
         beside: ``(h, w)``, where beside the shoe no ankle stands out any more.
+        shade: ``(h, w)`` factor of the shadow in which the ankle goes into it.
     """
 
     window: tuple[slice, slice]
@@ -79,6 +95,7 @@ class ShoeCollar:
     over: NDArray[np.float32]
     cover: NDArray[np.float32]
     beside: BoolMask
+    shade: NDArray[np.float32]
 
 
 def shoe_collar(
@@ -125,7 +142,8 @@ def shoe_collar(
     if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    line, level = _outline(edge, (left - begin, right - begin), at, max(LEVELLED * unit, 1.0))
+    turn = _turn(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
+    line, level = _outline(edge, (left - begin, right - begin), at, turn, unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
@@ -137,7 +155,24 @@ def shoe_collar(
     colour, over, cover = _drawn(photo[window], strip, lines, at, unit)
     # What is seen of the shoe stays, but for the rim that is mixed with the hem.
     cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
-    return ShoeCollar(window, colour, over, cover, beside)
+    above = np.maximum(line - np.arange(len(colour), dtype=np.float32)[:, None], 0.0)
+    shade = 1.0 - CAST * np.exp(-above / max(CAST_REACH * unit, 1.0))
+    return ShoeCollar(window, colour, over, cover, beside, np.where(above > 0.0, shade, 1.0).astype(np.float32))
+
+
+def _turn(labels: NDArray[np.uint8], middle: float, half: float, row: int, unit: float) -> float:
+    """How far a shoe is seen from the side, -1 to 1, by the side of the picture that its tip points to."""
+    reach = round(TOE_REACH[1] * unit)
+    begin = max(0, round(middle) - reach)
+    rows = slice(row, row + round(TOE_REACH[0] * unit))
+    shoes, _ = ndimage.label(labels[rows, begin : round(middle) + reach] == Label.FEET)
+    below = shoes[:, max(0, round(middle - half) - begin) : round(middle + half) - begin]
+    own = np.bincount(below[below > 0], minlength=1)
+    if own.sum() == 0:
+        return 0.0
+    aside = float(np.nonzero(shoes == own.argmax())[1].mean()) + begin - middle
+    turned = float(np.clip((abs(aside) / half - TURNED[0]) / (TURNED[1] - TURNED[0]), 0.0, 1.0))
+    return float(np.copysign(turned, aside))
 
 
 def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
@@ -174,11 +209,21 @@ def _cut_edge(
     most = int(np.bincount(numbered[within], minlength=1)[1:].argmax()) + 1 if numbered[within].any() else 0
     if not most or met[within].mean() < MOSTLY:
         return None
-    columns = np.flatnonzero(numbered == most)
+    columns = _without_steps(np.flatnonzero(numbered == most), tops, within, max(2.0, JUMP * unit))
     known = columns[met[columns]]
     level = ndimage.median_filter(tops[known].astype(np.float64), 5, mode="nearest")
     edge = np.interp(np.arange(labels.shape[1]), known + begin, level).astype(np.float32)
     return int(columns[0]) + begin, int(columns[-1]) + begin, edge
+
+
+def _without_steps(
+    columns: NDArray[np.int64], tops: NDArray[np.int64], within: slice, step: float
+) -> NDArray[np.int64]:
+    """The columns around the opening up to the first step of the edge: beyond it lies another shoe."""
+    breaks = np.abs(np.diff(ndimage.median_filter(tops[columns], 5, mode="nearest"))) > step
+    part = np.concatenate([[0], np.cumsum(breaks)])
+    inside = part[(columns >= within.start) & (columns < within.stop)]
+    return columns[part == np.bincount(inside).argmax()] if len(inside) else columns
 
 
 def _strip(
@@ -201,23 +246,32 @@ def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
 
 
 def _outline(
-    edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], smooth: float
+    edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], turn: float, unit: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Rows between which the shoe is continued in each column: its opening, and the cut edge of what is seen.
 
-    From the ends of the cut the shoe leads up to both sides of the ankle; before it the opening is a shallow curve.
+    From the ends of the cut the shoe leads up to both sides of the ankle. Seen from the front its tongue stands before
+    the ankle; from the side the opening dips between tongue and heel.
     """
     first, last, top = ankle
     columns = np.arange(len(edge), dtype=np.float32)
     middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
+    aside = np.clip((columns - middle) / half, -1.0, 1.0)
     line = np.full(len(edge), float(top))
-    level = ndimage.gaussian_filter1d(edge, smooth, mode="nearest") + CUT
-    for end, side, way in ((between[0], first, 1.0), (between[1], last, -1.0)):
-        foot = float(edge[int(np.clip(end, 0, len(edge) - 1))])
-        # Where the instep is seen higher up than that, the tongue goes over into it.
-        sides = top + min(TONGUE * half, foot - top)
+    level = ndimage.gaussian_filter1d(edge, max(LEVELLED * unit, 1.0), mode="nearest") + CUT
+    feet = [float(edge[int(np.clip(end, 0, len(edge) - 1))]) for end in between]
+    # The tip of the shoe lies to the left where the turn is negative, and its heel on the other side.
+    highs = [
+        min(top + HEEL_TAB * HIGH * unit * (turn * way > 0.0), foot) for way, foot in zip((1, -1), feet, strict=True)
+    ]
+    dip = highs[0] + (highs[1] - highs[0]) * (aside + 1.0) / 2.0 + DIP * HIGH * unit * (1.0 - aside**2)
+    for end, side, way, foot, high in zip(between, (first, last), (1.0, -1.0), feet, highs, strict=True):
         own = (middle - columns) * way > 0.0
-        line[own] = (top + (sides - top) * np.clip((columns - middle) / half, -1.0, 1.0) ** 2)[own]
+        # Where the instep is seen higher up than that, the tongue goes over into it.
+        before = top + min(TONGUE * half, foot - top)
+        sides = before + (high - before) * abs(turn)
+        dome = top + (before - top) * aside**2
+        line[own] = (dome + (dip - dome) * abs(turn))[own]
         # How far each column lies from the end of the cut towards the ankle, as a share.
         share = np.clip((columns - end) / (side - end if side != end else way), 0.0, 1.0)
         if (side - end) * way > 0.0:
