@@ -1,4 +1,4 @@
-"""A bare leg lies within the trousers that hid it: an outline that stood out of them would be cut off along their folds."""
+"""A bare leg lies within the trousers that hid it: what stood out of them would be cut off along their folds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engines.labels import labelled_as
 from engines.warp.body.limbs import Limb
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
+from engines.warp.pieces import Reals
 
 CLOTH = (Label.LOWER, Label.FULL)
 
@@ -75,7 +76,7 @@ def _room(
     return np.where(known, level + SLACK * unit, np.inf)
 
 
-def _eased(beyond: NDArray[np.float64]) -> NDArray[np.float64]:
+def _eased(beyond: Reals) -> NDArray[np.float64]:
     """What an edge is taken back by, ``(n,)``, led up to and away from its peaks."""
     widened = ndimage.maximum_filter1d(beyond, 2 * round(EASED) + 1, mode="nearest")
     return np.asarray(ndimage.gaussian_filter1d(widened, EASED, mode="nearest"))

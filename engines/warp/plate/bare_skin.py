@@ -223,7 +223,7 @@ def _coloured(
     texture = skin_texture(photo, sure, colour[window].shape[:2])
     bared = [part for part in opened if part.bend > 0.0]
     if bared:
-        texture = 1.0 + (texture - 1.0) * (1.0 + LEG_GRAIN * legs[window])
+        texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
         colour[window] *= 1.0 + (leg_blotches(photo, sure, bared, window, unit) - 1.0) * on_channels(legs[window])
     texture = texture * _smooth(form, unit)[window]
     colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)

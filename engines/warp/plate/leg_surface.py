@@ -1,7 +1,7 @@
 """The surface of a leg seen from the front: what stands out of its round, and what is hollow, as heights.
 
-Places are given along the leg, 0 at the crotch, 1 at the knee and 2 at the ankle, and across it, -1 at its inner edge to
-1 at its outer one; heights in shoulder widths.
+Places are given along the leg, 0 at the crotch, 1 at the knee and 2 at the ankle, and across it, -1 at its inner edge
+to 1 at its outer one; heights in shoulder widths.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def leg_surface(side: int) -> tuple[Table, Table, Table]:
     around = cv2.GaussianBlur(
         heights, (0, 0), sigmaX=VALLEY / step_across, sigmaY=VALLEY / step_along, borderType=cv2.BORDER_REPLICATE
     )
-    return out.astype(np.float32), down.astype(np.float32), np.asarray(heights - around, np.float32)
+    return np.asarray(out, np.float32), np.asarray(down, np.float32), np.asarray(heights - around, np.float32)
 
 
 def _heights(random: np.random.Generator) -> Table:

@@ -20,28 +20,16 @@ from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.into_shoe import shoe_opening
 from engines.warp.body.limbs import Limb
-
-HIGH = 0.045
-"""How far above its seen upper edge a shoe opens around the ankle, in shoulder widths."""
-
-TONGUE, STAND_OFF = 0.40, 0.006
-"""How much higher the tongue before the ankle is than the sides, over half the ankle's width, and how far the opening
-stands off the ankle, in shoulder widths."""
-
-TURNED, TOE_REACH = (0.30, 0.85), (0.35, 0.45)
-"""How far the middle of a shoe lies beside that of its ankle, over half the ankle's width, from which it is seen from
-the side, and from which wholly; and the height and the reach to both sides of what of it is looked at, in shoulder
-widths."""
-
-HEEL_TAB, DIP = 0.15, 0.60
-"""How much lower than the tongue the heel of a shoe seen from the side ends, and how far its opening dips below the
-ankle bone between them, as shares of `HIGH`."""
+from engines.warp.plate.shoe_rim import CUT, HIGH, rim_of_shoe, turn_of_shoe
 
 CAST, CAST_REACH = 0.34, 0.020
 """Depth of the shadow of its opening on the ankle, and the reach of that in shoulder widths."""
 
 JUMP = 0.05
 """Step in the cut edge beyond which it is that of another shoe, in shoulder widths."""
+
+STAND_OFF = 0.006
+"""How far the opening stands off the ankle, in shoulder widths."""
 
 HIDDEN_BY, MOSTLY = 5, 0.6
 """Pixels above a shoe's edge that are old cloth where its opening is hidden, and share of the edge for which that has
@@ -50,9 +38,9 @@ to be so."""
 CUT_WITHIN = 0.16
 """How far beside and above the opening its cut edge is followed, in shoulder widths."""
 
-LEARNT, SHADED, CUT = 0.075, 0.022, 2
+LEARNT, SHADED = 0.075, 0.022
 """Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
-widths, and pixels below the cut edge that carry the hem's colour."""
+widths."""
 
 ROUND, LINING, LINING_WIDTH = 0.07, 0.20, 0.006
 """How much darker the shoe is at both sides of the ankle, and along its opening, and the width of that line in shoulder
@@ -63,9 +51,6 @@ LIT, LIT_PERCENTILE = 0.85, 75.0
 
 HEEL = 0.05
 """How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
-
-LEVELLED = 0.010
-"""Standard deviation over which the cut edge is levelled, in shoulder widths."""
 
 SKIN_LIKE = 0.07
 """Largest difference from skin of equal brightness of what is no shoe but a bare foot."""
@@ -142,8 +127,8 @@ def shoe_collar(
     if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    turn = _turn(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
-    line, level = _outline(edge, (left - begin, right - begin), at, turn, unit)
+    turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
+    line, level = rim_of_shoe(edge, (left - begin, right - begin), at, turn, unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
@@ -158,21 +143,6 @@ def shoe_collar(
     above = np.maximum(line - np.arange(len(colour), dtype=np.float32)[:, None], 0.0)
     shade = 1.0 - CAST * np.exp(-above / max(CAST_REACH * unit, 1.0))
     return ShoeCollar(window, colour, over, cover, beside, np.where(above > 0.0, shade, 1.0).astype(np.float32))
-
-
-def _turn(labels: NDArray[np.uint8], middle: float, half: float, row: int, unit: float) -> float:
-    """How far a shoe is seen from the side, -1 to 1, by the side of the picture that its tip points to."""
-    reach = round(TOE_REACH[1] * unit)
-    begin = max(0, round(middle) - reach)
-    rows = slice(row, row + round(TOE_REACH[0] * unit))
-    shoes, _ = ndimage.label(labels[rows, begin : round(middle) + reach] == Label.FEET)
-    below = shoes[:, max(0, round(middle - half) - begin) : round(middle + half) - begin]
-    own = np.bincount(below[below > 0], minlength=1)
-    if own.sum() == 0:
-        return 0.0
-    aside = float(np.nonzero(shoes == own.argmax())[1].mean()) + begin - middle
-    turned = float(np.clip((abs(aside) / half - TURNED[0]) / (TURNED[1] - TURNED[0]), 0.0, 1.0))
-    return float(np.copysign(turned, aside))
 
 
 def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
@@ -243,45 +213,6 @@ def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
     """Whether what stands below a leg is a bare foot."""
     one, other = (np.median(pixels, axis=0) for pixels in (shoe, skin))
     return bool(np.abs(one / max(float(one.mean()), 0.05) - other / max(float(other.mean()), 0.05)).max() < SKIN_LIKE)
-
-
-def _outline(
-    edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], turn: float, unit: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Rows between which the shoe is continued in each column: its opening, and the cut edge of what is seen.
-
-    From the ends of the cut the shoe leads up to both sides of the ankle. Seen from the front its tongue stands before
-    the ankle; from the side the opening dips between tongue and heel.
-    """
-    first, last, top = ankle
-    columns = np.arange(len(edge), dtype=np.float32)
-    middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
-    aside = np.clip((columns - middle) / half, -1.0, 1.0)
-    line = np.full(len(edge), float(top))
-    level = ndimage.gaussian_filter1d(edge, max(LEVELLED * unit, 1.0), mode="nearest") + CUT
-    feet = [float(edge[int(np.clip(end, 0, len(edge) - 1))]) for end in between]
-    # The tip of the shoe lies to the left where the turn is negative, and its heel on the other side.
-    highs = [
-        min(top + HEEL_TAB * HIGH * unit * (turn * way > 0.0), foot) for way, foot in zip((1, -1), feet, strict=True)
-    ]
-    dip = highs[0] + (highs[1] - highs[0]) * (aside + 1.0) / 2.0 + DIP * HIGH * unit * (1.0 - aside**2)
-    for end, side, way, foot, high in zip(between, (first, last), (1.0, -1.0), feet, highs, strict=True):
-        own = (middle - columns) * way > 0.0
-        # Where the instep is seen higher up than that, the tongue goes over into it.
-        before = top + min(TONGUE * half, foot - top)
-        sides = before + (high - before) * abs(turn)
-        dome = top + (before - top) * aside**2
-        line[own] = (dome + (dip - dome) * abs(turn))[own]
-        # How far each column lies from the end of the cut towards the ankle, as a share.
-        share = np.clip((columns - end) / (side - end if side != end else way), 0.0, 1.0)
-        if (side - end) * way > 0.0:
-            # The instep is hollow where it comes up to the ankle.
-            line = np.where((side - columns) * way > 0.0, foot + (sides - foot) * share**1.25, line)
-            level = np.where(own, level + CUT * (np.minimum(2.0 * share, 1.0) - 1.0), level)
-        else:
-            level = np.where((end - columns) * way > 0.0, foot + (sides - foot) * share, level)
-        level = np.where(min(side * way, end * way) - columns * way > 0.0, line - 2.0, level)
-    return line.astype(np.float32), np.asarray(level, np.float32)
 
 
 def _drawn(

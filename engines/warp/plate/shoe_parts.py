@@ -20,7 +20,7 @@ REDUCED = 8
 """Factor by which the colour of the trousers is worked out smaller."""
 
 UNLIKE_CLOTH = 0.13
-"""Least difference from the trousers' colour of what is none of them, per channel on average, in units of full white."""
+"""Least difference from the trousers' colour of what is none of them, per channel on average, of full white."""
 
 SURE_CLOTH, OFF_CLOTH = 0.025, 0.016
 """Half the width of what is surely cloth, and how far from it a light edge is no hem, in shoulder widths."""
@@ -132,7 +132,7 @@ def _like_skin(photo: NDArray[np.float32], labels: NDArray[np.uint8], picture: N
 def _heels(trousers: BoolMask, near: BoolMask, feet: BoolMask, unit: float) -> BoolMask:
     """Narrow pieces that stand out of a hem beside a shoe, whatever their colour, ``(h, w)``."""
     narrow = near & ~opened(trousers, max(3, round(HEEL_WIDTH * unit)))
-    numbered, count = ndimage.label(narrow)
+    numbered, _ = ndimage.label(narrow)
     found, touching = np.zeros(near.shape, bool), dilated(feet, 2)
     for number, place in enumerate(ndimage.find_objects(numbered), start=1):
         piece = numbered[place] == number

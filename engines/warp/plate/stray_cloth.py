@@ -77,7 +77,7 @@ ANKLE_TONES, ANKLE_HUE = (0.3, 1.3), 0.12
 """Brightness of an ankle over that of the other skin, and largest difference from its colour at equal brightness."""
 
 ANKLE_WARMTH = 0.5
-"""Least red over blue of an ankle, over that of the other skin at equal brightness: a white shoe is near to pale skin."""
+"""Least red over blue of an ankle, over that of other skin of equal brightness: a white shoe is near to pale skin."""
 
 SUSPECTS = ((Label.BACKGROUND,), (Label.ARMS, Label.TORSO_SKIN, Label.LEGS))
 """Groups of labels among which slivers hide; faces, hair, hands and shoes are left alone."""
