@@ -63,7 +63,7 @@ MOST_FILLED = 1.35
 HEM = (1.25, 1.60)
 """Width of the opening over that of the ankle from which it begins to be that of the hem over it, and wholly is."""
 
-WIDENED_FROM = 0.88
+WIDENED_FROM = 0.82
 """Share of a leg's length from which it widens towards its shoe."""
 
 ROOMY = 1.35

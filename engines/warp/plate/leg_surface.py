@@ -17,19 +17,20 @@ ROWS, COLUMNS, END = 176, 64, 2.2
 
 KNEE = (
     (0.985, 0.03, 0.060, 0.36, 0.0120),
-    (1.075, 0.04, 0.045, 0.15, 0.0045),
+    (1.075, 0.04, 0.040, 0.15, 0.0032),
     (1.135, 0.08, 0.032, 0.19, 0.0050),
     (1.050, -0.36, 0.030, 0.20, 0.0030),
     (1.045, 0.40, 0.028, 0.18, 0.0024),
     (0.985, -0.60, 0.070, 0.17, -0.0060),
     (0.965, 0.62, 0.060, 0.15, -0.0046),
-    (0.900, 0.06, 0.030, 0.38, -0.0034),
+    (0.895, 0.06, 0.035, 0.38, -0.0012),
+    (1.052, 0.04, 0.026, 0.42, -0.0048),
 )
 """Kneecap, the sinew below it and where that ends on the shin, the pads beside it, the hollows to both sides of the
-kneecap and the dip above it: place along and across, reach along and across, and height."""
+kneecap, the dip above it and the fold below: place along and across, reach along and across, and height."""
 
 FLESH = (
-    (0.860, -0.52, 0.100, 0.30, 0.0085),
+    (0.850, -0.54, 0.110, 0.28, 0.0068),
     (0.770, 0.52, 0.140, 0.26, 0.0050),
     (1.360, -0.74, 0.190, 0.24, 0.0105),
     (1.270, 0.84, 0.160, 0.20, 0.0065),
@@ -43,7 +44,7 @@ FLESH = (
 the outer calf is higher than the inner one, and the outer ankle bone lower."""
 
 CORDS = (
-    ((0.15, 0.10), (0.84, 0.05), 0.34, 0.0080),
+    ((0.15, 0.10), (0.80, 0.05), 0.34, 0.0055),
     ((1.13, 0.10), (1.88, -0.22), 0.14, 0.0055),
     ((1.17, 0.42), (1.66, 0.16), 0.22, 0.0070),
     ((1.20, 0.74), (1.66, 0.46), 0.13, -0.0030),
@@ -56,7 +57,7 @@ the sinew before the ankle: both ends along and across, half width, and height."
 ENDING = 0.12
 """Over how much of the leg these begin and end."""
 
-ALIKE, WANDERING, SIZES = 0.10, (0.016, 0.07), (0.30, 0.14)
+ALIKE, WANDERING, SIZES = 0.10, (0.010, 0.07), (0.30, 0.14)
 """Nobody's two legs are the same: standard deviation of a feature's height, over it, how far places wander along and
 across, and over which distances, in the same units."""
 

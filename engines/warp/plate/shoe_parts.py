@@ -44,6 +44,9 @@ in shoulder widths and their squares."""
 HEEL_CONTACT = 0.035
 """Length over which a heel touches its shoe, in shoulder widths."""
 
+HEEL_SHARE, LIKE_HEEL = 15.0, 0.07
+"""Percentage of the shoe beside a heel that looks like it, and the largest difference per channel that does."""
+
 
 def shoes_completed(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit: float) -> NDArray[np.uint8]:
     """Labels in which those parts are shoes.
@@ -62,7 +65,9 @@ def shoes_completed(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit:
     near = trousers & dilated(feet, round(AROUND * unit))
     if not near.any():
         return labels
-    found = (_unlike_cloth(photo, labels, window, near, unit) | _heels(trousers, near, feet, unit)) & near
+    found = (
+        _unlike_cloth(photo, labels, window, near, unit) | _heels(photo[window], trousers, near, feet, unit)
+    ) & near
     if not found.any():
         return labels
     told = labels.copy()
@@ -129,15 +134,21 @@ def _like_skin(photo: NDArray[np.float32], labels: NDArray[np.uint8], picture: N
     return np.asarray((hue < SKIN_HUE / np.maximum(tone, 0.5)) & (tone > SKIN_TONES[0]) & (tone < SKIN_TONES[1]))
 
 
-def _heels(trousers: BoolMask, near: BoolMask, feet: BoolMask, unit: float) -> BoolMask:
-    """Narrow pieces that stand out of a hem beside a shoe, whatever their colour, ``(h, w)``."""
+def _heels(photo: NDArray[np.float32], trousers: BoolMask, near: BoolMask, feet: BoolMask, unit: float) -> BoolMask:
+    """Narrow pieces that stand out of a hem beside a shoe and have a colour that it has there, ``(h, w)``."""
     narrow = near & ~opened(trousers, max(3, round(HEEL_WIDTH * unit)))
     numbered, _ = ndimage.label(narrow)
     found, touching = np.zeros(near.shape, bool), dilated(feet, 2)
+    margin = max(3, round(HEEL_CONTACT * unit))
     for number, place in enumerate(ndimage.find_objects(numbered), start=1):
         piece = numbered[place] == number
         if not LEAST_HEEL * unit * unit < piece.sum() < LONGEST_HEEL * unit * unit:
             continue
-        if (piece & touching[place]).sum() > 2 * HEEL_CONTACT * unit:
+        if (piece & touching[place]).sum() < 2 * HEEL_CONTACT * unit:
+            continue
+        around = tuple(slice(max(0, side.start - margin), side.stop + margin) for side in place)
+        colour = np.median(photo[place][piece], axis=0)
+        beside = np.abs(photo[around][feet[around]] - colour).mean(axis=1)
+        if len(beside) and np.percentile(beside, HEEL_SHARE) < LIKE_HEEL:
             found[place] |= piece
     return found

@@ -81,7 +81,7 @@ def rim_of_shoe(
     ]
     dip = highs[0] + (highs[1] - highs[0]) * (aside + 1.0) / 2.0 + DIP * HIGH * unit * (1.0 - aside**2)
     for end, side, way, foot, high in zip(between, (first, last), (1.0, -1.0), feet, highs, strict=True):
-        own = (middle - columns) * way > 0.0
+        own = (middle - columns) * way >= 0.0
         # Where the instep is seen higher up than that, the tongue goes over into it.
         before = top + min(TONGUE * half, foot - top)
         sides = before + (high - before) * abs(turn)
