@@ -171,7 +171,21 @@ def bare_ankles(
     feet = np.asarray(labels == Label.FEET)
     if skin.sum() < LEAST_SKIN or not feet.any():
         return np.zeros(old.shape, bool)
-    usual = np.median(photo[skin], axis=0)
+    # What lies farther away from a shoe than an ankle is long says nothing about it.
+    window = window_of(feet, round(2.0 * LONGEST_ANKLE * unit) + SEAM)
+    found = np.zeros(old.shape, bool)
+    found[window] = _ankles(photo[window], feet[window], old[window], np.median(photo[skin], axis=0), unit)
+    return found
+
+
+def _ankles(
+    photo: NDArray[np.float32],
+    feet: NDArray[np.bool_],
+    old: NDArray[np.bool_],
+    usual: NDArray[np.float32],
+    unit: float,
+) -> NDArray[np.bool_]:
+    """`bare_ankles` around the shoes, ``(h, w)``; ``usual`` is the colour of the person's skin."""
     smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
     tone = brightness(smooth) / max(float(usual.mean()), 1e-3)
     hue = largest_channel(np.abs(smooth / np.maximum(tone, 1e-3)[..., None] - usual))
