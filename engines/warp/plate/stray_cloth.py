@@ -61,6 +61,9 @@ LONGEST_ANKLE = 0.23
 LEAST_ANKLE = 0.09
 """Width of the narrowest ankle, in shoulder widths."""
 
+NEAR_SHOES = 0.6
+"""How far around the shoes the trousers are looked at, in shoulder widths."""
+
 INNER = 0.07
 """Depth within trousers from which they are surely none of the shoe, in shoulder widths."""
 
@@ -227,9 +230,26 @@ def shoes_told_from_trousers(photo: NDArray[np.float32], labels: NDArray[np.uint
         unit: Shoulder width in pixels.
     """
     feet, trousers = np.asarray(labels == Label.FEET), largest(np.asarray(labels == Label.LOWER), CRUMB)
+    if not feet.any() or not trousers.any():
+        return labels
+    # The trousers' colour is that near to the shoes.
+    window = window_of(feet, round(NEAR_SHOES * unit))
+    told = labels.copy()
+    told[window] = _told_apart(photo[window], labels[window], feet[window], trousers[window], unit)
+    return told
+
+
+def _told_apart(
+    photo: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    feet: NDArray[np.bool_],
+    trousers: NDArray[np.bool_],
+    unit: float,
+) -> NDArray[np.uint8]:
+    """`shoes_told_from_trousers` around the shoes, ``(h, w)``."""
     near = dilated(trousers, max(3, round(CUFF * unit)))
     cloth, sure = eroded(trousers, max(2, round(INNER * unit))), eroded(feet & ~near, 1)
-    if not feet.any() or not sure.any() or not cloth.any():
+    if not sure.any() or not cloth.any():
         return labels
     from_cloth, from_shoe = (_distance(photo, fill_from(photo, known, REDUCED)) for known in (cloth, sure))
     like_shoe = (from_cloth > 1.5 * LIKE_CLOTH) & (from_shoe < CLEARLY_CLOSER * from_cloth)
