@@ -43,6 +43,7 @@ from engines.warp.plate.skin_light import (
 )
 from engines.warp.plate.skin_texture import skin_texture
 from engines.warp.plate.skin_tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
+from engines.warp.plate.smooth_edge import antialiased, with_straight_legs
 from engines.warp.plate.torso_relief import belly_relief, chest_relief
 
 CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
@@ -69,9 +70,6 @@ WHOLLY_SKIN, MIXED = 0.9, 2
 
 LEG_GRAIN = 0.2
 """How much coarser the skin of legs is than that of arms and chest."""
-
-EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 2.0
-"""Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,9 @@ def bare_skin(
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
-    return BareSkin(colour, antialiased(cover), bare[Label.LEGS])
+    soft = antialiased(cover)
+    with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
+    return BareSkin(colour, soft, bare[Label.LEGS])
 
 
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -281,9 +281,3 @@ def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     return np.asarray(cv2.GaussianBlur(values, (0, 0), max(1.5, 0.012 * unit)), np.float32)
-
-
-def antialiased(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """A mask's cover, ``(height, width)`` float32, with its staircase edge made one smooth line."""
-    blurred = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), EDGE_SIGMA)
-    return ease((np.asarray(blurred) - 0.5) * EDGE_STEEPNESS + 0.5)

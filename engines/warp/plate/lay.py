@@ -20,7 +20,7 @@ from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
-from engines.warp.plate.bare_skin import antialiased, bare_skin
+from engines.warp.plate.bare_skin import bare_skin
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.plate.hem_rim import above_cloth, own_rim
@@ -30,6 +30,7 @@ from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
 from engines.warp.plate.shoe_parts import inside_shoes, shoes_completed
 from engines.warp.plate.skin_room import above_shoulders, skin_room
+from engines.warp.plate.smooth_edge import antialiased
 from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, shoes_told_from_trousers, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
