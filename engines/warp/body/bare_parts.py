@@ -90,7 +90,7 @@ class BarePart:
         length: Of the limb in pixels; 1 for the torso.
         shoe: Share at which the shoe of a leg begins; infinite where none is seen.
         elbow: Share at which the elbow of an arm lies; negative for all others.
-        side: Side of the picture, -1 or 1, that the outer side of an arm faces; 0 for all others.
+        side: Side of the picture, -1 or 1, that the outer side of a limb faces; 0 for the torso.
     """
 
     on: NDArray[np.bool_]
@@ -169,6 +169,7 @@ def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
     limb, edges, shoe = into_shoe(body.labels, limb, edges, body.shoulder_width)
     part = _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
+    part = replace(part, side=side)
     if not np.isfinite(shoe):
         return part
     # In its shoe an ankle is round: it ends beside the shoe's opening, and deeper in its middle.

@@ -10,6 +10,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
+from engines.warp.body.in_cloth import within_cloth
 from engines.warp.body.leg_form import formed
 from engines.warp.body.limbs import Limb
 from engines.warp.body.silhouette import ease
@@ -62,7 +63,7 @@ MOST_FILLED = 1.35
 HEM = (1.25, 1.60)
 """Width of the opening over that of the ankle from which it begins to be that of the hem over it, and wholly is."""
 
-WIDENED_FROM = 0.78
+WIDENED_FROM = 0.82
 """Share of a leg's length from which it widens towards its shoe."""
 
 ROOMY = 1.35
@@ -89,12 +90,12 @@ def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -
     edges = formed(labels, leg, edges, unit)
     opening = shoe_opening(labels, leg, unit)
     if opening is None:
-        return leg, edges, np.inf
+        return leg, within_cloth(labels, leg, edges, unit), np.inf
     left, right, top = opening
     # The leg ends where its line comes to the shoe.
     at = int(np.argmin(np.abs(leg.line[:, 1] - top)))
     if leg.shares[at] <= LED_FROM + 0.1:
-        return leg, edges, np.inf
+        return leg, within_cloth(labels, leg, edges, unit), np.inf
     outer, inner = edges
     centre = leg.line + leg.outward * ((outer - inner) / 2.0)[:, None]
     half = _fitted(leg, (outer + inner) / 2.0, (right - left) / 2.0, at, unit)
@@ -108,7 +109,7 @@ def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -
     offset = (outer - inner) / 2.0
     led = replace(leg, line=(leg.line + shift).astype(np.float32))
     held = (half + offset).astype(np.float32), (half - offset).astype(np.float32)
-    return led, held, float(leg.shares[at])
+    return led, within_cloth(labels, led, held, unit), float(leg.shares[at])
 
 
 def _fitted(leg: Limb, half: NDArray[np.float32], opening: float, at: int, unit: float) -> NDArray[np.float32]:

@@ -12,11 +12,11 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
 
-OUTER = ((0.99, 0.10, -0.007), (1.28, 0.17, 0.011), (1.78, 0.16, -0.013), (1.975, 0.05, 0.005))
+OUTER = ((1.02, 0.12, -0.006), (1.27, 0.18, 0.013), (1.78, 0.17, -0.016), (1.975, 0.05, 0.006))
 """Where the outer edge bulges: the place, 1 at the knee and 2 at the ankle, the reach along the leg in the same units,
 and how far, in shoulder widths."""
 
-INNER = ((0.84, 0.10, 0.007), (1.05, 0.10, -0.008), (1.37, 0.17, 0.015), (1.79, 0.16, -0.014), (1.935, 0.05, 0.006))
+INNER = ((0.84, 0.12, 0.008), (1.07, 0.11, -0.010), (1.37, 0.19, 0.022), (1.80, 0.17, -0.017), (1.935, 0.05, 0.008))
 """The same of the inner edge: its calf is lower, and its ankle bone higher."""
 
 LONG_SHIN, SHORT_SHIN = 0.95, 0.65

@@ -52,7 +52,7 @@ def out_of_hem(limb: BarePart, clothed: NDArray[np.float32], begin: float) -> Ba
     cloth = clothed[limb.on] > COVERED
     out = share >= _hem(across, share, cloth, begin)
     # Towards the body an arm may lie on the cloth of the torso, which hides the sleeve's edge.
-    sides = (float(limb.side),) if limb.side else (-1.0, 1.0)
+    sides = (-1.0, 1.0) if limb.bend > 0.0 else (float(limb.side),)
     on[limb.on] = out & _within_sleeve(across, share, cloth, begin, sides)
     return replace(limb, on=on, begin=begin)
 

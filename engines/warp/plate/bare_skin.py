@@ -25,6 +25,7 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
 from engines.warp.plate.beside_garment import beside_garment
+from engines.warp.plate.leg_blotches import leg_blotches
 from engines.warp.plate.limb_profile import along_limb
 from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
 from engines.warp.plate.skin_crease import across_creases
@@ -42,6 +43,7 @@ from engines.warp.plate.skin_light import (
 )
 from engines.warp.plate.skin_texture import skin_texture
 from engines.warp.plate.skin_tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
+from engines.warp.plate.smooth_edge import antialiased, with_straight_legs
 from engines.warp.plate.torso_relief import belly_relief, chest_relief
 
 CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
@@ -66,8 +68,8 @@ UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 WHOLLY_SKIN, MIXED = 0.9, 2
 """Matte from which a pixel of a limb shows nothing else, and width of its rim that may, pixels."""
 
-EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 2.0
-"""Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
+LEG_GRAIN = 0.2
+"""How much coarser the skin of legs is than that of arms and chest."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,9 @@ def bare_skin(
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
-    return BareSkin(colour, antialiased(cover), bare[Label.LEGS])
+    soft = antialiased(cover)
+    with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
+    return BareSkin(colour, soft, bare[Label.LEGS])
 
 
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -216,7 +220,12 @@ def _coloured(
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    texture = skin_texture(photo, sure, colour[window].shape[:2]) * _smooth(form, unit)[window]
+    texture = skin_texture(photo, sure, colour[window].shape[:2])
+    bared = [part for part in opened if part.bend > 0.0]
+    if bared:
+        texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
+        colour[window] *= 1.0 + (leg_blotches(photo, sure, bared, window, unit) - 1.0) * on_channels(legs[window])
+    texture = texture * _smooth(form, unit)[window]
     colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)
     return colour
 
@@ -274,13 +283,3 @@ def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     return np.asarray(cv2.GaussianBlur(values, (0, 0), max(1.5, 0.012 * unit)), np.float32)
-
-
-def antialiased(mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """A mask's cover, ``(height, width)`` float32, with its staircase edge made one smooth line."""
-    cover = np.zeros(mask.shape, np.float32)
-    window = window_of(mask, round(4 * EDGE_SIGMA))
-    if mask[window].size:
-        blurred = cv2.GaussianBlur(mask[window].astype(np.float32), (0, 0), EDGE_SIGMA)
-        cover[window] = ease((np.asarray(blurred) - 0.5) * EDGE_STEEPNESS + 0.5)
-    return cover

@@ -22,7 +22,7 @@ from engines.warp.blending import blended
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
-from engines.warp.plate.bare_skin import antialiased, bare_skin
+from engines.warp.plate.bare_skin import bare_skin
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.plate.hem_rim import above_cloth, own_rim
@@ -32,7 +32,9 @@ from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, TakenOff, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
+from engines.warp.plate.shoe_parts import inside_shoes, shoes_completed
 from engines.warp.plate.skin_room import above_shoulders, skin_room
+from engines.warp.plate.smooth_edge import antialiased
 from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, stray_cloth
 from engines.warp.plate.wall_joint import met_at_rim
 
@@ -87,6 +89,7 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
         old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), labels)
     else:
         labels = shoes_told_from_trousers(photo, labels, body.shoulder_width)
+        labels = shoes_completed(photo, labels, body.shoulder_width)
         old = old_garment(labels, body, category)
         # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
         ankles = bare_ankles(photo, labels, old, body.shoulder_width)
@@ -140,7 +143,10 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     cleared = np.zeros(body.shape, np.float32)
     if category is not Category.LOWER_BODY:
         skin_cover, cleared = below_slope(skin_cover, clothed, from_old, body)
-    fill = blended(behind, skin.colour, skin_cover)
+    fill = behind
+    if off.ankles.any():
+        fill = blended(fill, photo, inside_shoes(off.ankles, skin_cover, person_map.labels, unit))
+    fill = blended(fill, skin.colour, skin_cover)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
         fill *= on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
@@ -165,6 +171,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
             leg, bare = body.legs[side], skin.legs[side]
             collar = shoe_collar(photo, labels, leg, cloth=cloth, seen=seen, bare=bare, skin=skin.colour, unit=unit)
             if collar is not None:
+                fill[collar.window] *= on_channels(1.0 + (collar.shade - 1.0) * skin_cover[collar.window])
                 fill[collar.window][collar.beside] = behind[collar.window][collar.beside]
                 fill[collar.window] += (collar.colour - fill[collar.window]) * collar.over[..., None]
                 share[collar.window] = np.maximum(share[collar.window], collar.cover)

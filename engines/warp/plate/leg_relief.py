@@ -1,53 +1,59 @@
-"""The form of a bare leg seen from the front: kneecap, the hollows around it, shin and calf."""
+"""The form of a bare leg in the photo's light: kneecap, shin, calves and ankle bones."""
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.silhouette import ease
-from engines.warp.pieces import Reals
+from engines.warp.plate.leg_surface import COLUMNS, END, ROWS, leg_surface
 
-CAP, CAP_LIGHT = (0.030, 0.42), 0.085
-"""Half height of the kneecap in lengths of the leg and half width in half widths of it, and how much lighter it is."""
+FROM_ABOVE, FROM_SIDE, MOST_FROM_SIDE = 0.75, 4.5, 0.95
+"""How much more light comes from above than from the front, how much more comes from one side for each share by which
+that edge of a limb is brighter than its axis, and the most of that."""
 
-BESIDE_CAP, BESIDE_SHADE = (0.050, 0.26), 0.175
-"""Size of the hollows to both sides of it, and how dark they are."""
+IN_VALLEY = 13.0
+"""Loss of light of what lies a shoulder width below its surroundings."""
 
-BELOW_CAP, BELOW_SHADE = (0.016, 0.50), 0.145
-"""Size of the fold below it, which hangs down in the middle, and how dark it is."""
+DARKEST, LIGHTEST, MOST_GLOSS = 0.28, 0.10, 1.8
+"""Largest loss and gain of light by the form, both approached and never passed, and by what the gain is larger at most
+on dark skin, which shines more."""
 
-THIGH_SHADE = 0.045
-"""How dark the shallow dip above the kneecap is, between the muscles."""
-
-SHIN_LIGHT, SHIN_WIDTH = 0.065, 0.20
-"""How much lighter the edge of the shinbone is, and its half width in half widths of the leg."""
-
-CALF_SHADE = 0.105
-"""How much darker the flesh to both sides of the shin is."""
+RIM = 0.22
+"""Width of the edge, in half widths of the leg, at which the form fades: there its round turns away."""
 
 
-def leg_relief(part: BarePart) -> NDArray[np.float32]:
+def leg_relief(part: BarePart, tilt: float, contrast: float = 1.0, gloss: float = 1.0) -> NDArray[np.float32]:
     """Brightness factors of about 1 for the pixels of a leg, in the order of ``part.on``.
 
     Args:
         part: A leg; its knee lies at ``part.bend``.
+        tilt: Brightness gained from the axis of a limb to its right edge, as a share.
+        contrast: How much the form stands out, over the usual.
+        gloss: How much more the leg shines than light skin.
     """
-    aside = np.abs(part.across[part.on])
-    along = part.share[part.on] - part.bend
-    cap = _spot(along + 0.012, CAP[0]) * _spot(aside, CAP[1])
-    beside = _spot(along - 0.002, BESIDE_CAP[0]) * _spot(aside - 0.64, BESIDE_CAP[1])
-    # The fold is lowest in the middle.
-    below = _spot(along - 0.046 + 0.022 * aside**2, BELOW_CAP[0]) * _spot(aside, BELOW_CAP[1])
-    thigh = _spot(along + 0.085, 0.030) * _spot(aside, 0.45)
-    on_shin = ease((along - 0.07) / 0.10) * ease((0.48 - along) / 0.12)
-    shin = _spot(aside, SHIN_WIDTH) * on_shin
-    calf = _spot(aside - 0.52, 0.24) * on_shin
-    relief = CAP_LIGHT * cap - BESIDE_SHADE * beside - BELOW_SHADE * below - THIGH_SHADE * thigh
-    relief = (relief + SHIN_LIGHT * shin - CALF_SHADE * calf) * ease((1.0 - aside) / 0.25)
-    return np.asarray(1.0 + relief, np.float32)
+    outwards, downwards, above = leg_surface(part.side)
+    aside = part.side * float(np.clip(FROM_SIDE * tilt, -MOST_FROM_SIDE, MOST_FROM_SIDE))
+    shines = float(np.clip(gloss, 1.0, MOST_GLOSS))
+    table = contrast * (FROM_ABOVE * downwards - aside * outwards + IN_VALLEY * above)
+    lit = shines * LIGHTEST * np.tanh(table / LIGHTEST)
+    table = np.where(table < 0.0, DARKEST * np.tanh(table / DARKEST), lit)
+    across, share = part.across[part.on], part.share[part.on]
+    place = np.where(share < part.bend, share / part.bend, 1.0 + (share - part.bend) / max(1.0 - part.bend, 0.1))
+    columns = (across * np.float32(part.side) + 1.0) * np.float32((COLUMNS - 1) / 2.0)
+    rows = place.astype(np.float32) * np.float32((ROWS - 1) / END)
+    relief = _read(np.asarray(table, np.float32), columns, rows)
+    return np.asarray(1.0 + relief * ease((1.0 - np.abs(across)) / RIM), np.float32)
 
 
-def _spot(distance: Reals, width: float) -> NDArray[np.float32]:
-    return np.asarray(np.exp(-((distance / np.float32(width)) ** 2)), np.float32)
+def _read(table: NDArray[np.float32], columns: NDArray[np.float32], rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(n,)`` values of a table at places between its cells."""
+    width = 4096
+    padded = -len(columns) % width
+    x, y = (np.pad(places, (0, padded)).reshape(-1, width) for places in (columns, rows))
+    if not x.size:
+        return np.zeros(0, np.float32)
+    read = cv2.remap(table, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(read, np.float32).reshape(-1)[: len(columns)]

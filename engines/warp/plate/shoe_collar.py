@@ -20,13 +20,16 @@ from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.into_shoe import shoe_opening
 from engines.warp.body.limbs import Limb
+from engines.warp.plate.shoe_rim import CUT, HIGH, rim_of_shoe, turn_of_shoe
 
-HIGH = 0.045
-"""How far above its seen upper edge a shoe opens around the ankle, in shoulder widths."""
+CAST, CAST_REACH = 0.34, 0.020
+"""Depth of the shadow of its opening on the ankle, and the reach of that in shoulder widths."""
 
-TONGUE, STAND_OFF = 0.40, 0.006
-"""How much higher the tongue before the ankle is than the sides, over half the ankle's width, and how far the opening
-stands off the ankle, in shoulder widths."""
+JUMP = 0.05
+"""Step in the cut edge beyond which it is that of another shoe, in shoulder widths."""
+
+STAND_OFF = 0.006
+"""How far the opening stands off the ankle, in shoulder widths."""
 
 HIDDEN_BY, MOSTLY = 5, 0.6
 """Pixels above a shoe's edge that are old cloth where its opening is hidden, and share of the edge for which that has
@@ -35,11 +38,11 @@ to be so."""
 CUT_WITHIN = 0.16
 """How far beside and above the opening its cut edge is followed, in shoulder widths."""
 
-LEARNT, SHADED, CUT = 0.075, 0.022, 2
+LEARNT, SHADED = 0.075, 0.022
 """Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
-widths, and pixels below the cut edge that carry the hem's colour."""
+widths."""
 
-ROUND, LINING, LINING_WIDTH = 0.05, 0.10, 0.006
+ROUND, LINING, LINING_WIDTH = 0.07, 0.20, 0.006
 """How much darker the shoe is at both sides of the ankle, and along its opening, and the width of that line in shoulder
 widths."""
 
@@ -48,9 +51,6 @@ LIT, LIT_PERCENTILE = 0.85, 75.0
 
 HEEL = 0.05
 """How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
-
-LEVELLED = 0.010
-"""Standard deviation over which the cut edge is levelled, in shoulder widths."""
 
 SKIN_LIKE = 0.07
 """Largest difference from skin of equal brightness of what is no shoe but a bare foot."""
@@ -72,6 +72,7 @@ class ShoeCollar:
         over: ``(h, w)``, how far it lies over the ankle, 0 to 1.
         cover: ``(h, w)``, where it is drawn, 0 to 1.
         beside: ``(h, w)``, where beside the shoe no ankle stands out any more.
+        shade: ``(h, w)`` factor of the shadow in which the ankle goes into it.
     """
 
     window: tuple[slice, slice]
@@ -79,6 +80,7 @@ class ShoeCollar:
     over: NDArray[np.float32]
     cover: NDArray[np.float32]
     beside: BoolMask
+    shade: NDArray[np.float32]
 
 
 def shoe_collar(
@@ -125,7 +127,8 @@ def shoe_collar(
     if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    line, level = _outline(edge, (left - begin, right - begin), at, max(LEVELLED * unit, 1.0))
+    turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
+    line, level = rim_of_shoe(edge, (left - begin, right - begin), at, turn, unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
@@ -137,7 +140,9 @@ def shoe_collar(
     colour, over, cover = _drawn(photo[window], strip, lines, at, unit)
     # What is seen of the shoe stays, but for the rim that is mixed with the hem.
     cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
-    return ShoeCollar(window, colour, over, cover, beside)
+    above = np.maximum(line - np.arange(len(colour), dtype=np.float32)[:, None], 0.0)
+    shade = 1.0 - CAST * np.exp(-above / max(CAST_REACH * unit, 1.0))
+    return ShoeCollar(window, colour, over, cover, beside, np.where(above > 0.0, shade, 1.0).astype(np.float32))
 
 
 def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
@@ -174,11 +179,21 @@ def _cut_edge(
     most = int(np.bincount(numbered[within], minlength=1)[1:].argmax()) + 1 if numbered[within].any() else 0
     if not most or met[within].mean() < MOSTLY:
         return None
-    columns = np.flatnonzero(numbered == most)
+    columns = _without_steps(np.flatnonzero(numbered == most), tops, within, max(2.0, JUMP * unit))
     known = columns[met[columns]]
     level = ndimage.median_filter(tops[known].astype(np.float64), 5, mode="nearest")
     edge = np.interp(np.arange(labels.shape[1]), known + begin, level).astype(np.float32)
     return int(columns[0]) + begin, int(columns[-1]) + begin, edge
+
+
+def _without_steps(
+    columns: NDArray[np.int64], tops: NDArray[np.int64], within: slice, step: float
+) -> NDArray[np.int64]:
+    """The columns around the opening up to the first step of the edge: beyond it lies another shoe."""
+    breaks = np.abs(np.diff(ndimage.median_filter(tops[columns], 5, mode="nearest"))) > step
+    part = np.concatenate([[0], np.cumsum(breaks)])
+    inside = part[(columns >= within.start) & (columns < within.stop)]
+    return columns[part == np.bincount(inside).argmax()] if len(inside) else columns
 
 
 def _strip(
@@ -198,36 +213,6 @@ def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
     """Whether what stands below a leg is a bare foot."""
     one, other = (np.median(pixels, axis=0) for pixels in (shoe, skin))
     return bool(np.abs(one / max(float(one.mean()), 0.05) - other / max(float(other.mean()), 0.05)).max() < SKIN_LIKE)
-
-
-def _outline(
-    edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], smooth: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Rows between which the shoe is continued in each column: its opening, and the cut edge of what is seen.
-
-    From the ends of the cut the shoe leads up to both sides of the ankle; before it the opening is a shallow curve.
-    """
-    first, last, top = ankle
-    columns = np.arange(len(edge), dtype=np.float32)
-    middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
-    line = np.full(len(edge), float(top))
-    level = ndimage.gaussian_filter1d(edge, smooth, mode="nearest") + CUT
-    for end, side, way in ((between[0], first, 1.0), (between[1], last, -1.0)):
-        foot = float(edge[int(np.clip(end, 0, len(edge) - 1))])
-        # Where the instep is seen higher up than that, the tongue goes over into it.
-        sides = top + min(TONGUE * half, foot - top)
-        own = (middle - columns) * way > 0.0
-        line[own] = (top + (sides - top) * np.clip((columns - middle) / half, -1.0, 1.0) ** 2)[own]
-        # How far each column lies from the end of the cut towards the ankle, as a share.
-        share = np.clip((columns - end) / (side - end if side != end else way), 0.0, 1.0)
-        if (side - end) * way > 0.0:
-            # The instep is hollow where it comes up to the ankle.
-            line = np.where((side - columns) * way > 0.0, foot + (sides - foot) * share**1.25, line)
-            level = np.where(own, level + CUT * (np.minimum(2.0 * share, 1.0) - 1.0), level)
-        else:
-            level = np.where((end - columns) * way > 0.0, foot + (sides - foot) * share, level)
-        level = np.where(min(side * way, end * way) - columns * way > 0.0, line - 2.0, level)
-    return line.astype(np.float32), np.asarray(level, np.float32)
 
 
 def _drawn(

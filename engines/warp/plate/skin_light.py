@@ -40,6 +40,9 @@ SHEEN, SHEEN_WIDTH, SHEEN_ASIDE = 0.06, 0.36, 0.30
 """How much lighter the middle of a limb shines, half the width of that stripe, and how far it lies towards the light;
 widths in half widths of the limb."""
 
+LEG_SHEEN = 0.5
+"""Share of that on legs, whose form has lights of its own: a stripe from end to end is that of a doll."""
+
 HEM_SHADE, HEM_REACH = 0.16, 0.10
 """Depth of the shadow right under a cuff or hem, and the shoulder widths over which it fades."""
 
@@ -64,6 +67,9 @@ SHINING = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, La
 LIGHT_SKIN, LEAST_GLOSS, MOST_GLOSS = 0.66, 0.7, 2.0
 """Brightness of skin that shines as usual, and between which factors others do."""
 
+SEEN_FORM = 0.3
+"""How much of the usual form is drawn on a leg that is seen in part: what is seen of it goes on."""
+
 LEAST_SEEN = 400
 """Pixels of skin on a limb from which it says where the light comes from."""
 
@@ -77,11 +83,13 @@ class SkinLight:
         depth: Brightness lost from the axis to either edge, as a share.
         gloss: How much more the limb shines than light skin: the light that skin throws back from its surface is the
             same for all, and stands out from dark skin.
+        form: How much of the usual form of a leg is drawn.
     """
 
     tilt: float
     depth: float
     gloss: float = 1.0
+    form: float = 1.0
 
 
 def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -102,11 +110,13 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     edge = np.abs(across).clip(0.0, 1.0)
     shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
-    shade = shade + SHEEN * light.gloss * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
+    sheen = SHEEN * light.gloss * (LEG_SHEEN if part.bend > 0.0 else 1.0)
+    shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
     # What surrounds a limb lights its dark side.
     shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
     if part.bend > 0.0:
-        shade = shade * leg_relief(part)
+        contrast = light.form * float(np.clip(light.depth / USUAL_DEPTH, *CONTRASTS))
+        shade = shade * leg_relief(part, light.tilt, contrast, light.gloss)
     return np.asarray(shade, dtype=np.float32)
 
 
@@ -176,7 +186,7 @@ def limb_lights(
         for side, limb in both.items():
             light = _light_of(limb, seen, bright)
             if light is not None:
-                measured[label][side] = light
+                measured[label][side] = replace(light, form=SEEN_FORM)
                 depths.append(light.depth)
         if len(measured[label]) == len(both):
             tilts += [light.tilt for light in measured[label].values()]

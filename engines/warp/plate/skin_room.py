@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engines.garment.regions import disk, window_of
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 from engines.warp.pieces import Drape
-from engines.warp.plate.bare_skin import antialiased
+from engines.warp.plate.smooth_edge import antialiased
 
 SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""

@@ -52,7 +52,7 @@ over that of skin."""
 SPECK = 2
 """Radius of the smallest thing of the colour of skin below trousers that may be an ankle, pixels."""
 
-LONGEST_ANKLE = 0.17
+LONGEST_ANKLE = 0.23
 """Farthest that an ankle is seen below trousers, in shoulder widths."""
 
 AROUND_FEET = 16
@@ -63,6 +63,9 @@ LEAST_ANKLE = 0.09
 
 ANKLE_TONES, ANKLE_HUE = (0.3, 1.3), 0.12
 """Brightness of an ankle over that of the other skin, and largest difference from its colour at equal brightness."""
+
+ANKLE_WARMTH = 0.5
+"""Least red over blue of an ankle, over that of other skin of equal brightness: a white shoe is near to pale skin."""
 
 SUSPECTS = ((Label.BACKGROUND,), (Label.ARMS, Label.TORSO_SKIN, Label.LEGS))
 """Groups of labels among which slivers hide; faces, hair, hands and shoes are left alone."""
@@ -177,7 +180,8 @@ def _ankles_in(
     smooth = np.asarray(cv2.GaussianBlur(photo, (0, 0), 1.0), np.float32)
     tone = brightness(smooth) / max(float(usual.mean()), 1e-3)
     hue = largest_channel(np.abs(smooth / np.maximum(tone, 1e-3)[..., None] - usual))
-    alike = feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE)
+    warm = (smooth[..., 0] - smooth[..., 2]) > ANKLE_WARMTH * (usual[0] - usual[2]) * tone
+    alike = feet & (tone > ANKLE_TONES[0]) & (tone < ANKLE_TONES[1]) & (hue < ANKLE_HUE) & warm
     # Labels and eyelets of a shoe that happen to have the colour of skin are smaller than an ankle.
     alike = spread(opened(alike, SPECK), opened(alike, 1))
     numbered, count = ndimage.label(alike)

@@ -125,3 +125,16 @@ def test_a_patterned_shoe_called_trousers_is_shoe() -> None:
     assert (told == Label.FEET)[wrong].mean() > 0.7
     trousers = (truth == Label.LOWER) & (below < -20)
     assert (told[trousers] == Label.LOWER).all()
+
+
+def test_a_white_shoe_is_no_ankle_of_pale_skin() -> None:
+    pale = (196, 168, 146)
+    mannequin, shoes, below = with_shoes((200, 201, 203))
+    labels, photo = mannequin.person_map.labels, mannequin.photo
+    photo[(photo == SKIN).all(axis=2)] = pale
+    ankle = (labels == Label.LOWER) & (below > -10)
+    photo[ankle], labels[ankle] = pale, Label.FEET
+    seen = photo.astype(np.float32) / 255.0
+    found = bare_ankles(seen, labels, labels == Label.LOWER, measure_body(mannequin.person_map).shoulder_width)
+    assert found[ankle].mean() > 0.7
+    assert not found[shoes & (below > 8)].any()

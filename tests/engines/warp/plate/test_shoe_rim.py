@@ -1,0 +1,51 @@
+"""The opening of a shoe lies before its ankle, or to both sides of it."""
+
+import numpy as np
+import pytest
+
+from engines.base import Label
+from engines.warp.plate.shoe_rim import CUT, rim_of_shoe, turn_of_shoe
+
+UNIT, ROW = 200.0, 60
+ANKLE = (80, 120, ROW - 9)
+
+
+def shoe(left: int, right: int) -> np.ndarray:
+    labels = np.full((140, 200), Label.BACKGROUND, np.uint8)
+    labels[ROW:110, left:right] = Label.FEET
+    return labels
+
+
+@pytest.mark.parametrize(("left", "right", "turned"), [(70, 130, 0.0), (20, 125, -1.0), (75, 180, 1.0)])
+def test_the_tip_of_a_shoe_tells_how_it_is_turned(left: int, right: int, turned: float) -> None:
+    assert turn_of_shoe(shoe(left, right), 100.0, 20.0, ROW, UNIT) == pytest.approx(turned, abs=0.05)
+
+
+def test_the_other_shoe_says_nothing() -> None:
+    labels = shoe(70, 130)
+    labels[ROW + 5 : 110, 150:200] = Label.FEET
+    assert turn_of_shoe(labels, 100.0, 20.0, ROW, UNIT) == pytest.approx(0.0, abs=0.05)
+
+
+def rim(turn: float) -> np.ndarray:
+    line, level = rim_of_shoe(np.full(200, float(ROW), np.float32), (70, 130), ANKLE, turn, UNIT)
+    assert np.abs(level[85:115] - ROW - CUT).max() < 0.01
+    return line
+
+
+def test_from_the_front_the_tongue_is_highest_in_the_middle() -> None:
+    line = rim(0.0)
+    assert line[100] == pytest.approx(ANKLE[2], abs=0.5)
+    assert min(line[82], line[118]) > line[100] + 2.0
+
+
+def test_from_the_side_the_opening_dips_below_the_ankle() -> None:
+    line = rim(-1.0)
+    assert line[100] > max(line[82], line[118]) + 2.0
+    # The tongue is at the left and stands higher than the heel.
+    assert line[82] < line[118] - 0.5
+    assert np.abs(np.diff(line[81:120])).max() < 1.0
+
+
+def test_it_ends_where_the_cut_does() -> None:
+    assert rim(0.5)[70] == pytest.approx(ROW, abs=0.5)
