@@ -114,9 +114,11 @@ def lay_plate(
     )
     skin_cover = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
     fill = fill + (skin.colour - fill) * on_channels(skin_cover)
+    if category is Category.UPPER_BODY:
+        below = np.maximum(other_cover, (person_map.labels == Label.LOWER).astype(np.float32))
+        fill = fill * on_channels(1.0 - on_skin(below, unit) * skin_cover * skin.torso)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
-        fill = fill * on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
         fill = fill + (other.colour - fill) * on_channels(other_cover)
         skin_cover = skin_cover * (1.0 - other_cover)
     uncovered = skin_cover + other_cover
