@@ -196,7 +196,7 @@ def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
 def bare_half_width(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     """Half width of a bare torso below the armpits at heights ``(n,)``, on one side, in pixels."""
     most = bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, side)
-    return np.minimum(body.half_width(heights, side) * 0.97, most)
+    return np.asarray(np.minimum(body.half_width(heights, side) * 0.97, most), np.float32)
 
 
 def bare_torso(body: BodyModel) -> BarePart:

@@ -1,4 +1,4 @@
-"""The upper end of trousers or a skirt under a top that became shorter: where it lies, and the form of its waistband."""
+"""The upper end of trousers or a skirt under a top that became shorter: where it lies, and its waistband's form."""
 
 from __future__ import annotations
 
