@@ -24,7 +24,7 @@ USUAL = (0.004, 0.004, 0.002, 0.001)
 BLOTCHES = (0.001, 0.001)
 """Deviations in the two octaves after these, which differ little between people."""
 
-CARRIED = (0.7, 0.6, 0.25, 0.10)
+CARRIED = (0.7, 0.45, 0.15, 0.06)
 """Share of what is measured that is texture; the larger it is, the more of it is the form of the body."""
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from engines.base import Label
 from engines.warp.body.model import measure_body
 from engines.warp.plate.skin_room import skin_room
 from tests.engines.mannequin import draw_mannequin
@@ -17,3 +18,18 @@ def test_a_waist_has_no_dent_where_a_top_bulged_over_it() -> None:
     assert room[y, x - 3 * size] == 1.0
     # It does not become wider than it was.
     assert not room[(np.abs(body.laterals) > 0.37) & (body.heights < body.crotch_height)].any()
+
+
+def test_the_wall_between_hair_and_a_shoulder_stays() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    unit = body.shoulder_width
+    along = body.heights * body.torso_length / unit
+    beside = np.abs(body.laterals - 0.30) < 0.08
+    shoulder, above = beside & (along > -0.10), beside & (along < -0.14)
+    gap = beside & ~shoulder & ~above
+    worn = (shoulder | above).astype(np.float32)
+    body.labels[beside] = Label.UPPER
+    middle = gap & (np.abs(body.laterals - 0.30) < 0.03)
+    assert skin_room(worn, body)[middle].min() > 0.9
+    body.labels[above] = Label.HAIR
+    assert not skin_room(worn, body)[middle].any()
