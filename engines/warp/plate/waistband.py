@@ -40,11 +40,11 @@ MEASURED, LEAST_SEEN = (0.005, 0.04), 50
 """Heights below the line between which the seen trousers tell the width of their hidden part, and pixels that are
 enough for it on one side."""
 
+WITHIN = 0.17
+"""How far above or below the waist's height its line and what is measured beside it lie at most, in torso lengths."""
+
 OVER_BELLY = 0.012
 """How far a waistband stands off the belly at either side, in shoulder widths."""
-
-HIP_CURVE = 1.5
-"""Power of the way up from the old hem by which trousers come in to the waistband: hips are round."""
 
 SAG = 0.045
 """How much lower a waistband is in front than at the sides of the body, in shoulder widths: it goes round the body, and
@@ -111,7 +111,8 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
         return None
     window = window_of(near)
     heights, laterals = body.heights[window], body.laterals[window]
-    halves = {side: _half_widths(body, seen, side, heights, rise) for side in SIDES}
+    offsets = _seen_offsets(body, seen)
+    halves = {side: _half_widths(body, offsets * side, side, heights, rise) for side in SIDES}
     half = np.where(laterals < 0, halves[LEFT], halves[-LEFT]) / np.float32(unit)
     aside = np.abs(laterals)
     ring = np.maximum(1.0 - (aside / half) ** 2, 0.0)
@@ -151,23 +152,32 @@ def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> floa
     return max(low, shadow * float(ease((height - HIPS_FROM[0]) / (HIPS_FROM[1] - HIPS_FROM[0]))))
 
 
+def _seen_offsets(body: BodyModel, seen: BoolMask) -> NDArray[np.float32]:
+    """Offsets from the axis of the garment's pixels just below the waist, ``(n,)`` pixels."""
+    near = np.abs(body.heights - body.waist.height) < WITHIN
+    window = window_of(near)
+    heights, laterals = body.heights[window], body.laterals[window]
+    below = heights - body.waist.line(laterals)
+    beside = seen[window] & (below > MEASURED[0]) & (below < MEASURED[1])
+    return np.asarray(laterals[beside] * np.float32(body.shoulder_width))
+
+
 def _half_widths(
-    body: BodyModel, seen: BoolMask, side: int, heights: NDArray[np.float32], rise: float
+    body: BodyModel, offsets: NDArray[np.float32], side: int, heights: NDArray[np.float32], rise: float
 ) -> NDArray[np.float32]:
-    """Half width of the garment on one side in pixels, ``(h, w)``, at heights."""
-    offset = body.laterals * np.float32(side * body.shoulder_width)
-    from_waist = body.heights - body.waist.line(body.laterals)
-    beside = seen & (from_waist > MEASURED[0]) & (from_waist < MEASURED[1]) & (offset > 0)
-    if beside.sum() <= LEAST_SEEN:
+    """Half width of the garment on one side in pixels, ``(h, w)``, at heights; ``offsets`` grow towards that side."""
+    outwards = offsets[offsets > 0]
+    if len(outwards) <= LEAST_SEEN:
         return np.asarray(body.half_width(heights, side))
     # At the hem it is as wide as what is seen below, and no step shows.
-    wide = float(np.percentile(offset[beside], 99.5))
+    wide = float(np.percentile(outwards, 99.5))
     if rise <= 0.0:
         return np.full(heights.shape, wide, np.float32)
     top = np.array([body.waist.height - rise], np.float32)
     narrow = min(float(bare_half_width(body, top, side)[0]) + OVER_BELLY * body.shoulder_width, wide)
+    # Hips are round: cloth comes in the more, the further up.
     way_up = np.clip((body.waist.height - heights) / np.float32(rise), 0.0, 1.0)
-    return np.asarray(wide + (narrow - wide) * way_up**HIP_CURVE, np.float32)
+    return np.asarray(wide + (narrow - wide) * way_up * np.sqrt(way_up), np.float32)
 
 
 def _form(below: NDArray[np.float32], across: NDArray[np.float32], rise: float) -> NDArray[np.float32]:
