@@ -194,6 +194,12 @@ def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
     return np.asarray(np.interp(heights, knots, values), dtype=np.float32)
 
 
+def bare_half_width(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """Half width of a bare torso below the armpits at heights ``(n,)``, on one side, in pixels."""
+    most = bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, side)
+    return np.asarray(np.minimum(body.half_width(heights, side) * 0.97, most), np.float32)
+
+
 def bare_torso(body: BodyModel) -> BarePart:
     """Neck, shoulders, chest and midriff down to the crotch."""
     unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
@@ -202,12 +208,11 @@ def bare_torso(body: BodyModel) -> BarePart:
     neck = NECK_RISE * unit / length
     above = [-2.3 * neck, -1.35 * neck, -neck, -max(min(float(np.mean(tip_rises)), 0.9 * neck), 0.0), 0.02, 0.08]
     heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
-    most = bare_torso_limit(heights)
     in_armpit = ease((heights - 0.05) / 0.22)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
     halves = {}
     for side in SIDES:
-        chest = np.minimum(body.half_width(heights, side) * 0.97, most * unit + _towards_hip(body, heights, side))
+        chest = bare_half_width(body, heights, side)
         tip = body.tip_offset(side)
         foot = _neck_foot(body)
         line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]

@@ -72,7 +72,8 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
-    shadow = weaker_on_neck(contact_shadow(casting(layers), GARMENT_REACH * unit, GARMENT_SHADOW), body)
+    casts = casting(layers)
+    shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body, casts)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]
     falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
     shadow = shadow + (falls - shadow) * layers.coming_forward

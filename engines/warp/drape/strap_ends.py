@@ -40,6 +40,8 @@ def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
     shown = bare | labelled_as(body.labels, SEEN_BODY)
     # Bare shoulders reach up to the cloth that lay on them, and the strap to its place.
     shown |= eroded(body.matte > 0.5, 2 * thick) & dilated(shown, max(2, round(MOST_RAISED * body.shoulder_width)))
+    # Beyond the outline of the person no skin is drawn, wherever a shoulder is expected.
+    shown &= body.matte > 0.5
     inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)
     kept = np.asarray(cv2.GaussianBlur(inside.astype(np.float32), (0, 0), 0.8), np.float32)
     return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept)

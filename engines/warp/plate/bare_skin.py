@@ -35,10 +35,12 @@ from engines.warp.plate.skin_light import (
     SkinLight,
     arm_form,
     hem_shade,
+    in_light,
     limb_lights,
     limb_shade,
     shade_of_arms,
     shade_of_shoes,
+    torso_light,
     torso_shade,
 )
 from engines.warp.plate.skin_texture import skin_texture
@@ -80,11 +82,13 @@ class BareSkin:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1: where a bare body would be seen.
         legs: Both whole legs by picture side.
+        torso: ``(height, width)``, the torso without the arms before it.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
     legs: dict[int, BarePart]
+    torso: NDArray[np.bool_]
 
 
 def bare_skin(
@@ -138,7 +142,8 @@ def bare_skin(
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
     soft = antialiased(cover)
     with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
-    return BareSkin(colour, soft, bare[Label.LEGS])
+    before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
+    return BareSkin(colour, soft, bare[Label.LEGS], middle.on & ~before)
 
 
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -196,7 +201,7 @@ def _coloured(
     """
     unit = body.shoulder_width
     arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
-    relief = chest_relief(body) * belly_relief(body)
+    relief = in_light(chest_relief(body) * belly_relief(body), torso_light([light for _, light in whole]))
     shade = _shade(body, torso, whole) * relief * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
     upper = not any(part.bend > 0.0 for part, _ in whole)
     # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.

@@ -147,9 +147,11 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     if off.ankles.any():
         fill = blended(fill, photo, inside_shoes(off.ankles, skin_cover, person_map.labels, unit))
     fill = blended(fill, skin.colour, skin_cover)
+    if category is Category.UPPER_BODY:
+        below = np.maximum(other_cover, (person_map.labels == Label.LOWER).astype(np.float32))
+        fill *= on_channels(1.0 - on_skin(below, unit) * skin_cover * skin.torso)
     if other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
-        fill *= on_channels(1.0 - on_skin(other_cover, unit) * skin_cover)
         fill = blended(fill, other.colour, other_cover)
         skin_cover = skin_cover * (1.0 - other_cover)
     uncovered = skin_cover + other_cover

@@ -16,18 +16,9 @@ from engines.base import Category, Label, PersonMap
 from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import eroded, window_of
-from engines.warp.body.bare_parts import bare_torso_limit
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-
-NATURAL_TROUSER_TOP = 0.72
-"""Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
-
-HIDDEN_RISE = 0.10
-"""How far trousers reach up under a top at most, in torso lengths."""
-
-HIDING_WAIST = (0.84, 0.97)
-"""Height of the line between top and trousers from which the top may hide a waistband, and from which it does."""
+from engines.warp.plate.waistband import upper_end
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
@@ -43,31 +34,18 @@ THREAD, MOST_THREAD = 0.015, 0.07
 """Size of the weave that is carried on, in shoulder widths, and its largest difference from the colour of the cloth:
 buttons and pockets are not drawn twice."""
 
-BAND, SEAM_SHADE, SEAM_WIDTH = 0.07, 0.16, 0.008
-"""Height of a waistband, depth of the seam below it and half the width of that, in shoulder widths."""
-
 MEASURED = (0.005, 0.04)
 """Heights below the line between which the seen trousers tell the width of their hidden part."""
-
-SAG, FRONT = 0.014, 0.45
-"""How much lower a waistband is in front than at the sides of the body, in torso lengths, since the camera looks down
-at it, and half the width of that curve, in shoulder widths."""
 
 AT_HEM = 0.016
 """Width of the strip of the seen garment that goes over into its continuation, in torso lengths: it is mixed with the
 old hem."""
 
-WAISTBAND_EASE = 1.04
-"""Width of a waistband over that of the bare waist."""
-
-EDGE_SHADE = 0.22
-"""Depth of the dark line along the upper edge of a waistband."""
-
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
 
-LEAST_SNUG = 0.95
-"""Least width of a hidden waistband over that of the trousers seen below it: they slant no more towards the waist."""
+COVERED = 0.99
+"""Cover of the new garment from which nothing behind it is seen."""
 
 
 @dataclass(frozen=True)
@@ -106,30 +84,22 @@ def continued_garment(
     if stays.sum() < 0.01 * body.shoulder_width * body.torso_length:
         return None
     line = body.waist.line(body.laterals)
-    if category is Category.UPPER_BODY:
-        low, high = HIDING_WAIST
-        rise = HIDDEN_RISE * float(ease((body.waist.height - low) / (high - low)))
-        sag = np.float32(SAG) * (1.0 - np.minimum(np.abs(body.laterals) / FRONT, 1.0) ** 2)
-        top = max(NATURAL_TROUSER_TOP, body.waist.height - rise) + sag
-        gap = (body.heights > top) & (body.heights < 1.15)
-    else:
-        rise, top = 0.0, np.full(body.shape, -np.inf, np.float32)
+    below = category is Category.UPPER_BODY
+    seen = np.asarray(person_map.labels == label)
+    end = upper_end(photo, body, seen) if below else None
+    cover = np.zeros(body.shape, np.float32)
+    if end is not None:
+        cover[end.window] = end.cover * (clothed[end.window] < COVERED)
+    elif not below:
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
-    gap = gap & _within(body, np.asarray(person_map.labels == label)) & (clothed < 0.99)
-    if not gap.any():
+        gap &= _within(body, seen) & (clothed < COVERED)
+        cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
+    if not cover.any():
         return None
-    colour = _woven_on(photo, np.asarray(stays), body, line, below=category is Category.UPPER_BODY)
-    if category is Category.UPPER_BODY:
-        below = (body.heights - top) * np.float32(body.torso_length / body.shoulder_width)
-        rim = EDGE_SHADE * np.exp(-np.maximum(below, 0.0) / 0.012)
-        seam = (
-            SEAM_SHADE
-            * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
-            * (BAND * body.shoulder_width < rise * body.torso_length)
-        )
-        colour = np.asarray(colour * on_channels(1.0 - rim - seam), np.float32)
-    cover = cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0)
-    return Continuation(np.asarray(colour, np.float32), np.asarray(cover, np.float32))
+    colour = _woven_on(photo, np.asarray(stays), body, line, below=below)
+    if end is not None:
+        colour[end.window] = end.formed(colour[end.window])
+    return Continuation(colour, cover)
 
 
 def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:
@@ -181,10 +151,6 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if on_side.sum() > 50:
             # At the hem it is as wide as what is seen below, and no step shows.
             limit = np.full(body.shape, float(np.percentile(offset[on_side] * side, 99.5)), np.float32)
-        # Under a loose top the waistband comes in to the waist.
-        snug = np.minimum(limit, WAISTBAND_EASE * bare_torso_limit(body.heights) * body.shoulder_width)
-        snug = np.maximum(snug, LEAST_SNUG * limit)
-        limit = limit + (snug - limit) * ease(-from_waist / HIDDEN_RISE)
         inside |= (offset * side >= 0) & (offset * side < limit)
     return inside
 

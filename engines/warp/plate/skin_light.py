@@ -22,15 +22,15 @@ USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
 
 CONTRASTS = (0.45, 1.1)
-"""Between which shares the form of an arm stands out, by how dark its edges are over the usual."""
+"""Between which shares the form of arms and torso stands out, by how dark its edges are over the usual."""
 
 HIGHLIGHT = 0.6
-"""Share of an arm's highlights that usual skin shows."""
+"""Share of the highlights of arms and torso that usual skin shows."""
 
 DARKEST = 0.36
 """Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
 
-TORSO_DEPTH = 0.24
+TORSO_DEPTH = 0.30
 """The same at the sides of the torso below the armpits."""
 
 ROUNDNESS = 2.0
@@ -101,7 +101,7 @@ def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.floa
     """
     edge = np.abs(part.across[part.on]).clip(0.0, 1.0)
     below_armpit = ease((heights[part.on] - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
-    return np.asarray(1.0 - TORSO_DEPTH * edge**3 * below_armpit, dtype=np.float32)
+    return np.asarray(1.0 - TORSO_DEPTH * edge**2.5 * below_armpit, dtype=np.float32)
 
 
 def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
@@ -122,10 +122,22 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
 
 def arm_form(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     """Brightness factors of about 1 for the muscles of an arm in its light, in the order of ``part.on``."""
-    # In soft light they hardly stand out, and light skin has no room for highlights.
-    relief = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * (arm_relief(part) - 1.0)
+    return in_light(arm_relief(part), light)
+
+
+def in_light(relief: NDArray[np.float32], light: SkinLight) -> NDArray[np.float32]:
+    """Brightness factors of about 1 of a form, given as such factors in usual light, in the light of a photo."""
+    # In soft light it hardly stands out, and light skin has no room for highlights.
+    formed = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * (relief - 1.0)
     lit = min(HIGHLIGHT * light.gloss, 1.0)
-    return np.asarray(1.0 + np.where(relief > 0.0, lit * relief, relief), np.float32)
+    return np.asarray(1.0 + np.where(formed > 0.0, lit * formed, formed), np.float32)
+
+
+def torso_light(limbs: list[SkinLight]) -> SkinLight:
+    """The light on a hidden torso: that of the limbs, without a side."""
+    if not limbs:
+        return SkinLight(0.0, USUAL_DEPTH)
+    return SkinLight(0.0, float(np.mean([limb.depth for limb in limbs])), limbs[0].gloss)
 
 
 def hem_shade(part: BarePart, shoulder_width: float) -> NDArray[np.float32]:

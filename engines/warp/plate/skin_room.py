@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.base import Label
 from engines.garment.regions import disk, window_of
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 from engines.warp.pieces import Drape
@@ -61,7 +62,9 @@ def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]
         beside &= body.heights[window] < body.crotch_height
         room[window] = np.where(beside, smooth, room[window])
     collar = (body.heights < 0.0) & (body.heights > -NECK_RISE * 1.5 * body.shoulder_width / body.torso_length)
-    _without_dents(room, worn, collar & (np.abs(body.laterals) < SHOULDER_FROM), NECK_DENT * unit)
+    # Between hair and a shoulder there is the wall.
+    without_hair = np.where(body.labels == Label.HAIR, np.float32(0.0), worn)
+    _without_dents(room, without_hair, collar & (np.abs(body.laterals) < SHOULDER_FROM), NECK_DENT * unit)
     waist = (body.heights > WAIST[0]) & (body.heights < WAIST[1]) & (np.abs(body.laterals) < WAIST_ASIDE)
     _without_dents(room, worn, waist, WAIST_DENT * unit)
     return room

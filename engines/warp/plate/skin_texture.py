@@ -12,19 +12,19 @@ from engines.garment.regions import BoolMask, window_of
 BANDS = 4
 """Octaves of detail that are looked at: of 1, 2, 4 and 8 pixels."""
 
-MOST = (0.012, 0.010, 0.004, 0.0025)
+MOST = (0.012, 0.007, 0.002, 0.0012)
 """Largest standard deviation in each, over the brightness of the skin: hairs, jewellery and folds are no texture."""
 
 LEAST_SEEN = 400
 """Pixels of seen skin from which its texture is known."""
 
-USUAL = (0.004, 0.004, 0.003, 0.002)
+USUAL = (0.004, 0.004, 0.002, 0.001)
 """Deviations where too little is seen."""
 
-BLOTCHES = (0.002, 0.002)
+BLOTCHES = (0.001, 0.001)
 """Deviations in the two octaves after these, which differ little between people."""
 
-CARRIED = (0.7, 0.6, 0.25, 0.10)
+CARRIED = (0.7, 0.45, 0.15, 0.06)
 """Share of what is measured that is texture; the larger it is, the more of it is the form of the body."""
 
 

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from engines.base import PersonMap
+from engines.warp.body.model import measure_body
 from engines.warp.composite.shading import BRIGHTEST, BRIGHTEST_BLACK, DARKEST, bounded, exposure, folds_of_old_cloth
-from engines.warp.composite.shadows import contact_shadow, shaded, shadow_of_cuffs
+from engines.warp.composite.shadows import contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 120.0
@@ -177,3 +178,23 @@ def test_the_shadow_on_an_arm_before_the_torso_has_no_step_where_the_torso_begin
     assert np.abs(np.diff(whole[56, 30:62])).max() > 0.05
     assert np.abs(np.diff(alone[56, 30:62])).max() < 0.02
     assert alone[53, 45] < 0.9
+
+
+def test_beside_a_strap_on_the_shoulder_the_whole_shadow_falls() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    falls = np.full(body.shape, 0.6, np.float32)
+    strap = (np.abs(body.laterals - 0.3) < 0.02) & (body.heights < 0.3) & (body.heights > -0.1)
+    x, y = body.point(-0.03, 0.34 * body.shoulder_width).round().astype(int)
+    beside, plain = (
+        weaker_on_neck(falls, body, cover.astype(np.float32))[y, x] for cover in (strap, np.zeros_like(strap))
+    )
+    assert beside == pytest.approx(0.6, abs=0.03)
+    assert plain > 0.8
+
+
+def test_a_broad_garment_has_no_straps() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    falls = np.full(body.shape, 0.6, np.float32)
+    top = (np.abs(body.laterals) < 0.5) & (body.heights > -0.05)
+    cover = top.astype(np.float32)
+    np.testing.assert_array_equal(weaker_on_neck(falls, body, cover), weaker_on_neck(falls, body, 0.0 * cover))

@@ -12,18 +12,21 @@ from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
 
-def strapped(aside: float = 0.36, *, padded: int = 0) -> tuple[BodyModel, int, np.ndarray]:
+def strapped(aside: float = 0.36, *, padded: int = 0, lowered: float = 0.0) -> tuple[BodyModel, int, np.ndarray]:
     """A body, the column of a strap that runs over the whole height of the picture, and the strap's cover.
 
     Args:
         aside: Where the strap lies, in shoulder widths beside the axis.
         padded: By how many pixels the top that is worn now stands higher than usual.
+        lowered: How far below its shoulder joints the person's outline begins, in torso lengths.
     """
     person = draw_mannequin(960, 760, sleeves="none").person_map
     body = measure_body(person)
     if padded:
         higher = dilated(person.labels == Label.UPPER, padded) & (person.labels == Label.BACKGROUND)
         body = replace(body, matte=np.maximum(body.matte, higher), labels=np.where(higher, Label.UPPER, body.labels))
+    if lowered:
+        body = replace(body, matte=np.where(body.heights < lowered, np.float32(0.0), body.matte))
     column = round(float(body.point(0.0, RIGHT * aside * body.shoulder_width)[0]))
     strap = np.zeros(body.shape, np.float32)
     strap[:, column - 4 : column + 5] = 1.0
@@ -48,3 +51,9 @@ def test_strap_reaches_a_shoulder_that_is_higher_than_usual() -> None:
     silhouette = int(np.argmax(body.matte[:, column] > 0.5))
     assert cover[silhouette + round(0.025 * body.shoulder_width) :].min() > 0.95
     assert cover[: silhouette - round(0.02 * body.shoulder_width)].max() < 0.05
+
+
+def test_strap_ends_at_the_outline_where_the_shoulder_is_lower_than_expected() -> None:
+    body, column, cover = strapped(lowered=0.05)
+    silhouette = int(np.argmax(body.matte[:, column] > 0.5))
+    assert cover[: silhouette - round(0.04 * body.shoulder_width)].max() < 0.05

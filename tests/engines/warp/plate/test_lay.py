@@ -329,3 +329,16 @@ def test_no_rim_of_an_old_cuff_stays_on_a_wrist_before_new_cloth() -> None:
     assert rim.sum() > 10
     red, green, _ = plate[rim].T
     assert np.percentile(green / red, 25) > 0.7
+
+
+def test_trousers_throw_a_shadow_on_the_belly_above_them() -> None:
+    mannequin = draw_mannequin(1024, 768)
+    plate = plate_of(mannequin, drape_over(mannequin.person_map.labels.shape), Category.UPPER_BODY)
+    body = measure_body(mannequin.person_map, mannequin.photo.astype(np.float32) / 255.0)
+    unit = body.shoulder_width
+    column = round(float(body.point(0.8, 0.12 * unit)[0]))
+    skin = plate[:, column, 0] > plate[:, column, 2] + 0.1
+    chest = round(float(body.point(0.5)[1]))
+    edge = chest + int(np.argmin(skin[chest:]))
+    at, above = edge - 3, edge - round(0.07 * unit)
+    assert plate[at, column].mean() < 0.92 * plate[above, column].mean()

@@ -113,21 +113,6 @@ def test_a_top_goes_on_above_the_new_trousers_alone() -> None:
     assert hem.sum() > 50
 
 
-def test_a_hidden_waistband_hardly_slants_towards_the_waist() -> None:
-    mannequin = draw_mannequin()
-    body = measure_body(mannequin.person_map)
-    labels = mannequin.person_map.labels
-    hips = (body.heights > body.waist.height) & (body.heights < 1.1) & (np.abs(body.laterals) < 0.6)
-    labels[hips & (labels == Label.BACKGROUND)] = Label.LOWER
-    body = measure_body(mannequin.person_map)
-    photo = mannequin.photo.astype(np.float32) / 255.0
-    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
-    assert other is not None
-    widths = (other.cover > 0.5).sum(axis=1)
-    rows = np.flatnonzero(widths)
-    assert widths[rows[0] + 3] > 0.95 * widths.max()
-
-
 def test_the_shadow_of_a_waistband_is_deepest_at_it_and_ends_near_it() -> None:
     cover = np.zeros((200, 100), np.float32)
     cover[100:] = 1.0

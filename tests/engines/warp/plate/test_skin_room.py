@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from engines.base import Label
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.skin_room import above_shoulders, skin_room
@@ -32,3 +33,18 @@ def test_a_wide_neckline_of_somebody_who_leans_leaves_the_shoulder_bare() -> Non
     assert above[beside_neck].max() == 0.0
     over_shoulder = (body.laterals > 0.3) & (body.laterals < 0.5) & (clothed == 0) & (line - body.heights < 0.05)
     assert above[over_shoulder].min() > 0.4
+
+
+def test_the_wall_between_hair_and_a_shoulder_stays() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    unit = body.shoulder_width
+    along = body.heights * body.torso_length / unit
+    beside = np.abs(body.laterals - 0.30) < 0.08
+    shoulder, above = beside & (along > -0.10), beside & (along < -0.14)
+    gap = beside & ~shoulder & ~above
+    worn = (shoulder | above).astype(np.float32)
+    body.labels[beside] = Label.UPPER
+    middle = gap & (np.abs(body.laterals - 0.30) < 0.03)
+    assert skin_room(worn, body)[middle].min() > 0.9
+    body.labels[above] = Label.HAIR
+    assert not skin_room(worn, body)[middle].any()

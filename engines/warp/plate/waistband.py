@@ -1,0 +1,197 @@
+"""The upper end of trousers or a skirt under a top that became shorter: where it lies, and its waistband's form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.garment.regions import BoolMask, window_of
+from engines.warp.body.bare_parts import bare_half_width
+from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.body.silhouette import ease
+
+NATURAL_TOP = 0.72
+"""Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""
+
+HIDDEN_TOP, LEAST_RISE = 0.90, 0.08
+"""Height of a waistband that a top hides, and how far trousers reach up under its hem at least, in torso lengths."""
+
+HIDING_WAIST = (0.84, 0.97)
+"""Height of the line between top and trousers from which the top may hide a waistband, and from which it does."""
+
+HIPS_FROM = (0.78, 0.84)
+"""Heights of that line from which the shadow of a hem may tell that there is a waistband above, and from which it
+does, in torso lengths."""
+
+SHADED_UNTIL, SHADOW_STEPS, FRONT = 0.13, 11, 0.30
+"""How far below a hem its shadow is looked for, in how many steps, and how far to either side of the axis; lengths in
+shoulder widths."""
+
+HEM_SHADOW, SOFT = (0.25, 0.40), 0.45
+"""Share of the light that is lost right below a hem from which it hangs over what is below, and from which it
+certainly does; and the largest share of the whole change that lies between two steps of a shadow."""
+
+LOWEST = 1.15
+"""Height down to which trousers are continued, in torso lengths."""
+
+MEASURED, LEAST_SEEN = (0.005, 0.04), 50
+"""Heights below the line between which the seen trousers tell the width of their hidden part, and pixels that are
+enough for it on one side."""
+
+WITHIN = 0.17
+"""How far above or below the waist's height its line and what is measured beside it lie at most, in torso lengths."""
+
+OVER_BELLY = 0.012
+"""How far a waistband stands off the belly at either side, in shoulder widths."""
+
+SAG = 0.045
+"""How much lower a waistband is in front than at the sides of the body, in shoulder widths: it goes round the body, and
+the camera looks down at it."""
+
+CORNER = 0.025
+"""How far its upper edge comes down again where it goes round the body, in shoulder widths."""
+
+BAND = 0.075
+"""Height of a waistband, in shoulder widths."""
+
+EDGE_LIGHT, EDGE_WIDTH = 0.12, 0.010
+"""How much lighter the rounded upper edge of a waistband is, and half its width in shoulder widths."""
+
+SEAM_SHADE, SEAM_LIGHT, SEAM_WIDTH = 0.20, 0.10, 0.008
+"""How dark the seam below a waistband is, how light the cloth that begins below it, and half the width of both, in
+shoulder widths."""
+
+SIDE_SHADE = 0.25
+"""How much darker a hidden waistband is where it goes round the body."""
+
+GLEAM = 0.04
+"""Brightness from which cloth has all of its form; black cloth shows that of this brightness."""
+
+
+@dataclass(frozen=True)
+class UpperEnd:
+    """What is continued of the garment below, within a window of the picture.
+
+    Attributes:
+        window: Rows and columns.
+        cover: ``(h, w)`` float32, 0 to 1.
+        form: ``(h, w)`` float32, what its form adds, as a share of its brightness; 0 on plain cloth.
+    """
+
+    window: tuple[slice, slice]
+    cover: NDArray[np.float32]
+    form: NDArray[np.float32]
+
+    def formed(self, colour: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Cloth with this form; ``colour`` is ``(h, w, 3)`` sRGB, 0 to 1, of the window."""
+        return np.asarray(colour + self.form[..., None] * np.maximum(colour, np.float32(GLEAM)), np.float32)
+
+
+def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> UpperEnd | None:
+    """Find out how far up the garment below the waist goes on, and how wide it is there.
+
+    What a top ended at is seen up to its edge and goes on no further. What hid under a hem that hung over it comes
+    in from its width there to that of the belly.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        body: The body in the photo.
+        seen: ``(height, width)``, the garment as far as it is seen.
+
+    Returns:
+        None where it would lie outside the picture.
+    """
+    unit, length, waist = body.shoulder_width, body.torso_length, body.waist
+    hidden = _hidden(photo, body, seen)
+    rise = hidden * max(waist.height - HIDDEN_TOP, LEAST_RISE)
+    near = (body.heights > max(NATURAL_TOP, waist.height - rise) - 0.15) & (body.heights < LOWEST)
+    if not near.any():
+        return None
+    window = window_of(near)
+    heights, laterals = body.heights[window], body.laterals[window]
+    offsets = _seen_offsets(body, seen)
+    halves = {side: _half_widths(body, offsets * side, side, heights, rise) for side in SIDES}
+    half = np.where(laterals < 0, halves[LEFT], halves[-LEFT]) / np.float32(unit)
+    aside = np.abs(laterals)
+    ring = np.maximum(1.0 - (aside / half) ** 2, 0.0)
+    # A seen edge is followed; that of a hem says nothing about the waistband below it.
+    line = waist.line(laterals)
+    bow = SAG * (ring - 0.5) + CORNER * np.minimum(aside / half, 1.0) ** 16
+    level = waist.height - rise + bow * np.float32(unit / length)
+    top = np.maximum(line + (level - line) * np.float32(hidden), NATURAL_TOP)
+    below = (heights - top) * np.float32(length / unit)
+    cover = np.clip((half - aside) * unit + 0.5, 0.0, 1.0) * np.clip(below * unit + 0.5, 0.0, 1.0)
+    cover *= near[window]
+    form = _form(below, np.minimum(aside / half, 1.0), rise * length / unit) * np.float32(hidden)
+    return UpperEnd(window, np.asarray(cover, np.float32), np.asarray(form, np.float32))
+
+
+def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> float:
+    """1 where the old top hangs over the waistband to 0 where it ends at it.
+
+    A top that ends low does; one that ends at the height of the hips does where its hem throws a soft shadow: a
+    waistband or a belt that is seen has edges of its own.
+    """
+    height = body.waist.height
+    low = float(ease((height - HIDING_WAIST[0]) / (HIDING_WAIST[1] - HIDING_WAIST[0])))
+    if low >= 1.0 or height < HIPS_FROM[0]:
+        return low
+    below = (body.heights - body.waist.line(body.laterals)) * np.float32(body.torso_length / body.shoulder_width)
+    area = seen & (np.abs(body.laterals) < FRONT) & (below > 0.0) & (below < SHADED_UNTIL)
+    steps = (below[area] * (SHADOW_STEPS / SHADED_UNTIL)).astype(np.int64)
+    light = photo[area].mean(axis=1)
+    if np.bincount(steps, minlength=SHADOW_STEPS).min(initial=LEAST_SEEN) < LEAST_SEEN / 5:
+        return low
+    # The first step is mixed with the hem.
+    course = np.array([np.median(light[steps == step]) for step in range(1, SHADOW_STEPS)])
+    lost = 1.0 - float(course[:2].mean()) / max(float(course[-3:].mean()), GLEAM)
+    softness = float(np.abs(np.diff(course)).max()) / max(float(course.max() - course.min()), 1e-3)
+    shadow = float(ease((lost - HEM_SHADOW[0]) / (HEM_SHADOW[1] - HEM_SHADOW[0]))) * (softness < SOFT)
+    return max(low, shadow * float(ease((height - HIPS_FROM[0]) / (HIPS_FROM[1] - HIPS_FROM[0]))))
+
+
+def _seen_offsets(body: BodyModel, seen: BoolMask) -> NDArray[np.float32]:
+    """Offsets from the axis of the garment's pixels just below the waist, ``(n,)`` pixels."""
+    near = np.abs(body.heights - body.waist.height) < WITHIN
+    window = window_of(near)
+    heights, laterals = body.heights[window], body.laterals[window]
+    below = heights - body.waist.line(laterals)
+    beside = seen[window] & (below > MEASURED[0]) & (below < MEASURED[1])
+    return np.asarray(laterals[beside] * np.float32(body.shoulder_width))
+
+
+def _half_widths(
+    body: BodyModel, offsets: NDArray[np.float32], side: int, heights: NDArray[np.float32], rise: float
+) -> NDArray[np.float32]:
+    """Half width of the garment on one side in pixels, ``(h, w)``, at heights; ``offsets`` grow towards that side."""
+    outwards = offsets[offsets > 0]
+    if len(outwards) <= LEAST_SEEN:
+        return np.asarray(body.half_width(heights, side))
+    # At the hem it is as wide as what is seen below, and no step shows.
+    wide = float(np.percentile(outwards, 99.5))
+    if rise <= 0.0:
+        return np.full(heights.shape, wide, np.float32)
+    top = np.array([body.waist.height - rise], np.float32)
+    narrow = min(float(bare_half_width(body, top, side)[0]) + OVER_BELLY * body.shoulder_width, wide)
+    # Hips are round: cloth comes in the more, the further up.
+    way_up = np.clip((body.waist.height - heights) / np.float32(rise), 0.0, 1.0)
+    return np.asarray(wide + (narrow - wide) * way_up * np.sqrt(way_up), np.float32)
+
+
+def _form(below: NDArray[np.float32], across: NDArray[np.float32], rise: float) -> NDArray[np.float32]:
+    """Light and shade of a waistband, all lengths in shoulder widths.
+
+    Args:
+        below: ``(h, w)`` distance from the upper edge.
+        across: ``(h, w)`` from 0 on the axis to 1 at either side.
+        rise: How far it reaches up from the old hem; what is less than a waistband shows no seam.
+    """
+    edge = EDGE_LIGHT * np.exp(-(((below - EDGE_WIDTH) / EDGE_WIDTH) ** 2))
+    seam = SEAM_LIGHT * np.exp(-(((below - BAND - 2.0 * SEAM_WIDTH) / SEAM_WIDTH) ** 2))
+    seam = seam - SEAM_SHADE * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
+    # It dies out towards the hem, below which the photo shows the cloth with its own shade.
+    fading = ease((1.15 * rise - below) / max(rise, 1e-3))
+    seam = seam * float(ease((rise / BAND - 1.0) / 0.3))
+    return np.asarray(edge + seam - SIDE_SHADE * across**4 * fading, np.float32)
