@@ -30,8 +30,8 @@ STRAIGHT, BENT = 0.1, 1.0
 SHEETS = {
     "torso": Sheet(1.20, 1.80, 0.011, 0.16, torso(), 11),
     "skirt": Sheet(1.00, 1.70, 0.010, 0.16, skirt(), 3),
-    "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=7),
-    "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=7),
+    "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=13),
+    "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=13),
     "right_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=6),
     "right_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=6),
     "left_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=3),
