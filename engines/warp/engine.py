@@ -45,8 +45,9 @@ from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
 from engines.warp.pieces import Drape
-from engines.warp.plate.lay import fill_in, old_garment, take_off
+from engines.warp.plate.lay import fill_in
 from engines.warp.plate.plate import left_as_it_is
+from engines.warp.plate.take_off import old_garment, take_off
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
