@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-CLUSTERED, SPREAD, MOST = 0.8, 0.9, 2.2
+CLUSTERED, SPREAD, MOST = 0.2, 1.1, 2.4
 """Mean, standard deviation and bound of what excess is multiplied by from place to place: folds come in clusters, and
 no two garments were ever put on alike."""
 
@@ -95,6 +95,7 @@ class Sheet(NamedTuple):
         cluster: Size of the clusters in which folds come, shoulder widths; 0 if they come everywhere alike.
         gathered: Where it is longer than the body.
         seed: Of everything that is by chance.
+        creased: Whether wearing has set its folds; cloth that hangs freely keeps long soft ones.
     """
 
     wide: float
@@ -103,6 +104,7 @@ class Sheet(NamedTuple):
     cluster: float
     gathered: Sequence[Fan | Band]
     seed: int
+    creased: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -136,12 +138,11 @@ def torso() -> tuple[Fan | Band, ...]:
     """A top from the shoulders, ``y`` 0, over the waist, 0.94, to a hem below the hips, 1.6."""
     sides = (
         # From the armpit over the chest, towards the waist from its sides, and above the hip.
-        Fan(0.47, 0.34, 100, 170, 0.38, 0.065),
-        Fan(0.52, 0.98, 150, 215, 0.36, 0.05),
-        Band(0.50, 0.95, 0.16, 0.16, 90, 0.04),
-        Band(0.42, 1.35, 0.18, 0.30, 25, 0.03),
+        Fan(0.50, 0.32, 105, 170, 0.32, 0.09),
+        Fan(0.54, 0.98, 150, 215, 0.30, 0.07),
+        Band(0.46, 1.32, 0.14, 0.22, 25, 0.04),
     )
-    middle = (Band(0.15, 1.70, 0.50, 0.30, 10, 0.02), Band(0.05, 0.55, 0.25, 0.25, 60, 0.02))
+    middle = (Band(0.10, 1.55, 0.35, 0.25, 8, 0.025),)
     return (*sides, *(_mirrored(place) for place in sides), *middle)
 
 
@@ -152,15 +153,13 @@ def sleeve(bent: float) -> tuple[Fan | Band, ...]:
         bent: 0 for a straight arm, 1 for one bent by a right angle.
     """
     return (
-        # From the armpit, and down from the shoulder.
-        Fan(0.20, 0.12, 95, 185, 0.30, 0.05),
-        Fan(-0.10, -0.10, 60, 110, 0.30, 0.02),
+        # From the armpit.
+        Fan(0.20, 0.12, 100, 180, 0.26, 0.08),
         # The crook of the elbow.
-        Fan(0.20, ELBOW, 110, 250, 0.26, 0.03 + 0.08 * bent),
-        Band(0.10, ELBOW + 0.03, 0.14, 0.10, 80, 0.01 + 0.06 * bent),
-        # Down the forearm, and above the cuff.
-        Band(0.00, 1.12, 0.20, 0.22, 58, 0.025),
-        Band(0.02, 1.40, 0.30, 0.07, 80, 0.05),
+        Fan(0.20, ELBOW, 110, 250, 0.24, 0.05 + 0.08 * bent),
+        Band(0.10, ELBOW + 0.03, 0.14, 0.08, 80, 0.05 * bent),
+        # Above the cuff.
+        Band(0.04, 1.38, 0.22, 0.08, 76, 0.06),
     )
 
 
@@ -171,15 +170,13 @@ def trouser_leg(bent: float) -> tuple[Fan | Band, ...]:
         bent: 0 for a straight leg, 1 for one bent by a right angle.
     """
     return (
-        # From the crotch, and from the hip.
-        Fan(0.28, 0.02, 100, 190, 0.40, 0.05),
-        Fan(-0.28, 0.10, 20, 75, 0.45, 0.02),
-        # At the knee.
-        Fan(0.30, KNEE, 145, 215, 0.36, 0.025 + 0.05 * bent),
-        Fan(-0.32, KNEE + 0.12, -30, 30, 0.30, 0.03),
-        # Down the shin, and where the hem rests on the shoe.
-        Band(0.00, 1.60, 0.25, 0.35, 62, 0.02),
-        Band(0.00, 2.08, 0.40, 0.10, 86, 0.05),
+        # From the crotch.
+        Fan(0.28, 0.02, 105, 185, 0.34, 0.08),
+        # At the knee, from behind on both sides.
+        Fan(0.30, KNEE, 140, 210, 0.28, 0.05 + 0.05 * bent),
+        Fan(-0.30, KNEE + 0.14, -30, 25, 0.22, 0.05),
+        # Where the hem rests on the shoe.
+        Band(0.06, 2.06, 0.25, 0.09, 78, 0.06),
     )
 
 

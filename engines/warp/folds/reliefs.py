@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.folds.buckling import buckled
+from engines.warp.folds.buckling import buckled, creased
 from engines.warp.folds.excess import Sheet, skirt, sleeve, torso, trouser_leg
 
 Share: TypeAlias = NDArray[np.float32] | float
@@ -22,22 +22,22 @@ Share: TypeAlias = NDArray[np.float32] | float
 
 FOLDER = Path(__file__).parent / "heights"
 
-SLEEVE, LEG = Sheet(0.36, 1.60, 0.0075, 0.09, (), 0), Sheet(0.56, 2.50, 0.011, 0.13, (), 0)
+SLEEVE, LEG = Sheet(0.36, 1.60, 0.0075, 0.08, (), 0), Sheet(0.56, 2.50, 0.010, 0.10, (), 0)
 
 STRAIGHT, BENT = 0.1, 1.0
 """How far arms and legs of the two reliefs of each are bent, 1 for a right angle."""
 
 SHEETS = {
-    "torso": Sheet(1.20, 1.80, 0.011, 0.16, torso(), 11),
-    "skirt": Sheet(1.00, 1.70, 0.010, 0.16, skirt(), 3),
-    "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=13),
-    "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=13),
+    "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 4),
+    "skirt": Sheet(1.00, 1.70, 0.010, 0.16, skirt(), 3, creased=False),
+    "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=4),
+    "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=4),
     "right_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=6),
     "right_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=6),
     "left_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=3),
     "left_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=3),
-    "right_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=6),
-    "right_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=6),
+    "right_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=4),
+    "right_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=4),
 }
 """Each with chance of its own: no two sleeves are put on alike. Straight and bent share theirs, so that any bend
 between them can be mixed."""
@@ -104,10 +104,12 @@ def relief(name: str) -> Relief:
 
 
 def make(name: str) -> None:
-    """Buckle one of `SHEETS` and keep its heights."""
+    """Buckle one of `SHEETS`, crease it, and keep its heights."""
     FOLDER.mkdir(exist_ok=True)
-    heights = np.rint(buckled(SHEETS[name]) / FINEST).clip(0, 65535)
-    cv2.imwrite(str(FOLDER / f"{name}.png"), heights.astype(np.uint16), [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    sheet = SHEETS[name]
+    heights = creased(buckled(sheet), sheet) if sheet.creased else buckled(sheet)
+    steps = np.rint(heights / FINEST).clip(0, 65535)
+    cv2.imwrite(str(FOLDER / f"{name}.png"), steps.astype(np.uint16), [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":
