@@ -77,8 +77,7 @@ ABOVE = 9
 """How far above the inside of the back the matte's ring is taken off, canvas pixels."""
 
 EVEN, STEEPER = 2.5, 3.0
-"""Blur that takes the stairs off the cut, canvas pixels (standard deviation), and by how much what it leaves is made
-steeper again."""
+"""Blur that takes the stairs off the cut, canvas pixels, and by how much what it leaves is made steeper again."""
 
 SMALLEST = 20
 """Narrowest neck that is looked at, canvas pixels."""

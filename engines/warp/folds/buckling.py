@@ -52,7 +52,7 @@ SET, SET_AROUND = 1.7, (0.05, 0.04)
 between them; and over what surroundings that is, shoulder widths."""
 
 UNEVEN, UNEVEN_SIZE = (0.75, 0.45, 0.1, 1.6), 0.07
-"""Mean, standard deviation and bounds of what ridges are multiplied by from place to place, and the size of such a place
+"""Mean, standard deviation and bounds of what ridges are multiplied by from place to place, and the size of a place
 in shoulder widths: a row of equal folds is a pattern, not cloth."""
 
 _Slices = tuple[slice, slice]

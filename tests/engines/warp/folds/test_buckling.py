@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines.warp.folds.buckling import buckled
+from engines.warp.folds.buckling import buckled, creased
 from engines.warp.folds.excess import Band, Fan, Sheet, excess_of, torso
 
 FLAT = Sheet(0.9, 0.9, 0.015, 0.0, (), 1)
@@ -52,7 +52,17 @@ def test_a_fan_is_longer_across_its_rays_and_only_in_its_sector() -> None:
 
 
 def test_a_top_is_gathered_alike_on_both_sides() -> None:
-    sheet = Sheet(1.2, 1.8, 0.03, 0.0, torso()[:-2], 1)
+    sheet = Sheet(1.2, 1.8, 0.03, 0.0, torso()[:-1], 1)
     xx, xy, yy = excess_of(sheet)
     for part, sign in ((xx, 1), (xy, -1), (yy, 1)):
         assert np.abs(part - sign * part[:, ::-1]).max() < 0.1 * np.abs(part).max()
+
+
+def test_creases_are_narrower_than_the_hollows_between_them_and_differ() -> None:
+    x = np.linspace(0, 0.9, 61, dtype=np.float32)
+    waves = (0.01 + 0.01 * np.cos(x * 2 * np.pi / 0.09)).astype(np.float32)[None].repeat(61, axis=0)
+    set_in = creased(waves, FLAT)
+    ridges = set_in[:, (waves > 0.0199)[0]]
+    assert ridges.std() > 0.15 * ridges.mean()
+    for row in set_in[10:50]:
+        assert (row > row.max() / 2).sum() < 0.8 * (waves[0] > 0.01).sum()

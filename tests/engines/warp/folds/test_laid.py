@@ -67,7 +67,7 @@ def test_folds_are_the_same_every_time_and_as_deep_as_those_of_worn_clothes(body
     for change, again in zip(draw(), draw(), strict=True):
         assert change.shape == body.shape
         assert np.array_equal(change, again)
-        assert -0.45 < change.min() < -0.05
+        assert -0.5 < change.min() < -0.05
         assert 0.03 < change.max() < 0.35
 
 
@@ -83,7 +83,7 @@ def test_a_bodice_has_no_folds_of_its_own_below_the_waist(body: BodyModel) -> No
     top, dress = (torso_folds(torso(body), body, ABOVE, to_waist=to_waist) for to_waist in (False, True))
     below = body.heights > BELOW_WAIST
     assert not dress[below].any()
-    assert top[below].std() > 0.01
+    assert np.abs(top[below]).max() > 0.05
     assert np.array_equal(top[body.heights < 0.4], dress[body.heights < 0.4])
 
 

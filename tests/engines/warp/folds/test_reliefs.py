@@ -42,7 +42,7 @@ def test_every_sheet_is_kept_and_folds_as_deep_as_worn_cloth(name: str) -> None:
     assert folds.form.shape == (*SHEETS[name].shape, 3)
     slope = np.hypot(folds.form[..., 0], folds.form[..., 1])
     assert 0.02 < slope.mean() < 0.3
-    assert slope.max() < 1.2
+    assert slope.max() < 1.5
     assert relief(name) is folds
 
 
