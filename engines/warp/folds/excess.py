@@ -140,10 +140,9 @@ def torso() -> tuple[Fan | Band, ...]:
         # From the armpit over the chest, towards the waist from its sides, and above the hip.
         Fan(0.50, 0.32, 105, 170, 0.32, 0.09),
         Fan(0.54, 0.98, 150, 215, 0.30, 0.07),
-        Band(0.46, 1.32, 0.14, 0.22, 25, 0.04),
+        Band(0.46, 1.28, 0.12, 0.18, 25, 0.03),
     )
-    middle = (Band(0.10, 1.55, 0.35, 0.25, 8, 0.025),)
-    return (*sides, *(_mirrored(place) for place in sides), *middle)
+    return (*sides, *(_mirrored(place) for place in sides))
 
 
 def sleeve(bent: float) -> tuple[Fan | Band, ...]:
@@ -182,12 +181,7 @@ def trouser_leg(bent: float) -> tuple[Fan | Band, ...]:
 
 def skirt() -> tuple[Fan | Band, ...]:
     """A skirt from the waist, ``y`` 0, to its hem; ``x`` from edge to edge."""
-    return (
-        Band(0.00, 0.90, 0.90, 0.75, 0, 0.035),
-        Fan(-0.20, -0.10, 60, 115, 0.90, 0.02),
-        Fan(0.25, -0.10, 70, 120, 0.80, 0.02),
-        Band(0.00, 1.50, 0.70, 0.50, 5, 0.03),
-    )
+    return (Band(0.00, 1.00, 0.90, 1.00, 0, 0.035),)
 
 
 ELBOW, WRIST = 0.75, 1.47

@@ -19,6 +19,9 @@ from engines.warp.pieces import Piece
 TORSO_LENGTH = 1.4
 """Length of the torso that the relief of a top is made for, shoulder widths."""
 
+HANGING_LENGTH = 1.05
+"""The same for cloth that hangs from the waist, whose folds are longer; no skirt reaches the end of its sheet."""
+
 WAIST, BELOW_WAIST = 0.50, 0.75
 """Heights between which the folds of a bodice end where a skirt is sewn to it, torso lengths."""
 
@@ -81,7 +84,7 @@ def skirt_folds(piece: Piece, body: BodyModel, light: tuple[float, float], waist
     change = np.zeros(body.shape, dtype=np.float32)
     window = window_of((piece.alpha > 0) & (body.heights > waist))
     if piece.alpha[window].size:
-        y = (body.heights[window] - np.float32(waist)) * np.float32(TORSO_LENGTH)
+        y = (body.heights[window] - np.float32(waist)) * np.float32(HANGING_LENGTH)
         x = np.asarray(np.clip(piece.across[window], -1, 1) / 2, dtype=np.float32)
         change[window] = relief("skirt").light(x, y, _from_aside(light))
     return change

@@ -28,16 +28,16 @@ STRAIGHT, BENT = 0.1, 1.0
 """How far arms and legs of the two reliefs of each are bent, 1 for a right angle."""
 
 SHEETS = {
-    "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 4),
-    "skirt": Sheet(1.00, 1.70, 0.010, 0.16, skirt(), 3, creased=False),
+    "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 5),
+    "skirt": Sheet(1.00, 1.70, 0.010, 0.50, skirt(), 4, creased=False),
     "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=4),
     "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=4),
     "right_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=6),
     "right_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=6),
     "left_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=3),
     "left_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=3),
-    "right_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=4),
-    "right_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=4),
+    "right_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=9),
+    "right_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=9),
 }
 """Each with chance of its own: no two sleeves are put on alike. Straight and bent share theirs, so that any bend
 between them can be mixed."""
@@ -49,7 +49,7 @@ HOLLOW = 0.05
 """Standard deviation of the surroundings that a place is compared with to tell whether it lies in a valley, shoulder
 widths."""
 
-LIT, SHADED = 0.85, 1.8
+LIT, SHADED = 0.8, 1.7
 """How much of the light that falls on slopes is seen, and share of the light that a valley loses for each hundredth of
 a shoulder width of its depth, times a hundred: real light comes from everywhere, and fills both."""
 

@@ -13,7 +13,7 @@ from engines.warp.pieces import Piece
 LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
 """Brightness of cloth at which the next two are given."""
 
-FLANKS_SHOWN = (2.8, 2.3, 1.7, 1.1, 0.45, 0.2)
+FLANKS_SHOWN = (2.0, 1.7, 1.3, 0.9, 0.4, 0.2)
 """How bright lit flanks are in such cloth over how the relief has them: black cloth shows its folds as highlights,
 white cloth as shade."""
 

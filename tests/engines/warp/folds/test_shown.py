@@ -17,7 +17,7 @@ def test_black_cloth_shows_folds_as_highlights_and_white_cloth_as_shade() -> Non
     black, white = (shown_on(cloth(lightness), valley, None, 100.0) for lightness in (0.05, 1.0))
     assert black == pytest.approx(1 - 0.05 * DEEPER_IN_WEAVE[0])
     assert white == pytest.approx(1 - 0.05 * DEEPER_IN_WEAVE[0] * VALLEYS_SHOWN[-1])
-    assert shown_on(cloth(0.05), flank, None, 100.0).mean() > 1.1
+    assert shown_on(cloth(0.05), flank, None, 100.0).mean() > 1.08
     assert shown_on(cloth(0.95), flank, None, 100.0).mean() < 1.03
 
 
@@ -26,7 +26,7 @@ def test_a_white_print_in_black_cloth_does_not_shine() -> None:
     piece.colour[16:24, 16:24] = 0.9
     factor = shown_on(piece, np.full((40, 40), 0.05, np.float32), None, 100.0)
     assert factor[20, 20] < 1.05
-    assert factor[2, 2] > 1.1
+    assert factor[2, 2] > 1.08
 
 
 def test_folds_are_shown_deeper_in_coarse_weave_than_in_smooth_cloth() -> None:
