@@ -21,19 +21,19 @@ from engines.warp.blending import blended
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
-from engines.warp.plate.bare_skin import BareSkin, bare_skin
-from engines.warp.plate.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.plate.hem_rim import above_cloth, own_rim
-from engines.warp.plate.neck_slope import below_slope
 from engines.warp.plate.other_garment import Continuation, at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
 from engines.warp.plate.shoe_parts import inside_shoes
-from engines.warp.plate.skin_room import above_shoulders, skin_room
-from engines.warp.plate.smooth_edge import antialiased
 from engines.warp.plate.take_off import TakenOff, overreach, pinholes, take_off
 from engines.warp.plate.wall_joint import met_at_rim
+from engines.warp.skin.bare_skin import BareSkin, bare_skin
+from engines.warp.skin.faded_skin import at_cuffs, faded_into_seen
+from engines.warp.skin.neck_slope import below_slope
+from engines.warp.skin.room import above_shoulders, skin_room
+from engines.warp.skin.smooth_edge import antialiased
 
 EDGE_BLUR = 1.2
 """Width of the soft border of the fill, pixels."""

@@ -5,7 +5,7 @@ import numpy as np
 from engines.base import Label
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
-from engines.warp.plate.skin_room import above_shoulders, skin_room
+from engines.warp.skin.room import above_shoulders, skin_room
 from tests.engines.mannequin import draw_mannequin
 
 

@@ -10,7 +10,7 @@ from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, w
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import CLOTH_THICKNESS
 from engines.warp.body.model import NECK_RISE, BodyModel
-from engines.warp.plate.skin_tone import SKIN_LABELS
+from engines.warp.skin.tone import SKIN_LABELS
 
 NOTCH = 0.14
 """Radius of the rounding between neck and shoulder, in shoulder widths."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engines.base import Label
-from engines.warp.plate.skin_joint import led_to_seen
+from engines.warp.skin.joint import led_to_seen
 
 UNIT = 160.0
 

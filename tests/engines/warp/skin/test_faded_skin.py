@@ -3,7 +3,7 @@
 import numpy as np
 
 from engines.base import Label
-from engines.warp.plate.faded_skin import AT_OLD, EDGE, faded_into_seen
+from engines.warp.skin.faded_skin import AT_OLD, EDGE, faded_into_seen
 
 UNIT = 200.0
 

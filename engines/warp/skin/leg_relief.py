@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.leg_surface import COLUMNS, END, ROWS, leg_surface
+from engines.warp.skin.leg_surface import COLUMNS, END, ROWS, leg_surface
 
 FROM_ABOVE, FROM_SIDE, MOST_FROM_SIDE = 0.75, 4.5, 0.95
 """How much more light comes from above than from the front, how much more comes from one side for each share by which

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engines.warp.body.bare_parts import BarePart
-from engines.warp.plate.smooth_edge import antialiased, with_straight_legs
+from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
 
 UNIT = 200.0
 

@@ -10,7 +10,7 @@ from engines.base import Label
 from engines.garment.regions import disk, window_of
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 from engines.warp.pieces import Drape
-from engines.warp.plate.smooth_edge import antialiased
+from engines.warp.skin.smooth_edge import antialiased
 
 SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""

@@ -15,8 +15,8 @@ from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.arm_relief import arm_relief
-from engines.warp.plate.leg_relief import leg_relief
+from engines.warp.skin.arm_relief import arm_relief
+from engines.warp.skin.leg_relief import leg_relief
 
 USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""

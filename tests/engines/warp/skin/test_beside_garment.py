@@ -3,8 +3,8 @@
 import numpy as np
 
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.plate.bare_skin import bare_skin
-from engines.warp.plate.beside_garment import BELOW_ARMPIT, beside_garment
+from engines.warp.skin.bare_skin import bare_skin
+from engines.warp.skin.beside_garment import BELOW_ARMPIT, beside_garment
 from tests.engines.mannequin import draw_mannequin
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from engines.warp.body.bare_parts import BarePart, bare_leg
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
-from engines.warp.plate.leg_blotches import LEAST_SEEN, MOST, USUAL, blotches_of, leg_blotches
+from engines.warp.skin.leg_blotches import LEAST_SEEN, MOST, USUAL, blotches_of, leg_blotches
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 200.0

@@ -5,8 +5,8 @@ import pytest
 
 from engines.warp.body.bare_parts import BarePart, bare_arm
 from engines.warp.body.model import LEFT, RIGHT, SIDES, measure_body
-from engines.warp.plate.arm_relief import arm_relief
-from engines.warp.plate.skin_light import USUAL_DEPTH, SkinLight, arm_form
+from engines.warp.skin.arm_relief import arm_relief
+from engines.warp.skin.light import USUAL_DEPTH, SkinLight, arm_form
 from tests.engines.mannequin import draw_mannequin
 
 

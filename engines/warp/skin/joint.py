@@ -11,7 +11,7 @@ from engines.base import Label
 from engines.filling import carried_out, reduced
 from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
-from engines.warp.plate.skin_tone import REDUCED
+from engines.warp.skin.tone import REDUCED
 
 JOINT_REACH = (0.22, 0.70, 0.50)
 """Distance over which invented skin of torso, arms and legs is led to the colour of the seen skin beside it, in

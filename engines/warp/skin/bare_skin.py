@@ -24,13 +24,11 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.beside_garment import beside_garment
-from engines.warp.plate.leg_blotches import leg_blotches
-from engines.warp.plate.limb_profile import along_limb
-from engines.warp.plate.shoulder_outline import curved, one_shoulder_line
-from engines.warp.plate.skin_crease import across_creases
-from engines.warp.plate.skin_joint import led_to_seen
-from engines.warp.plate.skin_light import (
+from engines.warp.skin.beside_garment import beside_garment
+from engines.warp.skin.crease import across_creases
+from engines.warp.skin.joint import led_to_seen
+from engines.warp.skin.leg_blotches import leg_blotches
+from engines.warp.skin.light import (
     ARMPIT,
     SkinLight,
     arm_form,
@@ -43,10 +41,12 @@ from engines.warp.plate.skin_light import (
     torso_light,
     torso_shade,
 )
-from engines.warp.plate.skin_texture import skin_texture
-from engines.warp.plate.skin_tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
-from engines.warp.plate.smooth_edge import antialiased, with_straight_legs
-from engines.warp.plate.torso_relief import belly_relief, chest_relief
+from engines.warp.skin.limb_profile import along_limb
+from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
+from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
+from engines.warp.skin.texture import skin_texture
+from engines.warp.skin.tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
+from engines.warp.skin.torso_relief import belly_relief, chest_relief
 
 CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
 """Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines.warp.plate.skin_texture import CARRIED, LEAST_SEEN, MOST, USUAL, skin_texture, texture_of
+from engines.warp.skin.texture import CARRIED, LEAST_SEEN, MOST, USUAL, skin_texture, texture_of
 
 
 def noisy(strength: float) -> tuple[np.ndarray, np.ndarray]:

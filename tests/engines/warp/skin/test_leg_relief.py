@@ -5,7 +5,7 @@ import pytest
 
 from engines.warp.body.bare_parts import BarePart, bare_leg
 from engines.warp.body.model import LEFT, RIGHT, measure_body
-from engines.warp.plate.leg_relief import DARKEST, LIGHTEST, leg_relief
+from engines.warp.skin.leg_relief import DARKEST, LIGHTEST, leg_relief
 from tests.engines.mannequin import draw_mannequin
 
 

@@ -7,7 +7,7 @@ from engines.base import Label
 from engines.garment.regions import eroded
 from engines.warp.body.bare_parts import bare_arm, bare_torso
 from engines.warp.body.model import SIDES, BodyModel, measure_body
-from engines.warp.plate.shoulder_outline import curved
+from engines.warp.skin.shoulder_outline import curved
 from tests.engines.mannequin import draw_mannequin
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import LEFT, BodyModel, measure_body
-from engines.warp.plate.skin_tone import FALLBACK, skin_tone
+from engines.warp.skin.tone import FALLBACK, skin_tone
 from tests.engines.mannequin import draw_mannequin
 
 BROWN = (0.52, 0.36, 0.26)

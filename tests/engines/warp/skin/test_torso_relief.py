@@ -7,7 +7,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import measure_body
-from engines.warp.plate.torso_relief import NAVEL, NAVEL_HEIGHT, belly_relief, chest_relief
+from engines.warp.skin.torso_relief import NAVEL, NAVEL_HEIGHT, belly_relief, chest_relief
 from tests.engines.mannequin import draw_mannequin
 
 

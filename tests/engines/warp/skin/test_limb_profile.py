@@ -5,7 +5,7 @@ import pytest
 
 from engines.warp.body.bare_parts import BarePart, bare_arm
 from engines.warp.body.model import LEFT, BodyModel, measure_body
-from engines.warp.plate.limb_profile import LARGEST, along_limb
+from engines.warp.skin.limb_profile import LARGEST, along_limb
 from tests.engines.mannequin import draw_mannequin
 
 CUFF = 0.45

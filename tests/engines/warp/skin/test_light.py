@@ -6,7 +6,7 @@ import pytest
 from engines.base import Label
 from engines.warp.body.bare_parts import bare_arm, bare_leg
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
-from engines.warp.plate.skin_light import (
+from engines.warp.skin.light import (
     DARKEST,
     USUAL_DEPTH,
     SkinLight,

@@ -8,8 +8,8 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import SIDES, BodyModel, measure_body
-from engines.warp.plate.bare_skin import antialiased
-from engines.warp.plate.neck_slope import below_slope
+from engines.warp.skin.bare_skin import antialiased
+from engines.warp.skin.neck_slope import below_slope
 from tests.engines.mannequin import draw_mannequin
 
 LUMP = 0.03

@@ -1,0 +1,1 @@
+"""Skin that comes to light: where it is, its form, its tone, its light and its texture."""
