@@ -16,6 +16,10 @@ WHERE = "The Temporal UI as a workbench"
 HEADING_OR_BLOCK = re.compile(r"^#+ (?P<heading>[^\n]+)$|^```bash\n(?P<block>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+PATIENCE = 170.0
+"""Seconds after which a block hangs: some start ten command lines, which takes a while beside other work."""
+
+
 def commands(page: Path = TEMPORAL) -> dict[str, str]:
     """The page's commands by the heading above them."""
     found: dict[str, str] = {}
@@ -40,7 +44,7 @@ def run_block(
         env={"PATH": path, "HOME": os.environ.get("HOME", "/"), "COLUMNS": "200", **variables},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, f"{heading}: {done.stdout}{done.stderr}"
