@@ -18,7 +18,7 @@ from engines.beside import beside
 from engines.channels import on_channels
 from engines.garment.regions import dilated, eroded
 from engines.warp.blending import blended
-from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.model import SIDES
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.hem_rim import above_cloth, own_rim
@@ -27,7 +27,7 @@ from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.shoe_collar import shoe_collar
 from engines.warp.plate.shoe_parts import inside_shoes
-from engines.warp.plate.take_off import TakenOff, overreach, pinholes, take_off
+from engines.warp.plate.take_off import TakenOff, overreach, pinholes
 from engines.warp.plate.wall_joint import met_at_rim
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
 from engines.warp.skin.faded_skin import at_cuffs, faded_into_seen
@@ -70,14 +70,6 @@ class _Fills:
     bare: NDArray[np.float32]
     continued: NDArray[np.float32]
     cleared: NDArray[np.float32]
-
-
-def lay_plate(
-    photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, drape: Drape, category: Category
-) -> Plate:
-    """The photo without the old garment of a category, see `take_off` and `fill_in`."""
-    off = take_off(photo, person_map, body, category)
-    return left_as_it_is(photo, person_map) if off is None else fill_in(photo, off, drape, category)
 
 
 def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Category) -> Plate:

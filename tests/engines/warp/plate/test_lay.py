@@ -10,11 +10,11 @@ from engines.base import Category, Label, Landmark
 from engines.garment.regions import dilated, eroded
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
-from engines.warp.plate.lay import lay_plate
 from engines.warp.plate.plate import left_as_it_is
 from engines.warp.plate.take_off import old_garment
 from engines.warp.skin.faded_skin import faded_into_seen
 from tests.engines.mannequin import TROUSERS, Mannequin, draw_mannequin
+from tests.engines.warp.plating import lay_plate
 
 
 def drape_over(shape: tuple[int, int], box: tuple[slice, slice] | None = None) -> Drape:

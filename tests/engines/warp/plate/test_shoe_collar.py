@@ -6,9 +6,9 @@ import pytest
 from engines.base import Category, Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
-from engines.warp.plate.lay import lay_plate
 from engines.warp.plate.plate import Plate
 from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
+from tests.engines.warp.plating import lay_plate
 
 SHOE = (225, 225, 235)
 

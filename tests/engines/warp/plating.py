@@ -1,0 +1,21 @@
+"""The plate in one step, as tests want it; the engine does other work between the two."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Category, PersonMap
+from engines.warp.body.model import BodyModel
+from engines.warp.pieces import Drape
+from engines.warp.plate.lay import fill_in
+from engines.warp.plate.plate import Plate, left_as_it_is
+from engines.warp.plate.take_off import take_off
+
+
+def lay_plate(
+    photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, drape: Drape, category: Category
+) -> Plate:
+    """The photo without the old garment of a category, see `take_off` and `fill_in`."""
+    off = take_off(photo, person_map, body, category)
+    return left_as_it_is(photo, person_map) if off is None else fill_in(photo, off, drape, category)
