@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engines.base import Picture
 from engines.channels import distance, on_channels
 from engines.garment.cloth import Cloth
-from engines.garment.regions import BoolMask, dilated, eroded, window_of
+from engines.garment.regions import BoolMask, dilated, eroded, nearest_known, window_of
 
 RING = 5
 """Half width of the ring around the outline in which pixels may mix cloth and ground, canvas pixels."""
@@ -37,12 +37,7 @@ than this share of cloth are no cloth either, but skin beside an outline that wa
 
 def _nearest_colour(colour: NDArray[np.float32], known: BoolMask, blur_sigma: float) -> NDArray[np.float32]:
     """Each pixel gets the colour of the nearest known one, smoothed."""
-    unknown = np.asarray(~known, np.uint8)
-    _, numbers = cv2.distanceTransformWithLabels(unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
-    places = np.flatnonzero(known)
-    numbered = np.zeros(len(places) + 1, np.int64)
-    numbered[numbers.ravel()[places]] = places
-    nearest = colour.reshape(-1, 3).take(numbered.take(np.asarray(numbers)), axis=0)
+    nearest = colour.reshape(-1, 3).take(nearest_known(known), axis=0)
     return np.asarray(cv2.GaussianBlur(nearest, (0, 0), blur_sigma), dtype=np.float32)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Picture
 from engines.garment.ground import to_lab
-from engines.garment.regions import BoolMask, dilated, eroded, opened, reaching_border
+from engines.garment.regions import BoolMask, dilated, eroded, nearest_known, opened, reaching_border
 
 REACH = 30
 """How far inside the labelled edge a scrap may reach, canvas pixels."""
@@ -44,7 +44,7 @@ def without_scraps(canvas: Picture, cloth: BoolMask) -> BoolMask:
         return cloth
     lab = to_lab(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8))
     edge = small & ~core
-    beside = _carried_in(lab, ~small, edge)
+    beside = lab.reshape(-1, 3)[nearest_known(~small)[edge]]
     own = np.min([np.linalg.norm(lab[edge] - colour, axis=1) for colour in _colours(lab[core])], axis=0)
     other = np.linalg.norm(lab[edge] - beside, axis=1)
     scraps = np.zeros_like(small)
@@ -53,16 +53,6 @@ def without_scraps(canvas: Picture, cloth: BoolMask) -> BoolMask:
     whole = cv2.resize(scraps.astype(np.uint8), (width, height), interpolation=cv2.INTER_LINEAR)
     # What is no edge of the garment is a print, or a hole that shows what is worn below.
     return cloth & ~reaching_border(~cloth | (whole > 0))
-
-
-def _carried_in(lab: NDArray[np.float32], known: BoolMask, asked: BoolMask) -> NDArray[np.float32]:
-    """The colour of the nearest known pixel for each one asked for, ``(n, 3)``."""
-    unknown = np.asarray(~known, np.uint8)
-    _, numbers = cv2.distanceTransformWithLabels(unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
-    places = np.flatnonzero(known)
-    numbered = np.zeros(len(places) + 1, np.int64)
-    numbered[numbers.ravel()[places]] = places
-    return np.asarray(lab.reshape(-1, 3)[numbered[numbers[asked]]], np.float32)
 
 
 def _colours(lab: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -138,6 +138,20 @@ def _shared(first: tuple[slice, slice], second: tuple[slice, slice]) -> tuple[sl
     return slice(begins[0], max(ends[0], begins[0])), slice(begins[1], max(ends[1], begins[1]))
 
 
+def nearest_known(known: BoolMask) -> NDArray[np.int64]:
+    """``(h, w)`` place in the flattened array of the known pixel that is nearest to each pixel.
+
+    Args:
+        known: Not empty.
+    """
+    unknown = np.asarray(~known, np.uint8)
+    _, numbers = cv2.distanceTransformWithLabels(unknown, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL)
+    places = np.flatnonzero(known)
+    numbered = np.zeros(len(places) + 1, np.int64)
+    numbered[numbers.ravel()[places]] = places
+    return numbered.take(np.asarray(numbers))
+
+
 def window_of(mask: BoolMask, margin: int = 0) -> tuple[slice, slice]:
     """Rows and columns that a mask lies in, with a margin as far as the array goes; empty slices for an empty mask."""
     left, top, width, height = cv2.boundingRect(_as_numbers(mask))

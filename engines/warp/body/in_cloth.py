@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
-from engines.warp.body.limbs import Limb
+from engines.warp.body.limbs import Edges, Limb
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
 from engines.warp.pieces import Reals
@@ -31,8 +31,6 @@ which that begins."""
 
 FARTHEST = 0.5
 """Distance in which an edge of the cloth is looked for, in shoulder widths."""
-
-Edges = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def within_cloth(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -> Edges:

@@ -12,7 +12,7 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.in_cloth import within_cloth
 from engines.warp.body.leg_form import formed
-from engines.warp.body.limbs import Limb
+from engines.warp.body.limbs import Edges, Limb
 from engines.warp.body.silhouette import ease
 
 SEARCHED_FROM, SEARCHED_UNTIL = 0.80, 1.18
@@ -71,8 +71,6 @@ ROOMY = 1.35
 
 MOST_LED = 0.16
 """How far an ankle is led aside at most, in shoulder widths."""
-
-Edges = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -> tuple[Limb, Edges, float]:

@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
-from engines.warp.body.limbs import Limb
+from engines.warp.body.limbs import Edges, Limb
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
 
@@ -33,8 +33,6 @@ RAISED_FROM, RAISED_UNTIL = (0.60, 0.95), (1.15, 1.65)
 
 SEEN_WITHIN = 0.06
 """Share of a leg over which its seen edges go over into those that are formed."""
-
-Edges = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def formed(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -> Edges:

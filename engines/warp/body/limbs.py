@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,10 @@ LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.16
 
 ARM_USUAL = (0.155, 0.120, 0.080)
 """Half width of an arm at shoulder, elbow and wrist, in shoulder widths."""
+
+
+Edges: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""Outer and inner distances of a limb's edges from its centre line, ``(n,)`` each, pixels."""
 
 
 @dataclass(frozen=True)

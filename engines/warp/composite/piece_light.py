@@ -95,15 +95,12 @@ class PieceLight:
         return shown_on(piece, folds, self.seen if old_cloth else None, self.body.shoulder_width)
 
 
-def hem_of(piece: Piece, body: BodyModel) -> float:
-    """Where a torso ends, in shoulder widths below the shoulders."""
-    below = body.heights[::STRIDE, ::STRIDE][piece.alpha[::STRIDE, ::STRIDE] > 0.5]
-    return float(np.percentile(below, 99)) * body.torso_length / body.shoulder_width if len(below) else 0.0
-
-
 def is_long(piece: Piece, body: BodyModel) -> bool:
     """Whether a torso goes on as a skirt."""
-    return piece.name == "torso" and hem_of(piece, body) > HEM_UNTIL
+    below = body.heights[::STRIDE, ::STRIDE][piece.alpha[::STRIDE, ::STRIDE] > 0.5]
+    if piece.name != "torso" or not len(below):
+        return False
+    return float(np.percentile(below, 99)) * body.torso_length / body.shoulder_width > HEM_UNTIL
 
 
 def lit_level(pieces: Sequence[Piece], factors: Sequence[NDArray[np.float32]]) -> np.float32:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import griddata
 
-from engines.warp.folds.excess import Sheet, excess_of
+from engines.warp.folds.excess import Sheet, clouds, excess_of
 
 STEPS = 2500
 """After which the sheet has come to rest."""
@@ -90,8 +90,7 @@ def creased(heights: NDArray[np.float32], sheet: Sheet) -> NDArray[np.float32]:
     dots = 1 / sheet.spacing
     around = cv2.GaussianBlur(heights, (0, 0), SET_AROUND[0] * dots)
     usual = around + 2 * np.sqrt(cv2.GaussianBlur((heights - around) ** 2, (0, 0), SET_AROUND[1] * dots)) + 1e-6
-    chance = np.random.default_rng(sheet.seed + 2).normal(size=heights.shape).astype(np.float32)
-    cloudy = cv2.GaussianBlur(chance, (0, 0), UNEVEN_SIZE * dots)
+    cloudy = clouds(sheet, UNEVEN_SIZE, sheet.seed + 2)
     mean, deviation, least, most = UNEVEN
     uneven = np.clip(mean + deviation * cloudy / cloudy.std(), least, most)
     return np.asarray(usual * np.clip(heights / usual, 0, 1.4) ** SET * uneven, dtype=np.float32)

@@ -128,10 +128,21 @@ def excess_of(sheet: Sheet) -> NDArray[np.float32]:
         tensor += np.stack([strength * u * u, strength * u * v, strength * v * v])
     if not sheet.cluster:
         return tensor
-    chance = np.random.default_rng(sheet.seed).normal(size=(rows, columns)).astype(np.float32)
-    cloudy = cv2.GaussianBlur(chance, (0, 0), sheet.cluster / sheet.spacing)
+    cloudy = clouds(sheet, sheet.cluster, sheet.seed)
     clusters = np.clip(CLUSTERED + SPREAD * cloudy / cloudy.std(), 0, MOST)
     return np.asarray(tensor * clusters, dtype=np.float32)
+
+
+def clouds(sheet: Sheet, size: float, seed: int) -> NDArray[np.float32]:
+    """``(h, w)`` chance around 0 that changes smoothly over a sheet.
+
+    Args:
+        sheet: The cloth.
+        size: Over which it changes, shoulder widths.
+        seed: Of the chance.
+    """
+    chance = np.random.default_rng(seed).normal(size=sheet.shape).astype(np.float32)
+    return np.asarray(cv2.GaussianBlur(chance, (0, 0), size / sheet.spacing), dtype=np.float32)
 
 
 def torso() -> tuple[Fan | Band, ...]:

@@ -10,7 +10,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.channels import brightness, largest_channel
 from engines.filling import fill_from
-from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
+from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, spread, window_of
 from engines.labels import labelled_as
 
 AROUND = 0.22
@@ -116,7 +116,7 @@ def _unlike_cloth(
     other = trousers & (from_cloth > UNLIKE_CLOTH)
     cloth = opened(trousers & ~other, max(2, round(SURE_CLOTH * unit)))
     part = near & other & ~dilated(cloth, max(2, round(OFF_CLOTH * unit))) & ~_like_skin(photo, labels, picture)
-    part = np.asarray(ndimage.binary_propagation(dilated(feet, 2) & part, mask=part))
+    part = spread(dilated(feet, 2) & part, part)
     part = closed(part | feet, max(2, round(OFF_CLOTH * unit))) & near & ~cloth & dilated(part, 3)
     numbered, count = ndimage.label(part)
     areas = np.bincount(numbered.ravel(), minlength=count + 1)
