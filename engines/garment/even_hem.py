@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import BoolMask, largest
+from engines.garment.regions import BoolMask, largest, runs_of
 
 ABOVE_HEM = 0.85
 """Share of the garment's height in whose row the width of the hem is found: sleeves have ended, or hang apart."""
@@ -61,12 +61,11 @@ def evened_hem(cloth: BoolMask) -> BoolMask:
 
 def _hem_columns(row: NDArray[np.bool_]) -> tuple[int, int]:
     """First column and end of the longest run of cloth."""
-    steps = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(np.int8)))
-    starts, ends = steps[::2], steps[1::2]
-    if not len(starts):
+    runs = runs_of(row)
+    if not len(runs):
         return 0, 0
-    longest = int(np.argmax(ends - starts))
-    return int(starts[longest]), int(ends[longest])
+    first, end = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+    return int(first), int(end)
 
 
 def _curve_through(columns: NDArray[np.int64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:

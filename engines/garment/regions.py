@@ -138,6 +138,11 @@ def _shared(first: tuple[slice, slice], second: tuple[slice, slice]) -> tuple[sl
     return slice(begins[0], max(ends[0], begins[0])), slice(begins[1], max(ends[1], begins[1]))
 
 
+def runs_of(row: BoolMask) -> NDArray[np.int64]:
+    """``(k, 2)`` first places and ends of the runs in ``(n,)`` of a mask."""
+    return np.flatnonzero(np.diff(np.concatenate([[0], row.astype(np.int8), [0]]))).reshape(-1, 2)
+
+
 def nearest_known(known: BoolMask) -> NDArray[np.int64]:
     """``(h, w)`` place in the flattened array of the known pixel that is nearest to each pixel.
 

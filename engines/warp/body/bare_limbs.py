@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.garment.regions import runs_of
 from engines.labels import labelled_as
 from engines.warp.body.limbs import Limb
 from engines.warp.body.sampling import values_at
@@ -171,8 +172,7 @@ def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, u
     ends = np.full((2, len(usual)), np.nan)
     sure = np.zeros((2, len(usual)), bool)
     for row in range(len(usual)):
-        borders = np.flatnonzero(np.diff(np.concatenate([[0], bare[row].astype(int), [0]])))
-        runs = borders.reshape(-1, 2)
+        runs = runs_of(bare[row])
         runs = runs[(runs[:, 1] - runs[:, 0] > 3) & (runs[:, 0] > 1) & (runs[:, 1] < ACROSS_STEPS - 1)]
         if len(runs) == 0:
             continue

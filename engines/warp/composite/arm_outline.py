@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.garment.regions import runs_of
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import field_of
 from engines.warp.body.seen_arms import SeenArm
@@ -31,8 +32,7 @@ def between(
     canvas = np.zeros(shape, dtype=np.uint8)
     outside = arm.line + arm.outward * outer[:, None]
     inside = arm.line - arm.outward * inner[:, None]
-    borders = np.flatnonzero(np.diff(np.concatenate([[0], shown.astype(np.int8), [0]]))).reshape(-1, 2)
-    for first, beyond in borders:
+    for first, beyond in runs_of(shown):
         if beyond - first < LEAST_SAMPLES:
             continue
         around = np.concatenate([outside[first:beyond], inside[first:beyond][::-1]])

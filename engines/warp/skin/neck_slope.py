@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import BoolMask, dilated
+from engines.garment.regions import BoolMask, dilated, runs_of
 from engines.labels import labelled_as
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 
@@ -112,7 +112,7 @@ def _lower(skin: NDArray[np.float32], cleared: NDArray[np.float32], seen: _Seen,
     line[met] = np.where(beyond.any(axis=0), np.argmax(beyond, axis=0), line[met])
     hidden = ~seen.kept[part][at] & (line > 0.0)
     hidden[met] = hidden[max(end - 1, 0)]
-    for begin, stop in _stretches(hidden[: met.stop]):
+    for begin, stop in runs_of(hidden[: met.stop]):
         near, far = max(begin - round(LED_ON * unit), 0), min(stop + round(LED_ON * unit), met.stop)
         slope = _flattening(line[near:far])
         slope = np.asarray(cv2.GaussianBlur(slope[None], (0, 0), max(ROUNDED * unit, 0.5)), np.float32)[0]
@@ -147,12 +147,6 @@ def _upper_edge(cover: NDArray[np.float32]) -> NDArray[np.float32]:
     within, beyond = cover[np.minimum(first, len(cover) - 1), columns], cover[np.maximum(first - 1, 0), columns]
     part = np.clip((within - SOLID) / np.maximum(within - beyond, 1e-3), 0.0, 1.0)
     return np.where(first > 0, first - part, 0.0).astype(np.float32)
-
-
-def _stretches(mask: BoolMask) -> list[tuple[int, int]]:
-    """Beginnings and ends of the runs of a mask."""
-    steps = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
-    return [(int(begin), int(end)) for begin, end in steps.reshape(-1, 2)]
 
 
 def _flattening(line: NDArray[np.float32]) -> NDArray[np.float32]:

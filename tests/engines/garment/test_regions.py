@@ -9,7 +9,9 @@ from engines.garment.regions import (
     dilated,
     eroded,
     largest,
+    nearest_known,
     pieces,
+    runs_of,
     spread,
     windows_of,
     without_holes,
@@ -103,3 +105,17 @@ def test_windows_hold_all_of_a_mask_with_its_margin() -> None:
         (6, 19, 6, 19),
         (36, 45, 66, 75),
     ]
+
+
+def test_runs_of_a_row_are_told_by_their_first_places_and_ends() -> None:
+    row = np.array([1, 1, 0, 0, 1, 0, 1], bool)
+    assert runs_of(row).tolist() == [[0, 2], [4, 5], [6, 7]]
+    assert runs_of(np.zeros(4, bool)).tolist() == []
+
+
+def test_the_nearest_known_pixel_of_each_is_found_and_known_ones_are_their_own() -> None:
+    known = np.zeros((5, 9), bool)
+    known[2, 1] = known[2, 7] = True
+    places = nearest_known(known)
+    assert (places[:, :4] == 2 * 9 + 1).all()
+    assert (places[:, 5:] == 2 * 9 + 7).all()
