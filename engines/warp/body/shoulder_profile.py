@@ -14,9 +14,9 @@ from engines.warp.body.silhouette import reach
 MOST_AT_NECK = 0.30
 """Highest believable rise of a shoulder where it meets the neck, in shoulder widths; what is higher is a collar."""
 
-UNDER_CLOTH, ROUNDING = 0.012, 0.050
-"""How far the shoulder lies below the silhouette of the cloth worn on it, everywhere and in addition at the tip, in
-shoulder widths."""
+UNDER_CLOTH, ROUNDING, ROUNDING_IN_SLEEVE = 0.012, 0.050, 0.032
+"""How far the shoulder lies below the silhouette of the cloth worn on it, everywhere and in addition at the tip, where
+it stays bare and where a sleeve goes on from it; in shoulder widths."""
 
 HOLLOW = 1.3
 """Exponent of the bare shoulder's rise from the tip to the neck; 1 is straight."""
@@ -37,7 +37,7 @@ def shoulder_rise(
         body: The body.
         offsets: ``(n,)`` pixels from the axis.
         side: Picture side.
-        under_sleeve: Whether a sleeve goes on from the shoulder: cloth then lies on the rounding as the old one does.
+        under_sleeve: Whether a sleeve goes on from the shoulder and has some thickness there.
 
     Returns:
         ``(n,)`` pixels.
@@ -57,7 +57,7 @@ def shoulder_rise(
     rise = np.where(believed, np.minimum(measured, np.maximum(most, usual)), usual)
     # Cloth on the shoulder hides how the shoulder rounds off below it.
     hidden = believed & _clothed(body, starts - bone.down * (measured - 2)[:, None])
-    rounding = 0.0 if under_sleeve else ROUNDING
+    rounding = ROUNDING_IN_SLEEVE if under_sleeve else ROUNDING
     rounded = UNDER_CLOTH + rounding * np.clip((offsets / tip - 0.6) / 0.4, 0, 1) ** 2
     return rise - hidden * rounded * unit + CLOTH_ON_TOP * unit
 

@@ -16,7 +16,7 @@ from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import SeenArm, seen_arms
 from engines.warp.body.silhouette import ease, reach
 
-UNDER_OLD_SLEEVE = 1.05
+UNDER_OLD_SLEEVE = 0.92
 """Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
 
 OVER_OWN = 1.25
@@ -34,6 +34,9 @@ LEAST_ROOM = 0.2
 DELTOID = ((0.10, 0.060), (0.19, 0.045), (0.28, 0.025), (0.38, 0.010), (0.47, 0.0))
 """How much farther out an arm may reach at shares above the middle of the upper arm than there, in shoulder widths:
 bare shoulders of people who stand do so by 0.05, 0.03, 0.013 and 0.005 in the mean, with deviations of 0.015."""
+
+BESIDE_CUFF = 10
+"""Samples of the arm below the old sleeve from which that is judged: its first ones are mixed with the cuff."""
 
 WELL_BEHIND = 0.5
 """Share of an arm in front of the body below which its inner edge is hidden."""
@@ -76,9 +79,9 @@ def _without_puffed_shoulder(
     """``(n,)`` outer half widths that stand out above what is seen of the arm by a shoulder muscle and no puffed sleeve."""
     shares, beyond = zip(*DELTOID, strict=True)
     muscle = np.interp(arm.shares, shares, beyond) * unit
-    first = int(np.flatnonzero(known)[0])
-    most = outer[first] - muscle[first] + muscle
-    narrowed = np.where(np.arange(len(outer)) < first, np.minimum(outer, most), outer)
+    places = np.flatnonzero(known)[:BESIDE_CUFF]
+    most = float(np.median((outer - muscle)[places])) + muscle
+    narrowed = np.where(np.arange(len(outer)) < places[0], np.minimum(outer, most), outer)
     return np.asarray(ndimage.gaussian_filter1d(narrowed, 1.5, mode="nearest"), np.float32)
 
 

@@ -15,7 +15,7 @@ from engines.warp.drape.taut import tautened
 MOST_PUSH = 0.12
 """Farthest that the outer edge is moved to cover bare skin, in shoulder widths."""
 
-SHOULDER_ROUND = 0.125
+SHOULDER_ROUND = 0.105
 """Radius of a bare shoulder around its joint, in shoulder widths; where it shows, the silhouette says it better."""
 
 ROUNDING_SLOPE = 0.7

@@ -5,12 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engines.base import Label
 from engines.garment.cutout import cut_out
+from engines.garment.regions import eroded
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.limbs import ARM_USUAL
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
-from engines.warp.drape.fit import fit_garment
+from engines.warp.drape.fit import MOST_TIP, fit_garment
 from engines.warp.drape.sleeve_ribbons import LaidSleeve, lay_sleeve
 from engines.warp.drape.torso_loft import TorsoLoft
 from tests.engines.drawings import draw_garment
@@ -48,6 +50,26 @@ def test_an_arm_in_a_wide_sleeve_is_no_thicker_than_arms_are(side: int) -> None:
     forearm = (wide.shares > wide.bend + 0.1) & (wide.shares < 0.9)
     usual = np.interp(wide.shares, [0.0, wide.bend, 1.0], ARM_USUAL) * body.shoulder_width
     assert (arm.outer[forearm] < 1.1 * usual[forearm]).all()
+
+
+def test_a_shoulder_is_no_wider_than_a_muscle_under_the_puff_of_an_old_sleeve() -> None:
+    body = measure_body(draw_mannequin(HEIGHT, 760, arms="out", sleeves="short").person_map)
+    bare = body.labels == Label.ARMS
+    rim = bare & ~eroded(bare, 12)
+    thin = replace(body, labels=np.where(rim, Label.BACKGROUND, body.labels), matte=body.matte * ~rim)
+    whole = body.arms[RIGHT]
+    puffed = replace(whole, outer=(whole.outer + 0.06 * body.shoulder_width).astype(np.float32))
+    arm = arm_in_sleeve(replace(thin, arms={**body.arms, RIGHT: puffed}), RIGHT)
+    seen = float(np.median(arm.outer[(arm.shares > 0.55) & (arm.shares < 0.7)]))
+    assert (arm.outer[arm.shares < 0.2] < seen + 0.075 * body.shoulder_width).all()
+
+
+def test_a_sleeve_is_sewn_in_on_the_shoulder_and_not_beyond_it() -> None:
+    body = bare_body()
+    marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    wide = replace(marks, shoulders=replace(marks.shoulders, tip=marks.shoulders.tip * np.array([1.6, 1.0])))
+    fit = fit_garment(wide, body)
+    assert all(fit.tip[side] == pytest.approx(MOST_TIP * body.tip_offset(side)) for side in SIDES)
 
 
 def test_the_end_of_a_sleeve_is_an_arc() -> None:
