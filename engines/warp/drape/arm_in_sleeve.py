@@ -76,7 +76,7 @@ def _edges_of(arm: Limb, seen: SeenArm, known: NDArray[np.bool_]) -> tuple[NDArr
 def _without_puffed_shoulder(
     arm: Limb, outer: NDArray[np.float32], known: NDArray[np.bool_], unit: float
 ) -> NDArray[np.float32]:
-    """``(n,)`` outer half widths that stand out above what is seen of the arm by a shoulder muscle and no puffed sleeve."""
+    """``(n,)`` outer half widths that stand out over what is seen of the arm by a muscle, and no puffed old sleeve."""
     shares, beyond = zip(*DELTOID, strict=True)
     muscle = np.interp(arm.shares, shares, beyond) * unit
     places = np.flatnonzero(known)[:BESIDE_CUFF]
