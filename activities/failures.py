@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.picture_metrics import count_refused_picture
-from engines.base import EngineError
+from domain.errors import CATALOGUE
+from engines.base import EngineError, Garment
 from imaging.errors import ImageError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
@@ -41,6 +42,23 @@ def failure(code: str, detail: str, *, retryable: bool = False, about: str = "")
         non_retryable=not retryable,
         category=ApplicationErrorCategory.BENIGN,
     )
+
+
+@contextmanager
+def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
+    """Say of a garment that was not recognised which one of several it is.
+
+    Args:
+        garments: In the caller's order.
+    """
+    try:
+        yield
+    except EngineError as error:
+        place = next((number for number, garment in enumerate(garments, start=1) if garment is error.garment), None)
+        if place and len(garments) > 1:
+            what_to_do = error.advice or CATALOGUE[error.code].advice
+            error.advice = f"It is number {place} of {len(garments)}. {what_to_do}"
+        raise
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from temporalio import activity
 from activities.device import Device
 from activities.device_watch import device_span
 from activities.engine_metrics import record_render
-from activities.failures import expected_failures, failure
+from activities.failures import expected_failures, failure, saying_which
 from activities.objects import get_object, put_object
 from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_person_map
 from domain.object_keys import work_key
@@ -146,7 +146,8 @@ class InferenceActivities:
             person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
             engine = self._engines.engine_for(prepared.garments)
-            result = await self._drawn(engine, prepared)
+            with saying_which(garments):
+                result = await self._drawn(engine, prepared)
             png = await asyncio.to_thread(encode_png, result.picture)
             picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=report_of(engine, result))

@@ -45,18 +45,21 @@ def render(
     outfit = read_outfit(garment, category, hints, back)
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
-    from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable
+    from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, Garment
     from engines.models import ModelsMissing
     from engines.warp.debug_pictures import look_away
     from imaging.errors import ImageError
 
+    garments: list[Garment] = []
     try:
         studio = Studio(load_settings(), _written_to(debug) if debug else look_away, engine)
         somebody = studio.person(person)
         garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
         result = studio.render(somebody, garments)
     except (DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
-        reason = sentence_of(error)
+        to_blame = error.garment if isinstance(error, EngineError) else None
+        pictures = [f"{piece.picture}: " for piece, put_on in zip(outfit, garments, strict=False) if put_on is to_blame]
+        reason = "".join(pictures) + sentence_of(error)
         typer.echo(json.dumps({"error": reason}) if as_json else reason, err=not as_json)
         raise typer.Exit(1) from None
     out.parent.mkdir(parents=True, exist_ok=True)

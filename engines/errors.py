@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engines.base import Garment
+
 
 class EngineError(Exception):
     """The picture cannot be made from these inputs.
@@ -10,6 +17,7 @@ class EngineError(Exception):
         code: An entry of the error catalogue, e.g. ``person_not_found``.
         advice: What whoever chose the pictures can do about it, as a sentence of at most 200 characters that is safe to
             show and holds no internals; empty where nothing is better than what the catalogue says.
+        garment: Which of the request's garments was not recognised, where one was not.
 
     Args:
         code: As above.
@@ -21,6 +29,18 @@ class EngineError(Exception):
         super().__init__(f"{detail} {advice}".strip() or code)
         self.code = code
         self.advice = advice
+        self.garment: Garment | None = None
+
+
+@contextmanager
+def blamed_on(garment: Garment) -> Iterator[None]:
+    """Say of a garment that is not recognised within that it is this one."""
+    try:
+        yield
+    except EngineError as error:
+        if error.code == "garment_not_recognised":
+            error.garment = garment
+        raise
 
 
 class EngineUnavailable(Exception):

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 
 from engines.base import Garment, Mask, OnStep, Picture, ShouldStop
+from engines.errors import blamed_on
 from engines.garment.canvas import MARGIN
 from engines.garment.cloth import Cloth
 from engines.garment.lifting import Lifter
@@ -28,7 +29,8 @@ def reference_of(garment: Garment, lifter: Lifter, on_step: OnStep, should_stop:
     """
 
     def isolated(picture: Picture) -> tuple[Picture, Mask, bool]:
-        lifted = lifter.lift(picture, garment.category, on_step, should_stop)
+        with blamed_on(garment):
+            lifted = lifter.lift(picture, garment.category, on_step, should_stop)
         if lifted.was_worn:
             return *_trimmed(_on_white(lifted.cloth), _as_mask(lifted.cloth)), True
         return *_trimmed(picture, _cover_in(picture, lifted.cloth)), False

@@ -20,6 +20,7 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
+from engines.errors import blamed_on
 from engines.finish.swatches import swatch
 from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
@@ -147,19 +148,20 @@ class WarpEngine:
         tucked = False
         swatches: list[NDArray[np.uint8]] = []
         for number, garment in enumerate(request.garments, start=1):
-            worn = self._put_on(
-                garment,
-                picture,
-                person_map,
-                body,
-                stages,
-                cloths=cloths,
-                number=number,
-                seed=request.seed,
-                over=garment.category in put_on or is_open(garment),
-                under_tucked_top=tucked,
-                tucked_into_next=any(later.category is Category.LOWER_BODY for later in request.garments[number:]),
-            )
+            with blamed_on(garment):
+                worn = self._put_on(
+                    garment,
+                    picture,
+                    person_map,
+                    body,
+                    stages,
+                    cloths=cloths,
+                    number=number,
+                    seed=request.seed,
+                    over=garment.category in put_on or is_open(garment),
+                    under_tucked_top=tucked,
+                    tucked_into_next=any(later.category is Category.LOWER_BODY for later in request.garments[number:]),
+                )
             picture = worn.picture
             swatches.append(worn.swatch)
             checks.update({name if number == 1 else f"{name}_{number}": value for name, value in worn.checks.items()})

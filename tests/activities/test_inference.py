@@ -25,6 +25,7 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
+from engines.errors import blamed_on
 from engines.garment_kinds import GarmentKind
 from engines.sizes import Fit
 from runtime.object_store import MemoryObjectStore
@@ -164,6 +165,38 @@ async def test_what_the_photo_is_to_blame_for_is_final(steps_of: StepsOf, code: 
     with pytest.raises(ApplicationError) as caught:
         await ActivityEnvironment().run(steps.segment_person, SegmentPersonInput(job_id="j", person=ref))
     assert (caught.value.type, caught.value.non_retryable) == (code, True)
+
+
+class PickyEngine(FakeEngine):
+    """Does not recognise the garment that is put on last."""
+
+    advice = ""
+
+    def render(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
+        with blamed_on(request.garments[-1]):
+            raise EngineError("garment_not_recognised", "It is blank.", advice=self.advice)
+
+
+@pytest.mark.parametrize("advice", ["", "Lay it flat."])
+async def test_which_of_several_garments_was_not_recognised_is_said(steps_of: StepsOf, advice: str) -> None:
+    store, engine = MemoryObjectStore(), PickyEngine()
+    engine.advice = advice
+    # A jacket is put on last, wherever the caller names it.
+    request = await render_input(store, GarmentHints(), GarmentHints(garment_category="jacket"), GarmentHints())
+    with pytest.raises(ApplicationError) as caught:
+        await ActivityEnvironment().run(steps_of(store, engine).render, request)
+    assert caught.value.type == "garment_not_recognised"
+    what_to_do = advice or "Use a picture of it alone on a plain background."
+    assert caught.value.details == (f"It is number 2 of 3. {what_to_do}",)
+
+
+async def test_the_only_garment_needs_no_number(steps_of: StepsOf) -> None:
+    store = MemoryObjectStore()
+    with pytest.raises(ApplicationError) as caught:
+        await ActivityEnvironment().run(
+            steps_of(store, PickyEngine()).render, await render_input(store, GarmentHints())
+        )
+    assert caught.value.details == ()
 
 
 async def test_inputs_that_were_deleted_meanwhile_end_the_job(steps_of: StepsOf) -> None:

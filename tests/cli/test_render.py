@@ -107,6 +107,14 @@ def test_a_refusal_is_a_sentence_and_leaves_no_file(folder: Path) -> None:
     assert json.loads(rendered(folder, "--json", person="nobody.png")[1]).keys() == {"error"}
 
 
+def test_of_several_garments_the_one_that_is_none_is_named(folder: Path) -> None:
+    blank = folder / "blank.png"
+    Image.new("RGB", (SIDE, SIDE), "white").save(blank)
+    code, output = rendered(folder, "--garment", str(blank), "--category", "lower_body")
+    assert code == 1
+    assert output.splitlines()[-1].startswith(f"{blank}: garment_not_recognised")
+
+
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [

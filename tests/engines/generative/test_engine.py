@@ -105,6 +105,7 @@ def test_stop_between_stages_and_within_them() -> None:
 def test_garment_that_is_none_ends_in_its_error_before_anything_is_painted() -> None:
     painter = DrawnPainter()
     with pytest.raises(EngineError) as caught:
-        render(painter, Garment(np.full((300, 300, 3), 255, np.uint8), Category.UPPER_BODY))
+        render(painter, TOP, blank := Garment(np.full((300, 300, 3), 255, np.uint8), Category.UPPER_BODY))
     assert caught.value.code == "garment_not_recognised"
+    assert caught.value.garment is blank
     assert painter.requests == []

@@ -161,13 +161,15 @@ def test_person_from_the_side_is_refused() -> None:
     with pytest.raises(EngineError) as error:
         render(turned_sideways(draw_mannequin()), [garment()])
     assert error.value.code == "pose_not_usable"
+    assert error.value.garment is None
 
 
 def test_blank_garment_photo_is_refused() -> None:
     blank = Garment(np.full((300, 300, 3), 250, np.uint8), Category.UPPER_BODY)
     with pytest.raises(EngineError) as error:
-        render(draw_mannequin(), [blank])
+        render(draw_mannequin(), [garment(), blank])
     assert error.value.code == "garment_not_recognised"
+    assert error.value.garment is blank
 
 
 def test_a_person_seen_from_behind_wears_the_back() -> None:
