@@ -28,7 +28,7 @@ STRAIGHT, BENT = 0.1, 1.0
 """How far arms and legs of the two reliefs of each are bent, 1 for a right angle."""
 
 SHEETS = {
-    "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 5),
+    "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 0),
     "skirt": Sheet(1.00, 1.70, 0.010, 0.50, skirt(), 4, creased=False),
     "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=4),
     "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=4),
