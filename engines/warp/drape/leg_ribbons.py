@@ -28,10 +28,9 @@ SEAM_INSET, UNDER_NEAR_LEG = 3.0, 0.03
 """Where the legs touch, the inseam of the far one is taken so many canvas pixels inside its cloth and goes on under the
 near leg by this share of its width: one soft edge lies on whole cloth, and no two meet."""
 
-
-HEM_DEPTH = 0.09
+HEM_DEPTH, TURNED_UP = 0.08, 4
 """How much lower the middle of a hem is than its ends, over its width: it lies round the leg, and cameras are above
-it."""
+it; and the power of the way down the leg with which its ends turn up."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,9 @@ def _round_the_leg(ribbon: Ribbon, flat: _FlatLeg, hem_depth: float) -> Ribbon:
     source[..., 1] += hem_depth * hem_curve(share) * towards_hem
     down = towards(np.gradient(target.mean(axis=1), axis=0))
     width = np.linalg.norm(target[:, -1] - target[:, 0], axis=1)
-    lower = (HEM_DEPTH * width)[:, None] * _hem_laid(share) * towards_hem
+    turned = towards_hem**TURNED_UP
+    curve = hem_curve(share) * (1.0 - turned) + _hem_laid(share) * turned
+    lower = (HEM_DEPTH * width)[:, None] * curve * towards_hem
     return Ribbon(source, np.asarray(target + lower[..., None] * down[:, None], np.float32), ribbon.across)
 
 

@@ -72,3 +72,8 @@ def test_what_is_seen_of_the_shoe_stays() -> None:
     mannequin, row, column = on_shoes()
     rows = np.s_[row + 6 : row + 30, column - 20 : column + 20]
     np.testing.assert_array_equal(laid(mannequin).picture[rows], mannequin.photo[rows].astype(np.float32) / 255.0)
+
+
+def test_the_shadow_of_a_hem_falls_on_it() -> None:
+    mannequin, row, column = on_shoes()
+    assert laid(mannequin).person[row - 7 : row - 3, column - 3 : column + 4].min() > 0.9
