@@ -38,6 +38,13 @@ to be so."""
 CUT_WITHIN = 0.16
 """How far beside and above the opening its cut edge is followed, in shoulder widths."""
 
+BESIDE_ANKLE, MORE_AT_TIP = 0.075, 0.030
+"""How far beside the ankle a shoe comes up to the hem at most, and by what that is more on the side of its tip where it
+is seen from the side, in shoulder widths."""
+
+LOWEST_CUT = 0.06
+"""How far below the opening the cut edge of a shoe lies at most, in shoulder widths."""
+
 LEARNT, SHADED = 0.075, 0.022
 """Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
 widths."""
@@ -128,6 +135,8 @@ def shoe_collar(
         return None
     stand_off = max(1, round(STAND_OFF * unit))
     first, last = int(ankle[0]) - stand_off, int(ankle[-1]) + stand_off
+    turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
+    left, right = own_cut((left, right, edge), (first, last), turn, row, unit)
     begin, end = max(0, min(left, first) - high), min(labels.shape[1], max(right, last) + high)
     window = (slice(top - high, row + 3 * below), slice(begin, end))
     edge = edge[begin:end] - window[0].start
@@ -135,7 +144,6 @@ def shoe_collar(
     if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
     line, level, far = rim_of_shoe(edge, (left - begin, right - begin), at, turn, unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
@@ -192,6 +200,29 @@ def _cut_edge(
     level = ndimage.median_filter(tops[known].astype(np.float64), 5, mode="nearest")
     edge = np.interp(np.arange(labels.shape[1]), known + begin, level).astype(np.float32)
     return int(columns[0]) + begin, int(columns[-1]) + begin, edge
+
+
+def own_cut(
+    cut: tuple[int, int, NDArray[np.float32]], ankle: tuple[int, int], turn: float, row: int, unit: float
+) -> tuple[int, int]:
+    """First and last column of what of a cut edge is this shoe's: beyond lies another one, or a shadow.
+
+    Args:
+        cut: First and last column, and the row in every column of the picture.
+        ankle: First and last column of the ankle.
+        turn: How far the shoe is seen from the side; its tip lies to the left where it is negative.
+        row: Of the opening.
+        unit: Shoulder width in pixels.
+    """
+    left, right, edge = cut
+    left = max(left, ankle[0] - round((BESIDE_ANKLE - MORE_AT_TIP * turn) * unit))
+    right = min(right, ankle[1] + round((BESIDE_ANKLE + MORE_AT_TIP * turn) * unit))
+    middle = round(sum(ankle) / 2)
+    # A hem does not hang down to the ground beside the ankle.
+    low = np.flatnonzero(edge > row + LOWEST_CUT * unit)
+    left = max(left, int(low[low < middle].max(initial=-1)) + 1)
+    right = min(right, int(low[low > middle].min(initial=len(edge))) - 1)
+    return left, right
 
 
 def _without_steps(
