@@ -157,13 +157,22 @@ def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
 
 def _below_top(scene: Scene, layers: Layers, worn_over: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
     """Factor of the shadow of a top that stays on the new trousers or skirt below it."""
-    unit, labels = scene.body.shoulder_width, scene.person_map.labels
-    if worn_over.any():
-        return contact_shadow(worn_over, TOP_REACH * unit, TOP_SHADOW)
-    if not scene.body.waist.tucked or any(piece.name == "torso" for piece in scene.drape.pieces):
-        return np.float32(1)
-    top = np.where((labels == Label.UPPER) & ~scene.old, 1 - layers.on_body, 0).astype(np.float32)
-    return contact_shadow(top, BLOUSED_REACH * unit, BLOUSED_SHADOW)
+    unit = scene.body.shoulder_width
+    top, reach, depth = worn_over, TOP_REACH * unit, TOP_SHADOW
+    if not worn_over.any():
+        if not scene.body.waist.tucked or any(piece.name == "torso" for piece in scene.drape.pieces):
+            return np.float32(1)
+        worn = (scene.person_map.labels == Label.UPPER) & ~scene.old
+        top, reach, depth = np.where(worn, 1 - layers.on_body, 0), BLOUSED_REACH * unit, BLOUSED_SHADOW
+    # Light on the garment alone is asked for, and not far below the top.
+    margin = round(SHADOW_GONE * reach)
+    rows, columns = window_of(layers.on_body > 0, margin)
+    seen = np.flatnonzero((top[rows, columns] > 0).any(axis=1))
+    factor = np.ones(top.shape, np.float32)
+    if len(seen):
+        window = slice(rows.start, min(rows.start + int(seen[-1]) + margin, rows.stop)), columns
+        factor[window] = contact_shadow(np.ascontiguousarray(top[window], np.float32), reach, depth)
+    return factor
 
 
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:

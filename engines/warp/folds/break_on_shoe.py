@@ -60,6 +60,9 @@ BELOW_HEM = 0.03
 RESTING = (0.15, 0.45)
 """Share of a hem that rests on a shoe from which its leg breaks, and from which wholly."""
 
+SHIN = 0.75
+"""Share of a leg below which all of it lies."""
+
 TOWARDS_TIP = 0.45
 """How far aside the break lies at most where the shoe stands out to one side, 1 for half the leg's width."""
 
@@ -73,11 +76,11 @@ def break_on_shoe(piece: Piece, body: BodyModel) -> NDArray[np.float32]:
     """
     change = np.zeros(body.shape, dtype=np.float32)
     side, unit = -1 if piece.name.startswith("left") else 1, body.shoulder_width
-    top = max(0, int(body.legs[side].points(np.array([0.75], np.float32))[0, 1]))
-    cloth = piece.alpha > 0.5
-    cloth[:top] = False
-    window = window_of(cloth, 1)
-    cloth = cloth[window]
+    shin = float(body.legs[side].points(np.array([SHIN], np.float32))[0, 1])
+    top = int(np.clip(shin, 0, len(piece.alpha) - 1))
+    window = window_of(piece.alpha[top:] > 0.5, max(2, round(BELOW_HEM * unit)))
+    window = slice(window[0].start + top, window[0].stop + top), window[1]
+    cloth = piece.alpha[window] > 0.5
     strength = shin_stands(body.legs[side])
     if not cloth.size or strength == 0.0:
         return change
@@ -115,9 +118,10 @@ def _dented(across: NDArray[np.float32], above: NDArray[np.float32], side: int, 
     above = above / np.float32(RIGHT_HIGHER if side == RIGHT else 1.0)
     for dent in DENTS:
         off = across - np.float32(tip + dent.aside * -side)
-        lowest = dent.above + dent.rising * off * off + dent.slanting * across * side
+        lowest = dent.above + np.float32(dent.rising) * off * off + np.float32(dent.slanting * side) * across
         flank = (above - lowest) / np.float32(dent.high)
-        profile = flank * np.exp(0.5 - 0.5 * flank * flank)
+        profile = flank * np.exp(np.float32(0.5) - np.float32(0.5) * flank * flank)
         lit = np.where(profile < 0, np.float32(LIT), np.float32(1.0))
-        change -= np.float32(dent.deep) * profile * lit * np.exp(-((off / np.float32(dent.wide)) ** 4))
+        aside = off * off * np.float32(dent.wide**-2)
+        change -= np.float32(dent.deep) * profile * lit * np.exp(-aside * aside)
     return change
