@@ -29,6 +29,9 @@ MOST_MOVED, KNEE_TO_CALF = 0.010, 0.12
 """How far a calf moves at most to keep its width, in shoulder widths, and the share of the leg below the knee over
 which that begins."""
 
+PAST = 4.0
+"""How far beyond the edge of the cloth is looked for a hand that lies on it, pixels."""
+
 FARTHEST = 0.5
 """Distance in which an edge of the cloth is looked for, in shoulder widths."""
 
@@ -42,7 +45,6 @@ def within_cloth(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float
         edges: Its outer and inner distances from the centre line, ``(n,)`` each, pixels.
         unit: Shoulder width in pixels.
     """
-    cloth = labelled_as(labels, CLOTH)
     there, framed = values_at(labels, leg.line)
     on_cloth = np.asarray(framed & labelled_as(there, CLOTH))
     if not on_cloth.any():
@@ -50,7 +52,7 @@ def within_cloth(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float
     # What is seen of a leg tells better than its clothes where it goes on.
     seen = leg.shares[framed & (there == Label.LEGS) & (leg.shares < SEEN_ABOVE)]
     hidden = ease((np.abs(leg.shares[:, None] - seen).min(axis=1, initial=np.inf) - SEEN_NEAR) / SEEN_NEAR)
-    rooms = [_room(cloth, leg, way, on_cloth, unit) for way in (1.0, -1.0)]
+    rooms = [_room(labels, leg, way, on_cloth, unit) for way in (1.0, -1.0)]
     beyond = [_eased(hidden * np.maximum(edge - room, 0.0)) for edge, room in zip(edges, rooms, strict=True)]
     spare = [np.clip(room - edge, 0.0, MOST_MOVED * unit) for edge, room in zip(edges, rooms, strict=True)]
     calf = ease((leg.shares - leg.bend) / KNEE_TO_CALF)
@@ -61,17 +63,31 @@ def within_cloth(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float
 
 
 def _room(
-    cloth: NDArray[np.bool_], leg: Limb, way: float, on_cloth: NDArray[np.bool_], unit: float
+    labels: NDArray[np.uint8], leg: Limb, way: float, on_cloth: NDArray[np.bool_], unit: float
 ) -> NDArray[np.float64]:
     """``(n,)`` distances to the edge of the cloth on one side, without its folds; infinite where it has none."""
     limit = FARTHEST * unit
-    ends = reach(cloth, leg.line, way * leg.outward, limit)
+    ends = reach(labelled_as(labels, CLOTH), leg.line, way * leg.outward, limit)
     known = on_cloth & np.isfinite(ends) & (ends < limit)
+    known &= ~below_hand(labels, leg, way, np.where(known, ends, 0.0))
     if not known.any():
         return np.full(len(ends), np.inf)
     index = np.arange(len(ends))
     level = ndimage.gaussian_filter1d(np.interp(index, index[known], ends[known]), FOLDS, mode="nearest")
     return np.where(known, level + SLACK * unit, np.inf)
+
+
+def below_hand(labels: NDArray[np.uint8], leg: Limb, way: float, ends: Reals) -> NDArray[np.bool_]:
+    """``(n,)`` whether a hand or an arm lies where the cloth seems to end on one side, and hides its edge.
+
+    Args:
+        labels: ``(height, width)`` of `Label`.
+        leg: The leg.
+        way: 1 for its outer side, -1 for its inner one.
+        ends: ``(n,)`` distances from its line at which the cloth is last seen, pixels.
+    """
+    beyond, framed = values_at(labels, leg.line + way * leg.outward * (np.asarray(ends) + PAST)[:, None])
+    return np.asarray(framed & labelled_as(beyond, (Label.HANDS, Label.ARMS)))
 
 
 def _eased(beyond: Reals) -> NDArray[np.float64]:

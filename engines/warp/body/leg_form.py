@@ -8,6 +8,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
+from engines.warp.body.in_cloth import below_hand
 from engines.warp.body.limbs import Edges, Limb
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
@@ -24,12 +25,16 @@ LONG_SHIN, SHORT_SHIN = 0.95, 0.65
 short in the picture points towards the camera.
 """
 
-RAISED_DROP, RAISED_MOST, IN_CLOTH = 0.5, 1.45, 0.96
+RAISED_DROP, RAISED_MOST, IN_CLOTH = 0.5, 2.0, 0.96
 """Knee below the top of the thigh over the length of the shin, under which the thigh is raised; by what a raised knee,
 which is nearer to the camera, may then be thicker; and its width over that of the cloth around it."""
 
-RAISED_FROM, RAISED_UNTIL = (0.60, 0.95), (1.15, 1.65)
+RAISED_FROM, RAISED_UNTIL = (0.35, 0.65), (1.15, 1.65)
 """Where along the leg, 1 at the knee and 2 at the ankle, that width comes up, and where it is lost again."""
+
+BESIDE_HAND, UNDER_HAND = 3, 0.05
+"""Samples of a leg beside a hand on it that count as under the hand, and how far it goes on there, in shoulder widths.
+"""
 
 SEEN_WITHIN = 0.06
 """Share of a leg over which its seen edges go over into those that are formed."""
@@ -74,10 +79,23 @@ def _raised(labels: NDArray[np.uint8], leg: Limb, edges: Edges, position: NDArra
     filled = []
     for edge, way in zip(edges, (1.0, -1.0), strict=True):
         room = reach(cloth, leg.line, way * leg.outward, 0.5 * unit)
-        room = np.where(np.isfinite(room), IN_CLOTH * room, edge)
+        room = _past_hands(labels, leg, way, np.where(np.isfinite(room), IN_CLOTH * room, edge), unit)
         wider = np.clip(room, edge, RAISED_MOST * edge)
         filled.append(edge + share * (ndimage.gaussian_filter1d(wider, 3.0, mode="nearest") - edge))
     return np.asarray(filled[0], np.float32), np.asarray(filled[1], np.float32)
+
+
+def _past_hands(
+    labels: NDArray[np.uint8], leg: Limb, way: float, room: NDArray[np.float32], unit: float
+) -> NDArray[np.float32]:
+    """Room on one side of a leg, ``(n,)`` pixels; where a hand lies on the cloth it is as wide as beside the hand."""
+    hidden = below_hand(labels, leg, way, room / IN_CLOTH)
+    if hidden.all() or not hidden.any():
+        return room
+    hidden = ndimage.binary_dilation(hidden, iterations=BESIDE_HAND)
+    beside = np.interp(leg.shares, leg.shares[~hidden], room[~hidden]) if not hidden.all() else room
+    # The hand rests on the leg: nothing is seen between them.
+    return np.asarray(np.where(hidden, np.maximum(room, beside) + UNDER_HAND * unit, room), np.float32)
 
 
 def _bulges(position: NDArray[np.float32], bulges: tuple[tuple[float, float, float], ...]) -> NDArray[np.float32]:

@@ -31,6 +31,9 @@ TOP_SHADOW, TOP_REACH = 0.55, 0.042
 """The same of a top on the trousers or the skirt that it hangs over, and its reach in shoulder widths: the hem lies on
 them."""
 
+BLOUSED_SHADOW, BLOUSED_REACH = 0.38, 0.026
+"""The same of a top that is tucked in: it bulges over the waistband a little."""
+
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
 
@@ -82,7 +85,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
-    below_top = contact_shadow(worn_over, TOP_REACH * unit, TOP_SHADOW) if worn_over.any() else np.float32(1)
+    below_top = _below_top(scene, layers, worn_over)
     before = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     factors = [light.on_base(piece, before, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)
@@ -150,6 +153,26 @@ def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
         return np.zeros(scene.body.shape, dtype=np.float32)
     top = (scene.person_map.labels == Label.UPPER) & ~scene.old
     return np.asarray(cv2.GaussianBlur(top.astype(np.float32), (0, 0), 0.7), dtype=np.float32)
+
+
+def _below_top(scene: Scene, layers: Layers, worn_over: NDArray[np.float32]) -> NDArray[np.float32] | np.float32:
+    """Factor of the shadow of a top that stays on the new trousers or skirt below it."""
+    unit = scene.body.shoulder_width
+    top, reach, depth = worn_over, TOP_REACH * unit, TOP_SHADOW
+    if not worn_over.any():
+        if not scene.body.waist.tucked or any(piece.name == "torso" for piece in scene.drape.pieces):
+            return np.float32(1)
+        worn = (scene.person_map.labels == Label.UPPER) & ~scene.old
+        top, reach, depth = np.where(worn, 1 - layers.on_body, 0), BLOUSED_REACH * unit, BLOUSED_SHADOW
+    # Light on the garment alone is asked for, and not far below the top.
+    margin = round(SHADOW_GONE * reach)
+    rows, columns = window_of(layers.on_body > 0, margin)
+    seen = np.flatnonzero((top[rows, columns] > 0).any(axis=1))
+    factor = np.ones(top.shape, np.float32)
+    if len(seen):
+        window = slice(rows.start, min(rows.start + int(seen[-1]) + margin, rows.stop)), columns
+        factor[window] = contact_shadow(np.ascontiguousarray(top[window], np.float32), reach, depth)
+    return factor
 
 
 def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:

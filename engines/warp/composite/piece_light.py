@@ -14,6 +14,7 @@ from engines.warp.body.model import BodyModel
 from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, lightness_of, roundness
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
+from engines.warp.folds.break_on_shoe import break_on_shoe
 from engines.warp.folds.hanging import hanging_folds
 from engines.warp.folds.laid import limb_folds, torso_folds
 from engines.warp.folds.shown import shown_on
@@ -79,7 +80,7 @@ class PieceLight:
             pulled = np.float32(FOLDED_IN_DRESS if to_waist else 1.0)
             folds += pulled * torso_folds(piece, body, self.broad.way, to_waist=to_waist) * self.lacking
         elif piece.name.endswith("leg"):
-            folds += limb_folds(piece, body, self.broad.way) * self.lacking
+            folds += limb_folds(piece, body, self.broad.way) * self.lacking + break_on_shoe(piece, body)
         if piece.name in ("torso", "skirt"):
             folds += hanging_folds(piece, body, self.broad.way)
         factor = factor * self._folded(piece, folds, old_cloth=piece.name != "skirt")

@@ -19,6 +19,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
+from engines.warp.drape.on_shoe import edges_on_shoe
 from engines.warp.drape.over_boots import around_boot
 from engines.warp.drape.raised_thigh import (
     GROIN,
@@ -137,9 +138,12 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     outer = over_raised_thigh(body, side, outer, rows.shares)
     leg_inner = under_raised_thigh(body, side, leg_inner, rows.shares)
     reach = EDGE_STEADIED * body.torso_length
+    outer, leg_inner = _smoothed(outer, reach), _smoothed(leg_inner, reach)
+    if rows.end > LONGEST_SHORTS:
+        outer[rise:], leg_inner = edges_on_shoe(body, side, rows.end, rows.shares, (outer[rise:], leg_inner))
     return LegOutline(
-        _smoothed(outer, reach),
-        np.concatenate([body.point(rows.heights), _smoothed(leg_inner, reach)]),
+        outer,
+        np.concatenate([body.point(rows.heights), leg_inner]),
         np.concatenate([np.zeros(rise, np.float32), touching]),
     )
 

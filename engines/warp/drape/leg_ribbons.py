@@ -19,7 +19,7 @@ from engines.warp.drape.leg_outline import LegOutline, LegRows, outline_of_leg
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import Ribbon, string_ribbon
 
-RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 11
+RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 17
 
 BEYOND_HEM = 4.0
 """Canvas pixels by which a ribbon reaches beyond the hem, so that the cloth's own soft alpha ends it."""
@@ -28,10 +28,9 @@ SEAM_INSET, UNDER_NEAR_LEG = 3.0, 0.03
 """Where the legs touch, the inseam of the far one is taken so many canvas pixels inside its cloth and goes on under the
 near leg by this share of its width: one soft edge lies on whole cloth, and no two meet."""
 
-
-HEM_DEPTH = 0.07
+HEM_DEPTH, TURNED_UP = 0.08, 4
 """How much lower the middle of a hem is than its ends, over its width: it lies round the leg, and cameras are above
-it."""
+it; and the power of the way down the leg with which its ends turn up."""
 
 
 @dataclass(frozen=True)
@@ -132,10 +131,21 @@ def _strung(marks: LowerLandmarks, side: int, flat: _FlatLeg, laid: LegOutline, 
 def _round_the_leg(ribbon: Ribbon, flat: _FlatLeg, hem_depth: float) -> Ribbon:
     """Rows that run round the leg: more and more towards the hem, which does so in the garment's picture by its own."""
     share = np.clip((np.asarray(ribbon.across) + 1.0) / 2.0, 0.0, 1.0)
-    curve = hem_curve(share) * np.concatenate([np.zeros(len(flat.rise)), flat.ways])[:, None]
+    towards_hem = np.concatenate([np.zeros(len(flat.rise)), flat.ways])[:, None]
     source, target = ribbon.source.copy(), ribbon.target
-    source[..., 1] += hem_depth * curve
+    source[..., 1] += hem_depth * hem_curve(share) * towards_hem
     down = towards(np.gradient(target.mean(axis=1), axis=0))
     width = np.linalg.norm(target[:, -1] - target[:, 0], axis=1)
-    lower = (HEM_DEPTH * width)[:, None] * curve
+    turned = towards_hem**TURNED_UP
+    curve = hem_curve(share) * (1.0 - turned) + _hem_laid(share) * turned
+    lower = (HEM_DEPTH * width)[:, None] * curve * towards_hem
     return Ribbon(source, np.asarray(target + lower[..., None] * down[:, None], np.float32), ribbon.across)
+
+
+def _hem_laid(share: Reals) -> NDArray[np.float64]:
+    """Course of a hem on the leg, lower in the middle: half an ellipse, whose ends turn up round the leg.
+
+    Args:
+        share: Way from one edge of the leg to the other, 0 to 1.
+    """
+    return np.asarray(np.sqrt(np.maximum(1.0 - (2.0 * share - 1.0) ** 2, 0.0)) - np.pi / 4.0, np.float64)

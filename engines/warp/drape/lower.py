@@ -20,7 +20,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
 from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, hips_behind_arms
-from engines.warp.drape.leg_length import crotch_share, is_short, leg_end
+from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.under_top import skirt_under_top
@@ -109,7 +109,7 @@ def drape_lower(
             girth=sizing.girth,
         )
         if open_waist:
-            ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height, thigh=not is_short(marks))
+            ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height, thigh=True)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
     pieces = shaded_far_leg(pieces, body)

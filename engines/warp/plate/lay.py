@@ -91,7 +91,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
         hem = at_hem(fills.continued, off.from_old, off.body.torso_length)
         share = np.maximum(share, hem * (clothed < SEEN_BELOW))
     else:
-        _collar_shoes(photo, off, fills, skin=skin, fill=fill, share=share)
+        _collar_shoes(photo, off, fills, skin=skin, fill=fill, share=share, uncovered=uncovered)
     if category is Category.LOWER_BODY:
         top = off.stays & (off.person_map.labels == Label.UPPER)
         below = off.old & above_cloth(clothed > SOME_CLOTH)
@@ -170,8 +170,9 @@ def _collar_shoes(
     skin: NDArray[np.float32],
     fill: NDArray[np.float32],
     share: NDArray[np.float32],
+    uncovered: NDArray[np.float32],
 ) -> None:
-    """Let bared legs go into their shoes, in ``fill`` and ``share``."""
+    """Let bared legs go into their shoes, in ``fill``, ``share`` and ``uncovered``."""
     labels, cloth = off.person_map.labels, off.old & ~off.ankles
     seen = off.ankles | (labels == Label.LEGS)
     for side in SIDES:
@@ -188,8 +189,11 @@ def _collar_shoes(
         if collar is not None:
             fill[collar.window] *= on_channels(1.0 + (collar.shade - 1.0) * skin[collar.window])
             fill[collar.window][collar.beside] = fills.behind[collar.window][collar.beside]
-            fill[collar.window] += (collar.colour - fill[collar.window]) * collar.over[..., None]
+            over = np.maximum(collar.over, collar.lining * (1.0 - skin[collar.window]))
+            fill[collar.window] += (collar.colour - fill[collar.window]) * over[..., None]
             share[collar.window] = np.maximum(share[collar.window], collar.cover)
+            # The shadow of a hem falls on a continued shoe as on the rest of it.
+            uncovered[collar.window] = np.maximum(uncovered[collar.window], over)
 
 
 def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.float32]:

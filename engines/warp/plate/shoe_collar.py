@@ -38,16 +38,29 @@ to be so."""
 CUT_WITHIN = 0.16
 """How far beside and above the opening its cut edge is followed, in shoulder widths."""
 
+BESIDE_ANKLE, MORE_AT_TIP = 0.075, 0.030
+"""How far beside the ankle a shoe comes up to the hem at most, and by what that is more on the side of its tip where it
+is seen from the side, in shoulder widths."""
+
+LOWEST_CUT = 0.06
+"""How far below the opening the cut edge of a shoe lies at most, in shoulder widths."""
+
 LEARNT, SHADED = 0.075, 0.022
 """Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
 widths."""
 
-ROUND, LINING, LINING_WIDTH = 0.07, 0.20, 0.006
-"""How much darker the shoe is at both sides of the ankle, and along its opening, and the width of that line in shoulder
+ROUND, ROUND_WIDTH = 0.16, 0.018
+"""How much darker the shoe is at both ends of what is continued, where it turns away, and over which width, in shoulder
 widths."""
 
-LIT, LIT_PERCENTILE = 0.85, 75.0
-"""Least brightness of what goes on, over that percentile of the strip."""
+LINING, LINING_WIDTH, INSIDE = 0.22, 0.006, 0.62
+"""How much darker it is along its opening, the width of that line in shoulder widths, and the light inside."""
+
+BINDING, BOUND = 0.022, 0.06
+"""How far below its opening the seam of its binding runs, in shoulder widths, and how much darker that is."""
+
+LIT, LIT_WITHIN = 0.97, 0.05
+"""Least brightness of what goes on over that of the strip around it, and how far around, in shoulder widths."""
 
 HEEL = 0.05
 """How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
@@ -70,6 +83,7 @@ class ShoeCollar:
         window: Rows and columns of the picture that it lies in.
         colour: ``(h, w, 3)`` of the window, float32 sRGB, 0 to 1.
         over: ``(h, w)``, how far it lies over the ankle, 0 to 1.
+        lining: ``(h, w)``, how far its inside is seen where no ankle is, 0 to 1.
         cover: ``(h, w)``, where it is drawn, 0 to 1.
         beside: ``(h, w)``, where beside the shoe no ankle stands out any more.
         shade: ``(h, w)`` factor of the shadow in which the ankle goes into it.
@@ -78,6 +92,7 @@ class ShoeCollar:
     window: tuple[slice, slice]
     colour: NDArray[np.float32]
     over: NDArray[np.float32]
+    lining: NDArray[np.float32]
     cover: NDArray[np.float32]
     beside: BoolMask
     shade: NDArray[np.float32]
@@ -120,6 +135,8 @@ def shoe_collar(
         return None
     stand_off = max(1, round(STAND_OFF * unit))
     first, last = int(ankle[0]) - stand_off, int(ankle[-1]) + stand_off
+    turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
+    left, right = own_cut((left, right, edge), (first, last), turn, row, unit)
     begin, end = max(0, min(left, first) - high), min(labels.shape[1], max(right, last) + high)
     window = (slice(top - high, row + 3 * below), slice(begin, end))
     edge = edge[begin:end] - window[0].start
@@ -127,22 +144,21 @@ def shoe_collar(
     if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
-    line, level = rim_of_shoe(edge, (left - begin, right - begin), at, turn, unit)
+    line, level, far = rim_of_shoe(edge, (left - begin, right - begin), at, turn, unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
     # Behind the cut a heel may come up less high than its middle.
     heel = HEEL * unit
     level = np.where(outside | (shoe > level + heel), level, np.maximum(level, shoe)).astype(np.float32)
-    lines = line, level
-    beside = outside & (np.arange(window[0].stop - window[0].start)[:, None] > lines[1])
-    colour, over, cover = _drawn(photo[window], strip, lines, at, unit)
+    lines = line, level, far
+    beside = outside & (np.arange(window[0].stop - window[0].start)[:, None] > level)
+    colour, over, lining, cover = _drawn(photo[window], strip, lines, at, unit)
     # What is seen of the shoe stays, but for the rim that is mixed with the hem.
     cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
     above = np.maximum(line - np.arange(len(colour), dtype=np.float32)[:, None], 0.0)
     shade = 1.0 - CAST * np.exp(-above / max(CAST_REACH * unit, 1.0))
-    return ShoeCollar(window, colour, over, cover, beside, np.where(above > 0.0, shade, 1.0).astype(np.float32))
+    return ShoeCollar(window, colour, over, lining, cover, beside, np.where(above > 0.0, shade, 1.0).astype(np.float32))
 
 
 def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
@@ -186,6 +202,29 @@ def _cut_edge(
     return int(columns[0]) + begin, int(columns[-1]) + begin, edge
 
 
+def own_cut(
+    cut: tuple[int, int, NDArray[np.float32]], ankle: tuple[int, int], turn: float, row: int, unit: float
+) -> tuple[int, int]:
+    """First and last column of what of a cut edge is this shoe's: beyond lies another one, or a shadow.
+
+    Args:
+        cut: First and last column, and the row in every column of the picture.
+        ankle: First and last column of the ankle.
+        turn: How far the shoe is seen from the side; its tip lies to the left where it is negative.
+        row: Of the opening.
+        unit: Shoulder width in pixels.
+    """
+    left, right, edge = cut
+    left = max(left, ankle[0] - round((BESIDE_ANKLE - MORE_AT_TIP * turn) * unit))
+    right = min(right, ankle[1] + round((BESIDE_ANKLE + MORE_AT_TIP * turn) * unit))
+    middle = round(sum(ankle) / 2)
+    # A hem does not hang down to the ground beside the ankle.
+    low = np.flatnonzero(edge > row + LOWEST_CUT * unit)
+    left = max(left, int(low[low < middle].max(initial=-1)) + 1)
+    right = min(right, int(low[low > middle].min(initial=len(edge))) - 1)
+    return left, right
+
+
 def _without_steps(
     columns: NDArray[np.int64], tops: NDArray[np.int64], within: slice, step: float
 ) -> NDArray[np.int64]:
@@ -204,9 +243,11 @@ def _strip(
     strip = eroded(labels == Label.FEET, 1) & (depth > SHADED * unit) & (depth < below)
     if not strip.any():
         return np.asarray(strip)
-    light = brightness(photo)
-    # Its folds, seams and the shadows of its laces do not go on.
-    return np.asarray(strip & (light > LIT * np.percentile(light[strip], LIT_PERCENTILE)))
+    light, near = brightness(photo), strip.astype(np.float32)
+    reach = max(LIT_WITHIN * unit, 1.0)
+    usual = cv2.GaussianBlur(light * near, (0, 0), reach) / np.maximum(cv2.GaussianBlur(near, (0, 0), reach), 1e-3)
+    # Its folds, seams and the shadows of its laces do not go on; a side of it that lies in shade does.
+    return np.asarray(strip & (light > LIT * usual))
 
 
 def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
@@ -218,21 +259,25 @@ def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
 def _drawn(
     photo: NDArray[np.float32],
     strip: BoolMask,
-    lines: tuple[NDArray[np.float32], NDArray[np.float32]],
+    lines: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]],
     ankle: tuple[int, int, int],
     unit: float,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Colour of the continued shoe in its window, what of it lies over the ankle, and its cover."""
-    (first, last, _), (line, level) = ankle, lines
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Colour of the continued shoe in its window, what of it lies over the ankle, its inside, and its cover."""
+    (first, last, _), (line, level, far) = ankle, lines
     drawn = np.flatnonzero(line < level)
     outer = (drawn[0], drawn[-1]) if len(drawn) else (first, last)
     rows, columns = np.arange(len(photo), dtype=np.float32)[:, None], np.arange(len(line), dtype=np.float32)
-    depth = rows - line
-    over = np.clip(depth + 0.5, 0.0, 1.0) * ((columns >= outer[0]) & (columns <= outer[1]))
-    middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
-    shade = 1.0 - ROUND * np.exp(-(((np.abs(columns - middle) / half - 1.0) / 0.3) ** 2))
+    depth, within = rows - line, (columns >= outer[0]) & (columns <= outer[1])
+    over, lining = (np.clip(rows - rim + 0.5, 0.0, 1.0) * within for rim in (line, far))
+    from_end = np.minimum(columns - outer[0], outer[1] - columns)
+    shade = 1.0 - ROUND * np.exp(-np.maximum(from_end, 0.0) / max(ROUND_WIDTH * unit, 1.0))
     shade = shade * (1.0 - LINING * np.exp(-np.maximum(depth, 0.0) / max(LINING_WIDTH * unit, 0.8)))
+    bound = (depth - BINDING * unit) / max(LINING_WIDTH * unit, 0.8)
+    shade = shade * (1.0 - BOUND * np.exp(-(bound**2))) * np.where(depth < -0.5, INSIDE, 1.0)
     colour = push_pull(photo, strip.astype(np.float32)) * shade[..., None]
-    over, inside = (cv2.GaussianBlur(part.astype(np.float32), (0, 0), 0.7) for part in (over, rows < level))
-    colour = np.clip(colour, 0.0, 1.0).astype(np.float32)
-    return colour, np.asarray(over, np.float32), np.asarray(over * inside, np.float32)
+    over, lining, inside = (
+        np.asarray(cv2.GaussianBlur(part.astype(np.float32), (0, 0), 0.7), np.float32)
+        for part in (over, lining, rows < level)
+    )
+    return np.clip(colour, 0.0, 1.0).astype(np.float32), over, lining, np.maximum(over, lining) * inside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
+from scipy import interpolate, ndimage
 
 from engines.base import Label
 
@@ -19,9 +19,17 @@ TURNED, TOE_REACH = (0.30, 0.85), (0.35, 0.45)
 the side, and from which wholly; and the height and the reach to both sides of what of it is looked at, in shoulder
 widths."""
 
-HEEL_TAB, DIP = 0.15, 0.60
-"""How much lower than the tongue the heel of a shoe seen from the side ends, and how far its opening dips below the
-ankle bone between them, as shares of `HIGH`."""
+LIFT, HEEL_TAB, DIP = 0.40, 0.30, 0.50
+"""How far above the cut edge the opening of a shoe seen from the side runs below the ankle bone, how far its heel
+stands up above that, and how far it dips below both of its ends at most, as shares of `HIGH`."""
+
+TONGUE_AT = 0.70
+"""Where the tongue of such a shoe is highest: so far from the middle of the ankle towards the tip, over half its
+width."""
+
+ROUNDED, HEEL_LEANS = 0.010, 0.024
+"""Standard deviation over which the opening is rounded, and how far before its end a heel is highest, in shoulder
+widths."""
 
 LEVELLED = 0.010
 """Standard deviation over which the cut edge is levelled, in shoulder widths."""
@@ -55,11 +63,12 @@ def turn_of_shoe(labels: NDArray[np.uint8], middle: float, half: float, row: int
 
 def rim_of_shoe(
     edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], turn: float, unit: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Rows between which the shoe is continued in each column: its opening, and the cut edge of what is seen.
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Rows between which the shoe is continued in each column: its opening, the cut edge of what is seen, the far rim.
 
     From the ends of the cut the shoe leads up to both sides of the ankle. Seen from the front its tongue stands before
-    the ankle; from the side the opening dips between tongue and heel.
+    the ankle; from the side the opening follows the cut from the tongue to the heel, and beside the ankle the inside
+    of the shoe is seen between both rims.
 
     Args:
         edge: ``(w,)`` rows of the cut edge.
@@ -71,29 +80,62 @@ def rim_of_shoe(
     first, last, top = ankle
     columns = np.arange(len(edge), dtype=np.float32)
     middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
-    aside = np.clip((columns - middle) / half, -1.0, 1.0)
-    line = np.full(len(edge), float(top))
+    dome = top + TONGUE * half * np.clip((columns - middle) / half, -1.0, 1.0) ** 2
     level = ndimage.gaussian_filter1d(edge, max(LEVELLED * unit, 1.0), mode="nearest") + CUT
     feet = [float(edge[int(np.clip(end, 0, len(edge) - 1))]) for end in between]
-    # The tip of the shoe lies to the left where the turn is negative, and its heel on the other side.
-    highs = [
-        min(top + HEEL_TAB * HIGH * unit * (turn * way > 0.0), foot) for way, foot in zip((1, -1), feet, strict=True)
-    ]
-    dip = highs[0] + (highs[1] - highs[0]) * (aside + 1.0) / 2.0 + DIP * HIGH * unit * (1.0 - aside**2)
-    for end, side, way, foot, high in zip(between, (first, last), (1.0, -1.0), feet, highs, strict=True):
-        own = (middle - columns) * way >= 0.0
-        # Where the instep is seen higher up than that, the tongue goes over into it.
-        before = top + min(TONGUE * half, foot - top)
-        sides = before + (high - before) * abs(turn)
-        dome = top + (before - top) * aside**2
-        line[own] = (dome + (dip - dome) * abs(turn))[own]
+    aside, far = _from_aside(level - CUT, (between, feet), ankle, turn, unit)
+    before = np.where(columns < middle, *(np.minimum(dome, max(foot, top)) for foot in feet))
+    line = before + (aside - before) * abs(turn)
+    for end, side, way, foot in zip(between, (first, last), (1.0, -1.0), feet, strict=True):
+        own, sides = (middle - columns) * way >= 0.0, float(line[int(np.clip(side, 0, len(line) - 1))])
         # How far each column lies from the end of the cut towards the ankle, as a share.
         share = np.clip((columns - end) / (side - end if side != end else way), 0.0, 1.0)
         if (side - end) * way > 0.0:
             # The instep is hollow where it comes up to the ankle.
-            line = np.where((side - columns) * way > 0.0, foot + (sides - foot) * share**1.25, line)
+            front = foot + (sides - foot) * share**1.25
+            line = np.where((side - columns) * way > 0.0, front + (aside - front) * abs(turn), line)
             level = np.where(own, level + CUT * (np.minimum(2.0 * share, 1.0) - 1.0), level)
         else:
             level = np.where((end - columns) * way > 0.0, foot + (sides - foot) * share, level)
         level = np.where(min(side * way, end * way) - columns * way > 0.0, line - 2.0, level)
-    return line.astype(np.float32), np.asarray(level, np.float32)
+    far = np.minimum(line, line + (far - line) * abs(turn))
+    return line.astype(np.float32), np.asarray(level, np.float32), np.asarray(far, np.float32)
+
+
+def _from_aside(
+    edge: NDArray[np.float32],
+    cut: tuple[tuple[int, int], list[float]],
+    ankle: tuple[int, int, int],
+    turn: float,
+    unit: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rows of the near and of the far rim of a shoe seen from the side, ``(w,)`` each.
+
+    Args:
+        edge: ``(w,)`` rows of the cut edge, levelled.
+        cut: First and last column of the cut, and its rows there.
+        ankle: First and last column of the ankle, and the row of the opening.
+        turn: How far the shoe is seen from the side; its tip lies to the left where it is negative.
+        unit: Shoulder width in pixels.
+    """
+    (ends, feet), (first, last, top) = cut, ankle
+    middle, half = (first + last) / 2.0, max((last - first) / 2.0, 1.0)
+    way = 1.0 if turn >= 0.0 else -1.0
+    tip, heel = (1, 0) if way > 0.0 else (0, 1)
+    tab, dip = HEEL_TAB * HIGH * unit, DIP * HIGH * unit
+    low = float(edge[int(np.clip(middle, 0, len(edge) - 1))]) - LIFT * HIGH * unit
+    tongue = middle + way * TONGUE_AT * half, min(float(top), feet[tip] - tab)
+    counter = min(feet[heel], low) - tab
+    low = min(low, (tongue[1] + counter) / 2.0 + dip)
+    # Measured from the tip on: its end of the cut, the tongue, below the ankle bone, the heel's top and its outline.
+    toe = max(way * ends[tip], way * tongue[0] + 1.0)
+    back = min(way * ends[heel], way * (first, last)[heel], way * middle - 2.0)
+    in_heel = max(-back - HEEL_LEANS * unit, -way * middle + 1.0)
+    at = np.array([-toe, -way * tongue[0], -way * middle, in_heel, -back])
+    rows = [feet[tip] + CUT, tongue[1], low, counter, max(feet[heel], counter) + CUT]
+    rim = interpolate.PchipInterpolator(at, rows)
+    columns = np.clip(-way * np.arange(len(edge)), at[0], at[-1])
+    near = ndimage.gaussian_filter1d(rim(columns), max(ROUNDED * unit, 1.0), mode="nearest")
+    # The far rim runs straight from the tongue to the heel.
+    chord = np.interp(columns, at[[1, 3]], rim(at[[1, 3]]))
+    return near, np.where((columns > at[1]) & (columns < at[3]), np.minimum(near, chord), near)

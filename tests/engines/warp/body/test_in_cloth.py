@@ -1,6 +1,7 @@
 """A bare leg stays within the trousers that hid it."""
 
 import numpy as np
+import pytest
 
 from engines.base import Label
 from engines.warp.body.in_cloth import SLACK, within_cloth
@@ -27,6 +28,19 @@ def test_an_edge_is_led_back_into_the_cloth() -> None:
     middle = (leg.shares > 0.1) & (leg.shares < 0.9)
     assert outer[middle].max() < (0.14 + 2 * SLACK) * body.shoulder_width + 1.0
     assert outer[middle].min() > 0.11 * body.shoulder_width
+
+
+def test_below_a_hand_the_cloth_is_not_held_to_where_the_hand_begins() -> None:
+    body, leg, labels = trousers(0.14, 0.3)
+    wide = np.full(len(leg.shares), 0.18 * body.shoulder_width, np.float32)
+    x, y = leg.points(np.array([0.3]))[0].round().astype(int)
+    beside = slice(x + 1, x + round(0.4 * body.shoulder_width))
+    labels[y - 60 : y + 60, beside] = np.where(
+        np.arange(beside.start, beside.stop) - x > 0.13 * body.shoulder_width, Label.HANDS, Label.LOWER
+    )
+    outer, _ = within_cloth(labels, leg, (wide, wide), body.shoulder_width)
+    assert np.interp(0.3, leg.shares, outer) == pytest.approx(wide[0], abs=0.5)
+    assert np.interp(0.8, leg.shares, outer) < 0.16 * body.shoulder_width
 
 
 def test_a_calf_keeps_some_of_its_width_where_there_is_room() -> None:

@@ -179,6 +179,8 @@ def test_a_top_throws_a_narrow_shadow_on_the_trousers_below_it() -> None:
     below = (labels == Label.LOWER) & (np.abs(scene.body.laterals) < 0.2)
     near, far = below & (away < 0.02), below & (away > 0.14) & (away < 0.16)
     assert loose[near].mean() < 0.85 * tucked[near].mean()
+    # One that is tucked in bulges over the waistband.
+    assert tucked[near].mean() < 0.93 * tucked[far].mean()
     assert loose[far].mean() > 0.985 * tucked[far].mean()
 
 

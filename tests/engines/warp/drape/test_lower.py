@@ -165,3 +165,14 @@ def test_skirt_over_a_tucked_top_is_as_wide_as_it_likes(body: BodyModel) -> None
     held, free = (drape_lower(wide, loose, under_tucked_top=tucked) for tucked in (False, True))
     row = int(body.point(1.1)[1])
     assert (free.alpha[row] > 0.5).sum() > 1.1 * (held.alpha[row] > 0.5).sum()
+
+
+def test_a_hem_turns_up_round_the_leg_at_its_ends(mannequin: Mannequin, body: BodyModel) -> None:
+    (piece,) = (piece for piece in drape_lower(trousers(), body).pieces if piece.name == "right_leg")
+    rows, columns = np.nonzero(piece.alpha > 0.5)
+    below = rows > mannequin.point(Landmark.RIGHT_KNEE)[1]
+    ends = np.array([rows[below & (columns == column)].max() for column in np.unique(columns[below])])
+    corner, middle = ends[-2], np.median(ends)
+    assert middle - corner > 0.04 * len(ends)
+    # Most of the turn is within the last part of its width.
+    assert middle - ends[-len(ends) // 5] < 0.5 * (middle - corner)

@@ -7,6 +7,7 @@ from engines.base import Category, Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
+from engines.warp.plate.shoe_collar import BESIDE_ANKLE, LOWEST_CUT, own_cut
 from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
 from tests.engines.warp.plating import lay_plate
 
@@ -72,3 +73,19 @@ def test_what_is_seen_of_the_shoe_stays() -> None:
     mannequin, row, column = on_shoes()
     rows = np.s_[row + 6 : row + 30, column - 20 : column + 20]
     np.testing.assert_array_equal(laid(mannequin).picture[rows], mannequin.photo[rows].astype(np.float32) / 255.0)
+
+
+def test_the_shadow_of_a_hem_falls_on_it() -> None:
+    mannequin, row, column = on_shoes()
+    assert laid(mannequin).person[row - 7 : row - 3, column - 3 : column + 4].min() > 0.9
+
+
+def test_its_cut_ends_where_another_shoe_or_a_shadow_begins() -> None:
+    edge = np.full(300, 60.0, np.float32)
+    edge[155:] = 60.0 + 2.0 * np.arange(145)
+    left, right = own_cut((20, 280, edge), (110, 150), 0.0, 60, 200.0)
+    assert left == 110 - round(BESIDE_ANKLE * 200.0)
+    assert edge[right] <= 60.0 + LOWEST_CUT * 200.0 < edge[right + 1]
+    ends = [own_cut((20, 280, np.full(300, 60.0, np.float32)), (110, 150), turn, 60, 200.0) for turn in (-1.0, 1.0)]
+    assert ends[0][0] < ends[1][0]
+    assert ends[0][1] < ends[1][1]

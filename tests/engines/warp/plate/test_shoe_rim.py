@@ -28,9 +28,13 @@ def test_the_other_shoe_says_nothing() -> None:
 
 
 def rim(turn: float) -> np.ndarray:
-    line, level = rim_of_shoe(np.full(200, float(ROW), np.float32), (70, 130), ANKLE, turn, UNIT)
+    return rims(turn)[0]
+
+
+def rims(turn: float, between: tuple[int, int] = (70, 130)) -> tuple[np.ndarray, np.ndarray]:
+    line, level, far = rim_of_shoe(np.full(200, float(ROW), np.float32), between, ANKLE, turn, UNIT)
     assert np.abs(level[85:115] - ROW - CUT).max() < 0.01
-    return line
+    return line, far
 
 
 def test_from_the_front_the_tongue_is_highest_in_the_middle() -> None:
@@ -41,11 +45,28 @@ def test_from_the_front_the_tongue_is_highest_in_the_middle() -> None:
 
 def test_from_the_side_the_opening_dips_below_the_ankle() -> None:
     line = rim(-1.0)
-    assert line[100] > max(line[82], line[118]) + 2.0
-    # The tongue is at the left and stands higher than the heel.
-    assert line[82] < line[118] - 0.5
+    # The tongue stands up at the left, and the heel a little at the right.
+    assert line[100] > line[86] + 2.0
+    assert line[86] < line[124] - 0.5 < line[100] - 1.0
     assert np.abs(np.diff(line[81:120])).max() < 1.0
 
 
 def test_it_ends_where_the_cut_does() -> None:
-    assert rim(0.5)[70] == pytest.approx(ROW, abs=0.5)
+    assert rim(0.5)[70] == pytest.approx(ROW + CUT / 2, abs=1.0)
+
+
+def test_from_the_side_nothing_stands_out_beyond_the_ends_of_the_cut() -> None:
+    for end in (70, 130):
+        assert rim(-1.0)[end] > ROW - 1.0
+
+
+def test_the_inside_is_seen_between_ankle_and_heel_alone() -> None:
+    line, far = rims(-1.0, (70, 150))
+    inside = line - far
+    assert inside[128:140].max() > 1.0
+    assert inside[:80].max() == inside[152:].max() == 0.0
+
+
+def test_from_the_front_no_inside_is_seen() -> None:
+    line, far = rims(0.0)
+    np.testing.assert_array_equal(line, far)
