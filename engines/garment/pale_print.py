@@ -53,6 +53,9 @@ SCRAP = 4
 SCRAP_WIDTH, SCRAP_HEIGHT = 0.13, 0.04
 """Most that a scrap under the hem measures, as shares of the garment's width and height."""
 
+PALE_GROUND = 50.0
+"""Lightness of the ground, CIE Lab, from which the dark parts of a print can be told from it by darkness alone."""
+
 PALE_SCRAP_WIDTH, THIN_END, PALE_ROWS = 0.25, 5, 3
 """The same width of one that is as pale as the ground for at least the last number of canvas pixels; the dark line that
 may end it, at most so thick, is the back's. The hem ended above it, with the last dark part of its print."""
@@ -94,7 +97,10 @@ def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -
     found = core | (outer & closed(sure & outer, gap))
     found = largest(opened(found, max(gap // 3, SCRAP)), keep_share=0.1)
     # Hue bleeds over the edge by a pixel, darkness does not.
-    return eroded(found, 1) if told else _without_hem_scraps(found, dark)
+    if told:
+        return eroded(found, 1)
+    pale_ground = float(np.median(ground.colour[..., 0])) > PALE_GROUND
+    return _without_hem_scraps(found, dark if pale_ground else np.ones_like(dark))
 
 
 def _without_hem_scraps(mask: BoolMask, dark: BoolMask) -> BoolMask:
