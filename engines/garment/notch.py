@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engines.garment.edges import row_edges
 from engines.garment.regions import BoolMask, reaching
 
 CROTCH_SOUGHT = 0.16
@@ -65,10 +66,12 @@ def find_slanting_gap(mask: BoolMask, top: int, bottom: int, centre: float, widt
         (x, y), wherever in the garment it lies; None where no ground runs down between two legs.
     """
     rows = mask[top : bottom + 1]
-    between = np.maximum.accumulate(rows, axis=1) & np.maximum.accumulate(rows[:, ::-1], axis=1)[:, ::-1] & ~rows
-    last = np.zeros_like(between)
-    last[round(OPEN_UNTIL * (len(rows) - 1))] = True
-    gap = reaching(between, last)
+    first, last = (edge[top : bottom + 1, None] for edge in row_edges(mask))
+    columns = np.arange(mask.shape[1])
+    between = ~rows & (columns > first) & (columns < last)
+    seeds = np.zeros_like(between)
+    seeds[round(OPEN_UNTIL * (len(rows) - 1))] = True
+    gap = reaching(between, seeds)
     # Rows of the gap alone are left, above the first of which legs are one.
     begun = np.flatnonzero(gap.sum(axis=1) >= NARROWEST)
     if not len(begun):
