@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from engines.channels import distance
 from engines.garment.ground import Ground
-from engines.garment.regions import BoolMask, dilated, eroded, opened, spread, window_of
+from engines.garment.regions import BoolMask, dilated, eroded, opened, pieces, spread, window_of
 
 AROUND, NARROW = 16, 0.36
 """Ground is narrow where less than this share of the square so many canvas pixels around it is ground; beside a
@@ -25,6 +25,13 @@ EXACTLY, OVER_NOISE = 4.0, 2.5
 
 SHADE, HUE = 0.28, 7.0
 """Share of its lightness that the ground keeps between two parts, and by how much a and b change there, CIE Lab."""
+
+TINTED, PALE = 14.0, 12.0
+"""By how much a and b of the ground, and its lightness, differ where coloured cloth on both sides of a point lends it
+some of its own, CIE Lab: cameras store hue more coarsely than lightness."""
+
+UPPERMOST = 4
+"""Rows of a point from which the ground is followed upwards, canvas pixels."""
 
 DEEP, BESIDE, IN_CLOTH = 12, 24, 0.08
 """Such a shade is told from cloth if of the cloth so many canvas pixels inside the outline, in the square so many
@@ -58,7 +65,33 @@ def crevices(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMa
     away = cv2.distanceTransform((~seeds).astype(np.uint8), cv2.DIST_L2, 3)
     way &= away < REACH
     found[window] = _running_down(way)
+    found[window] |= _tinted_ends(part, below, inside, found[window])
     return found
+
+
+def _tinted_ends(lab: NDArray[np.float32], ground: NDArray[np.float32], inside: BoolMask, way: BoolMask) -> BoolMask:
+    """Where the ground goes on above its points as they were found, in a tint of the cloth beside it.
+
+    Args:
+        lab: ``(h, w, 3)`` CIE Lab of a window of the canvas.
+        ground: The ground's colour there.
+        inside: ``(h, w)``, the garment.
+        way: ``(h, w)``, ground in it.
+    """
+    tinted = inside & (lab[..., 0] > ground[..., 0] - PALE)
+    for channel in (1, 2):
+        tinted &= np.abs(lab[..., channel] - ground[..., channel]) < TINTED
+    ends = np.zeros_like(way)
+    for (rows, columns), point in pieces(opened(way, 1)):
+        if np.count_nonzero(point) <= POINT:
+            continue
+        # Beside what was found there may be pale cloth; above it the two parts close in.
+        above = slice(max(rows.start - REACH, 0), rows.start + UPPERMOST)
+        near = slice(max(columns.start - WIDEST, 0), columns.stop + WIDEST)
+        seeds = np.zeros_like(tinted[above, near])
+        seeds[-UPPERMOST:, columns.start - near.start :][:, : point.shape[1]] = point[:UPPERMOST]
+        ends[above, near] |= _running_down(_led_to(seeds, tinted[above, near] | seeds))
+    return ends
 
 
 def _led_to(seeds: BoolMask, candidates: BoolMask) -> BoolMask:

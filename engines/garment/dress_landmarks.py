@@ -19,8 +19,8 @@ from engines.garment.bites import without_bites
 from engines.garment.cloth import Cloth
 from engines.garment.dress_waist import find_waist
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
-from engines.garment.lower_landmarks import find_notch
 from engines.garment.neckline import inner_back
+from engines.garment.notch import find_notch
 from engines.garment.regions import BoolMask, closed, largest, reaching
 from engines.garment.shoulders import find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve

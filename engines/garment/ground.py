@@ -16,8 +16,13 @@ BORDER_SHARE = 0.03
 PLAIN_NOISE = 6.0
 """Largest spread of the border around the fitted surface, in CIE Lab units, of a ground that counts as plain."""
 
-PLAIN_SHARE = 0.72
-"""Least share of the border that the fitted surface must explain on a plain ground."""
+PLAIN_SHARE, QUIET_SHARE, QUIET = 0.72, 0.65, 0.5
+"""Least share of the border that the fitted surface must explain on a plain ground, and on one whose noise is below the
+third: there nothing but a garment that is cut off by its picture can be on the rest."""
+
+TOUCHED, MOST_SPREAD = 0.99, 2.0
+"""Share of the border explained below which something lies on it, and the noise over the median distance up to which it
+is the ground's own: beyond, it is that of cloth, and pale stripes would drown in it."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Ground:
     @property
     def plain(self) -> bool:
         """Whether a flood from the border can be trusted."""
-        return self.noise < PLAIN_NOISE and self.explained > PLAIN_SHARE
+        return self.noise < PLAIN_NOISE and self.explained > (QUIET_SHARE if self.noise < QUIET else PLAIN_SHARE)
 
 
 def to_lab(picture: Picture) -> NDArray[np.float32]:
@@ -88,5 +93,7 @@ def fit_ground(picture: Picture) -> Ground:
         weights[:degree_terms] = np.linalg.lstsq(terms.T @ terms, terms.T @ samples[inliers], rcond=None)[0]
         residual = np.linalg.norm(samples - design @ weights, axis=1)
     inliers = residual < max(3.0, 3.0 * float(np.median(residual)))
-    noise = float(np.percentile(residual[inliers], 90))
-    return Ground(_surface(weights, y, x), noise, float(inliers.mean()))
+    noise, explained = float(np.percentile(residual[inliers], 90)), float(inliers.mean())
+    if explained < TOUCHED:
+        noise = min(noise, MOST_SPREAD * float(np.median(residual[inliers])))
+    return Ground(_surface(weights, y, x), noise, explained)

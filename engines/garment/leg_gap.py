@@ -10,7 +10,8 @@ import numpy as np
 from engines.channels import brightness, distance
 from engines.garment.cloth import Cloth
 from engines.garment.edges import row_edges
-from engines.garment.lower_landmarks import LowerLandmarks, find_notch
+from engines.garment.lower_landmarks import LowerLandmarks
+from engines.garment.notch import find_notch
 from engines.garment.regions import BoolMask, dilated, largest, opened, reaching
 
 SEARCHED_ABOVE, SEARCHED_BESIDE = 0.25, 0.06

@@ -8,6 +8,7 @@ from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.strands import without_back_strands
+from engines.garment.upright import stood_upright
 from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
 from engines.garment.worn_where import check_worn_there
@@ -23,7 +24,7 @@ class Lifted:
 
     Attributes:
         cloth: On a canvas of its own.
-        was_worn: Whether somebody wore it; then the canvas is not that of `engines.garment.canvas.lay_on_canvas`.
+        was_worn: Whether somebody wore it.
     """
 
     cloth: Cloth
@@ -53,7 +54,7 @@ class Lifter:
                 return Lifted(lifted_off_wearer(picture, wearer, category), was_worn=True)
             except EngineError as error:
                 raise EngineError("garment_not_recognised", str(error), advice=ASK_FOR_ANOTHER) from None
-        cloth = cut_out(picture)
+        cloth = stood_upright(cut_out(picture))
         if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
             raise EngineError("garment_not_recognised", "Somebody wears the garment.", advice=ASK_FOR_ANOTHER)
         check_worn_there(cloth.alpha > 0.5, category)

@@ -10,6 +10,7 @@ import numpy as np
 from engines.base import EngineError
 from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
+from engines.garment.notch import find_notch, find_slanting_gap
 from engines.garment.regions import BoolMask, largest
 from engines.garment_kinds import GarmentKind
 
@@ -17,15 +18,6 @@ LEFT, RIGHT = -1, 1
 
 LEAST_HEIGHT = 40
 """Smallest garment that can be measured, canvas pixels."""
-
-CROTCH_SOUGHT = 0.16
-"""The crotch lies within this share of the garment's width from its middle."""
-
-OFF_CENTRE_PENALTY = 0.15
-"""Rows by which a notch has to be deeper for each column that it lies off the middle."""
-
-SHALLOWEST_NOTCH, HIGHEST_CROTCH = 0.08, 0.15
-"""A notch from below starts at least this share of the height above the hem, and this share below the waistband."""
 
 HEM_MARGIN, LEAST_HEM = 0.12, 8
 """A leg's hem is measured without this share of its width at either end, on at least so many columns."""
@@ -42,6 +34,17 @@ CLEAN_HEM, MOST_CUT = 0.95, 0.06
 
 RISE_PER_WAIST = 0.66
 """Waistband to crotch over the flat waistband's width, for legs that lie on one another."""
+
+LEAST_RISE, MOST_RISE = 0.2, 1.4
+"""Waistband to crotch over the garment's greatest width. With less than the first a top hides the waistband; with more
+than the second, what looks like a crotch is a slit, or where two legs come apart that lie on one another."""
+
+SLANTS = 0.05
+"""By how much farther up the gap between the legs reaches than straight ground does, in the garment's height, where it
+slants and its upper end is the crotch."""
+
+WAIST_HIDDEN = "Use a picture that shows the garment's waistband: in this one something hides it."
+WHICH_SHAPE = "Say with the hint garmentCategory whether these are trousers or a skirt: the picture does not show it."
 
 
 class LowerShape(StrEnum):
@@ -142,7 +145,7 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
     if stated is not LowerShape.SKIRT:
         centre = float(np.nanmedian(middle[top : bottom + 1]))
         widest = float(np.nanpercentile(last[top : bottom + 1] - first[top : bottom + 1], 95))
-        crotch = find_notch(mask, top, bottom, centre, widest)
+        crotch = _crotch(mask, (top, bottom), centre, widest, stated=stated)
         if crotch is None and stated is LowerShape.LEGS:
             crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
     if crotch is None:
@@ -167,31 +170,36 @@ def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, flo
     return top + int(np.argmax(head > 0.8 * width)), width
 
 
-def find_notch(mask: BoolMask, top: int, bottom: int, centre: float, width: float) -> tuple[float, float] | None:
-    """The crotch: the highest point that ground reaches from below near the middle.
+def _crotch(
+    mask: BoolMask, rows: tuple[int, int], centre: float, widest: float, *, stated: LowerShape | None
+) -> tuple[float, float] | None:
+    """Where the legs part; None where nothing shows that there are two.
 
     Args:
         mask: ``(h, w)`` bool.
-        top: First row of the garment.
-        bottom: Last row.
-        centre: x of the garment's middle.
-        width: Its greatest width, pixels.
+        rows: First and last row of the garment.
+        centre: x of its middle.
+        widest: Its greatest width, pixels.
+        stated: What the caller says that it is.
 
-    Returns:
-        (x, y), or None where no ground reaches up into the garment.
+    Raises:
+        EngineError: ``garment_not_recognised`` for legs without a waistband, and for what may be a skirt with a slit as
+            well as legs that lie on one another.
     """
-    reach = int(CROTCH_SOUGHT * width)
-    columns = np.arange(max(0, int(centre) - reach), min(mask.shape[1], int(centre) + reach + 1))
-    seen = mask[: bottom + 1, columns]
-    lowest = np.where(seen.any(axis=0), bottom - seen[::-1].argmax(axis=0), bottom).astype(float)
-    judged = lowest + OFF_CENTRE_PENALTY * np.abs(columns - centre)
-    best = int(np.argmin(judged))
-    height = bottom - top
-    if not top + HIGHEST_CROTCH * height < lowest[best] < bottom - SHALLOWEST_NOTCH * height:
+    top, bottom = rows
+    notch = find_notch(mask, top, bottom, centre, widest)
+    gap = find_slanting_gap(mask, top, bottom, centre, widest)
+    if gap is not None and (notch is None or notch[1] - gap[1] > SLANTS * (bottom - top)):
+        notch = gap
+    if notch is None:
         return None
-    # A gap is some columns wide at its upper end; its middle is the crotch.
-    level = np.flatnonzero(lowest <= lowest[best] + 0.01 * height)
-    return float(np.median(columns[level[np.abs(level - best) < 0.03 * width]])), float(lowest[best])
+    if notch[1] - top < LEAST_RISE * widest:
+        raise EngineError("garment_not_recognised", "Its legs part right at the upper edge.", advice=WAIST_HIDDEN)
+    if notch[1] - top <= MOST_RISE * widest:
+        return notch
+    if stated is None:
+        raise EngineError("garment_not_recognised", "Its legs part too far down.", advice=WHICH_SHAPE)
+    return None
 
 
 def _divider(mask: BoolMask, crotch: tuple[float, float], bottom: int, largest_step: float) -> Edge:

@@ -53,6 +53,13 @@ SCRAP = 4
 SCRAP_WIDTH, SCRAP_HEIGHT = 0.13, 0.04
 """Most that a scrap under the hem measures, as shares of the garment's width and height."""
 
+PALE_GROUND = 50.0
+"""Lightness of the ground, CIE Lab, from which the dark parts of a print can be told from it by darkness alone."""
+
+PALE_SCRAP_WIDTH, THIN_END, PALE_ROWS = 0.25, 5, 3
+"""The same width of one that is as pale as the ground for at least the last number of canvas pixels; the dark line that
+may end it, at most so thick, is the back's. The hem ended above it, with the last dark part of its print."""
+
 
 def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
     """The mask with its outline put where the sure cloth ends, if the garment has a print as pale as its ground.
@@ -74,7 +81,8 @@ def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -
     if not LEAST_ALIKE * core.sum() < alike.sum() < MOST_ALIKE * core.sum() or outer.all():
         return mask
     noise = float(np.percentile(hue[~outer], 98))
-    sure = (hue > max(SURE_HUE, SURE_OVER_NOISE * noise)) | (lab[..., 0] < SURE_DEPTH * ground.colour[..., 0])
+    dark = np.asarray(lab[..., 0] < SURE_DEPTH * ground.colour[..., 0])
+    sure = (hue > max(SURE_HUE, SURE_OVER_NOISE * noise)) | dark
     pale = np.array([np.median(change_a[alike]), np.median(change_b[alike])])
     strength = float(np.hypot(*pale))
     told = strength > max(TOLD_HUE, OVER_NOISE * noise)
@@ -89,20 +97,51 @@ def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -
     found = core | (outer & closed(sure & outer, gap))
     found = largest(opened(found, max(gap // 3, SCRAP)), keep_share=0.1)
     # Hue bleeds over the edge by a pixel, darkness does not.
-    return eroded(found, 1) if told else _without_hem_scraps(found)
+    if told:
+        return eroded(found, 1)
+    pale_ground = float(np.median(ground.colour[..., 0])) > PALE_GROUND
+    return _without_hem_scraps(found, dark if pale_ground else np.ones_like(dark))
 
 
-def _without_hem_scraps(mask: BoolMask) -> BoolMask:
-    """The mask without what hangs out under the hem over a short stretch: the back, beyond a pale edge of the front."""
+def _without_hem_scraps(mask: BoolMask, dark: BoolMask) -> BoolMask:
+    """The mask without what hangs out under the hem over a short stretch: the back, beyond a pale edge of the front.
+
+    Args:
+        mask: ``(h, w)``, the garment.
+        dark: ``(h, w)``, what is too dark for ground in a shadow.
+    """
     rows, columns = window_of(mask)
     if not mask[rows].size:
         return mask
     last = np.where(mask.any(axis=0), mask.shape[0] - 1 - mask[::-1].argmax(axis=0), 0)[columns]
-    level = ndimage.grey_opening(last, (max(3, int(SCRAP_WIDTH * len(last))),), mode="nearest")
-    scrap = last - level <= SCRAP_HEIGHT * (rows.stop - 1 - rows.start)
+    most = SCRAP_HEIGHT * (rows.stop - 1 - rows.start)
+    ends = _levelled(last, SCRAP_WIDTH, most)
+    hanging = _levelled(ends, PALE_SCRAP_WIDTH, most) < ends
+    ends = np.where(hanging, _above_pale_end(dark[:, columns], ends, int(most)), ends)
     kept = mask.copy()
-    kept[:, columns] &= np.arange(mask.shape[0])[:, None] <= np.where(scrap, level, last)[None]
+    kept[:, columns] &= np.arange(mask.shape[0])[:, None] <= ends[None]
     return kept
+
+
+def _above_pale_end(dark: BoolMask, ends: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """``(n,)`` last rows above what is pale near the given ones, and those themselves where nothing is.
+
+    Args:
+        dark: ``(h, n)``, what is too dark for ground in a shadow.
+        ends: ``(n,)`` last rows of the garment.
+        most: How far up is looked, rows.
+    """
+    rows = np.arange(most)[:, None]
+    upwards = np.take_along_axis(dark, np.clip(ends[None] - rows, 0, None), axis=0)
+    thin = (~upwards).argmax(axis=0)
+    again = (upwards & (rows > thin)).argmax(axis=0)
+    return np.where((thin <= THIN_END) & (again - thin >= PALE_ROWS), ends - again, ends)
+
+
+def _levelled(last: NDArray[np.int64], width: float, most: float) -> NDArray[np.int64]:
+    """``(n,)`` last rows without stretches that hang down over a share of all columns, by so many rows at most."""
+    level = ndimage.grey_opening(last, (max(3, int(width * len(last))),), mode="nearest")
+    return np.where(last - level <= most, level, last)
 
 
 def _gap(sure: NDArray[np.bool_], core: BoolMask) -> int | None:

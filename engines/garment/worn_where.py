@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engines.base import Category, EngineError
-from engines.garment.lower_landmarks import find_notch
+from engines.garment.notch import find_notch
 from engines.garment.regions import BoolMask, largest
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
 

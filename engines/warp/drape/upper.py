@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from engines.garment.cloth import Cloth
+from engines.garment.cuff_lining import without_cuff_linings
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask
 from engines.garment.upper_landmarks import UpperLandmarks
@@ -69,6 +70,7 @@ def drape_upper(
     ribbon = loft.ribbon()
     front = cloth
     if marks.sleeves is not None:
+        cloth = without_cuff_linings(cloth, marks.sleeves, marks.sleeve_parts)
         sleeves = np.asarray(marks.sleeve_parts.any(axis=0), bool)
         front = with_overlap(cloth, marks.torso_part | _under_sleeves(marks), TORSO_OVERLAP, sleeves)
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")

@@ -54,3 +54,15 @@ def test_pale_stripes_that_end_at_the_outline_stay() -> None:
         picture[row : row + 16, 262:640] = (236, 236, 238)
     mask = garment_mask(picture)
     assert mask[420:780, 275:625].all()
+
+
+def test_ground_tinted_by_the_cloth_beside_it_is_followed_up_to_its_point() -> None:
+    picture = jumper()
+    slit = (picture[300:420] == WHITE).all(axis=2)
+    slit[:, 240:] = False
+    tint = np.clip((np.arange(300, 420) - 360) / 60, 0, 1)[:, None, None]
+    tinted = np.rint(tint * np.array(WHITE) + (1 - tint) * np.array((246, 226, 240)))
+    picture[300:420][slit] = np.broadcast_to(tinted, (120, 800, 3))[slit]
+    mask = garment_mask(picture)
+    assert all(abs(width_of_slit(mask, row) - 20 * (row - 300) / 500) <= 1.5 for row in (360, 370, 380, 400, 450))
+    assert mask[150:790, 262:640].all()

@@ -5,6 +5,7 @@ import pytest
 from engines.base import EngineError
 from engines.garment.canvas import clear_margin, lay_on_canvas
 from engines.garment.cutout import cut_out, garment_mask
+from engines.garment.ground import fit_ground
 from tests.engines.drawings import DrawnGarment, draw_garment
 
 
@@ -87,3 +88,20 @@ def test_grainy_cloth_has_one_smooth_and_sharp_outline() -> None:
     assert ((rows > 0.05) & (rows < 0.95)).sum(axis=1).max() <= 6, "two edges of about two pixels"
     edge = rows[:, : rows.shape[1] // 2].sum(axis=1)
     assert np.std(edge) < 0.35
+
+
+def test_pale_cloth_on_the_border_is_not_taken_for_noise_of_the_ground() -> None:
+    picture = np.full((900, 700, 3), 246, np.uint8)
+    for place in range(20, 700, 60):
+        picture[:, place : place + 6] = picture[place : place + 6] = (30, 32, 48)
+        picture[:, place + 6 : place + 16] = picture[place + 6 : place + 16] = (241, 241, 239)
+    ground = fit_ground(lay_on_canvas(picture))
+    assert ground.plain
+    assert ground.noise < 1.0
+
+
+def test_garment_cut_off_at_both_sides_leaves_its_ground_plain() -> None:
+    picture = np.full((900, 700, 3), 246, np.uint8)
+    picture[100:880] = (30, 90, 60)
+    picture[600:, :150] = picture[600:, 550:] = 246
+    assert fit_ground(lay_on_canvas(picture)).plain

@@ -5,6 +5,7 @@ import numpy as np
 from engines.garment.cloth import Cloth
 from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import find_lower_landmarks
+from engines.garment.notch import find_notch
 from tests.engines.hanging_drawings import AXIS, skirt, trousers
 
 CROTCH = 330
@@ -21,7 +22,9 @@ def with_closed_gap(until: int, colour: float) -> Cloth:
 
 def test_forgotten_ground_is_opened_and_the_crotch_found() -> None:
     closed = with_closed_gap(until=470, colour=0.9)
-    assert find_lower_landmarks(closed).crotch[1] > 460
+    notch = find_notch(closed.alpha > 0.5, 60, 830, AXIS, 268.0)
+    assert notch is not None
+    assert notch[1] > 460
     opened = without_ground_between_legs(closed)
     assert find_lower_landmarks(opened).crotch[1] < CROTCH + 45
     assert opened.alpha[450, int(AXIS)] < 0.05

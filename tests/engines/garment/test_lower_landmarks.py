@@ -1,5 +1,8 @@
 """Waistband, crotch and edges are found where they were drawn."""
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
 import pytest
 
@@ -100,3 +103,37 @@ def test_scrap_is_refused() -> None:
     with pytest.raises(EngineError) as refusal:
         find_lower_landmarks(scrap)
     assert refusal.value.code == "garment_not_recognised"
+
+
+def _slanting(cloth: Cloth, shift: float) -> Cloth:
+    """The cloth with every row moved aside by so much per row below the first."""
+    height, width = cloth.alpha.shape
+    way = np.array([[1, shift, 0], [0, 1, 0]], np.float32)
+    return replace(cloth, alpha=np.asarray(cv2.warpAffine(cloth.alpha, way, (width, height)), np.float32))
+
+
+def test_gap_that_slants_is_followed_up_to_the_crotch() -> None:
+    straight, slanting = trousers(crotch=330), _slanting(trousers(crotch=330), -0.16)
+    assert find_lower_landmarks(slanting).crotch[1] == pytest.approx(find_lower_landmarks(straight).crotch[1], abs=20)
+
+
+def _slit(begins: int) -> Cloth:
+    """A narrow garment 640 pixels high whose gap reaches up to that row."""
+    return cloth_of([(0, 160), (110, 160), (120, 800), (30, 800), (0, begins)])
+
+
+@pytest.mark.parametrize("kind", [GarmentKind.TROUSERS, GarmentKind.SKIRT])
+def test_low_notch_is_no_crotch(kind: GarmentKind) -> None:
+    marks = find_lower_landmarks(_slit(600), kind)
+    assert marks.crotch[1] < 400 if kind is GarmentKind.TROUSERS else marks.shape is LowerShape.SKIRT
+
+
+def test_low_notch_is_asked_about_where_nobody_says_what_it_is() -> None:
+    with pytest.raises(EngineError, match="garmentCategory"):
+        find_lower_landmarks(_slit(600))
+    assert find_lower_landmarks(_slit(370)).shape is LowerShape.LEGS
+
+
+def test_legs_without_a_waistband_are_refused() -> None:
+    with pytest.raises(EngineError, match="waistband"):
+        find_lower_landmarks(_slanting(_slit(165), 0.1))

@@ -83,3 +83,22 @@ def test_dark_stripes_do_not_end_farther_out_than_pale_ones() -> None:
     alpha = cut_out(picture).alpha[MARGIN:-MARGIN, MARGIN:-MARGIN]
     ends = alpha[260:780, 200:400].sum(axis=1)
     assert np.ptp(ends) < 2.5
+
+
+def test_pale_strip_between_the_hem_and_that_of_the_back_is_taken_off() -> None:
+    picture, cloth = striped(GREYER)
+    picture[850:862, 220:300] = GREYER
+    picture[862:866, 220:300] = DARK
+    wrong = cloth.copy()
+    wrong[850:866, 220:300] = True
+    found = settled(cv2.GaussianBlur(picture, (0, 0), 0.7), wrong)
+    assert not found[853:, 220:300].any()
+    assert found[846, 224:576].all()
+
+
+def test_dark_hem_that_hangs_lower_at_a_corner_stays() -> None:
+    picture, cloth = striped(GREYER)
+    picture[850:862, 220:300] = DARK
+    wrong = cloth.copy()
+    wrong[850:862, 220:300] = True
+    assert settled(cv2.GaussianBlur(picture, (0, 0), 0.7), wrong)[858, 226:294].all()
