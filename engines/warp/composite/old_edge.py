@@ -1,0 +1,47 @@
+"""Skin of an arm in which the outline of the old garment runs: its rim has the colours and the shade of that."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.filling import carried_out, relaxed
+from engines.garment.regions import BoolMask, dilated, window_of
+from engines.warp.blending import blended
+
+OLD_EDGE = 0.032
+"""Width of the rim on either side of an old garment's outline that has its colours and shade, in shoulder widths."""
+
+NONE_NEAR = 0.01
+"""Share of skin around a pixel below which none is near."""
+
+
+def without_old_edge(
+    plate: NDArray[np.float32], uncovered: NDArray[np.float32], arms: BoolMask, old: BoolMask, unit: float
+) -> NDArray[np.float32]:
+    """The plate with skin instead of the old garment's outline, where that runs across what comes to light of an arm.
+
+    Args:
+        plate: ``(h, w, 3)`` float32, 0 to 1.
+        uncovered: ``(h, w)`` cover of what comes to light.
+        arms: ``(h, w)`` where arms are seen.
+        old: ``(h, w)`` the old garment.
+        unit: Shoulder width in pixels.
+    """
+    rim = max(2, round(OLD_EDGE * unit))
+    window = window_of(uncovered > 0, 3 * rim)
+    if not uncovered[window].size:
+        return plate
+    cloth, light = old[window], uncovered[window] > 0
+    skin = arms[window] | light
+    outline = dilated(cloth, rim) & dilated(~cloth, rim) & dilated(light, 2 * rim) & skin
+    if not outline.any():
+        return plate
+    part, known = plate[window], skin & ~outline
+    guess, weight = carried_out(part, known.astype(np.float32), rim)
+    filled = relaxed(np.where(known[..., None], part, guess).astype(np.float32), known | (weight < NONE_NEAR))
+    share = np.asarray(cv2.GaussianBlur(dilated(light, rim).astype(np.float32), (0, 0), rim / 2), np.float32) * outline
+    mended = plate.copy()
+    mended[window] = blended(part, filled, share)
+    return mended
