@@ -98,7 +98,7 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
-    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width), *base[1:])
+    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width, scene.plate.person), *base[1:])
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
     short = {side: cover for side, cover in covers.items() if 0 < ends[side] < body.arms[side].bend}
