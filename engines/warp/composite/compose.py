@@ -77,7 +77,8 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
-    plate = without_old_edge(plate, layers.uncovered, _bare(layers), scene.old, unit)
+    if layers.uncovered.any():
+        plate = without_old_edge(plate, layers.uncovered, _bare(layers), scene.old, unit)
     casts = casting(layers)
     shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body, casts)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]

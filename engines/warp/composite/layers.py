@@ -98,12 +98,13 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
-    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width, scene.plate.person), *base[1:])
+    at = next((number for number, piece in enumerate(base) if piece.name == "torso"), 0)
+    torso = closed_up(base[at], list(sleeves.values()), body.shoulder_width, scene.plate.person)
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
     short = {side: cover for side, cover in covers.items() if 0 < ends[side] < body.arms[side].bend}
-    sides = drawn_taut(base[0], body, {side: place.seen for side, place in places.items()}, short)
-    base = (sides.torso, *base[1:])
+    sides = drawn_taut(torso, body, {side: place.seen for side, place in places.items()}, short)
+    base = (*base[:at], sides.torso, *base[at + 1 :])
     on_body = Drape(base, {}).alpha
     places = {side: replace(place, seen=sides.seen[side]) for side, place in places.items()}
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)

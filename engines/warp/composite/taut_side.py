@@ -10,6 +10,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.channels import on_channels
+from engines.garment.regions import window_of
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.limbs import ARM_USUAL, Limb
 from engines.warp.body.model import BodyModel
@@ -71,31 +72,34 @@ def drawn_taut(
     """
     cut, mended = np.zeros(body.shape, np.float32), dict(seen)
     for side, sleeve in sleeves.items():
-        strip, taut = _standing_out(torso.alpha, body, side, seen[side], sleeve)
-        cut = np.maximum(cut, strip)
-        mended[side] = replace(seen[side], inner=np.minimum(seen[side].inner, taut))
-    if not cut.any():
+        found = _standing_out(torso.alpha, body, side, seen[side], sleeve)
+        if found is not None:
+            cut = np.maximum(cut, found[0])
+            mended[side] = replace(seen[side], inner=np.minimum(seen[side].inner, found[1]))
+    window = window_of(cut > 0)
+    if not cut[window].size:
         return TautSides(torso, cut, mended)
-    left = 1 - cut
-    return TautSides(
-        replace(torso, colour=torso.colour * on_channels(left), alpha=torso.alpha * left), cut * torso.alpha, mended
-    )
+    colour, alpha, left = torso.colour.copy(), torso.alpha.copy(), 1 - cut[window]
+    cut[window] *= alpha[window]
+    colour[window] *= on_channels(left)
+    alpha[window] *= left
+    return TautSides(replace(torso, colour=colour, alpha=alpha), cut, mended)
 
 
 def _standing_out(
     cloth: NDArray[np.float32], body: BodyModel, side: int, seen: SeenArm, sleeve: NDArray[np.float32]
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float32], NDArray[np.float64]] | None:
     """``(h, w)`` cover of the strip that is taken off beside one arm, and the offsets at which it ends inwards.
 
-    These are ``(n,)`` pixels from the arm's centre line, infinite where nothing is taken off.
+    These are ``(n,)`` pixels from the arm's centre line, infinite where nothing is taken off. None where nothing is.
     """
-    arm, free = body.arms[side], np.full(len(body.arms[side].shares), np.inf)
+    arm = body.arms[side]
     usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width
     first, over = _edge_of_cloth(arm, REACH * float(usual.max()), cloth, sleeve)
     rows = np.arange(first, int(np.searchsorted(arm.shares, arm.bend + BELOW_ELBOW)))
     rows = rows[np.isfinite(over[rows])]
     if len(rows) < LEAST_ROWS:
-        return np.zeros(body.shape, np.float32), free
+        return None
     _, own = bare_edges(body.labels, (Label.ARMS, Label.HANDS), arm, usual, (Label.UPPER, Label.FULL))
     most = np.maximum(own[rows], 0.0)
     at_elbow = np.isfinite(seen.inner[rows]) & (arm.shares[rows] > arm.bend - ABOVE_ELBOW)
@@ -107,8 +111,8 @@ def _standing_out(
     rows, most, edge = rows[held], most[held], edge[held]
     taut = np.minimum(bridged(arm.shares[rows].astype(np.float64) * arm.length, edge), np.maximum(most, edge))
     if (taut - edge).max() < LEAST_OUT * body.shoulder_width:
-        return np.zeros(body.shape, np.float32), free
-    begins, ends = np.zeros((2, len(arm.shares)))
+        return None
+    begins, ends, free = np.zeros(len(arm.shares)), np.zeros(len(arm.shares)), np.full(len(arm.shares), np.inf)
     begins[rows], ends[rows] = UNDER - over[rows], taut - WITHIN
     free[rows] = taut
     return between(body.shape, arm, begins, ends, np.isin(np.arange(len(begins)), rows)), free

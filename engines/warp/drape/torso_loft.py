@@ -69,7 +69,7 @@ neckband stands up there."""
 SEAM_POINTS, ROUNDED = 240, 0.10
 """Columns at which the seam is read, and the blur that rounds its bends at the collar, in seam lengths."""
 
-HEM_BOW = 0.040
+HEM_BOW = 0.058
 """How much lower the middle of a hem is than its ends, in shoulder widths."""
 
 GRID_ROWS, GRID_COLUMNS = 48, 41
