@@ -43,6 +43,9 @@ ARM_RIM, HAND_RIM = 3, 2
 """Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
 inside over as much again."""
 
+PERSON = 0.9
+"""Cover from which a pixel of the plate shows the person and nothing of the wall."""
+
 ON_ARM, ARM_SHOWS = 0.9, 0.05
 """Distance from an arm's centre line within which its skin is seen where nothing covers it, in half arm widths; and
 cover from which a pixel shows something."""
@@ -78,7 +81,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
     if layers.uncovered.any():
-        plate = without_old_edge(plate, layers.uncovered, _bare(layers), scene.old, unit)
+        plate = without_old_edge(plate, layers.uncovered, _bare(layers, person), scene.old, unit)
     casts = casting(layers)
     shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body, casts)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]
@@ -105,10 +108,11 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
 
 
-def _bare(layers: Layers) -> BoolMask:
-    """``(h, w)`` where arms are seen beside and before the garment."""
+def _bare(layers: Layers, person: NDArray[np.float32]) -> BoolMask:
+    """``(h, w)`` where arms are seen beside and before the garment, in a plate that shows this cover of the person."""
     near = np.minimum.reduce([place.near for place in layers.places.values()])
-    return np.asarray((layers.bare_arms > ARM_SHOWS) | ((near < ON_ARM) & (layers.cover < ARM_SHOWS)), np.bool_)
+    beside = (near < ON_ARM) & (layers.cover < ARM_SHOWS)
+    return np.asarray(((layers.bare_arms > ARM_SHOWS) | beside | (layers.uncovered > 0)) & (person > PERSON), np.bool_)
 
 
 def _with_sleeves(

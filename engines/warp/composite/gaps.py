@@ -22,6 +22,9 @@ OPEN, OPEN_TO_WALL = 0.3, 0.1
 """Share of its outline up to which a gap may be open; the corner between a cuff and the body is open by more. The same
 of one that shows the wall: the end of the wedge between a sleeve and the side is one, and ends in a point."""
 
+PERSON = 0.5
+"""Cover from which a gap shows the person and not the wall."""
+
 TOUCHED = 3
 """Pixels within which a gap touches both pieces."""
 
@@ -52,7 +55,8 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[n
     widest = max(1, round(WIDEST * unit))
     gaps = closed(cloth, widest) & ~cloth
     parts = [piece.alpha[window] > 0.5 for piece in (torso, *sleeves)]
-    gaps = _between(gaps, cloth, parts, LARGEST * unit**2, person[window] < 0.5)
+    wall, most = person[window] < PERSON, LARGEST * unit**2
+    gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
     if not gaps.any():
         return torso
     known = torso.alpha[window] > WHOLE
@@ -70,8 +74,8 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[n
     return replace(torso, colour=colour, alpha=alpha, across=across)
 
 
-def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float, wall: BoolMask) -> BoolMask:
-    """Those of some gaps that are small, between the first part and another one, and hardly open to a side."""
+def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float, most: float) -> BoolMask:
+    """Those of some gaps that are small, between the first part and another one, and open by a small share at most."""
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(gaps.astype(np.uint8), connectivity=8)
     kept = stats[:, cv2.CC_STAT_AREA] <= largest
     kept[0] = False
@@ -80,6 +84,5 @@ def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: fl
     for number in np.flatnonzero(kept):
         gap = numbered == number
         around = dilated(gap, 1) & ~gap
-        most = OPEN_TO_WALL if wall[gap].mean() > 0.5 else OPEN
         kept[number] = (around & ~cloth).sum() < most * around.sum()
     return np.asarray(kept[numbered])

@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.filling import carried_out, relaxed
-from engines.garment.regions import BoolMask, dilated, window_of
+from engines.garment.regions import BoolMask, closed, dilated, window_of
 from engines.warp.blending import blended
 
 OLD_EDGE = 0.032
 """Width of the rim on either side of an old garment's outline that has its colours and shade, in shoulder widths."""
+
+CRACK = 2
+"""Half the width of cracks between what is seen of an arm and what comes to light beside it, pixels."""
 
 NONE_NEAR = 0.01
 """Share of skin around a pixel below which none is near."""
@@ -25,7 +28,7 @@ def without_old_edge(
     Args:
         plate: ``(h, w, 3)`` float32, 0 to 1.
         uncovered: ``(h, w)`` cover of what comes to light.
-        arms: ``(h, w)`` where arms are seen.
+        arms: ``(h, w)`` where arms are seen, with what comes to light of them.
         old: ``(h, w)`` the old garment.
         unit: Shoulder width in pixels.
     """
@@ -34,7 +37,7 @@ def without_old_edge(
     if not uncovered[window].size:
         return plate
     cloth, light = old[window], uncovered[window] > 0
-    skin = arms[window] | light
+    skin = closed(arms[window], CRACK)
     outline = dilated(cloth, rim) & dilated(~cloth, rim) & dilated(light, 2 * rim) & skin
     if not outline.any():
         return plate
