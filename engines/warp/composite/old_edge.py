@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.filling import carried_out, relaxed
-from engines.garment.regions import BoolMask, closed, dilated, window_of
+from engines.garment.regions import BoolMask, closed, dilated, windows_of
 from engines.warp.blending import blended
 
 OLD_EDGE = 0.032
@@ -33,18 +33,15 @@ def without_old_edge(
         unit: Shoulder width in pixels.
     """
     rim = max(2, round(OLD_EDGE * unit))
-    window = window_of(uncovered > 0, 3 * rim)
-    if not uncovered[window].size:
-        return plate
-    cloth, light = old[window], uncovered[window] > 0
-    skin = closed(arms[window], CRACK)
-    outline = dilated(cloth, rim) & dilated(~cloth, rim) & dilated(light, 2 * rim) & skin
-    if not outline.any():
-        return plate
-    part, known = plate[window], skin & ~outline
-    guess, weight = carried_out(part, known.astype(np.float32), rim)
-    filled = relaxed(np.where(known[..., None], part, guess).astype(np.float32), known | (weight < NONE_NEAR))
-    share = np.asarray(cv2.GaussianBlur(dilated(light, rim).astype(np.float32), (0, 0), rim / 2), np.float32) * outline
     mended = plate.copy()
-    mended[window] = blended(part, filled, share)
+    for window in windows_of(uncovered > 0, 3 * rim):
+        cloth, light = old[window], uncovered[window] > 0
+        skin = closed(arms[window], CRACK)
+        outline = dilated(cloth, rim) & dilated(~cloth, rim) & dilated(light, 2 * rim) & skin
+        if outline.any():
+            part, known = mended[window], skin & ~outline
+            guess, weight = carried_out(part, known.astype(np.float32), rim)
+            filled = relaxed(np.where(known[..., None], part, guess).astype(np.float32), known | (weight < NONE_NEAR))
+            near = cv2.GaussianBlur(dilated(light, rim).astype(np.float32), (0, 0), rim / 2)
+            mended[window] = blended(part, filled, np.asarray(near * outline, np.float32))
     return mended
