@@ -33,7 +33,7 @@ def torso_half_width(body: BodyModel, heights: NDArray[np.float64], side: int) -
     drops = (edge - bone.shoulders) @ bone.down / body.torso_length
     offsets = (edge - bone.shoulders) @ bone.right * side
     hanging = np.ones(len(drops), bool)
-    if _crosses(body, side):
+    if crosses(body, side):
         forearm = (arm.line[arm.shares >= arm.bend] - bone.shoulders) @ bone.down / body.torso_length
         hidden = (heights > forearm.min() - AROUND_FOREARM) & (heights < forearm.max() + AROUND_FOREARM)
         if hidden.any() and not hidden.all():
@@ -45,7 +45,7 @@ def torso_half_width(body: BodyModel, heights: NDArray[np.float64], side: int) -
     return np.minimum(measured, limit)
 
 
-def _crosses(body: BodyModel, side: int) -> bool:
+def crosses(body: BodyModel, side: int) -> bool:
     """Whether a forearm lies before or behind the torso."""
     bone = body.skeleton
     wrist = body.arms[side].points(np.ones(1, np.float32))[0] - bone.shoulders

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import dilated, window_of
+from engines.garment.regions import BoolMask, dilated, window_of
 from engines.warp.blending import blended
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
 from engines.warp.composite.freed_arms import freed_arms
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.layers import Layers, Scene, away_from_edges, casting, layers_of
+from engines.warp.composite.old_edge import without_old_edge
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
 from engines.warp.composite.rims import without_rim
 from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
@@ -44,6 +45,13 @@ are one surface."""
 ARM_RIM, HAND_RIM = 3, 2
 """Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
 inside over as much again."""
+
+PERSON = 0.9
+"""Cover from which a pixel of the plate shows the person and nothing of the wall."""
+
+ON_ARM, ARM_SHOWS = 0.9, 0.05
+"""Distance from an arm's centre line within which its skin is seen where nothing covers it, in half arm widths; and
+cover from which a pixel shows something."""
 
 
 def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
@@ -75,6 +83,8 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
+    if layers.uncovered.any():
+        plate = without_old_edge(plate, layers.uncovered, _bare(layers, person), scene.old, unit)
     casts = casting(layers)
     shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body, casts)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]
@@ -99,6 +109,13 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
     return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
+
+
+def _bare(layers: Layers, person: NDArray[np.float32]) -> BoolMask:
+    """``(h, w)`` where arms are seen beside and before the garment, in a plate that shows this cover of the person."""
+    near = np.minimum.reduce([place.near for place in layers.places.values()])
+    beside = (near < ON_ARM) & (layers.cover < ARM_SHOWS)
+    return np.asarray(((layers.bare_arms > ARM_SHOWS) | beside | (layers.uncovered > 0)) & (person > PERSON), np.bool_)
 
 
 def _with_sleeves(

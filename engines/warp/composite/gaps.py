@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.filling import carried_out
 from engines.garment.regions import BoolMask, closed, dilated, window_of
@@ -17,8 +18,12 @@ WIDEST = 0.022
 LARGEST = 0.004
 """Its area at most, in squared shoulder widths; what is larger is open."""
 
-OPEN = 0.3
-"""Share of its outline up to which a gap may be open; the corner between a cuff and the body is open by more."""
+OPEN, OPEN_TO_WALL = 0.3, 0.1
+"""Share of its outline up to which a gap may be open; the corner between a cuff and the body is open by more. The same
+of one that shows the wall: the end of the wedge between a sleeve and the side is one, and ends in a point."""
+
+PERSON = 0.5
+"""Cover from which a gap shows the person and not the wall."""
 
 TOUCHED = 3
 """Pixels within which a gap touches both pieces."""
@@ -33,13 +38,14 @@ SOFT = 0.7
 """Softness of what fills a gap where it is open, pixels (standard deviation): the garment's outline goes on there."""
 
 
-def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
+def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[np.float32]) -> Piece:
     """The torso with the gaps between it and the sleeves filled with the colours around them.
 
     Args:
         torso: Of the garment.
         sleeves: As they lie on it.
         unit: Shoulder width in pixels.
+        person: ``(h, w)`` cover of the person behind the garment.
     """
     if not sleeves:
         return torso
@@ -49,7 +55,8 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     widest = max(1, round(WIDEST * unit))
     gaps = closed(cloth, widest) & ~cloth
     parts = [piece.alpha[window] > 0.5 for piece in (torso, *sleeves)]
-    gaps = _between(gaps, cloth, parts, LARGEST * unit**2)
+    wall, most = person[window] < PERSON, LARGEST * unit**2
+    gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
     if not gaps.any():
         return torso
     known = torso.alpha[window] > WHOLE
@@ -67,8 +74,8 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float) -> Piece:
     return replace(torso, colour=colour, alpha=alpha, across=across)
 
 
-def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float) -> BoolMask:
-    """Those of some gaps that are small, between the first part and another one, and hardly open to a side."""
+def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float, most: float) -> BoolMask:
+    """Those of some gaps that are small, between the first part and another one, and open by a small share at most."""
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(gaps.astype(np.uint8), connectivity=8)
     kept = stats[:, cv2.CC_STAT_AREA] <= largest
     kept[0] = False
@@ -77,5 +84,5 @@ def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: fl
     for number in np.flatnonzero(kept):
         gap = numbered == number
         around = dilated(gap, 1) & ~gap
-        kept[number] = (around & ~cloth).sum() < OPEN * around.sum()
+        kept[number] = (around & ~cloth).sum() < most * around.sum()
     return np.asarray(kept[numbered])

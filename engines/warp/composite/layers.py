@@ -16,6 +16,7 @@ from engines.warp.composite.gaps import closed_up
 from engines.warp.composite.shading import exposure
 from engines.warp.composite.sharpness import softened
 from engines.warp.composite.short_cuffs import coming_forward
+from engines.warp.composite.taut_side import drawn_taut
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
 
@@ -62,6 +63,7 @@ class Layers:
         on_body: ``(h, w)`` cover of ``base``.
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
+        uncovered: ``(h, w)`` cover of what of it came to light where that torso was drawn taut.
         under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
         coming_forward: ``(h, w)`` how far arms below short cuffs have come before its torso, above where they have.
     """
@@ -72,6 +74,7 @@ class Layers:
     on_body: NDArray[np.float32]
     cover: NDArray[np.float32]
     bare_arms: NDArray[np.float32]
+    uncovered: NDArray[np.float32]
     under_cuffs: NDArray[np.float32]
     coming_forward: NDArray[np.float32]
 
@@ -95,10 +98,15 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
-    base = (closed_up(base[0], list(sleeves.values()), body.shoulder_width), *base[1:])
-    on_body = Drape(base, {}).alpha
+    at = next((number for number, piece in enumerate(base) if piece.name == "torso"), 0)
+    torso = closed_up(base[at], list(sleeves.values()), body.shoulder_width, scene.plate.person)
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
+    short = {side: cover for side, cover in covers.items() if 0 < ends[side] < body.arms[side].bend}
+    sides = drawn_taut(torso, body, {side: place.seen for side, place in places.items()}, short)
+    base = (*base[:at], sides.torso, *base[at + 1 :])
+    on_body = Drape(base, {}).alpha
+    places = {side: replace(place, seen=sides.seen[side]) for side, place in places.items()}
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
     return Layers(
         base,
@@ -107,8 +115,9 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         on_body,
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
+        sides.uncovered,
         under_cuffs(body, places, ends),
-        coming_forward(places, ends, bare_arms),
+        coming_forward(places, ends, bare_arms, sides.uncovered),
     )
 
 

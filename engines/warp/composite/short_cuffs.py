@@ -17,7 +17,10 @@ STEPS, LATEST = 50, 0.6
 
 
 def coming_forward(
-    places: dict[int, ArmPlace], sleeve_ends: dict[int, float], bare_arms: NDArray[np.float32]
+    places: dict[int, ArmPlace],
+    sleeve_ends: dict[int, float],
+    bare_arms: NDArray[np.float32],
+    uncovered: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """``(h, w)`` how far arms have come before the torso where they do so below their cuffs.
 
@@ -27,6 +30,7 @@ def coming_forward(
         places: Both arms by picture side.
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
         bare_arms: ``(h, w)`` cover of what of the arms lies before the torso.
+        uncovered: ``(h, w)`` cover of what of them came to light where the torso was drawn taut.
     """
     forward = np.zeros_like(bare_arms)
     for side, end in sleeve_ends.items():
@@ -41,7 +45,7 @@ def coming_forward(
         come = ease((share - np.float32(comes - SHADOW_ENDS)) / np.float32(SHADOW_ENDS))
         come *= 1 - ease((share - np.float32(comes + SHADOW_ENDS)) / np.float32(SHADOW_ENDS))
         on_arm = 1 - ease((near - np.float32(ON_ARM[0])) / np.float32(ON_ARM[1] - ON_ARM[0]))
-        forward[rows] = np.maximum(forward[rows], come * on_arm)
+        forward[rows] = np.maximum(forward[rows], come * np.maximum(on_arm, uncovered[rows]))
     return forward
 
 

@@ -13,10 +13,10 @@ from scipy import ndimage
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
-from engines.warp.body.seen_width import seen_half_width
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.close_fit import slack_of, worn_half_width
 from engines.warp.drape.fit import Fit, is_strap
 from engines.warp.drape.over_shoulder import raised
 from engines.warp.drape.taut import bridged
@@ -33,9 +33,6 @@ HIPS_FROM = 0.80
 
 FALLS_FROM, MOST_FLARE = 0.60, 0.30
 """Height from which what the cloth hangs over grows wider by at most so many pixels for one pixel down."""
-
-SLIM, BOXY = 0.47, 0.60
-"""Width at the chest over the length of a garment that is worn close to the body, and of one that stands off it."""
 
 LEVEL_SEAM = 0.35
 """Farthest that a shoulder seam may lie from the straight line between its ends, in seam lengths."""
@@ -72,7 +69,7 @@ neckband stands up there."""
 SEAM_POINTS, ROUNDED = 240, 0.10
 """Columns at which the seam is read, and the blur that rounds its bends at the collar, in seam lengths."""
 
-HEM_BOW = 0.040
+HEM_BOW = 0.058
 """How much lower the middle of a hem is than its ends, in shoulder widths."""
 
 GRID_ROWS, GRID_COLUMNS = 48, 41
@@ -110,15 +107,14 @@ class TorsoLoft:
         """Offset of the torso's edge per canvas row: the silhouette plus ease, never far from the cloth's own."""
         unit, marks = self._body.shoulder_width, self._marks
         heights = self._drop(self._rows) / self._body.torso_length
-        body_edge = self._hung_over(seen_half_width(self._body, heights, side), heights)
+        body_edge = self._hung_over(worn_half_width(marks, self._body, heights, side), heights)
         natural = self._cloth_edge[side]
         inner = body_edge * drawn_in(self._body, heights) if self._waisted else body_edge
         if marks.sleeves is None:
             edge = np.clip(natural, 0.99 * inner, 1.10 * body_edge + 0.02 * unit)
         else:
             # Cloth stands off more lower down, and boxy garments more than slim ones.
-            slack = float(np.clip((marks.chest / max(marks.length, 1.0) - SLIM) / (BOXY - SLIM), 0, 1))
-            hang = 1.05 + slack * (0.05 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32)))
+            hang = 1.05 + slack_of(marks) * (0.05 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32)))
             edge = np.clip(natural, 1.02 * inner + 0.008 * unit, hang * body_edge + 0.02 * unit)
         edge = np.maximum(edge * self.fit.girth, np.minimum(edge, 0.99 * inner))
         armpit = int(np.clip(marks.armpits.row, 1, len(edge) - 1))

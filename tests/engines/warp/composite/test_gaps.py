@@ -6,6 +6,7 @@ from engines.warp.composite.gaps import closed_up
 from engines.warp.pieces import Piece
 
 UNIT = 200.0
+BODY, WALL = np.ones((200, 200), np.float32), np.zeros((200, 200), np.float32)
 
 
 def piece(name: str, rows: slice, columns: slice) -> Piece:
@@ -23,7 +24,7 @@ def torso_with(hole: tuple[slice, slice]) -> Piece:
 
 def test_a_gap_in_the_armpit_is_filled_with_the_cloth_around_it() -> None:
     hole = (slice(60, 80), slice(115, 120))
-    mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
+    mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT, BODY)
     assert mended.alpha[hole].min() == 1
     assert np.abs(mended.colour[hole] - [0.2, 0.5, 0.3]).max() < 0.02
 
@@ -33,19 +34,19 @@ def test_the_corner_between_cuff_and_body_stays_open() -> None:
         piece("torso", slice(20, 180), slice(20, 120)),
         piece("left_sleeve", slice(30, 110), slice(120, 170)),
     )
-    assert closed_up(torso, [sleeve], UNIT) is torso
+    assert closed_up(torso, [sleeve], UNIT, BODY) is torso
 
 
 def test_a_wide_opening_stays() -> None:
     hole = (slice(50, 90), slice(100, 120))
-    mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
+    mended = closed_up(torso_with(hole), [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT, BODY)
     assert mended.alpha[hole].max() == 0
 
 
 def test_a_filled_gap_that_is_open_to_a_side_ends_softly_there() -> None:
     hole = (slice(96, 180), slice(115, 120))
     torso = torso_with(hole)
-    mended = closed_up(torso, [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT)
+    mended = closed_up(torso, [piece("left_sleeve", slice(30, 110), slice(120, 170))], UNIT, BODY)
     filled = (mended.alpha > 0) & (torso.alpha == 0)
     assert filled[slice(98, 106), slice(116, 119)].all()
     ends = filled[106:116, 115:120]
@@ -56,7 +57,7 @@ def test_a_filled_gap_that_is_open_to_a_side_ends_softly_there() -> None:
 def test_a_notch_in_the_outline_is_filled_up_to_the_outline() -> None:
     notch = (slice(20, 28), slice(116, 120))
     sleeve = piece("left_sleeve", slice(20, 110), slice(120, 170))
-    mended = closed_up(torso_with(notch), [sleeve], UNIT)
+    mended = closed_up(torso_with(notch), [sleeve], UNIT, BODY)
     assert mended.alpha[22:28, 116:120].min() == 1
     assert mended.alpha[:19].max() < 0.1
     assert 0.1 < mended.alpha[20, 116] < 0.9
@@ -70,6 +71,27 @@ def test_a_gap_that_only_one_side_gives_colours_to_is_filled_whole() -> None:
     torso = Piece("torso", torso.colour + below.colour, torso.alpha + below.alpha, torso.across)
     sleeve = piece("left_sleeve", slice(20, 180), slice(120, 170))
     above = piece("right_sleeve", slice(20, 95), slice(112, 120))
-    mended = closed_up(torso, [sleeve, above], UNIT)
+    mended = closed_up(torso, [sleeve, above], UNIT, BODY)
     assert mended.alpha[gap].min() == 1
     assert np.abs(mended.colour[gap] - [0.2, 0.5, 0.3]).max() < 0.02
+
+
+def a_wedge() -> tuple[Piece, Piece]:
+    """A torso and a sleeve that leave its side slowly, without a corner."""
+    torso, sleeve = (
+        piece("torso", slice(20, 180), slice(20, 120)),
+        piece("left_sleeve", slice(30, 180), slice(110, 170)),
+    )
+    for row in range(80, 180):
+        for part in (torso, sleeve):
+            part.alpha[row, 110 : 110 + (row - 80) // 4] = 0
+        torso.alpha[row, 110:] = 0
+    return torso, sleeve
+
+
+def test_the_point_of_a_wedge_before_the_wall_stays_open() -> None:
+    torso, sleeve = a_wedge()
+    before = np.maximum(torso.alpha, sleeve.alpha) > 0.5
+    shown = closed_up(torso, [sleeve], UNIT, WALL)
+    assert ((shown.alpha > 0.5) & ~before).sum() == 0
+    assert ((closed_up(torso, [sleeve], UNIT, BODY).alpha > 0.5) & ~before).sum() > 20

@@ -1,0 +1,43 @@
+"""How close to the body a top is worn, and how wide the body is that it is worn on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.garment.upper_landmarks import UpperLandmarks
+from engines.warp.body.model import BodyModel
+from engines.warp.body.seen_width import seen_half_width
+from engines.warp.body.slim_width import slim_half_width
+
+SLIM, BOXY = 0.47, 0.60
+"""Width at the chest over the length of a garment that is worn close to the body, and of one that stands off it."""
+
+OVER_ELBOWS = 0.55
+"""Length of a sleeve over that of the garment from which it covers the elbow."""
+
+
+def slack_of(marks: UpperLandmarks) -> float:
+    """How far a garment stands off the body: 0 for a slim one to 1 for a boxy one."""
+    return float(np.clip((marks.chest / max(marks.length, 1.0) - SLIM) / (BOXY - SLIM), 0, 1))
+
+
+def worn_half_width(
+    marks: UpperLandmarks, body: BodyModel, heights: NDArray[np.float64], side: int
+) -> NDArray[np.float64]:
+    """Half width of the torso in pixels that a garment is laid on: slim ones show the body under loose old clothes.
+
+    Beside bare arms the torso stays as wide as it is seen: between them and a slimmer one what the old clothes hid of
+    the arms would be seen.
+
+    Args:
+        marks: Landmarks of the garment.
+        body: The body.
+        heights: ``(n,)`` torso lengths below the shoulders, rising.
+        side: Picture side.
+    """
+    seen = seen_half_width(body, heights, side)
+    if marks.sleeves is None or np.mean([sleeve.length for sleeve in marks.sleeves]) < OVER_ELBOWS * marks.length:
+        return seen
+    slack = slack_of(marks)
+    return slack * seen + (1 - slack) * slim_half_width(body, heights, side, seen)
