@@ -112,12 +112,16 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
     sheen = SHEEN * light.gloss * (LEG_SHEEN if part.bend > 0.0 else 1.0)
     shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
-    # What surrounds a limb lights its dark side.
-    shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
+    shade = lit_from_around(shade)
     if part.bend > 0.0:
         contrast = light.form * float(np.clip(light.depth / USUAL_DEPTH, *CONTRASTS))
         shade = shade * leg_relief(part, light.tilt, contrast, light.gloss)
     return np.asarray(shade, dtype=np.float32)
+
+
+def lit_from_around(shade: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Brightness factors with what surrounds a body lighting its dark sides: shades do not add up to black."""
+    return np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade).astype(np.float32)
 
 
 def arm_form(part: BarePart, light: SkinLight) -> NDArray[np.float32]:

@@ -5,8 +5,8 @@ import numpy as np
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.skin.bare_skin import CREASE, WAIST_CREASE, bare_skin, gaps
-from engines.warp.skin.crease import across_creases
+from engines.warp.skin.bare_skin import bare_skin
+from engines.warp.skin.crease import CREASE, WAIST_CREASE, across_creases, gaps
 from tests.engines.mannequin import SKIN, draw_mannequin
 
 
