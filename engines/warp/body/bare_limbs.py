@@ -47,6 +47,9 @@ MOST_SWING = 0.15
 """How far the outer edge of a hidden upper arm lies from the straight way between the shoulder and the first that is
 seen of it, in usual half widths at the shoulder: the muscle on it is flat."""
 
+UNSEEN_ARM = 0.90
+"""Width of an arm that is hidden all along over the usual one: too slim looks like another arm, too stout like clay."""
+
 UNDER_CLOTH, THINNEST = 0.95, 0.6
 """Room for a limb within the cloth around it, and the least width that is believed over the usual one."""
 
@@ -101,6 +104,7 @@ def bare_edges(
         own = float(np.median((found.ends.sum(axis=0) / (2.0 * usual))[both]))
     taper = np.asarray(usual * np.clip(own, *(OF_ARM if Label.ARMS in seen else CARRIED_OVER)), np.float64)
     if not known.any():
+        taper *= UNSEEN_ARM if Label.ARMS in seen else 1.0
         return _within_cloth(_seen_ends(labels, worn, limb, np.asarray(usual, np.float64)).ends, taper)
     step = limb.length * float(limb.shares[1] - limb.shares[0])
     surer = 0 if known[0].sum() >= known[1].sum() else 1
