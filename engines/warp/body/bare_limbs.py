@@ -43,7 +43,7 @@ LEARNT_SAMPLES = 9
 MOST_SLOPE = 0.22
 """Largest slope of a limb's edge against its centre line that is carried on under a cuff."""
 
-MOST_SWING = 0.15
+MOST_SWING = 0.09
 """How far the outer edge of a hidden upper arm lies from the straight way between the shoulder and the first that is
 seen of it, in usual half widths at the shoulder: the muscle on it is flat."""
 

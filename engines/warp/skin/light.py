@@ -24,8 +24,8 @@ USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 CONTRASTS = (0.45, 1.1)
 """Between which shares the form of arms and torso stands out, by how dark its edges are over the usual."""
 
-HIGHLIGHT = 0.6
-"""Share of the highlights of arms and torso that usual skin shows."""
+HIGHLIGHT = 0.45
+"""Share of the highlights of arms and torso that usual skin shows; pale skin has no room for them, and glows."""
 
 DARKEST = 0.36
 """Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
@@ -133,7 +133,7 @@ def in_light(relief: NDArray[np.float32], light: SkinLight) -> NDArray[np.float3
     """Brightness factors of about 1 of a form, given as such factors in usual light, in the light of a photo."""
     # In soft light it hardly stands out, and light skin has no room for highlights.
     formed = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * (relief - 1.0)
-    lit = min(HIGHLIGHT * light.gloss, 1.0)
+    lit = min(HIGHLIGHT * light.gloss**2, 1.0)
     return np.asarray(1.0 + np.where(formed > 0.0, lit * formed, formed), np.float32)
 
 
