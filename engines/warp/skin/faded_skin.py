@@ -21,9 +21,9 @@ BELOW = (0.5, 0.9)
 """Pixels by which the distance from the old garment grows from one row to the next, from which a limb comes out of it
 there, and from which it certainly does."""
 
-WARMTH_BLUR, LIKE_SKIN = 3.0, (0.65, 0.85)
-"""Pixels over which the colour of what is seen is averaged, and its colourfulness over that of the invented skin from
-which it may be skin, and from which it is: the ink of a tattoo is not faded."""
+WARMTH_BLURS, LIKE_SKIN = (3.0, 0.5), (0.65, 0.85)
+"""Pixels over which the colour of what is seen is averaged, widely and hardly, and its colourfulness over that of the
+invented skin from which it may be skin, and from which it is: the ink of a tattoo is not faded."""
 
 EDGE = 0.02
 """Width of the rim of a neck before the wall that keeps the shade it has in the photo, in shoulder widths."""
@@ -68,7 +68,7 @@ def faded_into_seen(
     beside = (from_old < SHADOW_REACH * unit) & labelled_as(labels, JOINED_SKIN)
     if not beside.any():
         return share
-    window = window_of(beside, round(3 * WARMTH_BLUR))
+    window = window_of(beside, round(3 * WARMTH_BLURS[0]))
     near = beside[window]
     seen, invented, distance = photo[beside], skin[beside], from_old[beside] / np.float32(unit)
     darker = (invented.sum(axis=1) - seen.sum(axis=1)) / 3.0
@@ -129,7 +129,9 @@ def _under_cuff(
     if not limbs.any():
         return share
     window = window_of(limbs, 8)
-    grown = cv2.Sobel(cv2.GaussianBlur(from_old[window], (0, 0), WARMTH_BLUR), cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
+    grown = cv2.Sobel(
+        cv2.GaussianBlur(from_old[window], (0, 0), WARMTH_BLURS[0]), cv2.CV_32F, 0, 1, ksize=3, scale=0.125
+    )
     below = ease((np.asarray(grown) - BELOW[0]) / (BELOW[1] - BELOW[0]))
     share[window] = below * like_skin(photo[window], skin[window]) * limbs[window]
     return share
@@ -145,7 +147,11 @@ def like_skin(
         skin: The invented skin, of the same shape.
         bounds: As `LIKE_SKIN`.
     """
-    seen, invented = (cv2.GaussianBlur(picture, (0, 0), WARMTH_BLUR) for picture in (photo, skin))
-    warm, usual = ((some[..., 0] - some[..., 2]) / np.maximum(some[..., 0], 0.05) for some in (seen, invented))
-    ratio = np.asarray(warm / np.maximum(usual, 0.02), np.float32)
+    ratios = []
+    # The edge of ink is seen near by, and its single pale pixels from farther away.
+    for blur in WARMTH_BLURS:
+        seen, invented = (cv2.GaussianBlur(picture, (0, 0), blur) for picture in (photo, skin))
+        warm, usual = ((some[..., 0] - some[..., 2]) / np.maximum(some[..., 0], 0.05) for some in (seen, invented))
+        ratios.append(warm / np.maximum(usual, 0.02))
+    ratio = np.asarray(np.minimum(*ratios), np.float32)
     return ease((ratio - bounds[0]) / (bounds[1] - bounds[0]))

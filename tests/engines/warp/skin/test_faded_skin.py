@@ -29,7 +29,7 @@ def test_a_dark_armpit_beside_the_old_armhole_goes_without_specks() -> None:
     skin = np.full((*labels.shape, 3), (0.50, 0.34, 0.27), np.float32)
     from_old = np.maximum(np.indices(labels.shape)[1] - 39.0, 0.0).astype(np.float32)
     # Its warmth is about three quarters of that of lit skin, and uneven.
-    noise = 0.02 * np.random.default_rng(1).standard_normal((*labels.shape, 3)).astype(np.float32)
+    noise = 0.008 * np.random.default_rng(1).standard_normal((*labels.shape, 3)).astype(np.float32)
     photo = np.float32((0.25, 0.19, 0.165)) + noise
     share = faded_into_seen(photo, skin, from_old, labels, UNIT)
     near = share[20:100, 41:48]
