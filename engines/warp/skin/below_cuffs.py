@@ -57,7 +57,7 @@ def below_cuffs(
             continue
         window = window_of(part.on & (part.share > end - MOST_SLANT), 1)
         on = part.on[window] & (body.labels[window] == Label.ARMS)
-        below = (part.share[window] - _end_of_sleeve(part, old, end)[window]) * part.length / body.shoulder_width
+        below = (part.share[window] - _end_of_sleeve(part, old, end, window)) * part.length / body.shoulder_width
         until = min(SEEN_FROM, SEEN_AT_MOST * (1.0 - end) * part.length / body.shoulder_width)
         fading = 1.0 - ease((below - IN_SHADOW) / max(until - IN_SHADOW, 0.01))
         taken = fading * like_skin(photo[window], skin[window]) * on
@@ -65,21 +65,23 @@ def below_cuffs(
     return share
 
 
-def _end_of_sleeve(part: BarePart, old: BoolMask, end: float) -> NDArray[np.float32]:
-    """``(height, width)``: share of the arm at which its sleeve ends, at each place across it.
+def _end_of_sleeve(part: BarePart, old: BoolMask, end: float, window: tuple[slice, slice]) -> NDArray[np.float32]:
+    """``(h, w)`` of a window: share of the arm at which its sleeve ends, at each place across it.
 
     Args:
         part: The whole arm.
         old: ``(height, width)``, the old garment.
         end: Share at which it ends on the axis.
+        window: Rows and columns that hold its end and what is below.
     """
-    near = part.on & old & (np.abs(part.share - end) < 2.0 * MOST_SLANT)
-    strip = np.clip(((part.across[near] + 1.0) * (COLUMNS / 2.0)).astype(np.int64), 0, COLUMNS - 1)
+    across, share = part.across[window], part.share[window]
+    near = part.on[window] & old[window] & (np.abs(share - end) < 2.0 * MOST_SLANT)
+    strip = np.clip(((across[near] + 1.0) * (COLUMNS / 2.0)).astype(np.int64), 0, COLUMNS - 1)
     lowest = np.full(COLUMNS, -np.inf)
-    np.maximum.at(lowest, strip, part.share[near])
+    np.maximum.at(lowest, strip, share[near])
     told = (np.bincount(strip, minlength=COLUMNS) >= LEAST_PIXELS) & (np.abs(lowest - end) < MOST_SLANT)
     index = np.arange(COLUMNS)
     line = np.interp(index, index[told], lowest[told]) if told.any() else np.full(COLUMNS, end)
     line = np.asarray(cv2.GaussianBlur(line[None], (0, 0), ROUNDED, borderType=cv2.BORDER_REPLICATE))[0]
     centres = (index + 0.5) * (2.0 / COLUMNS) - 1.0
-    return np.asarray(np.interp(part.across, centres, line), np.float32)
+    return np.asarray(np.interp(across, centres, line), np.float32)

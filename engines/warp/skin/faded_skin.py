@@ -147,11 +147,13 @@ def like_skin(
         skin: The invented skin, of the same shape.
         bounds: As `LIKE_SKIN`.
     """
-    ratios = []
+    usual = np.maximum(_warmth(skin), 0.02)
     # The edge of ink is seen near by, and its single pale pixels from farther away.
-    for blur in WARMTH_BLURS:
-        seen, invented = (cv2.GaussianBlur(picture, (0, 0), blur) for picture in (photo, skin))
-        warm, usual = ((some[..., 0] - some[..., 2]) / np.maximum(some[..., 0], 0.05) for some in (seen, invented))
-        ratios.append(warm / np.maximum(usual, 0.02))
+    ratios = [_warmth(np.asarray(cv2.GaussianBlur(photo, (0, 0), blur), np.float32)) / usual for blur in WARMTH_BLURS]
     ratio = np.asarray(np.minimum(*ratios), np.float32)
     return ease((ratio - bounds[0]) / (bounds[1] - bounds[0]))
+
+
+def _warmth(colours: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How colourful skin is, by what its red is stronger than its blue."""
+    return np.asarray((colours[..., 0] - colours[..., 2]) / np.maximum(colours[..., 0], 0.05), np.float32)
