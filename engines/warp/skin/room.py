@@ -105,22 +105,24 @@ def unnamed_sleeves(
 def _straight_sleeves(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
     """The silhouette with upper arms that nothing comes into from the side: an arm is straight down to its elbow."""
     unit, whole = body.shoulder_width, worn.copy()
+    around, reach = AROUND_BONE * unit, max(1, round(MOST_BAY * unit))
     for limb in body.arms.values():
         ends = limb.points(np.array([0.0, limb.bend], np.float32))
-        around = np.zeros(body.shape, np.uint8)
-        shoulder, elbow = ([round(float(value)) for value in end] for end in ends)
-        cv2.line(around, shoulder, elbow, 1, max(1, round(2 * AROUND_BONE * unit)))
-        sleeve = np.asarray((around > 0) & (worn > SEEN_AS_CLOTH) & (np.abs(body.laterals) > ARM_FROM))
+        low = np.maximum(np.floor(ends.min(axis=0) - around).astype(np.int64) - reach - 1, 0)
+        high = np.maximum(np.ceil(ends.max(axis=0) + around).astype(np.int64) + reach + 2, 0)
+        window = (slice(low[1], high[1]), slice(low[0], high[0]))
+        bone = np.zeros(worn[window].shape, np.uint8)
+        if not bone.size:
+            continue
+        shoulder, elbow = ([round(float(value)) for value in end - low] for end in ends)
+        cv2.line(bone, shoulder, elbow, 1, max(1, round(2 * around)))
+        sleeve = (bone > 0) & (worn[window] > SEEN_AS_CLOTH) & (np.abs(body.laterals[window]) > ARM_FROM)
         if not sleeve.any():
             continue
-        reach = max(1, round(MOST_BAY * unit))
-        window = window_of(sleeve, reach + 1)
         # Inside of an arm there is the body, and no arm goes on there.
-        filled = np.zeros(sleeve[window].shape, np.uint8)
-        edge = cv2.findNonZero(sleeve[window].astype(np.uint8))
-        cv2.fillConvexPoly(filled, cv2.convexHull(edge), 1)
-        near = dilated(sleeve[window], reach)
-        whole[window] = np.maximum(whole[window], (filled > 0) & near)
+        filled = np.zeros_like(bone)
+        cv2.fillConvexPoly(filled, cv2.convexHull(cv2.findNonZero(sleeve.astype(np.uint8))), 1)
+        whole[window] = np.maximum(whole[window], (filled > 0) & dilated(np.asarray(sleeve), reach))
     return whole
 
 
