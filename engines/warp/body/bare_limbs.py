@@ -23,11 +23,13 @@ athlete, or be bent, but beside a leg there is another one."""
 WHOLE_WIDTH = (0.72, 1.4)
 """The same between which a run whose end lies on cloth is a whole limb and not one that the cloth cuts."""
 
-LEAST_FREE = 0.3
-"""The same from which an end that lies on the ground behind is believed; less is a sliver."""
+LEAST_FREE, LEAST_OF_ARM = 0.3, 0.14
+"""The same from which an end that lies on the ground behind is believed, less is a sliver; and from which the outer end
+of an arm is, which the body in front of it may hide down to a narrow strip."""
 
-CARRIED_OVER = (0.80, 1.12)
-"""How far a person's own width, as seen, changes the usual one where the limb was hidden."""
+CARRIED_OVER, OF_ARM = (0.80, 1.12), (0.92, 1.25)
+"""How far a person's own width, as seen, changes the usual one where the limb was hidden; that of an arm is seen
+turned, and partly behind the body."""
 
 LEAST_SEEN = 3
 """Samples of an edge that have to be seen in a row to learn from."""
@@ -40,6 +42,13 @@ LEARNT_SAMPLES = 9
 
 MOST_SLOPE = 0.22
 """Largest slope of a limb's edge against its centre line that is carried on under a cuff."""
+
+MOST_SWING = 0.09
+"""How far the outer edge of a hidden upper arm lies from the straight way between the shoulder and the first that is
+seen of it, in usual half widths at the shoulder: the muscle on it is flat."""
+
+UNSEEN_ARM = 0.90
+"""Width of an arm that is hidden all along over the usual one: too slim looks like another arm, too stout like clay."""
 
 UNDER_CLOTH, THINNEST = 0.95, 0.6
 """Room for a limb within the cloth around it, and the least width that is believed over the usual one."""
@@ -93,8 +102,9 @@ def bare_edges(
     own = 1.0
     if both.sum() >= LEAST_SEEN:
         own = float(np.median((found.ends.sum(axis=0) / (2.0 * usual))[both]))
-    taper = np.asarray(usual * np.clip(own, *CARRIED_OVER), np.float64)
+    taper = np.asarray(usual * np.clip(own, *(OF_ARM if Label.ARMS in seen else CARRIED_OVER)), np.float64)
     if not known.any():
+        taper *= UNSEEN_ARM if Label.ARMS in seen else 1.0
         return _within_cloth(_seen_ends(labels, worn, limb, np.asarray(usual, np.float64)).ends, taper)
     step = limb.length * float(limb.shares[1] - limb.shares[0])
     surer = 0 if known[0].sum() >= known[1].sum() else 1
@@ -103,7 +113,32 @@ def bare_edges(
     facing = 2.0 * taper - edges[surer]
     enough = known[1 - surer].sum() >= LEAST_SEEN
     edges[1 - surer] = _continued(found.ends[1 - surer], known[1 - surer], facing, step) if enough else facing
+    if Label.ARMS in seen and known[0].any():
+        edges[0] = _without_swing(edges[0], int(np.argmax(known[0])), limb, MOST_SWING * float(usual[0]))
     return edges[0].astype(np.float32), edges[1].astype(np.float32)
+
+
+def _without_swing(edge: NDArray[np.float64], first: int, limb: Limb, most: float) -> NDArray[np.float64]:
+    """The outer edge of an arm that neither swells nor sinks between its shoulder and where it is seen.
+
+    A joint that was found a little beside its place leads the usual outline out of the sleeve and back again.
+
+    Args:
+        edge: ``(n,)`` distances from the centre line.
+        first: First sample at which it is seen; below the elbow the way is not straight.
+        limb: The arm.
+        most: Pixels.
+    """
+    if first < LEAST_SEEN or limb.shares[first] > limb.bend:
+        return edge
+    # Right below a cuff what is seen is as often its frill.
+    seen = min(first + CUFF_SAMPLES, len(edge) - 1)
+    share = np.arange(seen + 1) / seen
+    straight = edge[0] + (edge[seen] - edge[0]) * share
+    room = most * 4.0 * share * (1.0 - share)
+    held = edge.copy()
+    held[: seen + 1] = np.clip(edge[: seen + 1], straight - room, straight + room)
+    return held
 
 
 def _within_cloth(
@@ -171,6 +206,7 @@ def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, u
     free = framed & (there == Label.BACKGROUND)
     ends = np.full((2, len(usual)), np.nan)
     sure = np.zeros((2, len(usual)), bool)
+    most, least = (MOST_ARM, LEAST_OF_ARM) if Label.ARMS in seen else (MOST_WIDTH, LEAST_FREE)
     for row in range(len(usual)):
         runs = runs_of(bare[row])
         runs = runs[(runs[:, 1] - runs[:, 0] > 3) & (runs[:, 0] > 1) & (runs[:, 1] < ACROSS_STEPS - 1)]
@@ -180,12 +216,12 @@ def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, u
         nearest = int(np.argmin(np.abs(centres)))
         begin, end = runs[nearest]
         half = float(steps[end - 1] - steps[begin]) / 2.0
-        if abs(centres[nearest]) > 1.0 or half > (MOST_ARM if Label.ARMS in seen else MOST_WIDTH):
+        if abs(centres[nearest]) > 1.0 or half > most:
             continue
         # The edge lies half a step beyond the outermost point that is skin.
         between = float(steps[1] - steps[0]) / 2.0
         ends[:, row] = (steps[end - 1] + between) * usual[row], -(steps[begin] - between) * usual[row]
         whole = WHOLE_WIDTH[0] < half < WHOLE_WIDTH[1]
-        sure[0, row] = whole or (half > LEAST_FREE and bool(free[row, end : end + 2].any()))
+        sure[0, row] = whole or (half > least and bool(free[row, end : end + 2].any()))
         sure[1, row] = whole or (half > LEAST_FREE and bool(free[row, begin - 2 : begin].any()))
     return _Seen(ends, sure)

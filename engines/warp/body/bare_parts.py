@@ -13,16 +13,12 @@ from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.hidden_hands import hand_hidden
 from engines.warp.body.into_shoe import into_shoe
-from engines.warp.body.limbs import Limb, usual_leg
+from engines.warp.body.limbs import Limb, usual_arm, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import OUTSIDE, rasterise
-
-ARM_BARE = (0.140, 0.134, 0.104, 0.102, 0.072)
-"""Half width of a bare arm at the shoulder, the end of its round, the elbow, the thick of the forearm and the wrist,
-in shoulder widths."""
 
 CLOTH_THICKNESS = 0.012
 """How far skin lies below the silhouette of what is worn on it, in shoulder widths."""
@@ -120,14 +116,13 @@ def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
 def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     """An arm from a share of its length to the wrist; from the round of the shoulder where that is bare too."""
     limb, unit = body.arms[side], body.shoulder_width
-    knots = [0.0, 0.35 * limb.bend, limb.bend, limb.bend + 0.25 * (1.0 - limb.bend), 1.0]
-    usual = (np.interp(limb.shares, knots, ARM_BARE) * unit).astype(np.float32)
+    usual = usual_arm(limb, unit)
     outer, inner = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual, (Label.UPPER, Label.FULL))
     outer = _under_cloth(outer, limb, body)
     end = WRIST_END if hand_hidden(body, side) else HAND_END
     if begin > CAP_SLEEVE:
         return replace(_strip(body.shape, limb, (outer, inner), (begin, end), side), elbow=limb.bend, side=side)
-    radius = max(min(float(outer[0] + inner[0]) / 2.0, 1.1 * ARM_BARE[0] * unit), 1.0)
+    radius = max(min(float(outer[0] + inner[0]) / 2.0, 1.1 * float(usual[0])), 1.0)
     at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
     inner = (inner + np.maximum(radius - inner, 0.0) * at_shoulder).astype(np.float32)
     arm = _strip(body.shape, limb, (outer, inner), (0.0, end), side)

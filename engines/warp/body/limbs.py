@@ -28,8 +28,15 @@ sits may then be thicker: the knees are nearer to the camera than the shoulders.
 LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
+ARM_BARE = (
+    *((0.0, 0.122), (0.3, 0.119), (0.6, 0.110), (0.85, 0.104)),
+    *((1.0, 0.108), (1.2, 0.107), (1.5, 0.088), (1.8, 0.069), (2.0, 0.067)),
+)
+"""The same of a bare arm, over 0 at the shoulder, 1 at the elbow and 2 at the wrist: what photos of people without
+sleeves show."""
+
 ARM_USUAL = (0.155, 0.120, 0.080)
-"""Half width of an arm at shoulder, elbow and wrist, in shoulder widths."""
+"""Half width of an arm in its sleeve at shoulder, elbow and wrist, in shoulder widths."""
 
 
 Edges: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -172,9 +179,19 @@ def measure_arm(
 
 def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
     """Half widths of an average bare leg at a limb's samples, ``(n,)`` pixels."""
-    shin = 1.0 + (limb.shares - limb.bend) / max(1.0 - limb.bend, 0.1)
-    position = np.where(limb.shares < limb.bend, limb.shares / max(limb.bend, 0.1), shin)
-    knots, values = zip(*LEG_BARE, strict=True)
+    return _usual_bare(limb, LEG_BARE, shoulder_width)
+
+
+def usual_arm(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
+    """Half widths of an average bare arm at a limb's samples, ``(n,)`` pixels."""
+    return _usual_bare(limb, ARM_BARE, shoulder_width)
+
+
+def _usual_bare(limb: Limb, widths: tuple[tuple[float, float], ...], shoulder_width: float) -> NDArray[np.float32]:
+    """Half widths, ``(n,)`` pixels, from some in shoulder widths over 0 at the root, 1 at the bend and 2 at the tip."""
+    beyond = 1.0 + (limb.shares - limb.bend) / max(1.0 - limb.bend, 0.1)
+    position = np.where(limb.shares < limb.bend, limb.shares / max(limb.bend, 0.1), beyond)
+    knots, values = zip(*widths, strict=True)
     return np.asarray(np.interp(position, knots, values) * shoulder_width, dtype=np.float32)
 
 

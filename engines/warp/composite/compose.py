@@ -92,7 +92,8 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     shadow = shadow + (falls - shadow) * layers.coming_forward
     worn_over = _worn_over(scene, layers)
     # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
-    beside = 1 - freed_arms(scene.old, layers.places, unit) * (1 - layers.under_cuffs)
+    seen_arms = scene.person_map.labels == Label.ARMS
+    beside = 1 - freed_arms(scene.old, seen_arms, layers.places, unit) * (1 - layers.under_cuffs)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
     picture = shaded(plate, fallen)
     below_top = _below_top(scene, layers, worn_over)

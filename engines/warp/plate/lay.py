@@ -30,9 +30,10 @@ from engines.warp.plate.shoe_parts import inside_shoes
 from engines.warp.plate.take_off import TakenOff, overreach, pinholes
 from engines.warp.plate.wall_joint import met_at_rim
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
+from engines.warp.skin.below_cuffs import below_cuffs
 from engines.warp.skin.faded_skin import at_cuffs, faded_into_seen
 from engines.warp.skin.neck_slope import below_slope
-from engines.warp.skin.room import above_shoulders, skin_room
+from engines.warp.skin.room import above_shoulders, skin_room, unnamed_sleeves
 from engines.warp.skin.smooth_edge import antialiased
 
 EDGE_BLUR = 1.2
@@ -61,7 +62,8 @@ class _Fills:
         other: The garment that goes on where the old one was, if one does.
         bare: ``(height, width)`` cover of skin.
         continued: ``(height, width)`` cover of the other garment.
-        cleared: ``(height, width)`` share of what the photo shows that becomes wall: crumbs of a collar.
+        cleared: ``(height, width)`` share of what the photo shows that becomes wall, crumbs of a collar, or skin, what
+            of a sleeve was taken for the wall.
     """
 
     behind: NDArray[np.float32]
@@ -86,7 +88,8 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     fill = _laid_over(photo, off, fills, category)
     # Under the other garment skin goes on, and is not seen.
     skin = fills.bare * (1.0 - fills.continued)
-    uncovered, share = skin + fills.continued, _share(photo, off, fills, skin, clothed)
+    uncovered = skin + fills.continued
+    share = _share(photo, off, fills, skin=skin, clothed=clothed, category=category)
     if category is Category.UPPER_BODY:
         hem = at_hem(fills.continued, off.from_old, off.body.torso_length)
         share = np.maximum(share, hem * (clothed < SEEN_BELOW))
@@ -126,6 +129,7 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
     cleared = np.zeros(body.shape, np.float32)
     if category is not Category.LOWER_BODY:
         bare, cleared = below_slope(bare, clothed, off.from_old, body)
+        cleared = np.maximum(cleared, unnamed_sleeves(bare, worn, off.from_old, body))
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     return _Fills(found_behind.result(), skin, other, bare, continued, cleared)
 
@@ -147,7 +151,13 @@ def _laid_over(photo: NDArray[np.float32], off: TakenOff, fills: _Fills, categor
 
 
 def _share(
-    photo: NDArray[np.float32], off: TakenOff, fills: _Fills, skin: NDArray[np.float32], clothed: NDArray[np.float32]
+    photo: NDArray[np.float32],
+    off: TakenOff,
+    fills: _Fills,
+    *,
+    skin: NDArray[np.float32],
+    clothed: NDArray[np.float32],
+    category: Category,
 ) -> NDArray[np.float32]:
     """``(height, width)`` how far the fill takes the place of the photo, 0 to 1."""
     share = np.asarray(cv2.GaussianBlur(off.removed.astype(np.float32), (0, 0), EDGE_BLUR), np.float32)
@@ -157,6 +167,8 @@ def _share(
     share = np.maximum(share, fills.cleared)
     unit = off.body.shoulder_width
     joint = faded_into_seen(photo, fills.skin.colour, off.from_old, off.person_map.labels, unit)
+    if category is not Category.LOWER_BODY:
+        joint = np.maximum(joint, below_cuffs(photo, fills.skin.colour, off.old, fills.skin.arms, off.body))
     # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
     faded = (clothed < SEEN_BELOW) | at_cuffs(off.body, off.old)
     return np.asarray(np.maximum(share, joint * skin * faded), dtype=np.float32)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import closed, dilated, eroded, reaching, window_of
+from engines.garment.regions import eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
-    COVERED,
     BarePart,
     bare_arm,
     bare_leg,
@@ -25,7 +24,7 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
 from engines.warp.skin.beside_garment import beside_garment
-from engines.warp.skin.crease import across_creases
+from engines.warp.skin.crease import across_creases, gaps, slits
 from engines.warp.skin.joint import led_to_seen
 from engines.warp.skin.leg_blotches import leg_blotches
 from engines.warp.skin.light import (
@@ -36,6 +35,7 @@ from engines.warp.skin.light import (
     in_light,
     limb_lights,
     limb_shade,
+    lit_from_around,
     shade_of_arms,
     shade_of_shoes,
     torso_light,
@@ -45,12 +45,8 @@ from engines.warp.skin.limb_profile import along_limb
 from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
 from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
 from engines.warp.skin.texture import skin_texture
-from engines.warp.skin.tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
+from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
 from engines.warp.skin.torso_relief import belly_relief, chest_relief
-
-CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
-"""Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside
-cloth, and beside a bare waist, which begins at the third, in torso lengths: there the gap beside an arm has a point."""
 
 LEAST_SHARE = 0.05
 """Share of the body around a pixel beside it from which that lies in the body's shade."""
@@ -70,6 +66,9 @@ UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 WHOLLY_SKIN, MIXED = 0.9, 2
 """Matte from which a pixel of a limb shows nothing else, and width of its rim that may, pixels."""
 
+HIDDEN_FROM = 0.06
+"""How far from seen skin that which is invented begins to have a form of its own, in shoulder widths."""
+
 LEG_GRAIN = 0.2
 """How much coarser the skin of legs is than that of arms and chest."""
 
@@ -81,12 +80,14 @@ class BareSkin:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1: where a bare body would be seen.
+        arms: Both whole arms by picture side.
         legs: Both whole legs by picture side.
         torso: ``(height, width)``, the torso without the arms before it.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
+    arms: dict[int, BarePart]
     legs: dict[int, BarePart]
     torso: NDArray[np.bool_]
 
@@ -137,38 +138,16 @@ def bare_skin(
     if torso and arms:
         cover = one_shoulder_line(cover, body)
     cover |= gaps(cover, body, clothed) & ~seen
+    if arms:
+        bared = [part.on for part in opened if part.bend < 0.0]
+        cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
     soft = antialiased(cover)
     with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
     before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
-    return BareSkin(colour, soft, bare[Label.LEGS], middle.on & ~before)
-
-
-def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """What is left open between an arm and the torso by a hair's breadth: it is skin in both.
-
-    Where the gap beside a bare waist is wide somewhere it runs on to a point above and below.
-
-    Args:
-        cover: ``(height, width)``, where skin is wanted.
-        body: The body in the photo.
-        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
-
-    Returns:
-        ``(height, width)``, all skin with these gaps.
-    """
-    skin = cover | labelled_as(body.labels, SKIN_LABELS)
-    wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, WAIST_CREASE))
-    filled = closed(skin, wide)
-    beside_cloth = (body.heights < WAIST_FROM) | dilated(clothed > COVERED, wide)
-    pointed = ~closed(skin, narrow) & filled & ~beside_cloth
-    if not pointed.any():
-        return filled
-    window = window_of(pointed, 2)
-    pointed[window] = reaching(pointed[window] | ~filled[window], ~filled[window]) & pointed[window]
-    return np.asarray(filled & ~pointed)
+    return BareSkin(colour, soft, bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before)
 
 
 def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:
@@ -202,7 +181,10 @@ def _coloured(
     unit = body.shoulder_width
     arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
     relief = in_light(chest_relief(body) * belly_relief(body), torso_light([light for _, light in whole]))
-    shade = _shade(body, torso, whole) * relief * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
+    shade = _shade(body, torso, whole) * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
+    belly = torso.on & ~arms & ~legs
+    shade[belly] = lit_from_around(shade[belly])
+    shade *= relief
     upper = not any(part.bend > 0.0 for part, _ in whole)
     # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
     by_hem = from_old < CUFF_SHADOW * unit
@@ -219,9 +201,10 @@ def _coloured(
     colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
     form = np.ones(body.shape, np.float32)
     # What is learnt from seen skin has this form already; it is given to the hidden skin at the end.
+    hidden = _hidden(sure & (body.labels == Label.ARMS), unit)
     for part, light in whole:
         if part.elbow > 0.0:
-            form[part.on] *= arm_form(part, light)
+            form[part.on] *= 1.0 + (arm_form(part, light) - 1.0) * hidden[part.on]
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
@@ -279,6 +262,17 @@ def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLig
     share = _smooth(on.astype(np.float32), unit)
     within = _smooth((shade * on).astype(np.float32), unit) / np.maximum(share, LEAST_SHARE)
     return np.where(share > LEAST_SHARE, within, np.float32(1.0))
+
+
+def _hidden(seen: NDArray[np.bool_], unit: float) -> NDArray[np.float32]:
+    """``(height, width)``: 0 on seen skin to 1 a little away from it."""
+    hidden = np.ones(seen.shape, np.float32)
+    sigma = HIDDEN_FROM * unit
+    window = window_of(seen, round(3 * sigma))
+    if hidden[window].size:
+        near = cv2.blur(seen[window].astype(np.float32), (2 * round(sigma) + 1, 2 * round(sigma) + 1))
+        hidden[window] = 1.0 - ease(2.0 * np.asarray(near))
+    return hidden
 
 
 def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:

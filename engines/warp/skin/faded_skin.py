@@ -21,9 +21,9 @@ BELOW = (0.5, 0.9)
 """Pixels by which the distance from the old garment grows from one row to the next, from which a limb comes out of it
 there, and from which it certainly does."""
 
-WARMTH_BLUR, LIKE_SKIN = 3.0, (0.65, 0.85)
-"""Pixels over which the colour of what is seen is averaged, and its colourfulness over that of the invented skin from
-which it may be skin, and from which it is: the ink of a tattoo is not faded."""
+WARMTH_BLURS, LIKE_SKIN = (3.0, 0.5), (0.65, 0.85)
+"""Pixels over which the colour of what is seen is averaged, widely and hardly, and its colourfulness over that of the
+invented skin from which it may be skin, and from which it is: the ink of a tattoo is not faded."""
 
 EDGE = 0.02
 """Width of the rim of a neck before the wall that keeps the shade it has in the photo, in shoulder widths."""
@@ -35,12 +35,12 @@ comes to its own shade."""
 LARGEST_CUFF = 0.06
 """Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""
 
-AROUND_CUFF = 0.17
+AROUND_CUFF = 0.27
 """Radius of the disc around the end of a sleeve that holds all of its cuff and the skin below, in shoulder widths."""
 
-SHADOW_REACH, SHADOW, SHADOW_WARMTH = 0.13, 0.10, 0.8
+SHADOW_REACH, SHADOW, IN_SHADOW = 0.13, 0.10, (0.35, 0.6)
 """How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
-skin it is for certain, in units of full white; and its least colourfulness over that of skin."""
+skin it is for certain, in units of full white; and what `LIKE_SKIN` is in such a shadow, whose light is bluish."""
 
 JOINED_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)
 """Skin into which it does: hands and faces have lines of their own."""
@@ -66,10 +66,13 @@ def faded_into_seen(
     """
     share = np.zeros(labels.shape, np.float32)
     beside = (from_old < SHADOW_REACH * unit) & labelled_as(labels, JOINED_SKIN)
+    if not beside.any():
+        return share
+    window = window_of(beside, round(3 * WARMTH_BLURS[0]))
+    near = beside[window]
     seen, invented, distance = photo[beside], skin[beside], from_old[beside] / np.float32(unit)
     darker = (invented.sum(axis=1) - seen.sum(axis=1)) / 3.0
-    warm, usual = ((pixels[:, 0] - pixels[:, 2]) / np.maximum(pixels[:, 0], 0.05) for pixels in (seen, invented))
-    shaded = ease(darker / SHADOW) * (warm > SHADOW_WARMTH * usual)
+    shaded = ease(darker / SHADOW) * like_skin(photo[window], skin[window], IN_SHADOW)[near]
     joint = JOINT + (LIMB_JOINT - JOINT) * _under_cuff(photo, skin, from_old, labels)[beside]
     share[beside] = np.maximum(
         ease(1.25 * (1.0 - distance / joint)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
@@ -126,10 +129,31 @@ def _under_cuff(
     if not limbs.any():
         return share
     window = window_of(limbs, 8)
-    grown = cv2.Sobel(cv2.GaussianBlur(from_old[window], (0, 0), WARMTH_BLUR), cv2.CV_32F, 0, 1, ksize=3, scale=0.125)
-    seen, invented = (cv2.GaussianBlur(picture[window], (0, 0), WARMTH_BLUR) for picture in (photo, skin))
-    warm, usual = ((some[..., 0] - some[..., 2]) / np.maximum(some[..., 0], 0.05) for some in (seen, invented))
-    like_skin = ease((warm / np.maximum(usual, 0.02) - LIKE_SKIN[0]) / (LIKE_SKIN[1] - LIKE_SKIN[0]))
+    grown = cv2.Sobel(
+        cv2.GaussianBlur(from_old[window], (0, 0), WARMTH_BLURS[0]), cv2.CV_32F, 0, 1, ksize=3, scale=0.125
+    )
     below = ease((np.asarray(grown) - BELOW[0]) / (BELOW[1] - BELOW[0]))
-    share[window] = below * like_skin * limbs[window]
+    share[window] = below * like_skin(photo[window], skin[window]) * limbs[window]
     return share
+
+
+def like_skin(
+    photo: NDArray[np.float32], skin: NDArray[np.float32], bounds: tuple[float, float] = LIKE_SKIN
+) -> NDArray[np.float32]:
+    """0 on what is less coloured than the invented skin in its place, a tattoo, to 1 on skin, ``(height, width)``.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        skin: The invented skin, of the same shape.
+        bounds: As `LIKE_SKIN`.
+    """
+    usual = np.maximum(_warmth(skin), 0.02)
+    # The edge of ink is seen near by, and its single pale pixels from farther away.
+    ratios = [_warmth(np.asarray(cv2.GaussianBlur(photo, (0, 0), blur), np.float32)) / usual for blur in WARMTH_BLURS]
+    ratio = np.asarray(np.minimum(*ratios), np.float32)
+    return ease((ratio - bounds[0]) / (bounds[1] - bounds[0]))
+
+
+def _warmth(colours: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How colourful skin is, by what its red is stronger than its blue."""
+    return np.asarray((colours[..., 0] - colours[..., 2]) / np.maximum(colours[..., 0], 0.05), np.float32)

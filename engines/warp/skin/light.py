@@ -24,8 +24,8 @@ USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 CONTRASTS = (0.45, 1.1)
 """Between which shares the form of arms and torso stands out, by how dark its edges are over the usual."""
 
-HIGHLIGHT = 0.6
-"""Share of the highlights of arms and torso that usual skin shows."""
+HIGHLIGHT = 0.45
+"""Share of the highlights of arms and torso that usual skin shows; pale skin has no room for them, and glows."""
 
 DARKEST = 0.36
 """Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
@@ -112,12 +112,16 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
     sheen = SHEEN * light.gloss * (LEG_SHEEN if part.bend > 0.0 else 1.0)
     shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
-    # What surrounds a limb lights its dark side.
-    shade = np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade)
+    shade = lit_from_around(shade)
     if part.bend > 0.0:
         contrast = light.form * float(np.clip(light.depth / USUAL_DEPTH, *CONTRASTS))
         shade = shade * leg_relief(part, light.tilt, contrast, light.gloss)
     return np.asarray(shade, dtype=np.float32)
+
+
+def lit_from_around(shade: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Brightness factors with what surrounds a body lighting its dark sides: shades do not add up to black."""
+    return np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade).astype(np.float32)
 
 
 def arm_form(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
@@ -129,7 +133,7 @@ def in_light(relief: NDArray[np.float32], light: SkinLight) -> NDArray[np.float3
     """Brightness factors of about 1 of a form, given as such factors in usual light, in the light of a photo."""
     # In soft light it hardly stands out, and light skin has no room for highlights.
     formed = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * (relief - 1.0)
-    lit = min(HIGHLIGHT * light.gloss, 1.0)
+    lit = min(HIGHLIGHT * light.gloss**2, 1.0)
     return np.asarray(1.0 + np.where(formed > 0.0, lit * formed, formed), np.float32)
 
 

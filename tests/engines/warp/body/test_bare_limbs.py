@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from engines.base import Label, Landmark
-from engines.warp.body.bare_limbs import bare_edges
+from engines.warp.body.bare_limbs import MOST_SWING, bare_edges
 from engines.warp.body.bare_parts import bare_arm, bare_leg, clothed_until
-from engines.warp.body.limbs import usual_leg
+from engines.warp.body.limbs import usual_arm, usual_leg
 from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.behind_arms import passes_in_front
 from tests.engines.mannequin import draw_mannequin
@@ -77,6 +77,49 @@ def test_a_strong_arm_goes_on_above_its_cuff_as_strong() -> None:
     above, below = (int(np.searchsorted(arm.shares, share)) for share in (0.34, 0.52))
     assert widths[below] > 3.0 * usual[below]
     assert widths[above] > 0.9 * widths[below]
+
+
+@pytest.mark.parametrize("aside", [-0.06, 0.06])
+def test_an_arm_whose_elbow_was_found_beside_it_does_not_swell_under_its_sleeve(aside: float) -> None:
+    body = measure_body(draw_mannequin(sleeves="short", arms="out").person_map)
+    arm = body.arms[RIGHT]
+    moved = np.minimum(arm.shares / arm.bend, 1.0)[:, None] * (aside * body.shoulder_width)
+    arm = replace(arm, line=(arm.line + arm.outward * moved).astype(np.float32))
+    usual = usual_arm(arm, body.shoulder_width)
+    outer, _ = bare_edges(body.labels, (Label.ARMS, Label.HANDS), arm, usual, (Label.UPPER,))
+    cuff = int(np.searchsorted(arm.shares, 0.36))
+    straight = np.linspace(outer[0], outer[cuff], cuff + 1)
+    assert np.abs(outer[: cuff + 1] - straight).max() < 1.3 * MOST_SWING * usual[0]
+
+
+def test_the_outer_edge_of_an_arm_behind_the_body_is_where_it_is_seen() -> None:
+    mannequin = draw_mannequin(sleeves="none", arms="out")
+    labels = mannequin.person_map.labels
+    body = measure_body(mannequin.person_map)
+    arm = body.arms[RIGHT]
+    usual = usual_arm(arm, body.shoulder_width)
+    whole, _ = bare_edges(labels, (Label.ARMS, Label.HANDS), arm, usual, (Label.UPPER,))
+    # Cloth before it leaves a strip of a quarter of its width.
+    rows, columns = np.nonzero(labels == Label.ARMS)
+    for sample in range(len(arm.shares)):
+        on = np.hypot(columns - arm.line[sample, 0], rows - arm.line[sample, 1]) < 1.5 * whole[sample]
+        offset = (columns[on] - arm.line[sample, 0]) * arm.outward[sample, 0]
+        offset += (rows[on] - arm.line[sample, 1]) * arm.outward[sample, 1]
+        inner = offset < 0.5 * whole[sample]
+        labels[rows[on][inner], columns[on][inner]] = Label.UPPER
+    strip, _ = bare_edges(labels, (Label.ARMS, Label.HANDS), arm, usual, (Label.UPPER,))
+    forearm = (arm.shares > 0.3) & (arm.shares < 0.9)
+    assert np.abs(strip - whole)[forearm].max() < 2.5
+
+
+def test_a_hidden_arm_is_slimmer_than_its_sleeve_and_tapers() -> None:
+    body = measure_body(draw_mannequin(sleeves="long").person_map)
+    arm = body.arms[RIGHT]
+    widths = usual_arm(arm, body.shoulder_width) / body.shoulder_width
+    at = {name: widths[int(np.searchsorted(arm.shares, share))] for name, share in (("wrist", 1.0), ("root", 0.02))}
+    elbow, above = (widths[int(np.searchsorted(arm.shares, share * arm.bend))] for share in (1.0, 0.85))
+    assert at["root"] > elbow > above > at["wrist"]
+    assert at["root"] < 0.13
 
 
 def test_hidden_leg_stays_within_its_trousers() -> None:

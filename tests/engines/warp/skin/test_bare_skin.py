@@ -5,8 +5,8 @@ import numpy as np
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.skin.bare_skin import CREASE, WAIST_CREASE, bare_skin, gaps
-from engines.warp.skin.crease import across_creases
+from engines.warp.skin.bare_skin import bare_skin
+from engines.warp.skin.crease import CREASE, SLIT, WAIST_CREASE, across_creases, gaps, slits
 from tests.engines.mannequin import SKIN, draw_mannequin
 
 
@@ -64,3 +64,19 @@ def test_a_belly_is_not_as_dark_as_the_strip_of_it_under_the_old_hem() -> None:
     skin = bare_skin(photo, body, nothing, np.asarray(from_old, np.float32), torso=True, arms=True, legs=False)
     x, y = body.point(0.7).round().astype(int)
     assert skin.colour[y - 3 : y + 4, x + 8 : x + 20].mean() > 0.95 * np.mean(SKIN) / 255.0
+
+
+def test_a_slit_between_an_arm_and_a_garment_is_skin_and_an_open_gap_is_not() -> None:
+    body = body_without_labels()
+    within = (body.heights > 0.3) & (body.heights < 0.8)
+    aside = body.laterals - 0.5
+    arms, cloth = aside > 0.0, np.where((aside < -0.8 * SLIT) | ~within, np.float32(1.0), np.float32(0.0))
+    cloth[arms] = 0.0
+    nowhere, beside = np.zeros(body.shape, bool), np.zeros(body.shape, np.float32)
+    slit = within & ~arms & (cloth < 0.5)
+    assert slit.sum() > 100
+    assert slits(nowhere, arms, body, cloth, beside)[slit].mean() > 0.95
+    # Away from the old garment the photo shows what is there.
+    assert not slits(nowhere, arms, body, cloth, beside + 100.0).any()
+    opening = np.where((body.heights > 0.6) & within & (aside < 0.0) & (aside > -0.4), np.float32(0.0), cloth)
+    assert slits(nowhere, arms, body, opening, beside).sum() < 0.1 * slit.sum()

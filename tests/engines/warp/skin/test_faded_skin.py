@@ -21,3 +21,19 @@ def test_a_neck_keeps_the_shade_of_its_rim() -> None:
     assert share[row, 30 + round(EDGE * UNIT) + 1] == share[row, 60]
     # Right at the old garment the rim is dark with its shadow, and goes.
     assert share[79, 30] == share[79, 60] > 0.9
+
+
+def test_a_dark_armpit_beside_the_old_armhole_goes_without_specks() -> None:
+    labels = np.full((120, 120), Label.ARMS, np.uint8)
+    labels[:, :40] = Label.UPPER
+    skin = np.full((*labels.shape, 3), (0.50, 0.34, 0.27), np.float32)
+    from_old = np.maximum(np.indices(labels.shape)[1] - 39.0, 0.0).astype(np.float32)
+    # Its warmth is about three quarters of that of lit skin, and uneven.
+    noise = 0.008 * np.random.default_rng(1).standard_normal((*labels.shape, 3)).astype(np.float32)
+    photo = np.float32((0.25, 0.19, 0.165)) + noise
+    share = faded_into_seen(photo, skin, from_old, labels, UNIT)
+    near = share[20:100, 41:48]
+    assert near.min() > 0.9
+    # A tattoo stays.
+    ink = np.full_like(photo, 0.2)
+    assert faded_into_seen(ink, skin, from_old, labels, UNIT)[20:100, 52:60].max() < 0.05

@@ -13,6 +13,7 @@ from engines.warp.skin.light import (
     hem_shade,
     limb_lights,
     limb_shade,
+    lit_from_around,
     shade_of_arms,
     shade_of_shoes,
 )
@@ -98,3 +99,10 @@ def test_an_arm_darkens_the_torso_beside_it_and_a_shoe_the_ankle_above_it() -> N
     shoes = shade_of_shoes(body)
     assert shoes[feet[0]].min() < 0.9
     assert shoes[feet[0] - 60].min() > 0.99
+
+
+def test_shades_do_not_add_up_to_black() -> None:
+    shade = lit_from_around(np.linspace(0.1, 1.3, 25, dtype=np.float32))
+    assert shade.min() > 1.0 - DARKEST
+    assert (np.diff(shade) > 0.0).all()
+    assert shade[-1] == pytest.approx(1.3)
