@@ -51,6 +51,7 @@ from engines.warp.plate.plate import left_as_it_is
 from engines.warp.plate.take_off import old_garment, take_off
 from engines.warp.redress import redressed
 from engines.warp.second_look import looked_at_again
+from engines.warp.skin_edges import ending_by_colour
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
 SURELY_CLOTH = 0.95
@@ -141,6 +142,9 @@ class WarpEngine:
         corrected = trousers_beside_hem(looked_at_again(before, person_map, body), body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
+        # Garments hang on the body as it was measured; what lies before them ends where the photo shows it.
+        labels = ending_by_colour(before, person_map.labels, body.shoulder_width)
+        person_map = replace(person_map, labels=labels)
         self._observe("map", lambda: picture_of_map(before, person_map))
         self._observe("body", lambda: picture_of_body(before, body))
         picture = before
@@ -190,9 +194,12 @@ class WarpEngine:
         """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
         # What goes with the old garment does not depend on the new one, which is still being cut out.
         stages.begin("take_off")
-        worn = old_garment(person_map.labels, body, garment.category)
+        seen = body.relabelled(person_map.labels)
+        worn = old_garment(person_map.labels, seen, garment.category)
         old = np.zeros_like(worn) if over else worn
-        off = None if over else take_off(picture, person_map, body, garment.category)
+        off = None if over else take_off(picture, person_map, seen, garment.category)
+        if off is not None and off.beyond.any():
+            old, person_map, seen = old | off.beyond, off.person_map, off.body
         stages.begin("cut_out")
         cloth = cloths.take(number - 1)
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
@@ -209,7 +216,7 @@ class WarpEngine:
         del off  # What was measured for it takes memory that the compositor needs.
         self._observe(f"plate_{number}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
-        picture = compose(Scene(picture, plate, person_map, body, old, drape, under_tucked_top), seed)
+        picture = compose(Scene(picture, plate, person_map, seen, old, drape, under_tucked_top), seed)
         self._observe(f"result_{number}", lambda: picture_of_colours(picture))
         pixels = np.rint(swatch(cloth.colour, cloth.alpha > SURELY_CLOTH) * 255).clip(0, 255).astype(np.uint8)
         return _Worn(picture, drape, old, checks, pixels)

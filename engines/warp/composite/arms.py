@@ -120,12 +120,14 @@ def arms_in_front(
         old_end = clothed_until(arm, old.astype(np.float32))
         is_freed = end < min(old_end, WRIST) and old_end > LONG_SLEEVE
         seen = places[side].seen
-        shown = drawn_outline(body.shape, arm, seen if is_freed else led_forward(arm, seen, _bare_from(end), cloth))
         if is_freed:
             freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & (old | skin)
             # Above the end of the sleeve the plate has no arm.
             freed &= (share > end) & (share < old_end + 0.03)
-            shown = np.maximum(shown * (share > end), _smooth(freed))
+            # Wrists that are seen come with their hands.
+            shown = _smooth(freed)
+        else:
+            shown = drawn_outline(body.shape, arm, led_forward(arm, seen, _bare_from(end), cloth))
         if _hand_before(cloth, body, places[side]) and labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
             shown = np.maximum(shown, _forearm(body.shape, arm, places[side].seen))
         if side in sleeves and end > 0:

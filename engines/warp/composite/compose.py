@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, window_of
+from engines.labels import labelled_as
 from engines.warp.blending import blended
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
 from engines.warp.composite.freed_arms import freed_arms
-from engines.warp.composite.front import hands_in_front, head_in_front
+from engines.warp.composite.front import hands_in_front, head_in_front, old_cuffs
 from engines.warp.composite.layers import Layers, Scene, away_from_edges, casting, layers_of
 from engines.warp.composite.old_edge import without_old_edge
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
-from engines.warp.composite.rims import without_rim
+from engines.warp.composite.rims import without_ground, without_rim
 from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
 from engines.warp.composite.sharpness import crisper, edge_blur
 from engines.warp.composite.zone import kept_outside
@@ -154,15 +155,28 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     """The picture with grain, and with hair, face and hands before the garment, whose shadow falls on it."""
     photo, unit = scene.photo, scene.body.shoulder_width
     covers = {side: piece.alpha for side, piece in layers.sleeves.items()}
-    hands = hands_in_front(photo, scene.person_map, scene.body, layers.places, covers)
+    hands = hands_in_front(photo, scene.person_map, scene.body, layers.places, sleeves=covers, old=scene.old)
     front = np.maximum(head_in_front(photo, scene.person_map), hands)
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))
     picture += _grain_missing(scene, picture, layers.cover, seed)
-    # Where a cuff was taken off a wrist its rim is as pale or dark as that was.
     changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)
-    return blended(picture, without_rim(photo, hands, HAND_RIM, changed), front)
+    return blended(picture, _freed_of_rims(scene, layers, hands, changed), front)
+
+
+def _freed_of_rims(scene: Scene, layers: Layers, hands: NDArray[np.float32], changed: BoolMask) -> NDArray[np.float32]:
+    """The photo with the rims of hands and of held things free of what was behind them, where that has changed."""
+    labels = scene.person_map.labels
+    skin = labelled_as(labels, (Label.HANDS, Label.ARMS))
+    beside = labelled_as(labels, (Label.UPPER, Label.LOWER, Label.FULL, Label.BACKGROUND))
+    at_cuff = old_cuffs(scene.body, layers.places, scene.old)
+    # What is still before the wall keeps the edge that it has there.
+    beside_cloth = dilated((layers.cover > 0.5) | scene.old, HAND_RIM + 1)
+    near = beside_cloth & (hands > 0) & dilated(skin, 2 * HAND_RIM) & ~at_cuff
+    held = ~dilated(skin, 2 * HAND_RIM)
+    clean = without_rim(scene.photo, hands, HAND_RIM, changed & (held | at_cuff))
+    return without_ground(clean, skin, beside, scene.body.shoulder_width, near)
 
 
 def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:

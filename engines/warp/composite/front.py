@@ -10,21 +10,22 @@ from engines.base import Label, PersonMap
 from engines.channels import brightness
 from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.labels import labelled_as
+from engines.warp.body.bare_parts import clothed_until
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.composite.arms import ArmPlace
+from engines.warp.composite.arms import LONG_SLEEVE, ArmPlace
 
 CUFF = (0.75, 1.10)
 """Shares of the arm between which a cuff lies."""
 
 AROUND = 18
-"""Pixels beside hands and hair that are looked at for their edges."""
+"""Pixels beside held things and hair that are looked at for their edges."""
 
 EDGE = (0.3, 0.6)
-"""Share of the smoothed labels at which a hand begins, and from which a pixel is all hand."""
+"""Share of the smoothed labels at which a held thing begins, and from which a pixel shows nothing else."""
 
-TEETH, STEEPER = 1.0, 1.5
-"""Blur that takes the teeth off a hand's outline, pixels (standard deviation), and by how much what it leaves is made
-steeper again."""
+TEETH, STEEPER, HALF = 1.0, 1.5, np.float32(0.58)
+"""Blur that takes the teeth off a hand's outline, pixels (standard deviation), by how much what it leaves is made
+steeper again, and what counts as half of it: labelled pixels at the edge are the hand's for the greater part only."""
 
 STRANDS = (0.1, 0.9)
 """The same of hair, whose strands are mixed with what is behind them."""
@@ -32,6 +33,16 @@ STRANDS = (0.1, 0.9)
 LARGEST_CRUMB, BESIDE_HAND = 0.02, 6
 """Area up to which a thing that touches no hand is none, in squared shoulder widths, and how near a hand is touched,
 pixels."""
+
+UNDER_CUFF = 0.1
+"""Cover of a new sleeve from which a wrist is under it."""
+
+AROUND_WRIST = 3.0
+"""How far from an arm's centre line its wrist and the ball of its thumb are, in half arm widths."""
+
+AT_CUFF, CUFF_LENGTH = 0.07, 0.12
+"""How far around the end of an old sleeve its line lay on the hand, in shoulder widths, and how much of the sleeve is
+its end, as a share of the arm."""
 
 HANDS_TOGETHER = 0.7
 """Wrists closer than this, in shoulder widths: either hand may lie before the other one's cuff."""
@@ -70,7 +81,9 @@ def hands_in_front(
     person_map: PersonMap,
     body: BodyModel,
     places: dict[int, ArmPlace],
+    *,
     sleeves: dict[int, NDArray[np.float32]],
+    old: BoolMask,
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of hands and held things, up to the edge that the photo shows.
 
@@ -80,8 +93,15 @@ def hands_in_front(
         body: Measured from it.
         places: Both arms.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
+        old: ``(h, w)`` bool, the old garment.
     """
-    cover = _smooth_outline(_edged(photo, opened(_hands_and_held(person_map.labels, body.shoulder_width), 1), EDGE))
+    roots = _wrists(body, places, old)
+    for sleeve in sleeves.values():
+        roots &= sleeve < UNDER_CUFF
+    hands = opened((person_map.labels == Label.HANDS) | roots, 1)
+    held = opened(_held(person_map.labels, body.shoulder_width), 1)
+    # Hands end where they are labelled; of things the photo's edges know more.
+    cover = np.maximum(_smooth_outline(hands.astype(np.float32)), _smooth_outline(_edged(photo, held, EDGE)))
     wrists = [body.arms[side].points(np.ones(1, np.float32))[0] for side in SIDES]
     if np.linalg.norm(wrists[0] - wrists[1]) < HANDS_TOGETHER * body.shoulder_width:
         return cover
@@ -92,23 +112,41 @@ def hands_in_front(
     return cover
 
 
-def _hands_and_held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
-    """Hands and things, without the crumbs of wall and floor that are called things and touch no hand."""
-    hands = np.asarray(labels == Label.HANDS)
+def old_cuffs(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:
+    """``(h, w)``: the skin around the ends of old sleeves, on which their own dark lines lay."""
+    ends = np.zeros(body.shape, dtype=bool)
+    for side, place in places.items():
+        end = clothed_until(body.arms[side], old.astype(np.float32))
+        if end > 0:
+            ends |= old & (np.abs(place.share - np.float32(end)) < CUFF_LENGTH) & (place.near < AROUND_WRIST)
+    return dilated(ends, round(AT_CUFF * body.shoulder_width))
+
+
+def _wrists(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:
+    """``(h, w)``: what is called arm below the cuffs of old long sleeves, which is as much as the hand's own root."""
+    wrists = np.zeros(body.shape, dtype=bool)
+    for side, place in places.items():
+        if clothed_until(body.arms[side], old.astype(np.float32)) > LONG_SLEEVE:
+            wrists |= (place.share > LONG_SLEEVE) & (place.near < AROUND_WRIST) & (body.labels == Label.ARMS)
+    return wrists
+
+
+def _held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
+    """Things, without the crumbs of wall and floor that are called so and touch no hand."""
     things = np.asarray(labels == Label.OTHER)
     if not things.any():
-        return hands
+        return things
     numbered = np.asarray(cv2.connectedComponents(things.astype(np.uint8), connectivity=4)[1])
     held = np.bincount(numbered.ravel()) > LARGEST_CRUMB * unit**2
-    held[numbered[dilated(hands, BESIDE_HAND)]] = True
+    held[numbered[dilated(labels == Label.HANDS, BESIDE_HAND)]] = True
     held[0] = False
-    return np.asarray(hands | held[numbered])
+    return np.asarray(held[numbered])
 
 
 def _smooth_outline(cover: NDArray[np.float32]) -> NDArray[np.float32]:
     """A cover without teeth, whose edge is as soft as those of a sharp photo."""
     wide = np.asarray(cv2.GaussianBlur(cover, (0, 0), TEETH), dtype=np.float32)
-    return np.asarray(np.clip((wide - 0.5) * np.float32(STEEPER) + 0.5, 0, 1), dtype=np.float32)
+    return np.asarray(np.clip((wide - HALF) * np.float32(STEEPER) + 0.5, 0, 1), dtype=np.float32)
 
 
 def _edged(photo: NDArray[np.float32], mask: BoolMask, edge: tuple[float, float]) -> NDArray[np.float32]:

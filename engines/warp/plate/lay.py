@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from engines.base import Category, Label, PersonMap
 from engines.beside import beside
 from engines.channels import on_channels
-from engines.garment.regions import dilated, eroded
+from engines.filling import fill_from
+from engines.garment.regions import dilated, eroded, windows_of
 from engines.warp.blending import blended
 from engines.warp.body.model import SIDES
 from engines.warp.grain import grain, grain_of
@@ -31,7 +32,7 @@ from engines.warp.plate.take_off import TakenOff, overreach, pinholes
 from engines.warp.plate.wall_joint import met_at_rim
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
 from engines.warp.skin.below_cuffs import below_cuffs
-from engines.warp.skin.faded_skin import at_cuffs, faded_into_seen
+from engines.warp.skin.faded_skin import at_cuffs, beside_old, faded_into_seen
 from engines.warp.skin.neck_slope import below_slope
 from engines.warp.skin.room import above_shoulders, skin_room, unnamed_sleeves
 from engines.warp.skin.smooth_edge import antialiased
@@ -44,6 +45,9 @@ RIM = 0.02
 
 MIXED = 2
 """Pixels at the rim of what stays that the soft border of the fill may reach."""
+
+BESIDE_PIECE = 0.12
+"""How far around a small piece of the old garment the wall is looked at, in shoulder widths."""
 
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
@@ -113,7 +117,7 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
     body, clothed, person_map = off.body, drape.alpha, off.person_map
     wanted = np.asarray(off.removed & (clothed < SEEN_BELOW))
     # What is behind the person does not depend on what is before it.
-    with beside(lambda: _behind(photo, person_map, off.removed, wanted)) as found_behind:
+    with beside(lambda: _behind(photo, off, wanted)) as found_behind:
         other = continued_garment(photo, person_map, body, clothed, category)
         skin = bare_skin(
             photo,
@@ -131,6 +135,9 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
         bare, cleared = below_slope(bare, clothed, off.from_old, body)
         cleared = np.maximum(cleared, unnamed_sleeves(bare, worn, off.from_old, body))
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
+    if off.beyond.any():
+        # Beyond an arm there is neither body nor trousers.
+        bare[off.beyond] = continued[off.beyond] = 0.0
     return _Fills(found_behind.result(), skin, other, bare, continued, cleared)
 
 
@@ -171,7 +178,8 @@ def _share(
         joint = np.maximum(joint, below_cuffs(photo, fills.skin.colour, off.old, fills.skin.arms, off.body))
     # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
     faded = (clothed < SEEN_BELOW) | at_cuffs(off.body, off.old)
-    return np.asarray(np.maximum(share, joint * skin * faded), dtype=np.float32)
+    joint *= skin * faded * (1.0 - beside_old(off.body, off.old))
+    return np.maximum(share, joint).astype(np.float32)
 
 
 def _collar_shoes(
@@ -215,17 +223,21 @@ def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> N
     return antialiased(matte)
 
 
-def _behind(
-    photo: NDArray[np.float32], person_map: PersonMap, removed: NDArray[np.bool_], wanted: NDArray[np.bool_]
-) -> NDArray[np.float32]:
+def _behind(photo: NDArray[np.float32], off: TakenOff, wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
     """What is behind the person, continued from around them, with the photo's grain."""
     radius = max(3, round(0.008 * photo.shape[0]))
-    person = person_map.matte > 12
+    person = off.person_map.matte > 12
     apart = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     free = np.asarray(cv2.dilate((person | wanted).astype(np.uint8), apart) == 0)
     behind = structured_fill(photo, free, wanted)
-    ground = ~dilated(person & ~removed, MIXED) & ~removed & (person_map.labels == Label.BACKGROUND)
-    behind = met_at_rim(behind, photo, np.asarray(ground), removed)
+    ground = ~dilated(person & ~off.removed, MIXED) & ~off.removed & (off.person_map.labels == Label.BACKGROUND)
+    behind = met_at_rim(behind, photo, np.asarray(ground), off.removed)
+    # Small pieces at the edge of the person show what is right beside them.
+    for window in windows_of(off.beyond, round(BESIDE_PIECE * off.body.shoulder_width)):
+        near = dilated(off.beyond[window], 2 * overreach(photo))
+        clear = ground[window] & ~near
+        if clear.any():
+            behind[window][near] = fill_from(photo[window], clear, 2)[near]
     return np.asarray(
         np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
     )

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import dilated, eroded, largest, window_of
+from engines.garment.regions import dilated, eroded, largest, reaching, window_of, windows_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
+from engines.warp.plate.behind_arms import cloth_behind_arms
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.shoe_parts import shoes_completed
 from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, stray_cloth
+from engines.warp.skin_edges import REACH, ending_by_colour
 
 OVERREACH = 0.005
 """How far the removal reaches beyond the old garment's labels, in heights of the photo."""
@@ -49,6 +51,7 @@ class TakenOff:
         from_old: ``(height, width)`` float32 distance from the old garment, pixels.
         removed: ``(height, width)`` bool, the old garment with its rim and its slivers.
         ankles: ``(height, width)`` bool, skin in the shadow of the old hem that goes with the old garment.
+        beyond: ``(height, width)`` bool, pieces of the old garment on the far side of arms.
     """
 
     person_map: PersonMap
@@ -58,6 +61,7 @@ class TakenOff:
     from_old: NDArray[np.float32]
     removed: NDArray[np.bool_]
     ankles: NDArray[np.bool_]
+    beyond: NDArray[np.bool_]
 
 
 def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, category: Category) -> TakenOff | None:
@@ -69,7 +73,7 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
         body: Measured from it.
         category: What is being replaced.
     """
-    labels, ankles = person_map.labels, np.zeros(body.shape, bool)
+    labels, ankles, beyond = person_map.labels, np.zeros(body.shape, bool), np.zeros(body.shape, bool)
     if category is Category.UPPER_BODY:
         old = old_garment(labels, body, category)
         waistband = pieces_of_other(old, np.asarray(labels == Label.LOWER), body.shoulder_width)
@@ -83,11 +87,28 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
         old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
     if not old.any():
         return None
+    if category is not Category.LOWER_BODY:
+        labels, beyond = _beyond_arms(photo, labels, old, body.shoulder_width)
+        old = old | beyond
     person_map, body = replace(person_map, labels=labels), body.relabelled(labels)
     stays = _staying(old, person_map, category)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=body.shoulder_width)
-    return TakenOff(person_map, body, old, stays, from_old, removed, ankles)
+    return TakenOff(person_map, body, old, stays, from_old, removed, ankles, beyond)
+
+
+def _beyond_arms(
+    photo: NDArray[np.float32], labels: NDArray[np.uint8], old: NDArray[np.bool_], unit: float
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """The labels with pieces of the old garment on the far side of arms, and ``(height, width)`` bool, these pieces."""
+    beyond = cloth_behind_arms(photo, labels, old, unit)
+    if not beyond.any():
+        return labels, beyond
+    before, labels = labels, np.where(beyond, np.uint8(Label.UPPER), labels)
+    for window in windows_of(beyond, round(2 * REACH * unit)):
+        labels[window] = ending_by_colour(photo[window], labels[window], unit)
+    gained = (labels != before) & (labels == Label.UPPER)
+    return labels, gained & reaching(gained, beyond)
 
 
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:

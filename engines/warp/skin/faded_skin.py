@@ -38,6 +38,10 @@ LARGEST_CUFF = 0.06
 AROUND_CUFF = 0.27
 """Radius of the disc around the end of a sleeve that holds all of its cuff and the skin below, in shoulder widths."""
 
+BELOW_CUFF, ARM_ROOM, LAST, STROKE = 0.12, 0.20, 1.1, 24
+"""How far below its old cuff an arm has nothing of it left, and how far from its centre line its skin lies, in shoulder
+widths; the share of it at which the hand begins; and the points that its line is drawn through."""
+
 SHADOW_REACH, SHADOW, IN_SHADOW = 0.13, 0.10, (0.35, 0.6)
 """How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
 skin it is for certain, in units of full white; and what `LIKE_SKIN` is in such a shadow, whose light is bluish."""
@@ -118,6 +122,34 @@ def at_cuffs(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.bool_]:
             x, y = (round(float(value)) for value in limb.points(np.array([end], np.float32))[0])
             cv2.circle(near, (x, y), round(AROUND_CUFF * body.shoulder_width), 1, cv2.FILLED)
     return np.asarray((near > 0) & (body.labels == Label.ARMS))
+
+
+def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """``(height, width)`` 1 on arms that lie before the old garment or beside it, and come out of it farther up.
+
+    Their edge is their own: no invented skin goes on beyond it, and none has to fade into them.
+
+    Args:
+        body: The body in the photo.
+        old: ``(height, width)``, the old garment.
+    """
+    arms = np.zeros(old.shape, np.uint8)
+    unit = body.shoulder_width
+    for limb in body.arms.values():
+        end = clothed_until(limb, old.astype(np.float32))
+        # The stroke ends in a half disc.
+        begin = end + (BELOW_CUFF + ARM_ROOM) * unit / limb.length
+        line = limb.points(np.linspace(begin, LAST, STROKE, dtype=np.float32))
+        if end > 0.0 and begin < LAST:
+            cv2.polylines(arms, [np.rint(line).astype(np.int32)], False, 1, round(2 * ARM_ROOM * unit))
+    arms &= (body.labels == Label.ARMS).astype(np.uint8)
+    soft = np.zeros(old.shape, np.float32)
+    reach = EDGE * unit
+    window = window_of(arms > 0, round(3 * reach))
+    if arms[window].size:
+        soft[window] = cv2.GaussianBlur(arms[window].astype(np.float32), (0, 0), reach)
+        soft[window] = ease(2.0 * soft[window])
+    return soft
 
 
 def _under_cuff(

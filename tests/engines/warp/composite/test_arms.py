@@ -12,6 +12,7 @@ from engines.warp.body.silhouette import ease
 from engines.warp.composite.arm_outline import drawn_outline
 from engines.warp.composite.arms import arm_places, arms_in_front, arms_left_alone, hidden_by_body, under_cuffs
 from engines.warp.composite.front import hands_in_front
+from engines.warp.skin_edges import ending_by_colour
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 SHAPE = (960, 760)
@@ -40,7 +41,8 @@ def test_no_gap_between_arm_and_hand() -> None:
     mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
     body = measure_body(mannequin.person_map)
     places = arm_places(body)
-    hands = hands_in_front(mannequin.photo, mannequin.person_map, body, places, {})
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    hands = hands_in_front(photo, mannequin.person_map, body, places, sleeves={}, old=worn_by(mannequin))
     cover = np.maximum(cover_of(body, worn_by(mannequin), 0.35), hands)
     x, y = np.rint(body.arms[RIGHT].points(np.linspace(0.8, 1.04, 40))).astype(int).T
     assert cover[y, x].min() > 0.9
@@ -98,7 +100,8 @@ def test_a_cuff_goes_over_the_wrist_of_its_own_hand() -> None:
     body = measure_body(mannequin.person_map)
     places = arm_places(body)
     cuff = ((places[RIGHT].share < 1.05) & (places[RIGHT].near < 1.5)).astype(np.float32)
-    hands = hands_in_front(mannequin.photo, mannequin.person_map, body, places, {RIGHT: cuff})
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    hands = hands_in_front(photo, mannequin.person_map, body, places, sleeves={RIGHT: cuff}, old=worn_by(mannequin))
     inside = (cuff > 0) & (body.labels == Label.HANDS)
     assert inside.sum() > 100
     assert hands[inside].max() < 0.05
@@ -109,7 +112,7 @@ def test_fingers_are_whole_although_their_labels_have_teeth() -> None:
     """Labels come from a coarser grid than the photo; a finger is only a few of its cells wide."""
     mannequin = draw_mannequin(*SHAPE, arms="out", sleeves="short")
     body = measure_body(mannequin.person_map)
-    photo, labels = mannequin.photo.copy(), mannequin.person_map.labels.copy()
+    photo, labels = mannequin.photo.astype(np.float32) / 255.0, mannequin.person_map.labels.copy()
     finger = np.zeros(SHAPE, dtype=bool)
     finger[400:410, 300:360] = True
     photo[380:430, 280:380] = 0.95
@@ -117,8 +120,9 @@ def test_fingers_are_whole_although_their_labels_have_teeth() -> None:
     labels[finger] = Label.HANDS
     labels[400:402, 304:356:8] = Label.UPPER
     labels[408:410, 300:356:8] = Label.UPPER
-    torn = replace(mannequin.person_map, labels=labels)
-    hands = hands_in_front(photo, torn, body, arm_places(body), {})
+    labels[380:430, 280:380][~finger[380:430, 280:380]] = Label.UPPER
+    mended = replace(mannequin.person_map, labels=ending_by_colour(photo, labels, body.shoulder_width))
+    hands = hands_in_front(photo, mended, body, arm_places(body), sleeves={}, old=worn_by(mannequin))
     assert hands[402:408, 306:354].min() > 0.95
     assert hands[finger].mean() > 0.85
     assert hands[392:396, 300:360].max() < 0.1

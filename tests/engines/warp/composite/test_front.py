@@ -30,10 +30,11 @@ def test_a_phone_in_a_hand_is_in_front_and_a_crumb_of_the_floor_is_not() -> None
     phone = np.s_[rows.max() - 2 : rows.max() + 8, columns.max() - 8 : columns.max() + 4]
     crumb = np.s_[600:610, 235:245]
     labels[phone] = labels[crumb] = Label.OTHER
+    nothing = np.zeros(labels.shape, bool)
     photo = mannequin.photo.astype(np.float32) / 255.0
     photo[phone] = photo[crumb] = 0.1
     person_map = replace(mannequin.person_map, labels=labels)
-    cover = hands_in_front(photo, person_map, body, arm_places(body), sleeves={})
+    cover = hands_in_front(photo, person_map, body, arm_places(body), sleeves={}, old=nothing)
     assert cover[phone][3:-3, 3:-3].min() > 0.9
     assert cover[crumb].max() == 0.0
 
@@ -45,7 +46,24 @@ def test_a_slanted_hand_has_no_teeth() -> None:
     edge = 230 + 0.3 * (rows - 330)
     inside = np.clip(edge - columns, 0, 1) * (columns > 180) * (np.abs(rows - 330) < 40)
     labels = np.where(inside > 0.5, Label.HANDS, Label.BACKGROUND).astype(np.uint8)
+    nothing = np.zeros(labels.shape, bool)
     photo = np.repeat((0.95 - 0.65 * inside)[..., None], 3, axis=2).astype(np.float32)
-    cover = hands_in_front(photo, replace(mannequin.person_map, labels=labels), body, arm_places(body), sleeves={})
+    person_map = replace(mannequin.person_map, labels=labels)
+    cover = hands_in_front(photo, person_map, body, arm_places(body), sleeves={}, old=nothing)
     seen = cover[305:355, 200:].sum(axis=1)
     assert np.std(seen - edge[305:355, 0]) < 0.1
+
+
+@pytest.mark.parametrize(("sleeves", "in_front"), [("long", True), ("short", False)])
+def test_a_wrist_below_an_old_cuff_comes_with_its_hand(sleeves: str, in_front: bool) -> None:
+    mannequin = draw_mannequin(sleeves=sleeves)
+    body = measure_body(mannequin.person_map)
+    places, labels = arm_places(body), mannequin.person_map.labels.copy()
+    old = labels == Label.UPPER
+    wrist = (places[1].share > 0.93) & (places[1].share < 1.0) & (places[1].near < 0.8)
+    labels[wrist] = Label.ARMS
+    seen = body.relabelled(labels)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    person_map = replace(mannequin.person_map, labels=labels)
+    cover = hands_in_front(photo, person_map, seen, places, sleeves={}, old=old & ~wrist)
+    assert bool(cover[wrist].mean() > 0.7) is in_front

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from engines.warp.composite.rims import without_rim
+from engines.warp.composite.rims import without_ground, without_rim
 
 SKIN, WALL = np.array([0.5, 0.3, 0.2], np.float32), np.array([0.97, 0.97, 0.97], np.float32)
 
@@ -37,3 +37,17 @@ def test_no_line_is_drawn_where_the_rim_of_a_round_arm_begins() -> None:
     assert (np.diff(clean[:, 0]) < 0.004).all()
     assert np.abs(np.diff(clean[:, 0])).max() < 0.05
     assert clean[-1, 0] < 0.95 * SKIN[0]
+
+
+def test_only_what_is_not_the_hands_own_gives_way_at_its_edge() -> None:
+    hand = np.zeros((80, 100), bool)
+    hand[20:60, 20:80] = True
+    soft = np.asarray(cv2.GaussianBlur(hand.astype(np.float32), (0, 0), 0.8), np.float32)[..., None]
+    skin = np.broadcast_to(SKIN, (80, 100, 3)).copy()
+    skin[:, 77:] *= 0.6  # the shaded side of a finger
+    photo = soft * skin + (1 - soft) * WALL
+    clean = without_ground(photo, hand, ~hand, 200.0, np.ones_like(hand))
+    assert np.abs(clean[20:60, 20:76] - SKIN).max() < 0.08
+    assert np.abs(clean[25:55, 77] - 0.6 * SKIN).max() < 0.06
+    np.testing.assert_array_equal(clean[25:55, 25:75], photo[25:55, 25:75])
+    np.testing.assert_array_equal(clean[:15], photo[:15])

@@ -1,9 +1,12 @@
 """Invented skin fades into seen skin, but not over the dark rim of a neck before the wall."""
 
 import numpy as np
+import pytest
 
 from engines.base import Label
-from engines.warp.skin.faded_skin import AT_OLD, EDGE, faded_into_seen
+from engines.warp.body.model import RIGHT, measure_body
+from engines.warp.skin.faded_skin import AT_OLD, EDGE, beside_old, faded_into_seen
+from tests.engines.mannequin import draw_mannequin
 
 UNIT = 200.0
 
@@ -37,3 +40,23 @@ def test_a_dark_armpit_beside_the_old_armhole_goes_without_specks() -> None:
     # A tattoo stays.
     ink = np.full_like(photo, 0.2)
     assert faded_into_seen(ink, skin, from_old, labels, UNIT)[20:100, 52:60].max() < 0.05
+
+
+def test_a_forearm_below_a_short_sleeve_has_its_own_edge() -> None:
+    mannequin = draw_mannequin(sleeves="short")
+    body = measure_body(mannequin.person_map)
+    beside = beside_old(body, mannequin.person_map.labels == Label.UPPER)
+    rows, columns = np.rint(body.arms[RIGHT].points(np.array([0.85, 0.9], np.float32))[:, ::-1]).astype(int).T
+    assert beside[rows, columns] == pytest.approx([1.0, 1.0], abs=0.01)
+    assert beside[mannequin.person_map.labels != Label.ARMS].mean() < 0.01
+
+
+def test_below_its_cuff_skin_fades_into_the_arm() -> None:
+    mannequin = draw_mannequin(sleeves="short")
+    body = measure_body(mannequin.person_map)
+    labels = mannequin.person_map.labels
+    beside = beside_old(body, labels == Label.UPPER)
+    near = np.zeros_like(labels, dtype=bool)
+    first = np.flatnonzero((labels == Label.ARMS).any(axis=1))[0]
+    near[first : first + round(0.06 * body.shoulder_width)] = True
+    assert beside[near & (labels == Label.ARMS)].max() < 0.3
