@@ -32,6 +32,7 @@ from engines.warp.plate.take_off import TakenOff, overreach, pinholes
 from engines.warp.plate.wall_joint import met_at_rim
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
 from engines.warp.skin.below_cuffs import below_cuffs
+from engines.warp.skin.beside_sleeves import beside_sleeves
 from engines.warp.skin.faded_skin import at_cuffs, beside_old, faded_into_seen
 from engines.warp.skin.neck_slope import below_slope
 from engines.warp.skin.room import above_shoulders, skin_room, unnamed_sleeves
@@ -134,6 +135,7 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
     if category is not Category.LOWER_BODY:
         bare, cleared = below_slope(bare, clothed, off.from_old, body)
         cleared = np.maximum(cleared, unnamed_sleeves(bare, worn, off.from_old, body))
+        bare[beside_sleeves(bare, drape, body.shoulder_width)] = 0.0
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     if off.beyond.any():
         # Beyond an arm there is neither body nor trousers.
