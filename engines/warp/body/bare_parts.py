@@ -132,19 +132,23 @@ def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     room = float(reach(solid, middle[None], -body.skeleton.down, 0.4 * unit)[0])
     if np.isfinite(room):
         middle = middle + body.skeleton.down * float(np.clip(radius + CLOTH_THICKNESS * unit - room, 0.0, radius))
-    columns = np.arange(body.shape[1], dtype=np.float32)[None] - middle[0]
-    rows = np.arange(body.shape[0], dtype=np.float32)[:, None] - middle[1]
-    ball = ~arm.on & (np.hypot(columns, rows) < radius)
+    on, across = arm.on.copy(), arm.across.astype(np.float32)
+    window = _around(middle, radius, body.shape)
+    columns = np.arange(window[1].start, window[1].stop, dtype=np.float32)[None] - middle[0]
+    rows = np.arange(window[0].start, window[0].stop, dtype=np.float32)[:, None] - middle[1]
+    ball = ~on[window] & (np.hypot(columns, rows) < radius)
     # Towards the chest the shoulder has no edge.
     outwards = np.clip(columns * side / np.float32(radius), 0.0, 1.0) + np.zeros_like(rows)
-    return BarePart(
-        on=arm.on | ball,
-        across=np.where(ball, outwards * side, arm.across).astype(np.float32),
-        share=arm.share,
-        length=arm.length,
-        elbow=limb.bend,
-        side=side,
-    )
+    across[window] = np.where(ball, outwards * side, across[window])
+    on[window] |= ball
+    return BarePart(on=on, across=across, share=arm.share, length=arm.length, elbow=limb.bend, side=side)
+
+
+def _around(point: NDArray[np.float32], radius: float, shape: tuple[int, int]) -> tuple[slice, slice]:
+    """Rows and columns of a picture within a radius of a point; empty where it lies outside."""
+    starts = [min(max(int(place - radius) - 1, 0), end) for place, end in zip(point[::-1], shape, strict=True)]
+    stops = [min(max(int(place + radius) + 2, 0), end) for place, end in zip(point[::-1], shape, strict=True)]
+    return slice(starts[0], max(stops[0], starts[0])), slice(starts[1], max(stops[1], starts[1]))
 
 
 def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDArray[np.float32]:
