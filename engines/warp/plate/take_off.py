@@ -12,7 +12,7 @@ from engines.base import Category, Label, PersonMap
 from engines.garment.regions import dilated, eroded, largest, reaching, window_of, windows_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.plate.behind_arms import cloth_behind_arms
+from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.shoe_parts import shoes_completed

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engines.base import Label
-from engines.warp.plate.behind_arms import cloth_behind_arms
+from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
 
 UNIT = 200.0
 SCRAP = np.s_[110:130, 101:112]
