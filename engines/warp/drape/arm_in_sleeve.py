@@ -35,8 +35,9 @@ DELTOID = ((0.10, 0.060), (0.19, 0.045), (0.28, 0.025), (0.38, 0.010), (0.47, 0.
 """How much farther out an arm may reach at shares above the middle of the upper arm than there, in shoulder widths:
 bare shoulders of people who stand do so by 0.05, 0.03, 0.013 and 0.005 in the mean, with deviations of 0.015."""
 
-BESIDE_CUFF = 10
-"""Samples of the arm below the old sleeve from which that is judged: its first ones are mixed with the cuff."""
+BESIDE_CUFF, OUTERMOST = 10, 90
+"""Samples of the arm below the old sleeve from which that is judged, the first of which are mixed with the cuff, and
+the percentile of them that counts: a sleeve that ends above them is no narrower than the arm that comes out of it."""
 
 WELL_BEHIND = 0.5
 """Share of an arm in front of the body below which its inner edge is hidden."""
@@ -80,7 +81,7 @@ def _without_puffed_shoulder(
     shares, beyond = zip(*DELTOID, strict=True)
     muscle = np.interp(arm.shares, shares, beyond) * unit
     places = np.flatnonzero(known)[:BESIDE_CUFF]
-    most = float(np.median((outer - muscle)[places])) + muscle
+    most = float(np.percentile((outer - muscle)[places], OUTERMOST)) + muscle
     narrowed = np.where(np.arange(len(outer)) < places[0], np.minimum(outer, most), outer)
     return np.asarray(ndimage.gaussian_filter1d(narrowed, 1.5, mode="nearest"), np.float32)
 
