@@ -61,7 +61,7 @@ def test_a_shoulder_is_no_wider_than_a_muscle_under_the_puff_of_an_old_sleeve() 
     puffed = replace(whole, outer=(whole.outer + 0.06 * body.shoulder_width).astype(np.float32))
     arm = arm_in_sleeve(replace(thin, arms={**body.arms, RIGHT: puffed}), RIGHT)
     seen = float(np.median(arm.outer[(arm.shares > 0.55) & (arm.shares < 0.7)]))
-    assert (arm.outer[arm.shares < 0.2] < seen + 0.075 * body.shoulder_width).all()
+    assert (arm.outer[arm.shares < 0.2] < seen + 0.085 * body.shoulder_width).all()
 
 
 def test_a_sleeve_is_sewn_in_on_the_shoulder_and_not_beyond_it() -> None:
