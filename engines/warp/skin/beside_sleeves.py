@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import BoolMask, opened, window_of
+from engines.garment.regions import BoolMask, opened, pieces, window_of
 from engines.warp.pieces import Drape
 
 THIN = 0.035
 """Width up to which skin beside a sleeve is no arm, in shoulder widths."""
+
+LONG = 1.5
+"""Length of such a strip at least, over that width."""
 
 SEEN = 0.5
 """Cover from which skin or cloth is seen."""
@@ -33,7 +36,11 @@ def beside_sleeves(bare: NDArray[np.float32], drape: Drape, unit: float) -> Bool
         if not sleeve.any():
             continue
         inwards = slice(None) if piece.name.startswith("left") else slice(None, None, -1)
-        outside = ~np.logical_or.accumulate(sleeve[:, inwards], axis=1)[:, inwards] & sleeve.any(axis=1)[:, None]
+        outside = ~np.logical_or.accumulate(sleeve[:, inwards], axis=1)[:, inwards]
+        outside &= np.asarray(sleeve.any(axis=1))[:, None]
         skin = (bare[window] > 0) & ~cloth
-        strips[window] |= outside & skin & ~opened(skin, radius)
+        for place, strip in pieces(outside & skin & ~opened(skin, radius)):
+            # The corner of an arm that comes out of its sleeve is narrow as well, and short.
+            if strip.shape[0] > LONG * THIN * unit:
+                strips[window][place] |= strip
     return strips

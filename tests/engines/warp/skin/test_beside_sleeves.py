@@ -36,6 +36,12 @@ def test_the_arm_below_a_short_sleeve_stays() -> None:
     assert not strips[100:].any()
 
 
+def test_the_corner_of_an_arm_at_its_hem_stays() -> None:
+    bare = np.zeros((200, 200), np.float32)
+    bare[98:180, 75:118] = 1.0
+    assert not beside_sleeves(bare, sleeve("left_sleeve"), UNIT).any()
+
+
 def test_without_sleeves_nothing_goes() -> None:
     bare = np.ones((200, 200), np.float32)
     assert not beside_sleeves(bare, sleeve("torso"), UNIT).any()
