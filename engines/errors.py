@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from engines.base import Garment
 
 
 class EngineError(Exception):
@@ -17,7 +13,7 @@ class EngineError(Exception):
         code: An entry of the error catalogue, e.g. ``person_not_found``.
         advice: What whoever chose the pictures can do about it, as a sentence of at most 200 characters that is safe to
             show and holds no internals; empty where nothing is better than what the catalogue says.
-        garment: Which of the request's garments was not recognised, where one was not.
+        garment: The very one of the request's garments that was not recognised, where one was not.
 
     Args:
         code: As above.
@@ -29,11 +25,11 @@ class EngineError(Exception):
         super().__init__(f"{detail} {advice}".strip() or code)
         self.code = code
         self.advice = advice
-        self.garment: Garment | None = None
+        self.garment: object | None = None
 
 
 @contextmanager
-def blamed_on(garment: Garment) -> Iterator[None]:
+def blamed_on(garment: object) -> Iterator[None]:
     """Say of a garment that is not recognised within that it is this one."""
     try:
         yield
