@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.channels import on_channels
 from engines.filling import carried_out, reduced
-from engines.garment.regions import BoolMask, dilated, nearest_known, reaching, windows_of
+from engines.garment.regions import BoolMask, dilated, distance_from, nearest_known, reaching, windows_of
 from engines.labels import labelled_as
 
 SKIN, CLOTHES = (Label.ARMS, Label.HANDS), (Label.UPPER, Label.LOWER, Label.FULL)
@@ -78,9 +78,9 @@ def ending_by_colour(photo: NDArray[np.float32], labels: NDArray[np.uint8], unit
 def _end_anew(labels: NDArray[np.uint8], photo: NDArray[np.float32], unit: float) -> None:
     """Settle one window, in place."""
     skin, cloth = labelled_as(labels, SKIN), labelled_as(labels, CLOTHES)
-    from_skin, from_cloth = _distance(skin), _distance(cloth)
+    from_skin, from_cloth = distance_from(skin), distance_from(cloth)
     fine, deep = np.float32(ARM_BAND * unit), np.float32(HAND_BAND * unit)
-    hands = _distance(labels == Label.HANDS) < deep
+    hands = distance_from(labels == Label.HANDS) < deep
     asked = (skin | cloth) & (np.maximum(from_skin, from_cloth) < np.where(hands, deep, fine))
     asked |= (labels == Label.HANDS) & (from_cloth < np.float32(WITHIN * unit))
     told, apart, darker = told_by_colour(photo, (skin, from_skin), (cloth, from_cloth), asked, unit)
@@ -93,7 +93,7 @@ def _end_anew(labels: NDArray[np.uint8], photo: NDArray[np.float32], unit: float
     gained = cloth & asked & (calm > begins) & ~darker
     gained = reaching(gained | skin, skin) & gained
     # The other side of an arm is not beside the cloth, and a crease of a hand is dark as well.
-    from_wall = _distance(labels == Label.BACKGROUND)
+    from_wall = distance_from(labels == Label.BACKGROUND)
     between = dilated(score < -BETWEEN_FINGERS, MIXED) & (score < MIXED_WITH_CLOTH) & ~darker & (from_wall > fine)
     beside = (from_cloth < fine) & (from_cloth <= from_wall)
     lost = skin & asked & np.where(beside, calm < begins, (from_cloth >= fine) & between)
@@ -170,8 +170,3 @@ def _usual(
         for place, small, whole in zip(places, weight.shape, known.shape, strict=True)
     )
     return carried[there], total[there] > LEAST_KNOWN
-
-
-def _distance(mask: BoolMask) -> NDArray[np.float32]:
-    """``(height, width)`` distance from a part, pixels."""
-    return np.asarray(cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, 3), np.float32)

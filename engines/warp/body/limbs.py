@@ -182,6 +182,11 @@ def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
     return _usual_bare(limb, LEG_BARE, shoulder_width)
 
 
+def arm_half_width(arm: Limb, shoulder_width: float) -> NDArray[np.float64]:
+    """Half widths of an arm, bare or in a sleeve, at its samples, ``(n,)`` pixels."""
+    return np.asarray(np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * shoulder_width, dtype=np.float64)
+
+
 def usual_arm(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
     """Half widths of an average bare arm at a limb's samples, ``(n,)`` pixels."""
     return _usual_bare(limb, ARM_BARE, shoulder_width)

@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
-from engines.warp.body.limbs import ARM_USUAL, Limb
+from engines.warp.body.limbs import Limb, arm_half_width
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
@@ -70,7 +70,7 @@ class SeenArm:
 
 def seen_arms(body: BodyModel) -> dict[int, SeenArm]:
     """Outlines of both arms, by picture side."""
-    usual = {side: _usual_half(body.arms[side], body.shoulder_width) for side in SIDES}
+    usual = {side: arm_half_width(body.arms[side], body.shoulder_width) for side in SIDES}
     runs = {side: _runs(body.labels, body.arms[side], usual[side]) for side in SIDES}
     ratios = []
     for side in SIDES:
@@ -98,10 +98,6 @@ def body_before(seen: SeenArm, thickness: float) -> tuple[NDArray[np.float64], N
     edge = seen.edge + thickness
     across = np.maximum(HIDDEN_WIDTH * seen.own_half - edge, 0) * ease((seen.front - begins) / (ends - begins))
     return np.asarray(edge + across), np.asarray(np.isfinite(seen.edge) & (seen.front < ends))
-
-
-def _usual_half(arm: Limb, unit: float) -> NDArray[np.float64]:
-    return np.asarray(np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * unit, dtype=np.float64)
 
 
 def _outline(

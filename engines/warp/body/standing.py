@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from engines.warp.body.limbs import Limb
+from engines.warp.body.model import RIGHT
 from engines.warp.body.silhouette import ease
 
 UPRIGHT = (0.75, 0.92)
 """Cosine of a shin's angle to the vertical from which it stands, not at all to wholly."""
+
+
+RIGHT_HIGHER = 1.25
+"""How much higher trousers break on the right leg than on the left one: no two legs break alike."""
 
 
 def shin_stands(leg: Limb) -> float:
@@ -17,3 +22,8 @@ def shin_stands(leg: Limb) -> float:
     shin = ankle - knee
     cosine = float(shin[1]) / max(float(np.linalg.norm(shin)), 1e-3)
     return float(ease((cosine - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
+
+
+def break_height(side: int) -> float:
+    """How high above its hem a leg of trousers breaks, over how high the left one does: its folds and its edges."""
+    return RIGHT_HIGHER if side == RIGHT else 1.0

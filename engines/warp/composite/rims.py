@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.filling import carried_out
-from engines.garment.regions import BoolMask, eroded, nearest_known, window_of, windows_of
+from engines.garment.regions import BoolMask, distance_from, eroded, nearest_known, window_of, windows_of
 from engines.warp import skin_edges
 from engines.warp.body.silhouette import ease
 
@@ -90,10 +90,7 @@ def without_ground(
 
 def _free(part: NDArray[np.float32], skin: BoolMask, beside: BoolMask, unit: float, where: BoolMask) -> None:
     """Do so in one window, in place."""
-    off, from_beside = (
-        np.asarray(cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, 3), np.float32)
-        for mask in (skin, beside)
-    )
+    off, from_beside = distance_from(skin), distance_from(beside)
     sure = skin & (from_beside > INSIDE)
     found = where & (off <= MIXED) & (from_beside <= MIXED)
     if not sure.any() or not found.any():

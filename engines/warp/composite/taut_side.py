@@ -12,7 +12,7 @@ from engines.base import Label
 from engines.channels import on_channels
 from engines.garment.regions import window_of
 from engines.warp.body.bare_limbs import bare_edges
-from engines.warp.body.limbs import ARM_USUAL, Limb
+from engines.warp.body.limbs import Limb, arm_half_width
 from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import SeenArm
@@ -94,7 +94,7 @@ def _standing_out(
     These are ``(n,)`` pixels from the arm's centre line, infinite where nothing is taken off. None where nothing is.
     """
     arm = body.arms[side]
-    usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width
+    usual = arm_half_width(arm, body.shoulder_width)
     first, over = _edge_of_cloth(arm, REACH * float(usual.max()), cloth, sleeve)
     rows = np.arange(first, int(np.searchsorted(arm.shares, arm.bend + BELOW_ELBOW)))
     rows = rows[np.isfinite(over[rows])]

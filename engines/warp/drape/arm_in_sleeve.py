@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
-from engines.warp.body.limbs import ARM_USUAL, Limb
+from engines.warp.body.limbs import Limb, arm_half_width
 from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import SeenArm, seen_arms
@@ -95,7 +95,7 @@ def _within_person(arm: Limb, body: BodyModel) -> Limb:
 
 def _without_old_sleeve(arm: Limb, body: BodyModel, seen: SeenArm) -> Limb:
     """The arm, no thicker than arms are where a wide old sleeve hides it, and this person's where they are seen."""
-    usual = np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * body.shoulder_width * UNDER_OLD_SLEEVE
+    usual = arm_half_width(arm, body.shoulder_width) * UNDER_OLD_SLEEVE
     usual = np.minimum(usual, OVER_OWN * seen.own_half)
     edges = []
     for reach_out, way in ((arm.outer, 1), (arm.inner, -1)):

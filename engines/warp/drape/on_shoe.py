@@ -6,19 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.warp.body.model import RIGHT, BodyModel
+from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import towards
-from engines.warp.body.standing import shin_stands
+from engines.warp.body.standing import break_height, shin_stands
 from engines.warp.pieces import Reals
 
 OUTER_EDGE = ((0.055, 0.035, 0.009), (0.150, 0.040, -0.010), (0.240, 0.050, 0.006))
 INNER_EDGE = ((0.040, 0.030, 0.005), (0.115, 0.035, -0.008), (0.195, 0.045, 0.005))
 """How far out the edges of a leg run above its hem: height, half the size, and how far, in shoulder widths. Both are
 pinched where the break of the cloth comes round to them, and stand out below and above it."""
-
-RIGHT_HIGHER = 1.25
-"""How much higher all that lies on the right leg: no two legs of trousers break alike."""
 
 REACHES_UP = 0.12
 """How far above the hem on the leg's line a shoe counts at most, and as far below it, in shoulder widths."""
@@ -42,7 +39,7 @@ def edges_on_shoe(
     outer, inner = edges
     across = towards(outer - inner)
     above = (end - along) * body.legs[side].length / body.shoulder_width
-    above = above / (RIGHT_HIGHER if side == RIGHT else 1.0)
+    above = above / break_height(side)
     moved = []
     for edge, way, waves in ((outer, 1.0, OUTER_EDGE), (inner, -1.0, INNER_EDGE)):
         out = sum(far * np.exp(-(((above - height) / half) ** 2)) for height, half, far in waves)

@@ -22,7 +22,7 @@ def round_the_waist(ribbon: Ribbon, body: BodyModel, waistband: float, until: fl
         body: The body.
         waistband: Height of the waistband on the axis, torso lengths.
         until: Height from which rows stay where they are.
-        thigh: Whether rows that turn over a raised thigh stay there too. Those of shorts come down to the bare thigh.
+        thigh: Whether rows that turn over a raised thigh stay there too, as those of legs do.
     """
     bone = body.skeleton
     away = ribbon.target - bone.shoulders

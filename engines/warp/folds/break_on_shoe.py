@@ -10,9 +10,9 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.garment.regions import window_of
-from engines.warp.body.model import RIGHT, BodyModel
+from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.body.standing import shin_stands
+from engines.warp.body.standing import break_height, shin_stands
 from engines.warp.pieces import Piece
 
 
@@ -44,9 +44,6 @@ DENTS = (
     Dent(0.030, 0.55, -0.030, 0.000, 0.35, 0.016, 0.08),
 )
 """The break itself, a slanting fold above it on the outer side, and one beside the instep."""
-
-RIGHT_HIGHER = 1.25
-"""How much higher all of them lie on the right leg: no two legs of trousers break alike."""
 
 LIT = 0.55
 """Light that a lower flank gains over what the upper one loses."""
@@ -115,7 +112,7 @@ def _resting(
 def _dented(across: NDArray[np.float32], above: NDArray[np.float32], side: int, tip: float) -> NDArray[np.float32]:
     """``(h, w)`` change of light by `DENTS`, from the place across the leg and the height above its hem."""
     change = np.zeros(across.shape, np.float32)
-    above = above / np.float32(RIGHT_HIGHER if side == RIGHT else 1.0)
+    above = above / np.float32(break_height(side))
     for dent in DENTS:
         off = across - np.float32(tip + dent.aside * -side)
         lowest = dent.above + np.float32(dent.rising) * off * off + np.float32(dent.slanting * side) * across

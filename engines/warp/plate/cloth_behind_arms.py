@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import BoolMask, dilated, eroded, opened, pieces, window_of
+from engines.garment.regions import BoolMask, dilated, distance_from, eroded, opened, pieces, window_of
 from engines.labels import labelled_as
 
 SKIN, SUSPECTS = (Label.ARMS, Label.HANDS), (Label.BACKGROUND, Label.LOWER)
@@ -114,6 +114,6 @@ def _beyond_arms(asked: BoolMask, labels: NDArray[np.uint8], old: BoolMask, unit
     arms = dilated(labelled_as(labels, SKIN), TOUCHING)
     around, along = (np.bincount(numbered[edge], minlength=count) for edge in (outline, outline & arms))
     kept &= along > LEAST_CONTACT * around
-    from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 3), np.float32)[asked]
+    from_old = distance_from(old)[asked]
     kept[np.unique(numbered[asked][(from_old > REACH * unit) | (from_old < TOUCHING)])] = False
     return np.asarray(kept[numbered])
