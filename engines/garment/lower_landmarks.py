@@ -39,7 +39,7 @@ LEAST_RISE, MOST_RISE = 0.2, 1.4
 """Waistband to crotch over the garment's greatest width. With less than the first a top hides the waistband; with more
 than the second, what looks like a crotch is a slit, or where two legs come apart that lie on one another."""
 
-SLANTS = 0.05
+SLANTS = 0.006
 """By how much farther up the gap between the legs reaches than straight ground does, in the garment's height, where it
 slants and its upper end is the crotch."""
 

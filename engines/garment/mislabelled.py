@@ -16,8 +16,9 @@ REACH = 30
 UNLIKE = 5.0
 """Distance from every colour of the garment beyond which a scrap is none of it, CIE Lab."""
 
-LIKER = 0.4
-"""A scrap's distance from the colour beside the garment, as a share of that from the garment's own at most."""
+LIKER, LIKE_GROUND = 0.4, 0.5
+"""A scrap's distance from the colour beside the garment, and from the nearest ground's, as a share of that from the
+garment's own at most. Ground between an arm and the body has skin beside it, and its own colour only farther away."""
 
 COLOURS, SAMPLES = 8, 1500
 """Colours by which a garment is known, and pixels of it that are looked at for them."""
@@ -29,26 +30,33 @@ LEAST = 1
 """Half width of the smallest scrap, pixels of the smaller canvas; less is grain."""
 
 
-def without_scraps(canvas: Picture, cloth: BoolMask) -> BoolMask:
+def without_scraps(canvas: Picture, cloth: BoolMask, ground: BoolMask) -> BoolMask:
     """The garment without what at its edge has the colour of what lies beside it, and none of its own.
 
     Args:
         canvas: ``(h, w, 3)`` uint8 sRGB.
         cloth: ``(h, w)`` bool, as it was labelled.
+        ground: ``(h, w)`` bool, what is behind the wearer, as it was labelled.
     """
     height, width = cloth.shape
     size = (width // REDUCTION, height // REDUCTION)
-    small = np.asarray(cv2.resize(cloth.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST), bool)
+    small, behind = (
+        np.asarray(cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST), bool)
+        for mask in (cloth, ground)
+    )
     core = eroded(small, REACH // REDUCTION)
     if not core.any():
         return cloth
     lab = to_lab(np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8))
     edge = small & ~core
-    beside = lab.reshape(-1, 3)[nearest_known(~small)[edge]]
     own = np.min([np.linalg.norm(lab[edge] - colour, axis=1) for colour in _colours(lab[core])], axis=0)
-    other = np.linalg.norm(lab[edge] - beside, axis=1)
+    alike = np.zeros_like(own, dtype=bool)
+    for known, share in ((~small, LIKER), (behind, LIKE_GROUND)):
+        if known.any():
+            beside = lab.reshape(-1, 3)[nearest_known(known)[edge]]
+            alike |= np.linalg.norm(lab[edge] - beside, axis=1) < share * own
     scraps = np.zeros_like(small)
-    scraps[edge] = (own > UNLIKE) & (other < LIKER * own)
+    scraps[edge] = (own > UNLIKE) & alike
     scraps = dilated(opened(scraps, LEAST), LEAST)
     whole = cv2.resize(scraps.astype(np.uint8), (width, height), interpolation=cv2.INTER_LINEAR)
     # What is no edge of the garment is a print, or a hole that shows what is worn below.

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, EngineError, Label, PersonMap, Picture
-from engines.filling import fill_from
 from engines.garment.bare_arms import arms_are_bare
 from engines.garment.canvas import MARGIN, lay_on_canvas
 from engines.garment.cloth import Cloth
 from engines.garment.even_hem import evened_hem
 from engines.garment.matting import pull_matte
 from engines.garment.mislabelled import without_scraps
-from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
+from engines.garment.painted_over import painted_over, without_chinks
+from engines.garment.regions import BoolMask, closed, dilated, largest, opened, window_of
 from engines.garment.straightened import LEAST_LEAN, lean_of, straightened
 from engines.garment.worn_waist import lean_of_waist, legs_hang
 from engines.labels import labelled_as
@@ -61,9 +61,6 @@ MOST_CUT_OFF = 0.5
 LABELS_OFF = 2.5
 """How far the edge of what lies over the cloth may be from its label's, pixels of the picture."""
 
-RIM = 8
-"""Width of the cloth's edge that is mixed with what lies over it, canvas pixels."""
-
 
 def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Category) -> Cloth:
     """Cut out what a person wears, without the person.
@@ -94,16 +91,17 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
     window = _with_room(largest(opened(cloth, 2), CRUMB))
     canvas = lay_on_canvas(picture[window])
     labels = _on_canvas(labels[window], canvas)
-    seen = without_scraps(canvas, _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB)))
+    labelled = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
+    seen = without_scraps(canvas, labelled, labels == Label.BACKGROUND)
     cloth = evened_hem(seen)
     covered = np.zeros_like(cloth)
     for hiding, half_width in LYING_OVER[category]:
         covered |= closed(cloth, half_width) & labelled_as(labels, hiding)
     if covered.sum() > MOST_COVERED[category] * cloth.sum():
         raise EngineError("garment_not_recognised", "Arms, hair or a bag hide too much of the garment in its picture.")
-    covered |= cloth & ~seen
+    covered = without_chinks(seen, covered | (cloth & ~seen))
     if covered.any():
-        canvas = _painted_over(canvas, seen, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
+        canvas = painted_over(canvas, seen, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
     # The outline of cloth is smooth at the scale of a few pixels; that of labels is not.
     mask = cv2.GaussianBlur((cloth | covered).astype(np.float32), (0, 0), 2.2) > 0.5
     return replace(pull_matte(canvas, np.asarray(mask)), worn=True, sleeveless=arms_are_bare(person_map))
@@ -154,9 +152,3 @@ def _enlarged(window: tuple[slice, slice], canvas: Picture) -> float:
     """Canvas pixels per pixel of the picture."""
     height = float(window[0].stop - window[0].start)
     return float(canvas.shape[0] - 2 * MARGIN) / height
-
-
-def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:
-    """The canvas with the cloth around it continued under what lay over it."""
-    continued = fill_from(canvas.astype(np.float32) / 255.0, eroded(cloth & ~covered, RIM))
-    return np.where(covered[..., None], np.rint(continued * 255), canvas).astype(np.uint8)

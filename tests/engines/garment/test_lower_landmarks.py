@@ -117,6 +117,12 @@ def test_gap_that_slants_is_followed_up_to_the_crotch() -> None:
     assert find_lower_landmarks(slanting).crotch[1] == pytest.approx(find_lower_landmarks(straight).crotch[1], abs=20)
 
 
+def test_gap_that_slants_a_little_ends_where_the_legs_part() -> None:
+    bowed = cloth_of([(0, 160), (110, 160), (120, 800), (14, 800), (6, 380), (0, 330)])
+    marks = find_lower_landmarks(_slanting(bowed, -0.04))
+    assert marks.crotch[1] == pytest.approx(find_lower_landmarks(bowed).crotch[1], abs=8)
+
+
 def _slit(begins: int) -> Cloth:
     """A narrow garment 640 pixels high whose gap reaches up to that row."""
     return cloth_of([(0, 160), (110, 160), (120, 800), (30, 800), (0, begins)])

@@ -26,7 +26,7 @@ def test_scrap_of_skin_at_the_edge_goes_and_a_print_stays() -> None:
     labelled[60:260, 60:240] = True
     scrap = np.zeros_like(labelled)
     scrap[36:60, 140:160] = True
-    cleaned = without_scraps(picture, labelled | scrap)
+    cleaned = without_scraps(picture, labelled | scrap, ~(labelled | scrap))
     assert cleaned[scrap].mean() < 0.3
     assert cleaned[labelled].mean() > 0.99
 
@@ -35,7 +35,23 @@ def test_cloth_like_what_is_beside_it_stays() -> None:
     picture = np.full((300, 300, 3), CLOTH, np.uint8)
     labelled = np.zeros((300, 300), dtype=bool)
     labelled[60:260, 60:240] = True
-    assert np.array_equal(without_scraps(picture, labelled), labelled)
+    assert np.array_equal(without_scraps(picture, labelled, ~labelled), labelled)
+
+
+def test_ground_between_an_arm_and_the_cloth_is_no_cloth() -> None:
+    picture = np.full((300, 330, 3), GROUND, np.uint8)
+    picture[60:260, 60:240], picture[100:200, 255:285] = CLOTH, SKIN
+    labelled = np.zeros((300, 330), dtype=bool)
+    labelled[60:260, 60:240] = True
+    between = np.zeros_like(labelled)
+    between[100:200, 240:255] = True
+    # Dim light between the two, so that the ground is not quite itself there.
+    picture[between] = (128, 126, 122)
+    arm = np.zeros_like(labelled)
+    arm[100:200, 255:285] = True
+    cleaned = without_scraps(picture, labelled | between, ~(labelled | between | arm))
+    assert cleaned[between].mean() < 0.2
+    assert cleaned[labelled].mean() > 0.99
 
 
 def test_torn_hem_becomes_even() -> None:
