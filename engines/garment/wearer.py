@@ -12,7 +12,7 @@ from engines.base import Category, EngineError, Label, PersonMap, Picture
 from engines.garment.bare_arms import arms_are_bare
 from engines.garment.canvas import MARGIN, lay_on_canvas
 from engines.garment.cloth import Cloth
-from engines.garment.even_hem import evened_hem
+from engines.garment.even_hem import evened_hem, with_believed_slant
 from engines.garment.matting import pull_matte
 from engines.garment.mislabelled import without_scraps
 from engines.garment.painted_over import painted_over, without_chinks
@@ -93,6 +93,7 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
     labels = _on_canvas(labels[window], canvas)
     labelled = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
     seen = without_scraps(canvas, labelled, labels == Label.BACKGROUND)
+    seen = with_believed_slant(canvas, seen) if category is Category.UPPER_BODY else seen
     cloth = evened_hem(seen)
     covered = np.zeros_like(cloth)
     for hiding, half_width in LYING_OVER[category]:

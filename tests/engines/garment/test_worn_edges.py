@@ -9,8 +9,9 @@ import pytest
 from engines.base import Landmark
 from engines.garment.armpits import Frame
 from engines.garment.bare_arms import arms_are_bare
-from engines.garment.even_hem import evened_hem
+from engines.garment.even_hem import evened_hem, with_believed_slant
 from engines.garment.mislabelled import without_scraps
+from engines.garment.regions import BoolMask
 from engines.garment.turned import neck_aside
 from engines.garment.worn_waist import lean_of_waist, legs_hang
 from tests.engines.mannequin import draw_mannequin
@@ -71,7 +72,32 @@ def test_hem_with_points_stays_as_it_is() -> None:
 
 
 def test_nothing_has_no_hem() -> None:
-    assert not evened_hem(np.zeros((40, 40), dtype=bool)).any()
+    nothing = np.zeros((40, 40), dtype=bool)
+    assert not evened_hem(nothing).any()
+    assert not with_believed_slant(np.zeros((40, 40, 3), np.uint8), nothing).any()
+
+
+def _slanting_top() -> BoolMask:
+    """A top that ends at row 206 on the left and 232 on the right, between sleeves that end above."""
+    cloth = np.zeros((300, 300), np.uint8)
+    cv2.fillPoly(cloth, [np.array([(60, 40), (240, 40), (240, 232), (60, 206)], np.int32)], 1)
+    cloth[40:60, 20:280], cloth[40:160, 20:44], cloth[40:160, 256:280] = 1, 1, 1
+    return cloth > 0
+
+
+def test_hem_that_seems_to_slant_where_nothing_shows_it_is_level() -> None:
+    cloth = _slanting_top()
+    picture = np.where(np.arange(300)[:, None, None] < 280, (20, 20, 22), GROUND).repeat(300, axis=1).astype(np.uint8)
+    level = with_believed_slant(picture, cloth)
+    assert np.ptp(level[:, 70:230].sum(axis=0)) == 0
+    assert level[204, 60:240].all()
+    assert np.array_equal(level[:204], cloth[:204])
+
+
+def test_hem_that_is_seen_to_slant_stays() -> None:
+    cloth = _slanting_top()
+    picture = np.where(cloth[..., None], CLOTH, GROUND).astype(np.uint8)
+    assert np.array_equal(with_believed_slant(picture, cloth), cloth)
 
 
 @pytest.mark.parametrize(("sleeves", "bare"), [("none", True), ("short", False), ("long", False)])
