@@ -16,6 +16,7 @@ from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
 from engines.person.detection import Detection, Detector, pose_detector
 from engines.person.enlarge import enlarged_labels, enlarged_matte
+from engines.person.exposure import in_usual_light
 from engines.person.face import Face, find_face
 from engines.person.matte import agreement, refined, silhouette
 from engines.person.networks import Floats, Network
@@ -90,7 +91,7 @@ class MediaPipeSegmenter:
     def landmarks_of(self, picture: Picture) -> Floats:
         """See `engines.base.PersonSegmenter.landmarks_of`."""
         scale = min(1.0, _WORKING_SIDE / max(picture.shape[:2]))
-        pose, _, _ = _one_person(self._ready(), _resized(picture, scale))
+        pose, _, _ = _one_person(self._ready(), in_usual_light(_resized(picture, scale)))
         return _at_full_size(pose.landmarks, scale)
 
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
@@ -105,6 +106,8 @@ class MediaPipeSegmenter:
         step("pose")
         height, width = photo.shape[:2]
         scale = min(1.0, _WORKING_SIDE / max(height, width))
+        # The networks, the colours and the edges of the matte are looked for in one and the same light.
+        photo = in_usual_light(photo)
         small = _resized(photo, scale)
         # The colours do not depend on what the networks find.
         with beside(lambda: _colours(small)) as colours:
