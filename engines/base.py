@@ -239,6 +239,14 @@ class PersonSegmenter(Protocol):
         """Whether somebody is surely in a picture that may as well show a garment alone; takes milliseconds."""
         ...
 
+    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
+        """The map of somebody whose head the picture cuts off, as shops show clothes; None where there is no such body.
+
+        Raises:
+            RenderStopped: ``should_stop`` said so.
+        """
+        ...
+
     def landmarks_of(self, picture: Picture) -> NDArray[np.float32]:
         """The joints alone, as in `PersonMap.landmarks`, of the one person in a picture; much quicker than a map.
 

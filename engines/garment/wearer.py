@@ -21,6 +21,11 @@ from engines.garment.straightened import LEAST_LEAN, lean_of, straightened
 from engines.garment.worn_waist import lean_of_waist, legs_hang
 from engines.labels import labelled_as
 
+SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
+
+LEAST_SKIN = 0.02
+"""Share of a headless body that is skin at least; a garment on an unseen dummy has its form and shows none."""
+
 WORN_AS = {
     Category.UPPER_BODY: ((Label.UPPER,), (Label.FULL,)),
     Category.LOWER_BODY: ((Label.LOWER,), (Label.FULL,)),
@@ -58,8 +63,17 @@ MOST_COVERED = {Category.UPPER_BODY: 0.05, Category.FULL_BODY: 0.05, Category.LO
 MOST_CUT_OFF = 0.5
 """Share of the width of trousers, a skirt or a dress that may lie on the picture's lower border: it goes on below."""
 
+MOST_CUT_OFF_ABOVE = 0.4
+"""The same of the upper border, for a top or a dress: more than the points of its shoulders is not in the picture."""
+
 LABELS_OFF = 2.5
 """How far the edge of what lies over the cloth may be from its label's, pixels of the picture."""
+
+
+def shows_skin(person_map: PersonMap) -> bool:
+    """Whether what has a body's form is somebody."""
+    body = int(np.count_nonzero(person_map.labels))
+    return bool(np.count_nonzero(labelled_as(person_map.labels, SKIN_LABELS)) > LEAST_SKIN * body)
 
 
 def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Category) -> Cloth:
@@ -85,7 +99,7 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
             break
     else:
         raise EngineError("garment_not_recognised", "The person in the garment's picture wears no such garment.")
-    _check_below_waist(cloth, person_map, category)
+    _check_whole(cloth, person_map, category)
     picture, labels = _stood_up(picture, person_map, cloth, category)
     cloth = labelled_as(labels, wanted)
     window = _with_room(largest(opened(cloth, 2), CRUMB))
@@ -108,9 +122,11 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
     return replace(pull_matte(canvas, np.asarray(mask)), worn=True, sleeveless=arms_are_bare(person_map))
 
 
-def _check_below_waist(cloth: BoolMask, person_map: PersonMap, category: Category) -> None:
-    """See that trousers, a skirt or a dress are all in the picture, and the former on legs that hang down."""
-    if category is not Category.UPPER_BODY and cloth[-1].sum() > MOST_CUT_OFF * cloth.sum(axis=1).max():
+def _check_whole(cloth: BoolMask, person_map: PersonMap, category: Category) -> None:
+    """See that the garment is all in the picture, and trousers and skirts on legs that hang down."""
+    widest = int(cloth.sum(axis=1).max())
+    below = category is not Category.UPPER_BODY and cloth[-1].sum() > MOST_CUT_OFF * widest
+    if below or (category is not Category.LOWER_BODY and cloth[0].sum() > MOST_CUT_OFF_ABOVE * widest):
         raise EngineError("garment_not_recognised", "The person in the garment's picture is only partly in it.")
     if category is Category.LOWER_BODY and not legs_hang(person_map):
         raise EngineError("garment_not_recognised", "The person in the garment's picture does not stand on both legs.")

@@ -56,6 +56,9 @@ class DrawnSegmenter:
     def shows_person(self, picture: Picture) -> bool:
         return any(picture is person.photo for person in self._people)
 
+    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
+        return None
+
     def landmarks_of(self, picture: Picture) -> Mask:
         """Of the first person, at the size of any picture that is not flat."""
         if picture.std() < 5:

@@ -1,9 +1,10 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from engines.base import Category, EngineError, Garment, PersonMap, Picture
+from engines.base import Category, EngineError, Garment, Label, PersonMap, Picture
 from engines.garment.lifting import Lifter
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin
@@ -12,10 +13,10 @@ TOP = (40, 60, 150)
 
 
 class Watcher:
-    """A segmenter that sees somebody or nobody, and knows one answer or none."""
+    """A segmenter that sees somebody, somebody's body or nobody, and knows one answer or none."""
 
-    def __init__(self, answer: PersonMap | None, *, sees: bool) -> None:
-        self._answer, self._sees = answer, sees
+    def __init__(self, answer: PersonMap | None, *, sees: bool, body: PersonMap | None = None) -> None:
+        self._answer, self._sees, self._body = answer, sees, body
 
     def setup(self) -> None:
         pass
@@ -23,10 +24,21 @@ class Watcher:
     def shows_person(self, picture: Picture) -> bool:
         return self._sees
 
+    def segment_headless(
+        self, picture: Picture, on_step: Callable[[str], None], should_stop: Callable[[], bool]
+    ) -> PersonMap | None:
+        return self._body
+
     def segment(self, photo: Picture, on_step: Callable[[str], None], should_stop: Callable[[], bool]) -> PersonMap:
         if self._answer is None:
             raise EngineError("several_people", "Two people are in the photo.")
         return self._answer
+
+
+def without_rows_above(person_map: PersonMap, row: int) -> PersonMap:
+    landmarks = person_map.landmarks.copy()
+    landmarks[:, 1] -= row
+    return replace(person_map, labels=person_map.labels[row:], matte=person_map.matte[row:], landmarks=landmarks)
 
 
 def lifted(lifter: Lifter, garment: Garment) -> tuple[float, float, float]:
@@ -44,6 +56,22 @@ def test_worn_garment_is_lifted_off_its_wearer() -> None:
     mannequin = draw_mannequin(sleeves="long", top=TOP)
     lifter = Lifter(Watcher(mannequin.person_map, sees=True))
     assert lifted(lifter, Garment(mannequin.photo, Category.UPPER_BODY)) == pytest.approx(TOP, abs=8)
+
+
+def test_garment_is_lifted_off_a_body_without_a_head() -> None:
+    mannequin = draw_mannequin(sleeves="short", top=TOP)
+    chin = int(np.flatnonzero((mannequin.person_map.labels == Label.UPPER).any(axis=1))[0]) - 8
+    body = without_rows_above(mannequin.person_map, chin)
+    garment = Garment(mannequin.photo[chin:], Category.UPPER_BODY)
+    assert lifted(Lifter(Watcher(None, sees=False, body=body)), garment) == pytest.approx(TOP, abs=8)
+
+
+def test_garment_with_the_form_of_a_body_and_no_skin_is_nobody() -> None:
+    garment = draw_garment("t-shirt", colour=TOP)
+    dummy = draw_mannequin(sleeves="long", top=TOP).person_map
+    labels = np.where(dummy.labels == Label.UPPER, Label.UPPER, Label.BACKGROUND).astype(np.uint8)
+    watcher = Watcher(None, sees=False, body=replace(dummy, labels=labels))
+    assert lifted(Lifter(watcher), Garment(garment.picture, Category.UPPER_BODY)) == pytest.approx(TOP, abs=8)
 
 
 @pytest.mark.parametrize("segmenter", [None, Watcher(None, sees=False), Watcher(None, sees=True)])

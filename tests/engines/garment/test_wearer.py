@@ -118,6 +118,16 @@ def test_trousers_cut_off_by_the_picture_are_an_error() -> None:
     assert lifted_off_wearer(mannequin.photo[:rows], cut, Category.UPPER_BODY).alpha.any()
 
 
+def test_top_cut_off_above_its_neck_is_an_error() -> None:
+    mannequin = draw_mannequin(top=TOP)
+    first = int(np.flatnonzero((mannequin.person_map.labels == Label.UPPER).any(axis=1))[0])
+    row = first + round(0.04 * mannequin.photo.shape[0])
+    labels, matte = mannequin.person_map.labels[row:], mannequin.person_map.matte[row:]
+    cut = replace(mannequin.person_map, labels=labels, matte=matte)
+    with pytest.raises(EngineError, match="only partly in it"):
+        lifted_off_wearer(mannequin.photo[row:], cut, Category.UPPER_BODY)
+
+
 def test_trousers_on_a_raised_leg_are_an_error() -> None:
     mannequin = draw_mannequin(top=TOP)
     landmarks = mannequin.person_map.landmarks.copy()

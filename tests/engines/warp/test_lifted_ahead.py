@@ -37,6 +37,9 @@ class Listener:
         self.asked_in.append(threading.current_thread())
         return False
 
+    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
+        return None
+
     def landmarks_of(self, picture: Picture) -> NDArray[np.float32]:
         raise NotImplementedError
 
