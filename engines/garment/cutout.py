@@ -22,6 +22,12 @@ MOST_AREA = 0.93
 MOST_FRAME_CONTACT = 0.5
 """Largest share of the photo's border that a garment may touch; beyond it the cut-out is a detail or a failure."""
 
+CUT_ABOVE, CUT_BELOW, SOME_ROOM = 0.2, 0.4, 0.02
+"""Shares of the garment's greatest width that the upper and the lower border may cut, and the room beside it or at its
+other end, as a share of the picture, from which the border does cut: where there is none the picture is trimmed."""
+
+SHOW_ALL = "Send a picture that shows all of the garment, with some plain ground around it."
+
 
 def cut_out(picture: Picture) -> Cloth:
     """Lift the garment off its ground.
@@ -47,14 +53,14 @@ def garment_mask(canvas: Picture) -> BoolMask:
         EngineError: ``garment_not_recognised``.
     """
     ground = fit_ground(canvas)
-    if ground.plain:
-        mask = clear_margin(mask_on_plain_ground(canvas, ground))
-        if _plausible(mask):
-            return mask
-    mask = clear_margin(mask_on_clutter(canvas))
-    if _plausible(mask):
-        return mask
-    raise EngineError("garment_not_recognised", "No single garment stands out from the picture's ground.")
+    mask = clear_margin(mask_on_plain_ground(canvas, ground)) if ground.plain else np.zeros(canvas.shape[:2], bool)
+    if not _plausible(mask):
+        mask = clear_margin(mask_on_clutter(canvas))
+    if not _plausible(mask):
+        raise EngineError("garment_not_recognised", "No single garment stands out from the picture's ground.")
+    if _cut_off(mask[MARGIN:-MARGIN, MARGIN:-MARGIN]):
+        raise EngineError("garment_not_recognised", "The picture cuts the garment off.", advice=SHOW_ALL)
+    return mask
 
 
 def _plausible(mask: BoolMask) -> bool:
@@ -65,3 +71,15 @@ def _plausible(mask: BoolMask) -> bool:
     inner = mask[MARGIN:-MARGIN, MARGIN:-MARGIN]
     contact = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]]).mean()
     return bool(contact < MOST_FRAME_CONTACT)
+
+
+def _cut_off(mask: BoolMask) -> bool:
+    """Whether the upper or the lower border of the picture runs through the garment: most often somebody wears it."""
+    widths = mask.sum(axis=1)
+    if max(widths[0] / CUT_ABOVE, widths[-1] / CUT_BELOW) < widths.max():
+        return False
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    height, width = mask.shape
+    beside = max(columns[0], width - 1 - columns[-1]) / width
+    beyond = max(rows[0], height - 1 - rows[-1]) / height
+    return bool(max(beside, beyond) > SOME_ROOM)

@@ -105,3 +105,21 @@ def test_garment_cut_off_at_both_sides_leaves_its_ground_plain() -> None:
     picture[100:880] = (30, 90, 60)
     picture[600:, :150] = picture[600:, 550:] = 246
     assert fit_ground(lay_on_canvas(picture)).plain
+
+
+@pytest.mark.parametrize("end", ["above", "below"])
+def test_garment_that_the_picture_cuts_off_is_refused_with_a_sentence(end: str) -> None:
+    drawn = draw_garment("t-shirt")
+    rows = np.flatnonzero(drawn.mask.any(axis=1))
+    cut = rows[0] + round(0.3 * len(rows))
+    picture = drawn.picture[cut:] if end == "above" else drawn.picture[:cut]
+    with pytest.raises(EngineError, match=r"cuts the garment off\. Send a picture that shows all") as caught:
+        cut_out(np.ascontiguousarray(picture))
+    assert caught.value.code == "garment_not_recognised"
+
+
+def test_garment_whose_picture_is_trimmed_to_it_is_whole() -> None:
+    drawn = draw_garment("tank top")
+    rows, columns = np.flatnonzero(drawn.mask.any(axis=1)), np.flatnonzero(drawn.mask.any(axis=0))
+    trimmed = drawn.picture[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    assert cut_out(np.ascontiguousarray(trimmed)).alpha.any()
