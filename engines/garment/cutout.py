@@ -11,7 +11,7 @@ from engines.garment.clutter import mask_on_clutter
 from engines.garment.ground import fit_ground
 from engines.garment.matting import pull_matte
 from engines.garment.plain import mask_on_plain_ground
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, runs_of
 
 LEAST_AREA = 0.03
 """A garment covers at least this share of its photo."""
@@ -21,6 +21,9 @@ MOST_AREA = 0.93
 
 MOST_FRAME_CONTACT = 0.5
 """Largest share of the photo's border that a garment may touch; beyond it the cut-out is a detail or a failure."""
+
+MOST_PLACES = 6
+"""Largest number of places in which it may; more are the joints of tiles, boards or bricks it lies on."""
 
 CUT_ABOVE, CUT_BELOW, SOME_ROOM = 0.2, 0.4, 0.02
 """Shares of the garment's greatest width that the upper and the lower border may cut, and the room beside it or at its
@@ -69,8 +72,9 @@ def _plausible(mask: BoolMask) -> bool:
     if not LEAST_AREA < mask.sum() / photo_area < MOST_AREA:
         return False
     inner = mask[MARGIN:-MARGIN, MARGIN:-MARGIN]
-    contact = np.concatenate([inner[0], inner[-1], inner[:, 0], inner[:, -1]]).mean()
-    return bool(contact < MOST_FRAME_CONTACT)
+    sides = inner[0], inner[-1], inner[:, 0], inner[:, -1]
+    places = sum(len(runs_of(side)) for side in sides)
+    return bool(places <= MOST_PLACES and np.concatenate(sides).mean() < MOST_FRAME_CONTACT)
 
 
 def _cut_off(mask: BoolMask) -> bool:

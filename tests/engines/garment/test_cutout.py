@@ -53,6 +53,29 @@ def test_finds_garment_on_clutter() -> None:
     assert overlap(DrawnGarment(picture, drawn.mask, drawn.points, drawn.axis)) > 0.85
 
 
+@pytest.mark.parametrize("joint", [(245, 240, 235), (60, 50, 45)])
+def test_finds_garment_on_tiles(joint: tuple[int, int, int]) -> None:
+    drawn = draw_garment(colour=(40, 60, 150))
+    tiled = np.full(drawn.picture.shape, (190, 140, 110), np.uint8)
+    rows, columns = np.mgrid[: tiled.shape[0], : tiled.shape[1]]
+    tiled[((rows + 45) % 90 < 9) | ((columns + 45) % 90 < 9)] = joint
+    picture = np.where(drawn.mask[..., None] > 0, drawn.picture, tiled)
+    assert overlap(DrawnGarment(picture, drawn.mask, drawn.points, drawn.axis)) > 0.93
+
+
+def test_busy_ground_between_two_legs_is_ground() -> None:
+    mask = np.zeros((800, 600), np.uint8)
+    legs = [(180, 80), (420, 80), (500, 720), (390, 720), (300, 220), (210, 720), (100, 720)]
+    cv2.fillPoly(mask, [np.array(legs, np.int32)], 1)
+    rng = np.random.default_rng(2)
+    boards = cv2.GaussianBlur(rng.normal(0.0, 1.0, (800, 600)), (0, 0), sigmaX=1.5, sigmaY=40)
+    wood = np.array([165, 120, 80]) + (boards / boards.std() * 25)[..., None]
+    picture = np.where(mask[..., None] > 0, (225, 220, 205), wood)
+    found = garment_mask(lay_on_canvas(np.clip(picture, 0, 255).astype(np.uint8)))
+    truth = clear_margin(lay_on_canvas(np.repeat(mask[..., None] * 255, 3, axis=2))[..., 0] > 127)
+    assert (found & truth).sum() / (found | truth).sum() > 0.98
+
+
 def test_colours_at_the_edge_are_free_of_the_ground() -> None:
     drawn = draw_garment(colour=(20, 40, 160), ground=(255, 200, 0), folds=0.0)
     cloth = cut_out(drawn.picture)
