@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.cloth import Cloth
-from engines.garment.regions import BoolMask, closed, eroded, window_of
+from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
@@ -30,6 +30,9 @@ WIDEST = 0.24
 
 NOTCH = 0.03
 """Half the width of a notch in the neck's outline that is none, in shoulder widths."""
+
+STRIP = 0.03
+"""Half the width of the widest strip beside the head that is too thin for a neck, in shoulder widths."""
 
 ROWS_BELOW = 2
 """Rows of the grid that are drawn below the last one with a back."""
@@ -87,8 +90,14 @@ def before_collar(body: BodyModel, rim: float) -> NDArray[np.float32]:
     neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.
     neck |= closed(neck, max(1, round(NOTCH * body.shoulder_width))) & person
+    # What is called hair between neck and chin is their shade, and no cloth is seen in it.
+    hair, face = body.labels == Label.HAIR, body.labels == Label.FACE
+    neck |= hair & closed(neck | face, max(1, round(NOTCH * body.shoulder_width)))
+    # A thin strip beside the hair that is called neck is the wall.
+    thin = max(1, round(STRIP * body.shoulder_width))
+    neck &= opened(neck, thin) | ~dilated(~np.asarray(neck | hair | face), 2 * thin)
     # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
-    whole = np.asarray(neck | labelled_as(body.labels, (Label.HAIR, Label.FACE)))
+    whole = np.asarray(neck | hair | face)
     front = eroded(whole, max(1, round(rim * body.shoulder_width))) & neck
     return np.asarray(cv2.GaussianBlur(front.astype(np.float32), (0, 0), 0.8), np.float32)
 
