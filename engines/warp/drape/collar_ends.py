@@ -1,4 +1,4 @@
-"""Both ends of a flat collar lie on the shoulders: they do not stand up over them like horns."""
+"""Both ends of a flat collar lie on the shoulders: they turn round the neck and do not stand up like horns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import cv2
 import numpy as np
 from scipy import ndimage
 
+from engines.base import Label
 from engines.garment.regions import BoolMask, dilated, eroded, opened, window_of
 from engines.garment.upper_landmarks import UpperLandmarks
+from engines.labels import labelled_as
 from engines.warp.body.bare_parts import CLOTH_THICKNESS
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.drape.fit import Fit, is_strap
@@ -22,15 +24,21 @@ horn does at least, in such radii: a right angle, which many a neckband ends in,
 SOFT = 1.0
 """Blur of the cut, pixels (standard deviation)."""
 
+BESIDE_CUT = 2
+"""How far beside it the edge of the cloth is drawn anew, pixels."""
+
 BESIDE_END, DOWN_TO = 0.10, 0.10
 """How far from the collar's end that is asked, in shoulder widths, and down to which height, in torso lengths."""
+
+ROUND = 0.07
+"""Radius of the bend in which a neckband turns round the neck at its ends, in shoulder widths."""
 
 FLAT = 0.02
 """Rise of a collar over the shoulder up to which it lies flat, in widths of the neck: leaves and stands are higher."""
 
 
 def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit: Fit) -> Piece:
-    """The torso of a garment without what stands up at the ends of its flat collar.
+    """The torso of a garment without what stands up at the ends of its flat collar, which end in a bend.
 
     On a table the ends of a neckband are its highest points; on a body it goes on over the shoulder from there.
 
@@ -42,30 +50,47 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     """
     shoulders, unit = marks.shoulders, body.shoulder_width
     rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
-    # A collar whose inside is seen stands round the neck, and is as high there.
-    if piece.behind is not None or shoulders.hood or is_strap(marks) or rise > FLAT * 2 * float(shoulders.neck_top[0]):
+    if shoulders.hood or is_strap(marks) or rise > FLAT * 2 * float(shoulders.neck_top[0]):
         return piece
-    radius = max(2, round(HORN * unit))
+    radius = max(2, round(ROUND * unit))
     window = window_of((piece.alpha > 0) & (body.heights < DOWN_TO), 2 * radius)
     if not piece.alpha[window].size:
         return piece
     aside = body.laterals[window] * unit
     near = np.minimum(np.abs(aside + fit.neck[LEFT]), np.abs(aside - fit.neck[RIGHT])) < BESIDE_END * unit
     near &= body.heights[window] < DOWN_TO
-    # Where the person stands as high already, in skin or in cloth, nothing stands out.
-    below = eroded(body.matte[window] > 0.5, max(1, round(CLOTH_THICKNESS * unit)))
-    # What is covered goes on beyond the window's sides.
-    whole = np.asarray((piece.alpha[window] > 0.5) | below)
-    round_line = opened(np.pad(whole, radius, mode="edge"), radius)[radius:-radius, radius:-radius]
-    horns = _deep(whole & ~round_line & near, round_line, DEPTH * radius)
-    if not horns.any():
+    # Where the person stands as high already, in skin or in cloth, nothing stands out; before the head it does.
+    person = (body.matte[window] > 0.5) & ~labelled_as(body.labels[window], (Label.HAIR, Label.FACE))
+    below = opened(eroded(person, max(1, round(CLOTH_THICKNESS * unit))), max(2, round(HORN * unit)))
+    own = np.asarray(piece.alpha[window] > 0.5)
+    whole = own | below
+    # Between the inside of a collar and its front there is skin, seen or not.
+    line = _opened_beyond(_filled(whole), radius)
+    gone = whole & ~line & near
+    # A collar whose inside is seen stands round the neck, and is as high there; before skin no collar ends in a point.
+    small = max(2, round(HORN * unit))
+    for standing in [_filled(own)] if piece.behind is not None else [_filled(own), whole]:
+        low = _opened_beyond(standing, small)
+        gone |= _deep(standing & ~low & near, low, DEPTH * small)
+    if not gone.any():
         return piece
-    gone = cv2.GaussianBlur(dilated(horns, 1).astype(np.float32), (0, 0), SOFT)
-    kept = np.where(round_line, np.float32(1.0), 1.0 - gone)
-    colour, alpha = piece.colour.copy(), piece.alpha.copy()
-    colour[window] *= kept[..., None]
-    alpha[window] *= kept
-    return replace(piece, colour=colour, alpha=alpha)
+    # What shows a little cloth around a horn would be its outline.
+    beside = dilated(gone, BESIDE_CUT)
+    soft = cv2.GaussianBlur((own & ~gone).astype(np.float32), (0, 0), SOFT)
+    kept = np.ones(body.shape, np.float32)
+    kept[window] = np.where(beside, soft, np.float32(1.0))
+    behind = None if piece.behind is None else piece.behind * kept
+    return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept, behind=behind)
+
+
+def _filled(mask: BoolMask) -> BoolMask:
+    """A mask with everything below it in its columns."""
+    return np.asarray(np.logical_or.accumulate(mask, axis=0))
+
+
+def _opened_beyond(whole: BoolMask, radius: int) -> BoolMask:
+    """What a disc of some radius fits into; what is covered goes on beyond the sides."""
+    return opened(np.pad(whole, radius, mode="edge"), radius)[radius:-radius, radius:-radius]
 
 
 def _deep(parts: BoolMask, line: BoolMask, depth: float) -> BoolMask:
