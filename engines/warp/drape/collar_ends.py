@@ -38,7 +38,7 @@ FLAT = 0.02
 
 
 def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit: Fit) -> Piece:
-    """The torso of a garment without what stands up at the ends of its flat collar, which end in a bend.
+    """The torso of a garment without what stands up at the ends of its collar; those of a flat one end in a bend.
 
     On a table the ends of a neckband are its highest points; on a body it goes on over the shoulder from there.
 
@@ -50,28 +50,21 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     """
     shoulders, unit = marks.shoulders, body.shoulder_width
     rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
-    if shoulders.hood or is_strap(marks) or rise > FLAT * 2 * float(shoulders.neck_top[0]):
+    if shoulders.hood or is_strap(marks):
         return piece
-    radius = max(2, round(ROUND * unit))
-    window = window_of((piece.alpha > 0) & (body.heights < DOWN_TO), 2 * radius)
+    stands = rise > FLAT * 2 * float(shoulders.neck_top[0])
+    window = window_of((piece.alpha > 0) & (body.heights < DOWN_TO), 2 * max(2, round(ROUND * unit)))
     if not piece.alpha[window].size:
         return piece
     aside = body.laterals[window] * unit
     near = np.minimum(np.abs(aside + fit.neck[LEFT]), np.abs(aside - fit.neck[RIGHT])) < BESIDE_END * unit
     near &= body.heights[window] < DOWN_TO
-    # Where the person stands as high already, in skin or in cloth, nothing stands out; before the head it does.
-    person = (body.matte[window] > 0.5) & ~labelled_as(body.labels[window], (Label.HAIR, Label.FACE))
-    below = opened(eroded(person, max(1, round(CLOTH_THICKNESS * unit))), max(2, round(HORN * unit)))
     own = np.asarray(piece.alpha[window] > 0.5)
-    whole = own | below
-    # Between the inside of a collar and its front there is skin, seen or not.
-    line = _opened_beyond(_filled(whole), radius)
-    gone = whole & ~line & near
-    # A collar whose inside is seen stands round the neck, and is as high there; before skin no collar ends in a point.
-    small = max(2, round(HORN * unit))
-    for standing in [_filled(own)] if piece.behind is not None else [_filled(own), whole]:
-        low = _opened_beyond(standing, small)
-        gone |= _deep(standing & ~low & near, low, DEPTH * small)
+    # A collar whose inside is seen stands round the neck, and is as high there.
+    lies = not stands and piece.behind is None
+    gone = own & near & _spikes(own, _person(body, window), near, unit, lies=lies)
+    if not stands:
+        gone |= own & near & _corners(own | _person(body, window), unit)
     if not gone.any():
         return piece
     # What shows a little cloth around a horn would be its outline.
@@ -81,6 +74,33 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     kept[window] = np.where(beside, soft, np.float32(1.0))
     behind = None if piece.behind is None else piece.behind * kept
     return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept, behind=behind)
+
+
+def _person(body: BodyModel, window: tuple[slice, slice]) -> BoolMask:
+    """``(h, w)`` of a window: skin and old cloth, a cloth's thickness within the outline, without the head."""
+    person = (body.matte[window] > 0.5) & ~labelled_as(body.labels[window], (Label.HAIR, Label.FACE))
+    inner = eroded(person, max(1, round(CLOTH_THICKNESS * body.shoulder_width)))
+    # A strip of wall beside the hair that is called neck is none.
+    return opened(inner, max(2, round(HORN * body.shoulder_width)))
+
+
+def _corners(whole: BoolMask, unit: float) -> BoolMask:
+    """What stands out over a bend of the line over shoulder and neck."""
+    # Between the inside of a collar and its front there is skin, seen or not.
+    return np.asarray(whole & ~_opened_beyond(_filled(whole), max(2, round(ROUND * unit))))
+
+
+def _spikes(own: BoolMask, person: BoolMask, near: BoolMask, unit: float, *, lies: bool) -> BoolMask:
+    """What stands up sharply from the cloth itself, and from the line over shoulder and neck where a collar lies on it.
+
+    Before skin no collar ends in a point either.
+    """
+    radius = max(2, round(HORN * unit))
+    spikes = np.zeros_like(own)
+    for standing in [_filled(own), own | person] if lies else [_filled(own)]:
+        low = _opened_beyond(standing, radius)
+        spikes |= _deep(standing & ~low & near, low, DEPTH * radius)
+    return spikes
 
 
 def _filled(mask: BoolMask) -> BoolMask:

@@ -68,12 +68,17 @@ def test_a_collar_over_the_hair_ends_in_a_bend_too() -> None:
     assert laid.alpha[top : top + 2, column - 2 : column].max() < 0.3
 
 
-def test_collars_that_stand_keep_their_points() -> None:
+def test_collars_that_stand_keep_their_corners_and_lose_their_spikes() -> None:
     body, marks, fit, cover, (row, column) = dressed()
-    cover[row - 14 : row - 2, column - 8 : column] = 1.0
-    standing = replace(marks.shoulders, neck_top=marks.shoulders.neck_foot - (0.0, 30.0))
-    piece = piece_of(cover)
-    assert laid_on_shoulders(piece, replace(marks, shoulders=standing), body, fit) is piece
+    standing = replace(marks, shoulders=replace(marks.shoulders, neck_top=marks.shoulders.neck_foot - (0.0, 30.0)))
+    cover[row - 16 : row + 20, column - 60 : column] = 1.0
+    laid = laid_on_shoulders(piece_of(cover), standing, body, fit)
+    assert laid.alpha[row - 12 : row + 20, column - 40 : column - 4].min() > 0.95
+    spike = np.s_[row - 28 : row - 18, column - 8 : column]
+    cover[spike] = 1.0
+    laid = laid_on_shoulders(piece_of(cover), standing, body, fit)
+    assert laid.alpha[spike].mean() < 0.15
+    assert laid.alpha[row - 12 : row + 20, column - 40 : column - 4].min() > 0.95
 
 
 def test_the_inside_of_a_collar_that_reaches_the_neck_stays() -> None:
