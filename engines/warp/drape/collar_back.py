@@ -90,16 +90,26 @@ def before_collar(body: BodyModel, rim: float) -> NDArray[np.float32]:
     neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.
     neck |= closed(neck, max(1, round(NOTCH * body.shoulder_width))) & person
-    # What is called hair between neck and chin is their shade, and no cloth is seen in it.
-    hair, face = body.labels == Label.HAIR, body.labels == Label.FACE
-    neck |= hair & closed(neck | face, max(1, round(NOTCH * body.shoulder_width)))
-    # A thin strip beside the hair that is called neck is the wall.
-    thin = max(1, round(STRIP * body.shoulder_width))
-    neck &= opened(neck, thin) | ~dilated(~np.asarray(neck | hair | face), 2 * thin)
+    head = labelled_as(body.labels, (Label.HAIR, Label.FACE))
+    _tell_from_head(neck, head, body)
     # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
-    whole = np.asarray(neck | hair | face)
+    whole = np.asarray(neck | head)
     front = eroded(whole, max(1, round(rim * body.shoulder_width))) & neck
     return np.asarray(cv2.GaussianBlur(front.astype(np.float32), (0, 0), 0.8), np.float32)
+
+
+def _tell_from_head(neck: BoolMask, head: BoolMask, body: BodyModel) -> None:
+    """Mend the neck where it meets the head, in place."""
+    thin = max(1, round(STRIP * body.shoulder_width))
+    window = window_of(head, 4 * thin)
+    part, above = neck[window], head[window]
+    if not part.size:
+        return
+    # What is called hair between neck and chin is their shade, and no cloth is seen in it.
+    hair = body.labels[window] == Label.HAIR
+    part |= hair & closed(part | (above & ~hair), max(1, round(NOTCH * body.shoulder_width)))
+    # A thin strip beside the hair that is called neck is the wall.
+    part &= opened(part, thin) | ~dilated(~np.asarray(part | above), 2 * thin)
 
 
 def _raised(ribbon: Ribbon, alpha: NDArray[np.float32], back: BoolMask) -> Ribbon:

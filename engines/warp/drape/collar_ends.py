@@ -9,7 +9,7 @@ import numpy as np
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.regions import BoolMask, dilated, eroded, opened, window_of
+from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import CLOTH_THICKNESS
@@ -60,11 +60,10 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     near = np.minimum(np.abs(aside + fit.neck[LEFT]), np.abs(aside - fit.neck[RIGHT])) < BESIDE_END * unit
     near &= body.heights[window] < DOWN_TO
     own = np.asarray(piece.alpha[window] > 0.5)
-    # A collar whose inside is seen stands round the neck, and is as high there.
-    lies = not stands and piece.behind is None
-    gone = own & near & _spikes(own, _person(body, window), near, unit, lies=lies)
-    if not stands:
-        gone |= own & near & _corners(own | _person(body, window), unit)
+    if stands:
+        gone = own & _spikes(_filled(own), near, unit)
+    else:
+        gone = own & _standing_out(own, near, body, window, inside_seen=piece.behind is not None)
     if not gone.any():
         return piece
     # What shows a little cloth around a horn would be its outline.
@@ -74,6 +73,28 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     kept[window] = np.where(beside, soft, np.float32(1.0))
     behind = None if piece.behind is None else piece.behind * kept
     return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept, behind=behind)
+
+
+def _standing_out(
+    own: BoolMask, near: BoolMask, body: BodyModel, window: tuple[slice, slice], *, inside_seen: bool
+) -> BoolMask:
+    """What stands out at the ends of a flat collar.
+
+    Args:
+        own: ``(h, w)`` of a window, the cloth.
+        near: Where the ends of the collar are.
+        body: The body.
+        window: Rows and columns of the photo.
+        inside_seen: Whether the inside of the collar is: then it stands round the neck, and is as high there.
+    """
+    unit, person = body.shoulder_width, _person(body, window)
+    gone = near & _corners(own | person, unit)
+    # Before skin and hair no collar ends in a point; before the wall the neck may lie at one.
+    before = eroded(body.matte[window] > 0.5, max(2, round(HORN * unit)))
+    gone |= _spikes(_filled(own), near & before, unit)
+    if not inside_seen:
+        gone |= _spikes(own | person, near, unit)
+    return gone
 
 
 def _person(body: BodyModel, window: tuple[slice, slice]) -> BoolMask:
@@ -86,21 +107,17 @@ def _person(body: BodyModel, window: tuple[slice, slice]) -> BoolMask:
 
 def _corners(whole: BoolMask, unit: float) -> BoolMask:
     """What stands out over a bend of the line over shoulder and neck."""
+    # Cloth that meets the neck has no corner there, even where a thickness of it is between them.
+    joined = closed(whole, max(1, round(2 * CLOTH_THICKNESS * unit)))
     # Between the inside of a collar and its front there is skin, seen or not.
-    return np.asarray(whole & ~_opened_beyond(_filled(whole), max(2, round(ROUND * unit))))
+    return np.asarray(whole & ~_opened_beyond(_filled(joined), max(2, round(ROUND * unit))))
 
 
-def _spikes(own: BoolMask, person: BoolMask, near: BoolMask, unit: float, *, lies: bool) -> BoolMask:
-    """What stands up sharply from the cloth itself, and from the line over shoulder and neck where a collar lies on it.
-
-    Before skin no collar ends in a point either.
-    """
+def _spikes(standing: BoolMask, near: BoolMask, unit: float) -> BoolMask:
+    """What stands up sharply near the ends of a collar."""
     radius = max(2, round(HORN * unit))
-    spikes = np.zeros_like(own)
-    for standing in [_filled(own), own | person] if lies else [_filled(own)]:
-        low = _opened_beyond(standing, radius)
-        spikes |= _deep(standing & ~low & near, low, DEPTH * radius)
-    return spikes
+    low = _opened_beyond(standing, radius)
+    return _deep(standing & ~low & near, low, DEPTH * radius)
 
 
 def _filled(mask: BoolMask) -> BoolMask:

@@ -94,3 +94,12 @@ def test_the_inside_of_a_collar_that_reaches_the_neck_stays() -> None:
     assert laid.alpha[row - 1 : row + 1, column : column + 40].min() > 0.9
     assert laid.behind is not None
     assert laid.behind[row - 1 : row + 1, column : column + 40].min() > 0.9
+
+
+def test_a_collar_that_meets_the_neck_stays_whole() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    cover[row - 8 : row + 20, column - 60 : column] = 1.0
+    neck = np.s_[row - 90 : row + 60, column + 1 : column + 120]
+    body.matte[neck], body.labels[neck] = 1.0, Label.NECK
+    laid = laid_on_shoulders(piece_of(cover), marks, body, fit)
+    assert laid.alpha[row - 7 : row + 20, column - 40 : column - 1].min() > 0.9
