@@ -10,14 +10,13 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from engines.garment.cloth import Cloth
 from engines.garment.curves import Polyline
-from engines.garment.ground import to_lab
 from engines.garment.neckline import even_cover
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
 from engines.garment.sleeves import Sleeve
+from engines.garment.steady_edge import Reals, steadiness
 
 SHORT = 1.1
 """Length of a sleeve up to which its opening is wide enough to be looked into, in lengths of its seam."""
@@ -31,21 +30,15 @@ ENDS = (0.0, 0.04, 0.08, 0.12, 0.16)
 POINTS = 40
 """Places along an edge at which it is looked for."""
 
-BLUR, RIM = 1.2, 5
-"""Blur of the colours, and width of the outline in which they say nothing, canvas pixels."""
+RIM = 5
+"""Width of the outline in which colours say nothing, canvas pixels."""
 
-CLEAR = 1.5
-"""Strength beyond which an edge counts no more, in medians of the sleeve."""
-
-LEAST_SEEN, LEAST_SCORE = 0.35, 0.9
-"""Share of the edge that runs over cloth, and how steadily colours change there, 1 for a clear edge all along. Stripes
-and prints change now one way and now the other."""
+LEAST_SCORE = 0.9
+"""How steadily colours change across the edge, 1 for a clear edge all along."""
 
 LEAST_DEPTH = 0.07
 """Depth of the inside that is seen, in distances of the cuff's corners: a stripe or a band along the end of a cuff is
 met by an arc only where it is narrower."""
-
-Reals = NDArray[np.float64]
 
 
 def without_cuff_linings(cloth: Cloth, sleeves: tuple[Sleeve, Sleeve], parts: BoolMask) -> Cloth:
@@ -75,7 +68,7 @@ def _lining(cloth: Cloth, sleeve: Sleeve, part: BoolMask) -> BoolMask:
     sleeved = (cloth.alpha[window] > 0.5) & dilated(part[window], RIM)
     inside = eroded(sleeved, RIM)
     arcs = _arcs(sleeve) - origin
-    scores, changes = _steadiness(cloth.colour[window], inside, arcs)
+    scores, changes = steadiness(cloth.colour[window], inside, arcs)
     best = int(np.argmax(np.where(scores < LEAST_SCORE, 0.0, changes)))
     arc = arcs[best]
     chord = float(np.linalg.norm(sleeve.upper[-1] - sleeve.lower[0]))
@@ -111,27 +104,3 @@ def _arcs(sleeve: Sleeve) -> Reals:
         way = way if way @ (tip - outer) > 0 else -way
         arcs += [straight + bow * chord * 4.0 * share * (1.0 - share) * way for bow in BOWS]
     return np.stack(arcs)
-
-
-def _steadiness(colour: NDArray[np.float32], inside: BoolMask, arcs: Reals) -> tuple[Reals, Reals]:
-    """``(n,)`` how steadily colours change across each arc where it runs over cloth, 0 to 1, and how much, CIE Lab."""
-    lab = to_lab(np.asarray(cv2.GaussianBlur(np.clip(colour * 255, 0, 255).astype(np.uint8), (0, 0), BLUR), np.uint8))
-    planes = [np.ascontiguousarray(lab[..., channel]) for channel in range(3)]
-    ways = [[cv2.Sobel(plane, cv2.CV_32F, *way) for plane in planes] for way in ((1, 0), (0, 1))]
-    # Added one by one: sums along so short axes take several times as long.
-    strength = sum((np.abs(slope) for way in ways for slope in way), np.zeros(inside.shape, np.float32))
-    usual = max(float(np.median(strength[inside])) if inside.any() else 0.0, 0.5)
-    along = np.gradient(arcs, axis=1)
-    normals = np.stack([-along[..., 1], along[..., 0]], axis=-1)
-    normals /= np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-6)
-    height, width = inside.shape
-    x = np.clip(np.rint(arcs[..., 0]), 0, width - 1).astype(int)
-    y = np.clip(np.rint(arcs[..., 1]), 0, height - 1).astype(int)
-    on_cloth = inside[y, x]
-    along_x, along_y = (np.stack([slope[y, x] for slope in way], axis=-1) for way in ways)
-    across = along_x * normals[..., :1] + along_y * normals[..., 1:]
-    across *= on_cloth[..., None]
-    counted = across / np.maximum(np.abs(across).sum(axis=-1), CLEAR * usual)[..., None]
-    count = on_cloth.sum(axis=1)
-    score, change = (np.abs(each.sum(axis=1)).sum(axis=-1) / np.maximum(count, 1) for each in (counted, across))
-    return np.where(count >= LEAST_SEEN * POINTS, score, 0.0), change

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.cloth import Cloth
-from engines.garment.regions import BoolMask, closed, eroded, window_of
+from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
@@ -30,6 +30,9 @@ WIDEST = 0.24
 
 NOTCH = 0.03
 """Half the width of a notch in the neck's outline that is none, in shoulder widths."""
+
+STRIP = 0.03
+"""Half the width of the widest strip beside the head that is too thin for a neck, in shoulder widths."""
 
 ROWS_BELOW = 2
 """Rows of the grid that are drawn below the last one with a back."""
@@ -87,10 +90,26 @@ def before_collar(body: BodyModel, rim: float) -> NDArray[np.float32]:
     neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.
     neck |= closed(neck, max(1, round(NOTCH * body.shoulder_width))) & person
+    head = labelled_as(body.labels, (Label.HAIR, Label.FACE))
+    _tell_from_head(neck, head, body)
     # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
-    whole = np.asarray(neck | labelled_as(body.labels, (Label.HAIR, Label.FACE)))
+    whole = np.asarray(neck | head)
     front = eroded(whole, max(1, round(rim * body.shoulder_width))) & neck
     return np.asarray(cv2.GaussianBlur(front.astype(np.float32), (0, 0), 0.8), np.float32)
+
+
+def _tell_from_head(neck: BoolMask, head: BoolMask, body: BodyModel) -> None:
+    """Mend the neck where it meets the head, in place."""
+    thin = max(1, round(STRIP * body.shoulder_width))
+    window = window_of(head, 4 * thin)
+    part, above = neck[window], head[window]
+    if not part.size:
+        return
+    # What is called hair between neck and chin is their shade, and no cloth is seen in it.
+    hair = body.labels[window] == Label.HAIR
+    part |= hair & closed(part | (above & ~hair), max(1, round(NOTCH * body.shoulder_width)))
+    # A thin strip beside the hair that is called neck is the wall.
+    part &= opened(part, thin) | ~dilated(~np.asarray(part | above), 2 * thin)
 
 
 def _raised(ribbon: Ribbon, alpha: NDArray[np.float32], back: BoolMask) -> Ribbon:

@@ -18,6 +18,7 @@ from engines.warp.body.silhouette import ease
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
 from engines.warp.drape.close_fit import slack_of, worn_half_width
 from engines.warp.drape.fit import Fit, is_strap
+from engines.warp.drape.hood_down import hood_height, lowered
 from engines.warp.drape.over_shoulder import raised
 from engines.warp.drape.taut import bridged
 from engines.warp.ribbon import Ribbon, forced_monotone
@@ -100,6 +101,8 @@ class TorsoLoft:
     def _drop(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Photo pixels below the mid-shoulder of a canvas row, before the shoulder seam is laid down."""
         length = (y - self.fit.origin) * self.fit.scale_down
+        if self._marks.shoulders.hood:
+            length = lowered(length, hood_height(self._marks) * self.fit.scale_down, self._body.shoulder_width)
         forwards = 0.0 if is_strap(self._marks) else raised(length, self._body.shoulder_width)
         return np.asarray(self.fit.origin_drop + length - forwards)
 

@@ -15,6 +15,9 @@ from engines.warp.skin.smooth_edge import antialiased
 SKIN_OVER_SHOULDER = 0.18
 """How far above the shoulders of a sleeved garment no skin is invented, in shoulder widths."""
 
+SLIT, SLIT_WITHIN = 0.04, 0.20
+"""Width of what is too narrow to be a shoulder, and how far beside the axis that is asked, in shoulder widths."""
+
 COLLAR_FROM, SHOULDER_FROM, SHOULDER_UNTIL = 0.08, 0.48, 0.12
 """Where those shoulders begin: at the ends of the neckline, between these two, in shoulder widths beside the axis,
 above the third, in torso lengths below the shoulders."""
@@ -161,8 +164,12 @@ def above_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel)
     # Within a hood there is cloth above the neck as well.
     column = np.ones((2 * reach, 1), np.uint8)
     hooded = cv2.dilate(covered.astype(np.uint8), column, anchor=(0, 2 * reach - 1), borderValue=0) > 0
-    on_shoulder = beyond & (body.heights < SHOULDER_UNTIL) & ~hooded
-    return np.asarray(cv2.GaussianBlur((upwards * on_shoulder).astype(np.float32), (0, 0), 1.0), np.float32)
+    on_shoulder = upwards * (beyond & (body.heights < SHOULDER_UNTIL) & ~hooded)
+    # Between a hood and the axis of somebody who leans a slit would be left, and the wall be seen in the neck.
+    row = np.ones((1, max(2, round(SLIT * body.shoulder_width))), np.uint8)
+    beside_neck = np.abs(body.laterals) < SLIT_WITHIN
+    on_shoulder = np.where(beside_neck, cv2.morphologyEx(on_shoulder, cv2.MORPH_OPEN, row), on_shoulder)
+    return np.asarray(cv2.GaussianBlur(on_shoulder.astype(np.float32), (0, 0), 1.0), np.float32)
 
 
 def _ends_of_neckline(covered: NDArray[np.bool_], body: BodyModel) -> dict[int, float]:

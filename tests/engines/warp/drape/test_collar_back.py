@@ -113,3 +113,28 @@ def test_no_scrap_of_the_back_is_left_in_a_notch_of_the_neck_where_the_old_colla
     monkeypatch.setattr("engines.warp.drape.collar_back.bare_torso", lambda _: part)
     whole = replace(body, labels=labels, matte=np.ones(body.shape, np.float32))
     assert before_collar(whole, 0.0)[slit].min() > 0.5
+
+
+def labelled(changes: list[tuple[slice, slice, Label]]) -> tuple[BodyModel, int, int, int]:
+    """A body with other labels in places given from the neck's upper left corner; first row and both edges there."""
+    mannequin = draw_mannequin(960, 760)
+    labels = mannequin.person_map.labels.copy()
+    neck = labels == Label.NECK
+    top = int(np.flatnonzero(neck.any(axis=1))[0])
+    left, right = (int(np.flatnonzero(neck.any(axis=0))[end]) for end in (0, -1))
+    for rows, columns, label in changes:
+        shifted = (slice(top + rows.start, top + rows.stop), slice(left + columns.start, left + columns.stop))
+        labels[shifted] = label
+    return measure_body(replace(mannequin.person_map, labels=labels)), top, left, right
+
+
+def test_a_shade_between_neck_and_chin_that_is_called_hair_is_before_the_collar() -> None:
+    body, top, left, right = labelled([(slice(-3, 3), slice(0, 200), Label.HAIR)])
+    middle = (left + right) // 2
+    assert before_collar(body, 0.008)[top - 2 : top + 3, middle - 5 : middle + 6].min() > 0.9
+
+
+def test_a_strip_of_wall_beside_the_hair_that_is_called_neck_is_not() -> None:
+    rows = slice(-60, 0)
+    body, top, left, _ = labelled([(rows, slice(-40, -6), Label.HAIR), (rows, slice(-46, -40), Label.NECK)])
+    assert before_collar(body, 0.0)[top - 50 : top - 10, left - 45 : left - 41].max() < 0.1

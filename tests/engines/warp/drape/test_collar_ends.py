@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from cli.samples import draw_sample
+from engines.base import Label
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import LEFT, BodyModel, measure_body
-from engines.warp.drape.collar_ends import HORN, laid_on_shoulders
+from engines.warp.drape.collar_ends import HORN, ROUND, laid_on_shoulders
 from engines.warp.drape.fit import Fit, fit_garment
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
@@ -42,28 +43,63 @@ def test_what_stands_up_at_the_end_of_a_flat_collar_is_gone() -> None:
     with_horn[horn] = 1.0
     laid = laid_on_shoulders(piece_of(with_horn), marks, body, fit)
     assert laid.alpha[horn].mean() < 0.15
-    below = np.s_[row + 6 : row + 60, column - 40 : column + 1]
+    below = np.s_[row + 12 : row + 60, column - 40 : column + 1]
     assert np.abs(laid.alpha - cover)[below].max() < 0.05
     assert np.array_equal(laid.colour[..., 0], laid.alpha)
 
 
-def test_cloth_that_only_ends_in_a_corner_stays_as_it_is() -> None:
+def test_a_corner_over_the_wall_becomes_a_bend() -> None:
     body, marks, fit, cover, (row, column) = dressed()
-    cover[row - round(HORN * body.shoulder_width) : row + 20, column - 60 : column] = 1.0
+    top = row - round(HORN * body.shoulder_width)
+    cover[top : row + 20, column - 60 : column] = 1.0
     laid = laid_on_shoulders(piece_of(cover), marks, body, fit)
-    assert laid.alpha[row - 4 : row + 20, column - 40 : column].min() > 0.9
+    assert laid.alpha[top : top + 2, column - 2 : column].max() < 0.3
+    depth = round(0.45 * ROUND * body.shoulder_width)
+    assert laid.alpha[top + depth : row + 20, column - 40 : column - depth].min() > 0.9
 
 
-def test_collars_that_stand_keep_their_points() -> None:
+def test_a_collar_over_the_hair_ends_in_a_bend_too() -> None:
     body, marks, fit, cover, (row, column) = dressed()
-    cover[row - 14 : row - 2, column - 8 : column] = 1.0
-    standing = replace(marks.shoulders, neck_top=marks.shoulders.neck_foot - (0.0, 30.0))
-    piece = piece_of(cover)
-    assert laid_on_shoulders(piece, replace(marks, shoulders=standing), body, fit) is piece
+    top = row - round(HORN * body.shoulder_width)
+    cover[top : row + 20, column - 60 : column] = 1.0
+    body.labels[top - 60 : row, column : column + 40] = Label.HAIR
+    body.matte[top - 60 : row, column : column + 40] = 1.0
+    laid = laid_on_shoulders(piece_of(cover), marks, body, fit)
+    assert laid.alpha[top : top + 2, column - 2 : column].max() < 0.3
 
 
-def test_a_collar_whose_inside_is_seen_stands_round_the_neck() -> None:
+def test_collars_that_stand_keep_their_corners_and_lose_their_spikes() -> None:
     body, marks, fit, cover, (row, column) = dressed()
-    cover[row - 14 : row - 2, column - 8 : column] = 1.0
-    piece = replace(piece_of(cover), behind=np.zeros_like(cover))
-    assert laid_on_shoulders(piece, marks, body, fit) is piece
+    standing = replace(marks, shoulders=replace(marks.shoulders, neck_top=marks.shoulders.neck_foot - (0.0, 30.0)))
+    cover[row - 16 : row + 20, column - 60 : column] = 1.0
+    laid = laid_on_shoulders(piece_of(cover), standing, body, fit)
+    assert laid.alpha[row - 12 : row + 20, column - 40 : column - 4].min() > 0.95
+    spike = np.s_[row - 28 : row - 18, column - 8 : column]
+    cover[spike] = 1.0
+    laid = laid_on_shoulders(piece_of(cover), standing, body, fit)
+    assert laid.alpha[spike].mean() < 0.15
+    assert laid.alpha[row - 12 : row + 20, column - 40 : column - 4].min() > 0.95
+
+
+def test_the_inside_of_a_collar_that_reaches_the_neck_stays() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    # From the collar's end a thin strip of its inside goes on, level, to where the neck stands.
+    strip = np.s_[row - 3 : row + 3, column - 10 : column + 60]
+    behind = np.zeros_like(cover)
+    behind[strip] = 1.0
+    piece = replace(piece_of(np.maximum(cover, behind)), behind=behind)
+    body.matte[row - 60 : row + 60, column + 50 : column + 130] = 1.0
+    body.labels[row - 60 : row + 60, column + 50 : column + 130] = Label.NECK
+    laid = laid_on_shoulders(piece, marks, body, fit)
+    assert laid.alpha[row - 1 : row + 1, column : column + 40].min() > 0.9
+    assert laid.behind is not None
+    assert laid.behind[row - 1 : row + 1, column : column + 40].min() > 0.9
+
+
+def test_a_collar_that_meets_the_neck_stays_whole() -> None:
+    body, marks, fit, cover, (row, column) = dressed()
+    cover[row - 8 : row + 20, column - 60 : column] = 1.0
+    neck = np.s_[row - 90 : row + 60, column + 1 : column + 120]
+    body.matte[neck], body.labels[neck] = 1.0, Label.NECK
+    laid = laid_on_shoulders(piece_of(cover), marks, body, fit)
+    assert laid.alpha[row - 7 : row + 20, column - 40 : column - 1].min() > 0.9

@@ -36,6 +36,20 @@ def test_a_wide_neckline_of_somebody_who_leans_leaves_the_shoulder_bare() -> Non
     assert above[over_shoulder].min() > 0.4
 
 
+def test_no_slit_of_wall_is_left_in_the_neck_beside_a_hood() -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    flat = np.zeros(body.shape, np.float32)
+    along = body.heights * body.torso_length / body.shoulder_width
+    front, aside = along > 0.05, np.abs(body.laterals)
+    hood = (aside > 0.125) & (aside < 0.4) & (along > -0.2) & (along < -0.1)
+    # At one side the foot of the neckline is found a little within the hood.
+    crumb = (body.laterals < -0.095) & (body.laterals > -0.101) & (along > -0.20) & (along < -0.19)
+    clothed = (front | hood | crumb).astype(np.float32)
+    drape = Drape((Piece("left_sleeve", np.zeros((*body.shape, 3), np.float32), clothed, flat),), {})
+    throat = (along > -0.08) & (along < 0.0) & (aside < 0.3)
+    assert above_shoulders(drape, clothed, body)[throat].max() == 0.0
+
+
 def test_the_wall_between_hair_and_a_shoulder_stays() -> None:
     body = measure_body(draw_mannequin().person_map)
     unit = body.shoulder_width
