@@ -1,4 +1,4 @@
-"""Reliefs laid on torso, arms, legs and skirt of a person: light on the folds of what they put on."""
+"""Reliefs laid on torso, arms and skirt of a person, lit; and where on its sheet a place of a limb lies."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ SHEET = Sheet(0.56, 2.90, 0.008, 0.0, (), 0)
 """A little wider than the leg, and longer."""
 
 IN_CREASE = 0.42
-"""How much darker a crease is than a hollow as deep for each shoulder width that it is narrower than that: cloth nearly
-touches in it, and no light gets there."""
+"""How much of what a valley is darkened by a crease adds, over its depth for its width: cloth nearly touches in it."""
 
 BENT_DEEPER = 1.0
 """How many times deeper creases of the knee are where it is bent by a right angle."""
