@@ -54,7 +54,9 @@ def without_bites(edge: Edge, outward: int, begin: int, end: int) -> Edge:
         return edge
     out = outward * np.interp(np.arange(begin, end + 1), known, edge[known])
     course = ndimage.gaussian_filter1d(out, tall, mode="nearest")
-    filled = ndimage.grey_closing(out - course, (tall,), mode="nearest") + course
+    # What falls in as far as the end is no bite but the rounded corner of a hem: beyond it nothing stands out again.
+    beyond = np.pad(out - course, tall, mode="edge")
+    filled = ndimage.grey_closing(beyond, (tall,), mode="nearest")[tall:-tall] + course
     filled = np.clip(filled, out, out + DEEPEST_BITE * length)
     smooth = ndimage.gaussian_filter1d(filled, max(1.0, STEADIED * length), mode="nearest")
     mended = edge.copy()

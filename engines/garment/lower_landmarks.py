@@ -10,6 +10,7 @@ import numpy as np
 from engines.base import EngineError
 from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
+from engines.garment.leg_hem import LegHem, leg_hem
 from engines.garment.notch import find_notch, find_slanting_gap
 from engines.garment.regions import BoolMask, largest
 from engines.garment_kinds import GarmentKind
@@ -19,18 +20,12 @@ LEFT, RIGHT = -1, 1
 LEAST_HEIGHT = 40
 """Smallest garment that can be measured, canvas pixels."""
 
-HEM_MARGIN, LEAST_HEM = 0.12, 8
-"""A leg's hem is measured without this share of its width at either end, on at least so many columns."""
+TURNS_IN, TURNED_OVER = 0.4, 6
+"""How far a leg's side goes inwards from row to row where it is the rounded end of its hem, and over how many rows that
+is measured."""
 
-DEEPEST_HEM, MOST_FITTED = 0.25, 1.2
-"""How much lower the middle of a hem is than its ends at most, and the difference of its rows up to which that can be
-told from a slant, in hem widths."""
-
-ROUNDED_ENDS = 0.5
-"""Height over the lowest row of a hem up to which its ends may be rounded, in hem widths."""
-
-CLEAN_HEM, MOST_CUT = 0.95, 0.06
-"""Share of a hem above which all is whole cloth, and by how much it is shortened for that at most, in hem widths."""
+MOST_ROUND = 0.15
+"""Share of a leg's rows that its rounded end takes at most."""
 
 RISE_PER_WAIST = 0.66
 """Waistband to crotch over the flat waistband's width, for legs that lie on one another."""
@@ -82,9 +77,7 @@ class LowerLandmarks:
         inseams: Per side the inner edge of the leg per row, continued; the centre line above the crotch. Empty for
             a skirt.
         divider: x of the line between the legs per row.
-        hems: Per side the row of the hem at the outer edge of the leg and at the inseam, of the straight line through
-            it; whole cloth ends there. Empty for a skirt.
-        hem_depths: Per side how much lower the hem is in its middle than at both ends, pixels; see `hem_curve`.
+        hems: Per side where the leg ends. Empty for a skirt.
         shape: Legs or skirt.
     """
 
@@ -97,8 +90,7 @@ class LowerLandmarks:
     crotch: tuple[float, float]
     inseams: dict[int, Edge]
     divider: Edge
-    hems: dict[int, tuple[float, float]]
-    hem_depths: dict[int, float]
+    hems: dict[int, LegHem]
     shape: LowerShape
 
     @property
@@ -109,7 +101,7 @@ class LowerLandmarks:
     @property
     def leg_length(self) -> float:
         """Crotch to hem in pixels, the mean of both legs' edges; 0 for a skirt."""
-        hem = float(np.mean([*self.hems.values()])) if self.hems else float(self.bottom)
+        hem = float(np.mean([hem.ends for hem in self.hems.values()])) if self.hems else float(self.bottom)
         return hem - self.crotch[1]
 
     def outer(self, side: int) -> Edge:
@@ -150,15 +142,15 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
             crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
     if crotch is None:
         end, straight = (axis, float(bottom)), np.full(len(left), axis)
-        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, {}, {}, LowerShape.SKIRT)
+        return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, {}, LowerShape.SKIRT)
     divider = _divider(mask, crotch, bottom, 0.06 * waist_width)
-    outers, inseams, hems, depths = {}, {}, {}, {}
+    outers, inseams, hems = {}, {}, {}
     for side in (LEFT, RIGHT):
         outers[side], inseams[side] = _leg_edges(mask, divider, crotch, (axis, top, bottom), side)
-        hems[side], depths[side] = _hem(mask, outers[side], inseams[side], (int(crotch[1]), bottom))
+        hems[side] = leg_hem(mask, outers[side], inseams[side], (int(crotch[1]), bottom))
     left, right = outers[LEFT], outers[RIGHT]
     edges = (left, right, crotch, inseams, divider)
-    return LowerLandmarks(top, bottom, axis, waist_width, *edges, hems, depths, LowerShape.LEGS)
+    return LowerLandmarks(top, bottom, axis, waist_width, *edges, hems, LowerShape.LEGS)
 
 
 def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, float]:
@@ -230,53 +222,26 @@ def _leg_edges(
     below = largest(below, 0.99) if below.any() else below
     first, last = row_edges(np.where(rows[:, None] < crotch[1], leg, below))
     outer, inner = (first, last) if side == LEFT else (last, first)
-    outer = continued(outer, top + 2, hem_corner(outer, side, top, bottom))
     start = int(crotch[1]) + 4
-    inner = continued(inner, start, hem_corner(inner, -side, int(crotch[1]), bottom))
+    outer_end = _before_round_end(outer, side, hem_corner(outer, side, top, bottom), start)
+    inner_end = _before_round_end(inner, -side, hem_corner(inner, -side, int(crotch[1]), bottom), start)
+    outer, inner = continued(outer, top + 2, outer_end), continued(inner, start, inner_end)
     centre_line = np.interp(rows, [top, crotch[1]], [axis, crotch[0]])
     return outer, np.where(rows <= crotch[1], centre_line, inner)
 
 
-def hem_curve(share: Edge) -> Edge:
-    """Course of a hem round a leg, about the straight line through it: lower by 1 in the middle than at the ends.
+def _before_round_end(edge: Edge, outward: int, corner: int, crotch: int) -> int:
+    """Last row in which the side of a leg has not yet turned into the rounded end of its hem.
 
     Args:
-        share: Way from one edge of the leg to the other, 0 to 1.
+        edge: x per row.
+        outward: -1 where the cloth lies right of the edge, 1 where it lies left of it.
+        corner: Last row that may be its side.
+        crotch: Row below which it is one leg's.
     """
-    return np.asarray(4.0 * share * (1.0 - share) - 2.0 / 3.0, np.float64)
-
-
-def _hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> tuple[tuple[float, float], float]:
-    """Rows of a leg's hem at its outer edge and at its inseam, and how much lower its middle is.
-
-    A straight line and `hem_curve` are fitted to the hem between both edges, and moved up until no fray, rounded corner
-    or dent of the hem is left below.
-
-    Args:
-        mask: ``(h, w)`` bool.
-        outer: x of the outer edge per row.
-        inner: x of the inseam per row.
-        rows: Row of the crotch, last row of the garment.
-    """
-    crotch, bottom = rows
-    # Further down the edges may already follow the rounded ends of the hem.
-    above = max(crotch, round(bottom - ROUNDED_ENDS * abs(float(outer[bottom] - inner[bottom]))))
-    begin, end = sorted((float(outer[above]), float(inner[above])))
-    margin = HEM_MARGIN * (end - begin)
-    columns = np.arange(max(0, int(begin + margin)), min(mask.shape[1], int(end - margin) + 1))
-    leg = mask[crotch : bottom + 1, columns] if len(columns) else np.zeros((1, 0), bool)
-    columns, leg = columns[leg.any(axis=0)], leg[:, leg.any(axis=0)]
-    if len(columns) < LEAST_HEM:
-        return (float(bottom), float(bottom)), 0.0
-    seen = bottom - leg[::-1].argmax(axis=0)
-    share = (columns - begin) / (end - begin)
-    parts = np.stack([np.ones(len(share)), share, hem_curve(share)], axis=1)
-    parts = parts if (seen.max() - seen.min()) < MOST_FITTED * (end - begin) else parts[:, :2]
-    fitted, *_ = np.linalg.lstsq(parts, seen.astype(np.float64), rcond=None)
-    depth = float(np.clip(fitted[2], 0.0, DEEPEST_HEM * (end - begin))) if len(fitted) > 2 else 0.0
-    over = parts[:, :2] @ fitted[:2] + depth * hem_curve(share) - seen
-    cut = float(np.clip(np.percentile(over, 100.0 * CLEAN_HEM), 0.0, MOST_CUT * (end - begin))) + 1.0
-    steepest = (bottom - crotch) / 2.0
-    at_begin, at_end = fitted[0] - cut, fitted[0] + fitted[1] - cut
-    at_outer, at_inner = (at_begin, at_end) if outer[above] < inner[above] else (at_end, at_begin)
-    return (max(at_outer, bottom - steepest), max(at_inner, bottom - steepest)), depth
+    last = corner - max(TURNED_OVER, round(MOST_ROUND * (corner - crotch)))
+    for row in range(corner, max(last, crotch + TURNED_OVER), -1):
+        if outward * (edge[row - TURNED_OVER] - edge[row]) <= TURNS_IN * TURNED_OVER:
+            return row if row == corner else row - TURNED_OVER
+    # All of it slants: that is its cut.
+    return corner

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.garment.cloth import Cloth
-from engines.garment.lower_landmarks import LEFT, RIGHT, LowerLandmarks, hem_curve
+from engines.garment.lower_landmarks import LEFT, RIGHT, LowerLandmarks
 
 INSET = 2.0
 """So many canvas pixels inside its edges a leg is cut."""
@@ -108,8 +108,8 @@ def _first(share: Reals) -> int:
 def _hem_line(marks: LowerLandmarks, side: int, columns: NDArray[np.float32]) -> Reals:
     """Row of a leg's hem in every column."""
     rows = np.arange(len(marks.left))
-    at_outer, at_inner = marks.hems[side]
+    at_outer, at_inner = marks.hems[side].ends
     outer = float(np.interp(at_outer, rows, marks.outer(side)))
     inner = float(np.interp(at_inner, rows, marks.inseams[side]))
     share = np.clip((columns - outer) / (inner - outer if abs(inner - outer) > 1.0 else 1.0), 0.0, 1.0)
-    return np.asarray(at_outer + (at_inner - at_outer) * share + marks.hem_depths[side] * hem_curve(share), np.float64)
+    return np.asarray(at_outer + (at_inner - at_outer) * share + marks.hems[side].lower_at(share), np.float64)

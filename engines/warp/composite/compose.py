@@ -19,7 +19,14 @@ from engines.warp.composite.layers import Layers, Scene, away_from_edges, castin
 from engines.warp.composite.old_edge import without_old_edge
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
 from engines.warp.composite.rims import without_ground, without_rim
-from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
+from engines.warp.composite.shadows import (
+    SHADOW_GONE,
+    contact_shadow,
+    shaded,
+    shadow_of_cuffs,
+    shadow_on_shoes,
+    weaker_on_neck,
+)
 from engines.warp.composite.sharpness import crisper, edge_blur
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth, white_noise
@@ -35,6 +42,9 @@ them."""
 
 BLOUSED_SHADOW, BLOUSED_REACH = 0.38, 0.026
 """The same of a top that is tucked in: it bulges over the waistband a little."""
+
+SHOE_SHADOW, SHOE_REACH = 0.75, 0.060
+"""The same of a leg of trousers on the shoe it rests on."""
 
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
@@ -96,6 +106,9 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     seen_arms = scene.person_map.labels == Label.ARMS
     beside = 1 - freed_arms(scene.old, seen_arms, layers.places, unit) * (1 - layers.under_cuffs)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
+    if any(piece.name.endswith("leg") for piece in layers.base):
+        shoes = (scene.person_map.labels == Label.FEET) * person
+        fallen = np.minimum(fallen, shadow_on_shoes(casts, shoes, SHOE_REACH * unit, SHOE_SHADOW))
     picture = shaded(plate, fallen)
     below_top = _below_top(scene, layers, worn_over)
     before = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])

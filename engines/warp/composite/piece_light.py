@@ -16,7 +16,8 @@ from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
 from engines.warp.folds.break_on_shoe import break_on_shoe
 from engines.warp.folds.hanging import hanging_folds
-from engines.warp.folds.laid import limb_folds, torso_folds
+from engines.warp.folds.laid import sleeve_folds, torso_folds
+from engines.warp.folds.leg_folds import leg_folds
 from engines.warp.folds.shown import shown_on
 from engines.warp.pieces import Piece
 
@@ -80,7 +81,7 @@ class PieceLight:
             pulled = np.float32(FOLDED_IN_DRESS if to_waist else 1.0)
             folds += pulled * torso_folds(piece, body, self.broad.way, to_waist=to_waist) * self.lacking
         elif piece.name.endswith("leg"):
-            folds += limb_folds(piece, body, self.broad.way) * self.lacking + break_on_shoe(piece, body)
+            folds += leg_folds(piece, body, self.broad.way) * self.lacking + break_on_shoe(piece, body)
         if piece.name in ("torso", "skirt"):
             folds += hanging_folds(piece, body, self.broad.way)
         factor = factor * self._folded(piece, folds, old_cloth=piece.name != "skirt")
@@ -89,7 +90,7 @@ class PieceLight:
     def on_sleeve(self, piece: Piece) -> NDArray[np.float32]:
         """``(h, w)`` factor for a sleeve."""
         factor = self.everywhere * roundness(piece, self.body, self.broad, below_armpit=False)
-        factor = factor * self._folded(piece, limb_folds(piece, self.body, self.broad.way) * self.lacking)
+        factor = factor * self._folded(piece, sleeve_folds(piece, self.body, self.broad.way) * self.lacking)
         return bounded(factor, self.body.shoulder_width, lightness_of(piece))
 
     def _folded(self, piece: Piece, folds: NDArray[np.float32], *, old_cloth: bool = True) -> NDArray[np.float32]:

@@ -45,6 +45,9 @@ NOTICED = 0.985
 TIGHT_REACH, TIGHT_SHARE = 0.35, 0.4
 """Where cloth touches, the shadow is darkest within this share of its reach, by this share of its depth."""
 
+SHOE_EDGE = 0.7
+"""Softness of the edge of shoes as they are labelled, pixels (standard deviation)."""
+
 WHOLE = 0.9
 """Cover from which nothing shows through."""
 
@@ -138,6 +141,25 @@ def shadow_of_cuffs(
     window = window_of(arms > 0, round(SHADOW_GONE * reach))
     if arms[window].size:
         factor[window] = contact_shadow(np.maximum.reduce([cover[window] for cover in cuffs]), reach, strength)
+    return factor
+
+
+def shadow_on_shoes(
+    legs: NDArray[np.float32], shoes: NDArray[np.float32], reach: float, strength: float
+) -> NDArray[np.float32]:
+    """`contact_shadow` of legs of trousers on the shoes they rest on: hardly any light gets under a hem.
+
+    Args:
+        legs: ``(h, w)`` cover of the trousers.
+        shoes: ``(h, w)`` cover of the shoes; elsewhere the factor is 1.
+        reach: Standard deviation of the shadow in pixels.
+        strength: Depth of the darkest part, 0 to 1.
+    """
+    factor = np.ones_like(legs)
+    window = window_of(shoes > 0, round(SHADOW_GONE * reach))
+    if shoes[window].size:
+        soft = cv2.GaussianBlur(shoes[window].astype(np.float32), (0, 0), SHOE_EDGE)
+        factor[window] = 1 - (1 - contact_shadow(np.ascontiguousarray(legs[window]), reach, strength)) * soft
     return factor
 
 

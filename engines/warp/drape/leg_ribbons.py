@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.lower_landmarks import LowerLandmarks, hem_curve
+from engines.garment.leg_hem import LegHem
+from engines.garment.lower_landmarks import LowerLandmarks
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import is_short, knees_on_knees
@@ -102,7 +103,7 @@ def _flat_leg(marks: LowerLandmarks, side: int) -> _FlatLeg:
     ways = np.linspace(0.0, 1.0 + BEYOND_HEM / max(marks.leg_length, 1.0), LEG_ROWS)
     canvas_rows = np.arange(len(marks.left))
     curves = []
-    for edge, hem in zip((marks.outer(side), marks.inseams[side]), marks.hems[side], strict=True):
+    for edge, hem in zip((marks.outer(side), marks.inseams[side]), marks.hems[side].ends, strict=True):
         rows = np.concatenate([rise, crotch_row + ways * (hem - crotch_row)])
         curves.append(np.stack([np.interp(rows, canvas_rows, edge), rows], axis=1))
     return _FlatLeg(rise, ways, curves[0], curves[1])
@@ -121,25 +122,34 @@ def _strung(marks: LowerLandmarks, side: int, flat: _FlatLeg, laid: LegOutline, 
         columns=COLUMNS,
         overhang=(np.full(len(below), 0.10), beyond),
     )
-    ribbon = _round_the_leg(ribbon, flat, marks.hem_depths[side])
+    ribbon = _round_the_leg(ribbon, flat, marks.hems[side])
     # Above the crotch a leg is one half of the body, below it has two edges of its own.
     share = (np.asarray(ribbon.across) + 1.0) / 2.0
     across = side * (1.0 - share * (1.0 + below[:, None]))
     return Ribbon(ribbon.source, ribbon.target, across.astype(np.float32))
 
 
-def _round_the_leg(ribbon: Ribbon, flat: _FlatLeg, hem_depth: float) -> Ribbon:
+def _round_the_leg(ribbon: Ribbon, flat: _FlatLeg, hem: LegHem) -> Ribbon:
     """Rows that run round the leg: more and more towards the hem, which does so in the garment's picture by its own."""
     share = np.clip((np.asarray(ribbon.across) + 1.0) / 2.0, 0.0, 1.0)
     towards_hem = np.concatenate([np.zeros(len(flat.rise)), flat.ways])[:, None]
     source, target = ribbon.source.copy(), ribbon.target
-    source[..., 1] += hem_depth * hem_curve(share) * towards_hem
+    source[..., 1] += hem.lower_at(share) * towards_hem
     down = towards(np.gradient(target.mean(axis=1), axis=0))
     width = np.linalg.norm(target[:, -1] - target[:, 0], axis=1)
     turned = towards_hem**TURNED_UP
-    curve = hem_curve(share) * (1.0 - turned) + _hem_laid(share) * turned
+    curve = _bow(share) * (1.0 - turned) + _hem_laid(share) * turned
     lower = (HEM_DEPTH * width)[:, None] * curve * towards_hem
     return Ribbon(source, np.asarray(target + lower[..., None] * down[:, None], np.float32), ribbon.across)
+
+
+def _bow(share: Reals) -> NDArray[np.float64]:
+    """Course of a row that runs round the leg, lower by 1 in the middle than at the ends.
+
+    Args:
+        share: Way from one edge of the leg to the other, 0 to 1.
+    """
+    return np.asarray(4.0 * share * (1.0 - share) - 2.0 / 3.0, np.float64)
 
 
 def _hem_laid(share: Reals) -> NDArray[np.float64]:

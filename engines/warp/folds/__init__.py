@@ -1,1 +1,1 @@
-"""Folds: cloth that is longer than the body under it, buckled once and kept as reliefs that light falls on."""
+"""Folds: cloth that is longer than the body under it, buckled once or drawn, as reliefs that light falls on."""

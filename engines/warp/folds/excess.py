@@ -1,7 +1,7 @@
-"""Where cloth is longer than the body under it: at armpits, elbows, waist, crotch, knees and hems.
+"""Where cloth is longer than the body under it: at armpits, elbows, waist and hems.
 
-A place on a sheet is given in shoulder widths: ``x`` from its middle, ``y`` from its upper edge. On sleeves and legs
-``x`` rises towards the body's middle.
+A place on a sheet is given in shoulder widths: ``x`` from its middle, ``y`` from its upper edge. On sleeves ``x``
+rises towards the body's middle.
 """
 
 from __future__ import annotations
@@ -173,23 +173,6 @@ def sleeve(bent: float) -> tuple[Fan | Band, ...]:
     )
 
 
-def trouser_leg(bent: float) -> tuple[Fan | Band, ...]:
-    """A leg from the height of the crotch, ``y`` 0, over the knee, `KNEE`, to the ankle, `ANKLE`.
-
-    Args:
-        bent: 0 for a straight leg, 1 for one bent by a right angle.
-    """
-    return (
-        # From the crotch.
-        Fan(0.28, 0.02, 105, 185, 0.34, 0.08),
-        # At the knee, from behind on both sides.
-        Fan(0.30, KNEE, 140, 210, 0.28, 0.05 + 0.05 * bent),
-        Fan(-0.30, KNEE + 0.14, -30, 25, 0.22, 0.05),
-        # Where the hem rests on the shoe.
-        Band(0.06, 2.06, 0.25, 0.09, 78, 0.06),
-    )
-
-
 def skirt() -> tuple[Fan | Band, ...]:
     """A skirt from the waist, ``y`` 0, to its hem; ``x`` from edge to edge."""
     return (Band(0.00, 1.00, 0.90, 1.00, 0, 0.035),)
@@ -197,9 +180,6 @@ def skirt() -> tuple[Fan | Band, ...]:
 
 ELBOW, WRIST = 0.75, 1.47
 """Where elbow and wrist are on a sleeve's sheet, shoulder widths."""
-
-KNEE, ANKLE = 1.05, 2.05
-"""Where knee and ankle are on a leg's sheet, shoulder widths."""
 
 
 def _mirrored(place: Fan | Band) -> Fan | Band:

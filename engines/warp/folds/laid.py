@@ -1,4 +1,4 @@
-"""Reliefs laid on torso, arms, legs and skirt of a person: light on the folds of what they put on."""
+"""Reliefs laid on torso, arms and skirt of a person, lit; and where on its sheet a place of a limb lies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from engines.garment.regions import window_of
 from engines.warp.body.limbs import Limb
-from engines.warp.body.model import BodyModel
+from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.folds.excess import ANKLE, ELBOW, KNEE, WRIST
+from engines.warp.folds.excess import ELBOW, WRIST
 from engines.warp.folds.reliefs import relief
 from engines.warp.pieces import Piece
 
@@ -25,8 +25,8 @@ HANGING_LENGTH = 1.05
 WAIST, BELOW_WAIST = 0.50, 0.75
 """Heights between which the folds of a bodice end where a skirt is sewn to it, torso lengths."""
 
-SLEEVE_HALF, LEG_HALF = 0.15, 0.25
-"""Half width of a sleeve and of a trouser leg on their sheets, shoulder widths."""
+SLEEVE_HALF = 0.15
+"""Half width of a sleeve on its sheet, shoulder widths."""
 
 LEAST_ASIDE = 0.3
 """Light comes from the side by as much at least as a unit vector has it: no lamp hangs right above, and folds that run
@@ -40,15 +40,16 @@ COARSER = 3
 
 
 @dataclass(frozen=True)
-class _Joints:
+class Joints:
     """Where a limb's joints are on its sheet, and its half width there, shoulder widths."""
 
+    root: float
     bend: float
     end: float
     half: float
 
 
-_ARM, _LEG = _Joints(ELBOW, WRIST, SLEEVE_HALF), _Joints(KNEE, ANKLE, LEG_HALF)
+_ARM = Joints(0.0, ELBOW, WRIST, SLEEVE_HALF)
 
 
 def torso_folds(piece: Piece, body: BodyModel, light: tuple[float, float], *, to_waist: bool) -> NDArray[np.float32]:
@@ -65,7 +66,7 @@ def torso_folds(piece: Piece, body: BodyModel, light: tuple[float, float], *, to
     if piece.alpha[window].size:
         heights = body.heights[window]
         change[window] = relief("torso").light(
-            body.laterals[window], heights * np.float32(TORSO_LENGTH), _from_aside(light)
+            body.laterals[window], heights * np.float32(TORSO_LENGTH), from_aside(light)
         )
         if to_waist:
             change[window] *= 1 - ease((heights - WAIST) / (BELOW_WAIST - WAIST))
@@ -86,32 +87,35 @@ def skirt_folds(piece: Piece, body: BodyModel, light: tuple[float, float], waist
     if piece.alpha[window].size:
         y = (body.heights[window] - np.float32(waist)) * np.float32(HANGING_LENGTH)
         x = np.asarray(np.clip(piece.across[window], -1, 1) / 2, dtype=np.float32)
-        change[window] = relief("skirt").light(x, y, _from_aside(light))
+        change[window] = relief("skirt").light(x, y, from_aside(light))
     return change
 
 
-def limb_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDArray[np.float32]:
-    """The same of a sleeve or a trouser leg, by the piece's name."""
+def sleeve_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDArray[np.float32]:
+    """The same of a sleeve, by the piece's name."""
     change = np.zeros(body.shape, dtype=np.float32)
     window = window_of(piece.alpha > 0)
-    if not piece.alpha[window].size:
-        return change
-    side = -1 if piece.name.startswith("left") else 1
-    limb, joints = (body.legs[side], _LEG) if piece.name.endswith("leg") else (body.arms[side], _ARM)
-    folds = relief(f"{piece.name}_straight").mixed(relief(f"{piece.name}_bent"), _share_bent(limb))
-    x, y, across, down = _places(limb, joints, window, _from_aside(light))
-    change[window] = folds.light(x, y, (across, down))
+    if piece.alpha[window].size:
+        arm = body.arms[side_of(piece)]
+        folds = relief(f"{piece.name}_straight").mixed(relief(f"{piece.name}_bent"), share_bent(arm))
+        x, y, across, down = limb_places(arm, _ARM, window, from_aside(light))
+        change[window] = folds.light(x, y, (across, down))
     return change
 
 
-def _from_aside(light: tuple[float, float]) -> tuple[float, float]:
+def side_of(piece: Piece) -> int:
+    """Side of the picture on which a sleeve or a leg is."""
+    return LEFT if piece.name.startswith("left") else RIGHT
+
+
+def from_aside(light: tuple[float, float]) -> tuple[float, float]:
     """The light, from the side at least a little."""
     aside = float(np.copysign(max(abs(light[0]), LEAST_ASIDE), light[0]))
     return aside, float(-np.sqrt(1 - aside * aside))
 
 
-def _places(
-    limb: Limb, joints: _Joints, window: tuple[slice, slice], light: tuple[float, float]
+def limb_places(
+    limb: Limb, joints: Joints, window: tuple[slice, slice], light: tuple[float, float]
 ) -> tuple[NDArray[np.float32], ...]:
     """Every pixel's place on the limb's sheet, x and y, and where light comes from along them, each ``(h, w)``."""
     height, width = window[0].stop - window[0].start, window[1].stop - window[1].start
@@ -139,13 +143,14 @@ def _places(
     return tuple(np.ascontiguousarray(fine[..., part]) for part in range(4))
 
 
-def _sheet_by_share(limb: Limb, joints: _Joints) -> tuple[list[float], list[float]]:
+def _sheet_by_share(limb: Limb, joints: Joints) -> tuple[list[float], list[float]]:
     """Shares along a limb, and where they are on its sheet, from above its root to beyond its end."""
-    upper, lower = joints.bend / limb.bend, (joints.end - joints.bend) / (1 - limb.bend)
-    return [-1.0, 0.0, limb.bend, 1.0, 2.0], [-upper, 0.0, joints.bend, joints.end, joints.end + lower]
+    upper, lower = (joints.bend - joints.root) / limb.bend, (joints.end - joints.bend) / (1 - limb.bend)
+    places = [joints.root - upper, joints.root, joints.bend, joints.end, joints.end + lower]
+    return [-1.0, 0.0, limb.bend, 1.0, 2.0], places
 
 
-def _share_bent(limb: Limb) -> float:
+def share_bent(limb: Limb) -> float:
     """How far an elbow or a knee is bent, 0 to 1."""
     root, bend, end = limb.points(np.array([0.0, limb.bend, 1.0], np.float32))
     upper, lower = bend - root, end - bend

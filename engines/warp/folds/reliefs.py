@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.folds.buckling import buckled, creased
-from engines.warp.folds.excess import Sheet, skirt, sleeve, torso, trouser_leg
+from engines.warp.folds.excess import Sheet, skirt, sleeve, torso
 
 Share: TypeAlias = NDArray[np.float32] | float
 """Part of a unit vector, everywhere the same or ``(h, w)``."""
 
 FOLDER = Path(__file__).parent / "heights"
 
-SLEEVE, LEG = Sheet(0.36, 1.60, 0.0075, 0.08, (), 0), Sheet(0.56, 2.50, 0.010, 0.10, (), 0)
+SLEEVE = Sheet(0.36, 1.60, 0.0075, 0.08, (), 0)
 
 STRAIGHT, BENT = 0.1, 1.0
-"""How far arms and legs of the two reliefs of each are bent, 1 for a right angle."""
+"""How far the arms of the two reliefs of each are bent, 1 for a right angle."""
 
 SHEETS = {
     "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 0),
@@ -34,10 +34,6 @@ SHEETS = {
     "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=4),
     "right_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=6),
     "right_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=6),
-    "left_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=3),
-    "left_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=3),
-    "right_leg_straight": LEG._replace(gathered=trouser_leg(STRAIGHT), seed=9),
-    "right_leg_bent": LEG._replace(gathered=trouser_leg(BENT), seed=9),
 }
 """Each with chance of its own: no two sleeves are put on alike. Straight and bent share theirs, so that any bend
 between them can be mixed."""
@@ -98,6 +94,11 @@ def relief(name: str) -> Relief:
     sheet = SHEETS[name]
     steps = np.asarray(cv2.imread(str(FOLDER / f"{name}.png"), cv2.IMREAD_UNCHANGED), dtype=np.float32)
     heights = steps * np.float32(FINEST)
+    return relief_of(sheet, heights)
+
+
+def relief_of(sheet: Sheet, heights: NDArray[np.float32]) -> Relief:
+    """What light needs to know of the ``(h, w)`` heights of a sheet, shoulder widths."""
     down, across = np.gradient(heights, sheet.spacing)
     around = cv2.GaussianBlur(heights, (0, 0), HOLLOW / sheet.spacing)
     return Relief(sheet, np.dstack([across, down, heights - around]).astype(np.float32))

@@ -28,6 +28,14 @@ def test_long_dent_is_shape() -> None:
     assert without_bites(waist, 1, 0, 499) == pytest.approx(waist, abs=1.5)
 
 
+def test_the_rounded_corner_of_a_hem_stays_round() -> None:
+    rows = np.arange(400.0)
+    corner = 100.0 - np.maximum(rows - 380, 0) ** 2 / 20
+    for outward in (-1, 1):
+        edge = outward * corner
+        assert without_bites(edge, outward, 0, 399) == pytest.approx(edge, abs=2.5)
+
+
 def test_edge_nobody_saw_is_left_alone() -> None:
     unseen = np.full(300, np.nan)
     assert np.isnan(without_bites(unseen, 1, 10, 290)).all()

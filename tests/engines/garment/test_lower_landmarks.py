@@ -45,8 +45,25 @@ def test_slanted_hems_are_measured() -> None:
     slanted = cloth_of([(0, 200), (180, 200), (230, 560), (40, 620), (0, 500)])
     marks = find_lower_landmarks(slanted, GarmentKind.SHORTS)
     for side in (LEFT, RIGHT):
-        assert marks.hems[side] == pytest.approx((560, 620), abs=8)
+        assert marks.hems[side].ends == pytest.approx((560, 620), abs=8)
     assert marks.leg_length == pytest.approx(590 - marks.crotch[1], abs=8)
+
+
+def test_a_leg_does_not_narrow_where_the_end_of_its_hem_is_rounded() -> None:
+    """Its sides go on straight down to the hem, whose course runs up into the corner."""
+    outer_end = [(132.0, 700.0), (129.0, 770.0), (125.0, 780.0), (115.0, 792.0), (105.0, 800.0)]
+    rounded = cloth_of([(0, 60), (110, 60), (135, 330), *outer_end, (42, 800), (0, 330)])
+    marks = find_lower_landmarks(rounded)
+    assert marks.right[799] == pytest.approx(AXIS + 128, abs=3)
+    for side in (LEFT, RIGHT):
+        assert marks.hems[side].lower_at(np.array([0.03, 0.5]))[0] < -8
+        assert abs(marks.hems[side].lower_at(np.array([0.5]))[0]) < 3
+
+
+def test_an_inseam_that_slants_is_no_rounded_end() -> None:
+    slanting = cloth_of([(0, 200), (180, 200), (230, 600), (130, 600), (0, 440)])
+    marks = find_lower_landmarks(slanting, GarmentKind.SHORTS)
+    assert marks.inseams[RIGHT][590] == pytest.approx(AXIS + 122, abs=6)
 
 
 def test_skirt_has_no_crotch() -> None:

@@ -33,7 +33,7 @@ def test_frayed_hems_end_on_whole_cloth() -> None:
     alpha[826:, fray] = 0.0
     cut, marks = trimmed_legs(cloth, find_lower_landmarks(Cloth(cloth.colour, alpha)))
     for side in (LEFT, RIGHT):
-        assert max(marks.hems[side]) < 827.5
+        assert max(marks.hems[side].ends) < 827.5
     assert cut.alpha[829:].max() < 0.05
     assert cut.alpha[820, int(AXIS) + 80] > 0.95
 
@@ -43,9 +43,19 @@ def test_the_curve_of_a_hem_is_measured() -> None:
     curved = cloth_of([(0.0, 60.0), (110.0, 60.0), (135.0, 330.0), *arc, (0.0, 330.0)])
     marks = find_lower_landmarks(curved)
     for side in (LEFT, RIGHT):
-        assert marks.hem_depths[side] == pytest.approx(15.0, abs=4.0)
-        assert float(np.mean(marks.hems[side])) == pytest.approx(810.0, abs=4.0)
-    assert max(find_lower_landmarks(trousers()).hem_depths.values()) < 4.0
+        middle, *ends = marks.hems[side].lower_at(np.array([0.5, 0.06, 0.94]))
+        assert middle - np.mean(ends) == pytest.approx(12.0, abs=4.0)
+        assert float(np.mean(marks.hems[side].ends)) == pytest.approx(810.0, abs=4.0)
+    assert max(np.ptp(hem.course) for hem in find_lower_landmarks(trousers()).hems.values()) < 4.0
+
+
+def test_the_waves_of_a_hem_stay_whole() -> None:
+    """What hangs in its waves is not cut off along the bow through them."""
+    waves = [(120.0 - 75.0 * share, 800.0 + 5.0 * np.sin(4 * np.pi * share)) for share in np.linspace(0.0, 1.0, 40)]
+    wavy = cloth_of([(0.0, 60.0), (110.0, 60.0), (135.0, 330.0), *waves, (0.0, 330.0)])
+    cut, _ = trimmed_legs(wavy, find_lower_landmarks(wavy))
+    lost = (wavy.alpha - cut.alpha)[780:, int(AXIS) + 52 : int(AXIS) + 112].sum(axis=0)
+    assert lost.max() < 5.0
 
 
 def test_lint_on_the_waistband_is_cut_off() -> None:

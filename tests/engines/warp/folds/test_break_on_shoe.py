@@ -59,3 +59,17 @@ def test_trousers_that_end_above_the_shoe_hang_straight(body: BodyModel) -> None
 def test_without_a_shoe_they_do_too(body: BodyModel) -> None:
     barefoot = replace(body, labels=np.zeros_like(body.labels))
     assert not break_on_shoe(trouser_leg(body, 1.03), barefoot).any()
+
+
+def test_a_slanting_leg_has_no_folds_along_its_edge(body: BodyModel) -> None:
+    """Its hem goes on level beside it, and not up along the cloth's edge, which ends in every column further up."""
+    piece = trouser_leg(body, 1.03)
+    rows, columns = np.indices(body.shape)
+    x, bottom = body.legs[RIGHT].points(np.array([1.03]))[0]
+    half, off = 0.15 * body.shoulder_width, columns - x - 0.3 * (bottom - rows)
+    above = rows > body.legs[RIGHT].points(np.array([0.1]))[0, 1]
+    alpha = ((np.abs(off) < half) & above & (rows <= bottom)).astype(np.float32)
+    slanting = replace(piece, alpha=alpha, across=np.clip(off / half, -1, 1).astype(np.float32))
+    change = break_on_shoe(slanting, shod(body, 1.03))
+    assert change.min() < -0.08
+    assert not change[: round(bottom - 1.1 * UNTIL * body.shoulder_width)].any()

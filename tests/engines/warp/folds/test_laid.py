@@ -8,7 +8,7 @@ import pytest
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.folds import laid
-from engines.warp.folds.laid import BELOW_WAIST, limb_folds, torso_folds
+from engines.warp.folds.laid import BELOW_WAIST, sleeve_folds, torso_folds
 from engines.warp.folds.reliefs import SHEETS, Relief
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
@@ -31,11 +31,6 @@ def sleeve(body: BodyModel, side: int) -> Piece:
         "left_sleeve" if side == LEFT else "right_sleeve",
         (body.arm_distance < 1) & ((body.laterals < 0) if side == LEFT else (body.laterals >= 0)),
     )
-
-
-def leg(body: BodyModel, side: int) -> Piece:
-    half = (body.laterals < 0) if side == LEFT else (body.laterals >= 0)
-    return covering("left_leg" if side == LEFT else "right_leg", (body.leg_distance < 1) & half)
 
 
 def torso(body: BodyModel) -> Piece:
@@ -61,7 +56,7 @@ def bent(limb: Limb, angle: float) -> Limb:
 
 def test_folds_are_the_same_every_time_and_as_deep_as_those_of_worn_clothes(body: BodyModel) -> None:
     def draw() -> list[np.ndarray]:
-        limbs = (limb_folds(part(body, side), body, ABOVE) for part in (sleeve, leg) for side in SIDES)
+        limbs = (sleeve_folds(sleeve(body, side), body, ABOVE) for side in SIDES)
         return [torso_folds(torso(body), body, ABOVE, to_waist=False), *limbs]
 
     for change, again in zip(draw(), draw(), strict=True):
@@ -76,7 +71,7 @@ def test_folds_are_the_same_every_time_and_as_deep_as_those_of_worn_clothes(body
 def test_nothing_is_said_far_from_the_piece(body: BodyModel) -> None:
     piece = sleeve(body, RIGHT)
     rows, columns = np.nonzero(piece.alpha)
-    change = limb_folds(piece, body, ABOVE)
+    change = sleeve_folds(piece, body, ABOVE)
     change[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1] = 0
     assert not change.any()
 
@@ -89,13 +84,6 @@ def test_a_bodice_has_no_folds_of_its_own_below_the_waist(body: BodyModel) -> No
     assert np.array_equal(top[body.heights < 0.4], dress[body.heights < 0.4])
 
 
-def test_legs_fold_at_knee_and_hem(body: BodyModel) -> None:
-    for side in SIDES:
-        change = limb_folds(leg(body, side), body, ABOVE)
-        for share in (body.legs[side].bend, 0.95):
-            assert near(change, body.legs[side], share, 25).min() < -0.02
-
-
 def test_the_folds_of_a_bent_elbow_come_in_as_it_bends(body: BodyModel, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = SHEETS["right_sleeve_bent"]
     slanting = Relief(sheet, np.full((*sheet.shape, 3), 0.1, np.float32))
@@ -106,20 +94,20 @@ def test_the_folds_of_a_bent_elbow_come_in_as_it_bends(body: BodyModel, monkeypa
         posed = replace(body, arms={**body.arms, RIGHT: bent(body.arms[RIGHT], angle)})
         everywhere = covering("right_sleeve", np.ones(body.shape, bool))
         arm = posed.arms[RIGHT]
-        return float(np.abs(near(limb_folds(everywhere, posed, ABOVE), arm, arm.bend, 3)).mean())
+        return float(np.abs(near(sleeve_folds(everywhere, posed, ABOVE), arm, arm.bend, 3)).mean())
 
     straight, half, fully = (at_elbow(angle) for angle in (0.0, -35.0, -75.0))
     assert straight < 0.7 * half
     assert half < 0.8 * fully
 
 
-def test_folds_of_legs_follow_the_legs(body: BodyModel) -> None:
-    moved = replace(body, legs={**body.legs, RIGHT: replace(body.legs[RIGHT], line=body.legs[RIGHT].line + 20)})
-    everywhere = covering("right_leg", np.ones(body.shape, bool))
-    here, there = (limb_folds(everywhere, at, ABOVE) for at in (body, moved))
-    old, new = near(here, body.legs[RIGHT], 0.5), near(there, moved.legs[RIGHT], 0.5)
+def test_folds_of_sleeves_follow_the_arms(body: BodyModel) -> None:
+    moved = replace(body, arms={**body.arms, RIGHT: replace(body.arms[RIGHT], line=body.arms[RIGHT].line + 20)})
+    everywhere = covering("right_sleeve", np.ones(body.shape, bool))
+    here, there = (sleeve_folds(everywhere, at, ABOVE) for at in (body, moved))
+    old, new = near(here, body.arms[RIGHT], 0.5), near(there, moved.arms[RIGHT], 0.5)
     assert np.corrcoef(old.ravel(), new.ravel())[0, 1] > 0.95
-    assert np.corrcoef(old.ravel(), near(there, body.legs[RIGHT], 0.5).ravel())[0, 1] < 0.8
+    assert np.corrcoef(old.ravel(), near(there, body.arms[RIGHT], 0.5).ravel())[0, 1] < 0.8
 
 
 def test_folds_turn_with_the_light(body: BodyModel) -> None:

@@ -1,0 +1,96 @@
+"""Which creases a trouser leg has: from the crotch, down the thigh, round the knee and down the calf.
+
+Places are in shoulder widths on a leg's sheet: ``x`` from its middle towards the body's, `HALF` at its inner edge,
+``y`` from its upper edge, over `CROTCH` and `KNEE` to `ANKLE`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from engines.warp.folds.creases import Crease
+from engines.warp.folds.excess import Sheet
+from engines.warp.folds.reliefs import Relief, relief_of
+
+HALF = 0.25
+"""Half width of the leg on its sheet."""
+
+CROTCH, KNEE, ANKLE = 0.35, 1.40, 2.40
+"""Where they are on the sheet."""
+
+SHEET = Sheet(0.56, 2.90, 0.008, 0.0, (), 0)
+"""A little wider than the leg, and longer."""
+
+IN_CREASE = 0.42
+"""How much of what a valley is darkened by a crease adds, over its depth for its width: cloth nearly touches in it."""
+
+BENT_DEEPER = 1.0
+"""How many times deeper creases of the knee are where it is bent by a right angle."""
+
+LEFT = (
+    # From the crotch: outwards round the thigh, forked, and down along it.
+    Crease((0.28, 0.37), (0.12, 0.39), (-0.15, 0.24), 0.0090, 0.024, 0.013),
+    Crease((0.16, 0.37), (0.04, 0.41), (-0.08, 0.40), 0.0045, 0.020, 0.012, 0.25),
+    Crease((0.29, 0.47), (0.13, 0.58), (-0.06, 0.62), 0.0060, 0.026, 0.015),
+    Crease((0.29, 0.66), (0.16, 0.86), (-0.04, 1.02), 0.0055, 0.032, 0.020),
+    # From the hip, and down the front.
+    Crease((-0.29, 0.46), (-0.17, 0.58), (0.00, 0.66), 0.0035, 0.030, 0.020),
+    Crease((-0.12, 0.66), (-0.02, 0.95), (-0.03, 1.26), 0.0095, 0.075, 0.050, 0.45),
+)
+LEFT_KNEE = (
+    Crease((0.30, 1.27), (0.14, 1.40), (-0.06, 1.43), 0.0060, 0.024, 0.013),
+    Crease((0.30, 1.50), (0.17, 1.51), (0.02, 1.44), 0.0045, 0.022, 0.013),
+)
+LEFT_CALF = (
+    Crease((-0.29, 1.60), (-0.14, 1.80), (0.08, 2.00), 0.0060, 0.034, 0.022),
+    Crease((0.10, 1.56), (0.02, 1.80), (0.05, 2.08), 0.0070, 0.070, 0.045, 0.4),
+    Crease((0.29, 2.02), (0.15, 2.10), (-0.02, 2.10), 0.0040, 0.026, 0.016),
+)
+RIGHT = (
+    Crease((0.28, 0.38), (0.10, 0.49), (-0.16, 0.46), 0.0080, 0.026, 0.013),
+    Crease((0.29, 0.34), (0.15, 0.32), (-0.02, 0.20), 0.0055, 0.022, 0.013),
+    Crease((0.29, 0.54), (0.17, 0.72), (-0.05, 0.84), 0.0060, 0.028, 0.017),
+    Crease((-0.29, 0.58), (-0.18, 0.74), (-0.02, 0.84), 0.0030, 0.030, 0.020),
+    Crease((-0.02, 0.62), (0.07, 0.95), (0.03, 1.22), 0.0090, 0.075, 0.050, 0.45),
+)
+RIGHT_KNEE = (
+    Crease((0.30, 1.20), (0.18, 1.30), (0.02, 1.34), 0.0040, 0.026, 0.015),
+    Crease((-0.30, 1.30), (-0.15, 1.40), (0.03, 1.40), 0.0050, 0.024, 0.014),
+    Crease((-0.30, 1.50), (-0.18, 1.52), (-0.05, 1.47), 0.0040, 0.022, 0.013),
+)
+RIGHT_CALF = (
+    Crease((0.29, 1.68), (0.14, 1.90), (-0.06, 2.06), 0.0060, 0.034, 0.022),
+    Crease((-0.10, 1.60), (-0.06, 1.85), (-0.10, 2.08), 0.0065, 0.070, 0.045, 0.4),
+    Crease((-0.29, 1.96), (-0.16, 2.06), (0.00, 2.08), 0.0040, 0.026, 0.016),
+)
+
+CREASES = {"left": (LEFT, LEFT_KNEE, LEFT_CALF), "right": (RIGHT, RIGHT_KNEE, RIGHT_CALF)}
+"""Of each leg, those of the knee in the middle: no two legs crease alike."""
+
+
+@cache
+def leg_reliefs(side: str) -> tuple[Relief, Relief]:
+    """The creases of a leg that is straight, and of one whose knee is bent by a right angle.
+
+    Args:
+        side: ``left`` or ``right``.
+    """
+    rows, columns = SHEET.shape
+    x, y = np.meshgrid(
+        np.linspace(-SHEET.wide / 2, SHEET.wide / 2, columns, dtype=np.float32),
+        np.linspace(0, SHEET.high, rows, dtype=np.float32),
+    )
+    planes = np.zeros((2, 2, *SHEET.shape), np.float32)
+    thigh, knee, calf = CREASES[side]
+    for deeper, creases in ((1.0, thigh + calf), (1.0 + BENT_DEEPER, knee)):
+        for crease in creases:
+            heights = crease.heights(x, y)
+            closed = np.minimum(heights, 0) * np.float32(IN_CREASE / (crease.above + crease.below))
+            folded = np.stack([heights, closed])
+            planes += np.stack([folded, np.float32(deeper) * folded])
+    straight, bent = (relief_of(SHEET, heights) for heights, _ in planes)
+    for relief, (_, closed) in zip((straight, bent), planes, strict=True):
+        relief.form[..., 2] += closed
+    return straight, bent
