@@ -21,7 +21,8 @@ class Piece:
         colour: ``(H, W, 3)`` float32 sRGB, 0 to 1, premultiplied by ``alpha``.
         alpha: ``(H, W)`` float32, 0 to 1.
         across: ``(H, W)`` float32, -1 at one edge of the piece to 1 at the other, 0 on its axis; used for shading.
-        mesh: ``(rows, cols, 2)`` float32, x and y of the points between which the cloth was stretched; for looking at.
+        mesh: ``(rows, cols, 2)`` float32, x and y of the points between which the cloth was stretched; the rows of a
+            sleeve begin at its seam.
         behind: ``(H, W)`` float32, 0 to 1, cover of what lies behind the neck and throws no shadow on it; None if
             nothing does.
     """

@@ -37,11 +37,14 @@ class Ribbon:
         target: ``(rows, cols, 2)`` float32, x and y in pixels of the working photo.
         across: ``(cols,)`` or ``(rows, cols)`` float32, the position of each grid point between the edges of the
             piece, -1 to 1, beyond that on the overhang; evenly spaced from -1 to 1 where it is not given.
+        inside: ``(rows, cols)`` float32, how far inside of where its cloth is cut each grid point lies, pixels of the
+            working photo; without, the cloth ends as it does in its own photo.
     """
 
     source: NDArray[np.float32]
     target: NDArray[np.float32]
     across: NDArray[np.float32] | None = None
+    inside: NDArray[np.float32] | None = None
 
     @property
     def scale(self) -> float:
@@ -125,7 +128,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     rows, cols = ribbon.source.shape[:2]
     even = np.linspace(-1.0, 1.0, cols, dtype=np.float32)
     across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, cols))
-    vertices = np.concatenate([ribbon.source, across[..., None]], axis=2).astype(np.float32)
+    vertices = np.dstack([ribbon.source, across, *([] if ribbon.inside is None else [ribbon.inside])])
     piece = Piece(
         name,
         np.zeros((*shape, 3), np.float32),
@@ -139,7 +142,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     alpha = cloth.alpha[low[1] : high[1], low[0] : high[0]]
     if alpha.size == 0 or piece.alpha[window].size == 0:
         return piece
-    x, y, position = _rasterised(ribbon.target, vertices, window)
+    x, y, position, *inside = _rasterised(ribbon.target, vertices.astype(np.float32), window)
     colour = cloth.colour[low[1] : high[1], low[0] : high[0]]
     layer = np.asarray(cv2.merge([*(colour[..., k] * alpha for k in range(3)), alpha]), dtype=np.float32)
     layer, factor = _shrunk(layer, ribbon.scale)
@@ -151,6 +154,8 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     )
     covered = x > OUTSIDE
     drawn *= on_channels(_within_grid(covered), 4)
+    for depth in inside:
+        drawn *= on_channels(np.clip(depth + 0.5, 0.0, 1.0), 4)
     piece.colour[window] = cv2.cvtColor(drawn, cv2.COLOR_RGBA2RGB)
     piece.alpha[window] = drawn[..., 3]
     piece.across[window] = np.where(covered, position.clip(-1.0, 1.0), 0.0)

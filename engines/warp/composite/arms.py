@@ -63,6 +63,9 @@ UNDER_SLEEVE = 0.01
 CLOTH = 0.015
 """Thickness of a sleeve beyond the skin, in shoulder widths."""
 
+GOES_BEHIND = 0.5
+"""Length along an arm below the hem that its sleeve lies on, over which it goes behind the body; in shoulder widths."""
+
 TEETH = 2.0
 """Size of the teeth of a mask that are smoothed away, pixels (standard deviation)."""
 
@@ -231,10 +234,24 @@ def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace])
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
 
-def hidden_by_body(body: BodyModel, side: int, seen: SeenArm) -> NDArray[np.float32]:
-    """``(h, w)`` cover of what the body and the clothes on it hide of an arm behind them; no sleeve is seen there."""
+def hidden_by_body(body: BodyModel, side: int, seen: SeenArm, cloth: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(h, w)`` cover of what the body and the clothes on it hide of an arm behind them; no sleeve is seen there.
+
+    On the garment's own torso the sleeve lies in front. Below the hem the body's edge leads across it from there on.
+
+    Args:
+        body: Measured from the photo.
+        side: Picture side.
+        seen: What is seen of the arm.
+        cloth: ``(h, w)`` cover of the new garment without its sleeves.
+    """
+    arm = body.arms[side]
     edge, behind = body_before(seen, CLOTH * body.shoulder_width)
-    cover = between(body.shape, body.arms[side], -edge, HIDDEN_WIDTH * seen.own_half, behind)
+    on_cloth = behind & (values_at(cloth, arm.line - arm.outward * np.nan_to_num(edge)[:, None])[0] > 0.5)
+    if on_cloth.any():
+        below = (arm.shares - arm.shares[np.flatnonzero(on_cloth)[-1]]) * arm.length / body.shoulder_width
+        edge = edge + np.maximum(HIDDEN_WIDTH * seen.own_half - edge, 0) * (1 - ease(below / GOES_BEHIND))
+    cover = between(body.shape, arm, -edge, HIDDEN_WIDTH * seen.own_half, behind)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
 

@@ -11,6 +11,7 @@ from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, window_of
 from engines.labels import labelled_as
 from engines.warp.blending import blended
+from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
 from engines.warp.composite.freed_arms import freed_arms
@@ -22,6 +23,7 @@ from engines.warp.composite.rims import without_ground, without_rim
 from engines.warp.composite.shadows import (
     SHADOW_GONE,
     contact_shadow,
+    crease_beside,
     shaded,
     shadow_of_cuffs,
     shadow_on_shoes,
@@ -49,9 +51,9 @@ SHOE_SHADOW, SHOE_REACH = 0.75, 0.060
 GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
 
-SEAM_FROM, SEAM_FADES = 0.17, 0.25
-"""Height below which a sleeve throws a shadow on the torso, and over which that comes in, in torso lengths; above, both
-are one surface."""
+ABOVE_ARMPIT, SEAM_FADES, USUAL_ARMPIT = 0.05, 0.12, 0.25
+"""How far above its armpit a sleeve begins to throw a shadow on the torso, over which height that comes in, and where
+armpits usually are, in torso lengths; farther up both are one surface."""
 
 ARM_RIM, HAND_RIM = 3, 2
 """Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
@@ -153,15 +155,23 @@ def _with_sleeves(
     light, level = lit
     body, picture, fallen = light.body, picture.copy(), fallen.copy()
     reach = SLEEVE_REACH * body.shoulder_width
-    falls = ease((body.heights - SEAM_FROM) / SEAM_FADES) * below
     for piece in layers.sleeves.values():
         window = window_of(piece.alpha > 0, round(SHADOW_GONE * reach))
         if piece.alpha[window].size:
-            shadow = 1 - (1 - contact_shadow(piece.alpha[window], reach, SLEEVE_SHADOW)) * falls[window]
+            falls = ease((body.heights[window] - _armpit(piece, body)) / SEAM_FADES) * below[window]
+            shadow = contact_shadow(piece.alpha[window], reach, SLEEVE_SHADOW)
+            crease = 1 - (1 - crease_beside(piece.alpha[window], body.shoulder_width)) * layers.on_body[window]
+            shadow = 1 - (1 - shadow * crease) * falls
             picture[window] = shaded(picture[window], np.minimum(shadow / fallen[window], 1))
             fallen[window] = np.minimum(fallen[window], shadow)
         picture = _laid_over(picture, piece, light.on_sleeve(piece) / level)
     return picture
+
+
+def _armpit(sleeve: Piece, body: BodyModel) -> float:
+    """Height at which a sleeve begins to throw a shadow on the torso, torso lengths below the shoulders."""
+    seam = (sleeve.mesh[:2].reshape(-1, 2) - body.skeleton.shoulders) @ body.skeleton.down / body.torso_length
+    return (float(seam.max()) if seam.size else USUAL_ARMPIT) - ABOVE_ARMPIT
 
 
 def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed: int) -> NDArray[np.float32]:

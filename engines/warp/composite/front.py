@@ -14,8 +14,8 @@ from engines.warp.body.bare_parts import clothed_until
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.composite.arms import LONG_SLEEVE, ArmPlace
 
-CUFF = (0.75, 1.10)
-"""Shares of the arm between which a cuff lies."""
+CUFF_FROM = 0.75
+"""Share of the arm from which a cuff lies; a long one goes over the root of the hand."""
 
 AROUND = 18
 """Pixels beside held things and hair that are looked at for their edges."""
@@ -107,7 +107,7 @@ def hands_in_front(
         return cover
     for side, sleeve in sleeves.items():
         place = places[side]
-        in_cuff = (place.near < 1.8) & (place.share > CUFF[0]) & (place.share < CUFF[1])
+        in_cuff = (place.near < 1.8) & (place.share > CUFF_FROM)
         cover = cover * (1 - sleeve * in_cuff)
     return cover
 

@@ -15,12 +15,16 @@ from engines.warp.pieces import Drape, Piece
 WIDEST = 0.022
 """Half the width of a gap at most, in shoulder widths."""
 
-LARGEST = 0.004
-"""Its area at most, in squared shoulder widths; what is larger is open."""
+LARGEST, LARGEST_HOLE = 0.004, 0.012
+"""Its area at most, in squared shoulder widths; what is larger is open. The same of a hole with cloth all around."""
 
-OPEN, OPEN_TO_WALL = 0.3, 0.1
+OPEN, OPEN_TO_WALL = 0.3, 0.04
 """Share of its outline up to which a gap may be open; the corner between a cuff and the body is open by more. The same
-of one that shows the wall: the end of the wedge between a sleeve and the side is one, and ends in a point."""
+of one that shows the wall, which is closed all around but for a crack: the wedge between a sleeve and the side is open
+by twice as much and ends in a point."""
+
+CLOSED = 0.9
+"""Cover from which pieces close a place: two soft edges side by side let a line of the wall through."""
 
 PERSON = 0.5
 """Cover from which a gap shows the person and not the wall."""
@@ -49,14 +53,17 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[n
     """
     if not sleeves:
         return torso
-    whole = Drape((torso, *sleeves), {}).alpha > 0.5
+    whole = Drape((torso, *sleeves), {}).alpha > CLOSED
     window = window_of(whole, 1)
     cloth = whole[window]
     widest = max(1, round(WIDEST * unit))
     gaps = closed(cloth, widest) & ~cloth
     parts = [piece.alpha[window] > 0.5 for piece in (torso, *sleeves)]
     wall, most = person[window] < PERSON, LARGEST * unit**2
+    # The person's outline may cross a hole, neither half of which is closed without the other one.
+    holes = _between(gaps, cloth, parts, LARGEST_HOLE * unit**2, OPEN_TO_WALL)
     gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
+    gaps |= holes
     if not gaps.any():
         return torso
     known = torso.alpha[window] > WHOLE

@@ -146,7 +146,7 @@ def _behind_body(
     Clothes that are taken off hide nothing any more.
     """
     side = LEFT if sleeve.name.startswith("left") else RIGHT
-    hidden = hidden_by_body(body, side, places[side].seen)
+    hidden = hidden_by_body(body, side, places[side].seen, on_body)
     hidden[taken_off] = 0
     # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
     hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)

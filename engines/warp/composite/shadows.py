@@ -51,6 +51,10 @@ SHOE_EDGE = 0.7
 WHOLE = 0.9
 """Cover from which nothing shows through."""
 
+CREASE_REACH, CREASE_DEPTH = 0.008, 0.45
+"""Width of the dark line where a sleeve lies on cloth of its own kind, in shoulder widths (standard deviation), and how
+much darker it is: in photos of people in long sleeves it is half as light as the cloth, and two hundredths wide."""
+
 
 def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) -> NDArray[np.float32]:
     """Darkening just outside and a little below a cover, as a factor; inside the cover, beyond its soft edge, it is 1.
@@ -70,6 +74,19 @@ def contact_shadow(cover: NDArray[np.float32], reach: float, strength: float) ->
     narrow = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(TIGHT_REACH * reach, 0.5)), dtype=np.float32)
     tight = np.asarray(np.clip(narrow - within, 0, 1), dtype=np.float32)
     return np.asarray((1.0 - strength * wide) * (1.0 - TIGHT_SHARE * strength * tight), dtype=np.float32)
+
+
+def crease_beside(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
+    """The dark line just outside a cover that lies on something of its own colour, as a factor; inside it is 1.
+
+    Without it, one would not see where the one ends and the other one begins.
+
+    Args:
+        cover: ``(h, w)`` float32, 0 to 1.
+        shoulder_width: Pixels.
+    """
+    soft = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(CREASE_REACH * shoulder_width, 0.7)), dtype=np.float32)
+    return np.asarray(1.0 - CREASE_DEPTH * np.clip(2.0 * soft * (1.0 - cover), 0.0, 1.0), dtype=np.float32)
 
 
 def shaded(surface: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -31,9 +31,9 @@ LEAST_SEEN = 8
 LEAST_ROOM = 0.2
 """Outer half width that is left over the measured one where the centre line runs along the silhouette."""
 
-DELTOID = ((0.10, 0.060), (0.19, 0.045), (0.28, 0.025), (0.38, 0.010), (0.47, 0.0))
+DELTOID = ((0.10, 0.052), (0.19, 0.034), (0.28, 0.017), (0.38, 0.008), (0.47, 0.0))
 """How much farther out an arm may reach at shares above the middle of the upper arm than there, in shoulder widths:
-bare shoulders of people who stand do so by 0.05, 0.03, 0.013 and 0.005 in the mean, with deviations of 0.015."""
+bare shoulders of people who stand do so by 0.05, 0.03, 0.013 and 0.005 in the mean."""
 
 BESIDE_CUFF, OUTERMOST = 10, 90
 """Samples of the arm below the old sleeve from which that is judged, the first of which are mixed with the cuff, and
@@ -57,6 +57,8 @@ def arm_in_sleeve(body: BodyModel, side: int) -> Limb:
     known = np.isfinite(seen.outer) & (arm.shares <= 1.0)
     if known.sum() < LEAST_SEEN:
         return arm
+    # Where the arm is seen below an old sleeve it says how much of that sleeve is shoulder.
+    arm = replace(arm, outer=np.where(arm.shares < arm.shares[known][0], body.arms[side].outer, arm.outer))
     outer, inner = _edges_of(_within_person(arm, body), seen, known)
     return replace(arm, outer=_without_puffed_shoulder(arm, outer, known, body.shoulder_width), inner=inner)
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.curves import Polyline, lengths_along
+from engines.garment.curves import Polyline, lengths_along, smoothed
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import reach
@@ -21,8 +21,11 @@ SHOULDER_ROUND = 0.105
 ROUNDING_SLOPE = 0.7
 """Pixels by which the round of the shoulder rises at most for one pixel away from the seam."""
 
-CLOTH_ON_TOP = 0.008
-"""Thickness of a sleeve, in shoulder widths."""
+CLOTH_ON_TOP = 0.012
+"""How far a sleeve stands off the shoulder, in shoulder widths: cloth does not follow its corners."""
+
+ROUNDED = 0.05
+"""Length over which the edge is rounded there, in shoulder widths along it (standard deviation)."""
 
 TAUT_UNTIL = 0.55
 """How far from the seam an outer edge has no hollows, in shoulder widths along the edge."""
@@ -37,7 +40,13 @@ def over_shoulder(upper: Polyline, body: BodyModel, side: int) -> Polyline:
         side: Picture side.
     """
     covering = _over_bare_skin(upper, body, side)
-    return _without_hollows(_over_hidden_round(covering, body, side), body, side)
+    return _rounded(_without_hollows(_over_hidden_round(covering, body, side), body, side), body)
+
+
+def _rounded(upper: Polyline, body: BodyModel) -> Polyline:
+    """The edge without corners; its ends stay."""
+    step = lengths_along(upper)[-1] / (len(upper) - 1)
+    return smoothed(upper, ROUNDED * body.shoulder_width / max(step, 1.0))
 
 
 def _without_hollows(upper: Polyline, body: BodyModel, side: int) -> Polyline:

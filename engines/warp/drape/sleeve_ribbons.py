@@ -16,7 +16,9 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
+from engines.warp.drape.below_armpit import edge_of_torso, led_on_from_seam
 from engines.warp.drape.hanging_sleeve import hung
+from engines.warp.drape.resting_sleeve import from_cut, resting, without_shade
 from engines.warp.drape.shoulder_cover import over_shoulder
 from engines.warp.drape.sleeve_length import cuff_share
 from engines.warp.drape.torso_loft import TorsoLoft
@@ -116,6 +118,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         lower = _beginning(lower, _length(sleeve.lower) * loft.fit.scale)
     if end < LONG_FROM:
         lower = _outside_torso(lower, armpit, body, side, end)
+    else:
+        lower = led_on_from_seam(lower, edge_of_torso(loft, marks, side), body, side)
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     upper = over_shoulder(upper, body, side)
     if end < LONG_FROM:
@@ -124,6 +128,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
     edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
     cut = (_prolonged(sleeve.upper), _fanned(_prolonged(sleeve.lower), fan))
+    rests = resting(marks, *cut)
+    cut = (cut[0], without_shade(*cut, rests))
     ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)), monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
@@ -133,7 +139,8 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     target = forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
-    return LaidSleeve(Ribbon(ribbon.source, _arched(target), _flat_at_seam(ribbon)), end)
+    inside = from_cut(ribbon, rests)
+    return LaidSleeve(Ribbon(ribbon.source, _arched(target), _flat_at_seam(ribbon), inside), end)
 
 
 def _flat_at_seam(sleeve: Ribbon) -> NDArray[np.float32]:

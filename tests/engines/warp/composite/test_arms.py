@@ -16,6 +16,7 @@ from engines.warp.skin_edges import ending_by_colour
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 SHAPE = (960, 760)
+BARE = np.zeros(SHAPE, np.float32)
 
 
 def worn_by(mannequin: Mannequin) -> np.ndarray:
@@ -68,8 +69,8 @@ def test_a_sleeve_does_not_lie_on_the_hip_that_hides_its_arm() -> None:
     behind = replace(body, labels=labels)
     share = arm_places(behind)[RIGHT].share
     inner = hip & (share > arm.bend + 0.15) & (share < 0.9) & (np.arange(760)[None] < middle - 8)
-    assert hidden_by_body(behind, RIGHT, seen_arms(behind)[RIGHT])[inner].min() > 0.9
-    whole = hidden_by_body(body, RIGHT, seen_arms(body)[RIGHT])
+    assert hidden_by_body(behind, RIGHT, seen_arms(behind)[RIGHT], BARE)[inner].min() > 0.9
+    whole = hidden_by_body(body, RIGHT, seen_arms(body)[RIGHT], BARE)
     assert whole[(share > arm.bend) & (np.arange(760)[None] > 380)].max() == 0
 
 
@@ -79,11 +80,26 @@ def test_a_sleeve_comes_out_from_behind_the_hip_along_a_slant() -> None:
     even = np.full(len(arm.shares), half)
     front = ease((arm.shares - 0.65) / 0.3).astype(np.float64)
     seen = SeenArm(even, even, np.zeros_like(even), even, front)
-    hidden = (hidden_by_body(body, RIGHT, seen) > 0.5).sum(axis=1)
+    hidden = (hidden_by_body(body, RIGHT, seen, BARE) > 0.5).sum(axis=1)
     rows = np.arange(*np.rint(arm.points(np.array([0.6, 1.0]))[:, 1]).astype(int))
     assert hidden[rows[0]] > half
     assert hidden[rows[-1]] == 0
     assert np.abs(np.diff(hidden[rows])).max() < 0.35 * half
+
+
+def test_a_sleeve_goes_behind_the_hip_along_a_slant_below_the_hem() -> None:
+    body = measure_body(draw_mannequin(*SHAPE, arms="down", sleeves="none").person_map)
+    arm, half = body.arms[RIGHT], 0.1 * body.shoulder_width
+    even = np.full(len(arm.shares), half)
+    seen = SeenArm(even, even, np.zeros_like(even), even, np.zeros_like(even))
+    hem = round(float(arm.points(np.array([0.5]))[0, 1]))
+    cloth = BARE.copy()
+    cloth[:hem] = 1
+    hidden = (hidden_by_body(body, RIGHT, seen, cloth) > 0.5).sum(axis=1)
+    last = round(float(arm.points(np.array([1.0]))[0, 1]))
+    assert hidden[: hem + 4].max() < 0.2 * half
+    assert hidden[last - 4] > half
+    assert np.abs(np.diff(hidden[hem:last])).max() < 0.2 * half
 
 
 @pytest.mark.parametrize(("old", "left_alone"), [(Label.LOWER, True), (Label.UPPER, False)])

@@ -163,6 +163,23 @@ def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     assert np.median(factor / np.minimum(garment, sleeve)) > 0.96
 
 
+def test_a_dark_line_parts_a_sleeve_from_the_torso_below_the_armpit() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
+    body = measure_body(mannequin.person_map)
+    torso = mannequin.person_map.labels == Label.UPPER
+    grey = np.float32([0.5, 0.5, 0.5])
+    before = ((body.laterals > 0.2) & (body.heights > 0) & (body.heights < 0.8)).astype(np.float32)
+    seam = body.point(np.float32([0.0, 0.3]), np.float32([0.2, 0.2]) * body.shoulder_width)
+    sleeve = Piece("right_sleeve", grey * before[..., None], before, np.zeros_like(before), np.stack([seam, seam]))
+    scene = scene_of(mannequin, (0.5, 0.5, 0.5), torso)
+    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, sleeve), {"right_sleeve_end": 1.0})), seed=0)
+    beside = (body.laterals < 0.195) & (body.laterals > 0.185)
+    away = (body.laterals < 0.08) & (body.laterals > 0.05)
+    along, above = (body.heights > 0.45) & (body.heights < 0.75), (body.heights > 0.05) & (body.heights < 0.2)
+    assert picture[beside & along].mean() < 0.65 * picture[away & along].mean()
+    assert picture[beside & above].mean() > 0.9 * picture[away & above].mean()
+
+
 def test_a_top_throws_a_narrow_shadow_on_the_trousers_below_it() -> None:
     mannequin = draw_mannequin()
     labels = mannequin.person_map.labels

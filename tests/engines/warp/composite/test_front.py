@@ -67,3 +67,19 @@ def test_a_wrist_below_an_old_cuff_comes_with_its_hand(sleeves: str, in_front: b
     person_map = replace(mannequin.person_map, labels=labels)
     cover = hands_in_front(photo, person_map, seen, places, sleeves={}, old=old & ~wrist)
     assert bool(cover[wrist].mean() > 0.7) is in_front
+
+
+def test_no_hand_shows_before_a_cuff_that_goes_over_its_root() -> None:
+    mannequin = draw_mannequin(960, 760, arms="out", sleeves="long")
+    body = measure_body(mannequin.person_map)
+    places = arm_places(body)
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    old = mannequin.person_map.labels == Label.UPPER
+    sleeves = {
+        side: ((place.share > 0.2) & (place.share < 1.18) & (place.near < 1.7)).astype(np.float32)
+        for side, place in places.items()
+    }
+    shown = hands_in_front(photo, mannequin.person_map, body, places, sleeves=sleeves, old=old)
+    under = np.maximum(*sleeves.values()) > 0.5
+    assert ((mannequin.person_map.labels == Label.HANDS) & under).sum() > 50
+    assert shown[under].max() < 0.05

@@ -95,3 +95,20 @@ def test_the_point_of_a_wedge_before_the_wall_stays_open() -> None:
     shown = closed_up(torso, [sleeve], UNIT, WALL)
     assert ((shown.alpha > 0.5) & ~before).sum() == 0
     assert ((closed_up(torso, [sleeve], UNIT, BODY).alpha > 0.5) & ~before).sum() > 20
+
+
+def test_a_hole_that_the_outline_of_the_person_crosses_is_closed_whole() -> None:
+    hole = (slice(60, 84), slice(114, 120))
+    half = np.where(np.arange(200)[None] < 117, 1, 0) * np.ones((200, 1), np.float32)
+    sleeve = piece("left_sleeve", slice(30, 110), slice(120, 170))
+    mended = closed_up(torso_with(hole), [sleeve], UNIT, half.astype(np.float32))
+    assert mended.alpha[hole].min() == 1
+
+
+def test_no_line_of_the_wall_shows_between_two_soft_edges() -> None:
+    seam = (slice(60, 90), slice(119, 120))
+    torso, sleeve = torso_with(seam), piece("left_sleeve", slice(30, 110), slice(119, 170))
+    for part in (torso, sleeve):
+        part.alpha[seam] = 0.5
+    torso.colour[seam] = np.array([0.1, 0.25, 0.15], np.float32)
+    assert closed_up(torso, [sleeve], UNIT, WALL).alpha[seam].min() > 0.95

@@ -7,7 +7,7 @@ import pytest
 
 from engines.base import Label
 from engines.garment.cutout import cut_out
-from engines.garment.regions import eroded
+from engines.garment.regions import dilated, eroded
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.limbs import ARM_USUAL
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
@@ -62,6 +62,22 @@ def test_a_shoulder_is_no_wider_than_a_muscle_under_the_puff_of_an_old_sleeve() 
     arm = arm_in_sleeve(replace(thin, arms={**body.arms, RIGHT: puffed}), RIGHT)
     seen = float(np.median(arm.outer[(arm.shares > 0.55) & (arm.shares < 0.7)]))
     assert (arm.outer[arm.shares < 0.2] < seen + 0.085 * body.shoulder_width).all()
+
+
+def test_a_shoulder_under_a_close_old_sleeve_is_as_wide_as_it_is_seen() -> None:
+    body = measure_body(draw_mannequin(HEIGHT, 760, arms="out", sleeves="short").person_map)
+    whole = body.arms[RIGHT]
+    wider = (whole.outer + 0.03 * body.shoulder_width * (whole.shares < 0.25)).astype(np.float32)
+    cloth = dilated(body.labels == Label.UPPER, round(0.04 * body.shoulder_width))
+    seen = replace(
+        body,
+        matte=np.maximum(body.matte, cloth).astype(np.float32),
+        labels=np.where(cloth & (body.labels == Label.BACKGROUND), np.uint8(Label.UPPER), body.labels),
+        arms={**body.arms, RIGHT: replace(whole, outer=wider)},
+    )
+    shoulder = (whole.shares > 0.05) & (whole.shares < 0.15)
+    gained = arm_in_sleeve(seen, RIGHT).outer - arm_in_sleeve(body, RIGHT).outer
+    assert gained[shoulder].min() > 0.015 * body.shoulder_width
 
 
 def test_a_sleeve_is_sewn_in_on_the_shoulder_and_not_beyond_it() -> None:
