@@ -23,6 +23,7 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
+from engines.warp.skin.armpit import armpit_creases
 from engines.warp.skin.beside_garment import beside_garment
 from engines.warp.skin.crease import across_creases, gaps, slits
 from engines.warp.skin.joint import led_to_seen
@@ -132,12 +133,13 @@ def bare_skin(
     middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
-    cover = (middle.on & ~beside_garment(body, clothed)) | seen if torso else np.zeros(body.shape, bool)
+    beside = beside_garment(body, clothed) if torso else np.zeros(body.shape, bool)
+    cover = (middle.on & ~beside) | seen if torso else beside.copy()
     for part in opened:
         cover |= part.on
     if torso and arms:
         cover = one_shoulder_line(cover, body)
-    cover |= gaps(cover, body, clothed) & ~seen
+    cover |= gaps(cover, body, clothed, beside) & ~seen
     if arms:
         bared = [part.on for part in opened if part.bend < 0.0]
         cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
@@ -214,6 +216,8 @@ def _coloured(
         texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
         colour[window] *= 1.0 + (leg_blotches(photo, sure, bared, window, unit) - 1.0) * on_channels(legs[window])
     texture = texture * _smooth(form, unit)[window]
+    if not any(part.bend > 0.0 for part, _ in whole) or True:
+        colour[window] *= armpit_creases(bare[Label.ARMS], torso.on, window, unit)
     colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)
     return colour
 

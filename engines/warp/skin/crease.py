@@ -56,15 +56,17 @@ def across_creases(
     return mixed
 
 
-def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
+def gaps(cover: BoolMask, body: BodyModel, clothed: NDArray[np.float32], beside: BoolMask) -> BoolMask:
     """What is left open between an arm and the torso by a hair's breadth: it is skin in both.
 
-    Where the gap beside a bare waist is wide somewhere it runs on to a point above and below.
+    Where the gap beside a bare waist, or beside a garment that goes round the body, is wide somewhere it runs on to a
+    point above and below.
 
     Args:
         cover: ``(height, width)``, where skin is wanted.
         body: The body in the photo.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+        beside: ``(height, width)``, what is beside a garment that goes round the body.
 
     Returns:
         ``(height, width)``, all skin with these gaps.
@@ -73,7 +75,7 @@ def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]
     wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, WAIST_CREASE))
     filled = closed(skin, wide)
     beside_cloth = (body.heights < WAIST_FROM) | dilated(clothed > COVERED, wide)
-    pointed = ~closed(skin, narrow) & filled & ~beside_cloth
+    pointed = ~closed(skin, narrow) & filled & (~beside_cloth | beside)
     if not pointed.any():
         return filled
     window = window_of(pointed, 2)

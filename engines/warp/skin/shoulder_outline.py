@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
@@ -84,7 +85,8 @@ def curved(cover: BoolMask, body: BodyModel) -> BoolMask:
     aside = np.abs(body.laterals)
     asked = (body.heights > top) & (body.heights < CURVED_UNTIL)
     asked &= (body.heights < HORNS_ABOVE) | (aside > CHEST_UNTIL)
-    asked &= (body.heights < ROUND_UNTIL) | (aside > ARM_FROM)
+    below = body.heights > ROUND_UNTIL
+    asked &= ~below | (aside > ARM_FROM)
     if not (asked & cover).any():
         return cover
     window = window_of(asked & cover, round(3 * CURVE * unit))
@@ -97,5 +99,14 @@ def curved(cover: BoolMask, body: BodyModel) -> BoolMask:
     line = cover.copy()
     # Where a cuff was, the outermost pixels of what is called skin are as often its lining.
     kept = eroded(seen, max(1, round(RIM * unit)))
-    line[window] = np.where(asked[window] & ~kept, inside, cover[window])
+    curved_here = asked[window] & ~kept & ~(_before_arms(cover[window], body.laterals[window]) & below[window])
+    line[window] = np.where(curved_here, inside, cover[window])
     return line
+
+
+def _before_arms(cover: BoolMask, laterals: NDArray[np.float32]) -> BoolMask:
+    """What lies open between the axis and an arm, ``(h, w)``: it has its own outline, and is no dent in one."""
+    right = laterals >= 0.0
+    beyond = np.logical_or.accumulate((cover & right)[:, ::-1], axis=1)[:, ::-1] & right
+    beyond |= np.logical_or.accumulate(cover & ~right, axis=1) & ~right
+    return beyond & ~cover
