@@ -25,9 +25,9 @@ from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
 from engines.warp.skin.armpit import armpit_creases
 from engines.warp.skin.beside_garment import beside_garment
+from engines.warp.skin.blotches import skin_blotches
 from engines.warp.skin.crease import across_creases, gaps, slits
 from engines.warp.skin.joint import led_to_seen
-from engines.warp.skin.leg_blotches import leg_blotches
 from engines.warp.skin.light import (
     ARMPIT,
     SkinLight,
@@ -45,7 +45,7 @@ from engines.warp.skin.light import (
 from engines.warp.skin.limb_profile import along_limb
 from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
 from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
-from engines.warp.skin.texture import skin_texture
+from engines.warp.skin.texture import coloured_texture, skin_texture
 from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
 from engines.warp.skin.torso_relief import belly_relief, chest_relief
 
@@ -210,15 +210,13 @@ def _coloured(
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    texture = skin_texture(photo, sure, colour[window].shape[:2])
     bared = [part for part in opened if part.bend > 0.0]
+    texture = skin_texture(photo, sure, colour[window].shape[:2])
     if bared:
         texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
-        colour[window] *= 1.0 + (leg_blotches(photo, sure, bared, window, unit) - 1.0) * on_channels(legs[window])
-    texture = texture * _smooth(form, unit)[window]
-    if not any(part.bend > 0.0 for part, _ in whole) or True:
-        colour[window] *= armpit_creases(bare[Label.ARMS], torso.on, window, unit)
-    colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)
+    colour[window] *= skin_blotches(photo, sure, bared, window, unit) * coloured_texture(texture)
+    colour[window] *= armpit_creases(bare[Label.ARMS], torso.on, window, unit)
+    colour[window] = np.clip(colour[window] * on_channels(_smooth(form, unit)[window]), 0.0, 1.0)
     return colour
 
 

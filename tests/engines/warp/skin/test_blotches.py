@@ -6,7 +6,7 @@ import pytest
 
 from engines.warp.body.bare_parts import BarePart, bare_leg
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
-from engines.warp.skin.leg_blotches import LEAST_SEEN, MOST, USUAL, blotches_of, leg_blotches
+from engines.warp.skin.blotches import LEAST_SEEN, MOST, USUAL, blotches_of, skin_blotches
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 200.0
@@ -31,7 +31,7 @@ def drawn(bared: tuple[BodyModel, list[BarePart]], strength: float) -> np.ndarra
     body, legs = bared
     photo, skin = np.zeros((*body.shape, 3), np.float32), np.zeros(body.shape, bool)
     photo[:160, :160], skin[:160, :160] = blotchy(strength)
-    return leg_blotches(photo, skin, legs, (slice(0, body.shape[0]), slice(0, body.shape[1])), UNIT)
+    return skin_blotches(photo, skin, legs, (slice(0, body.shape[0]), slice(0, body.shape[1])), UNIT)
 
 
 def test_blotches_are_measured_and_bounded() -> None:
