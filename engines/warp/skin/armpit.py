@@ -1,12 +1,15 @@
-"""The crease between a hanging arm and the chest: it runs up from the armpit, dark and warm, and is lost in the shoulder."""
+"""The crease between a hanging arm and the chest: dark and warm in the armpit, from where it runs up and is lost."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.silhouette import ease
@@ -24,53 +27,99 @@ LENGTH, ARMPIT, ENDS = 0.24, (0.22, 0.42), 1.0
 """How far the crease runs up from the armpit, between which places that lies, whatever the outlines of arm and torso
 say, and where the last of it is lost, in shares of the upper arm."""
 
+BENT = 0.05
+"""How far the crease is bent outwards over the arm at its upper end, in shoulder widths."""
+
+ONE_SURFACE = 0.035
+"""Over what distance arm and chest go over into one another above the crease, in shoulder widths."""
+
 OF_RED, OF_BLUE = 0.72, 1.12
 """Powers to which red and blue are darkened, of what green is: light that comes out of one skin into the other is red.
 """
 
 
-def armpit_creases(
-    arms: dict[int, BarePart], torso: BoolMask, window: tuple[slice, slice], unit: float
+@dataclass(frozen=True)
+class _Meeting:
+    """Where an arm lies before the torso.
+
+    Attributes:
+        window: Rows and columns of the picture.
+        line: ``(h, w)``, the inner edge of the arm.
+        along: ``(h, w)``, 0 at the shoulder to 1 at the elbow.
+        side: Side of the picture, -1 or 1, of the arm.
+    """
+
+    window: tuple[slice, slice]
+    line: BoolMask
+    along: NDArray[np.float32]
+    side: int
+
+
+def with_armpits(
+    colour: NDArray[np.float32], arms: dict[int, BarePart], torso: BoolMask, unit: float
 ) -> NDArray[np.float32]:
-    """Brightness factors per channel, ``(h, w, 3)`` of a window; 1 away from the armpits.
+    """Skin with the creases of both armpits, ``(height, width, 3)``.
 
     Args:
+        colour: ``(height, width, 3)`` sRGB, 0 to 1, of invented skin.
         arms: Both whole arms by picture side.
         torso: ``(height, width)``, the bare torso; arms are before it.
-        window: Rows and columns of the picture that are wanted.
         unit: Shoulder width in pixels.
     """
-    green = np.zeros(torso[window].shape, np.float32)
+    creased = colour
     for part in arms.values():
-        inner = part.on & (part.across * np.float32(part.side) < 0.0) & (part.share < ENDS * part.elbow)
-        # The outermost pixels of the arm before the torso, in its own window: a crease is short.
-        near = window_of(inner[window], round(4.0 * AROUND * unit) + 2)
-        if not green[near].size:
+        meeting = _meeting(part, torso, unit)
+        if meeting is None:
             continue
-        on = part.on[window][near]
-        line = inner[window][near] & dilated(torso[window][near] & ~on, max(1, round(APART * unit)))
-        line &= ~eroded(inner[window][near], 1)
-        if line.any():
-            green[near] += _shade(line, part.share[window][near] / np.float32(part.elbow), unit)
-    light = np.log1p(-np.minimum(green, 0.6))
-    return np.asarray(cv2.exp(cv2.merge([OF_RED * light, light, OF_BLUE * light])), np.float32)
+        if creased is colour:
+            creased = colour.copy()
+        strength, away = _strength(meeting.line, meeting.along, unit)
+        # Above the crease there is no edge between them.
+        one = np.exp(-((away / (2.0 * ONE_SURFACE)) ** 2)) * (1.0 - strength)
+        own = creased[meeting.window]
+        blurred = np.asarray(cv2.GaussianBlur(own, (0, 0), max(ONE_SURFACE * unit, 1.0)), np.float32)
+        own += (blurred - own) * on_channels(one.astype(np.float32))
+        light = np.log1p(-_shade(meeting, unit))
+        own *= cv2.exp(cv2.merge([OF_RED * light, light, OF_BLUE * light]))
+    return creased
 
 
-def _shade(line: BoolMask, along: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    """``(h, w)`` loss of brightness around a crease.
+def _meeting(part: BarePart, torso: BoolMask, unit: float) -> _Meeting | None:
+    """Where an arm lies before the torso; None where it does not."""
+    inner = part.on & (part.across * np.float32(part.side) < 0.0) & (part.share < ENDS * part.elbow)
+    window = window_of(inner, round(4.0 * AROUND * unit) + 2)
+    if not inner[window].any():
+        return None
+    line = inner[window] & ~eroded(inner[window], 1)
+    line &= dilated(torso[window] & ~part.on[window], max(1, round(APART * unit)))
+    if not line.any():
+        return None
+    return _Meeting(window, line, part.share[window] / np.float32(part.elbow), part.side)
 
-    Args:
-        line: ``(h, w)``, its pixels.
-        along: ``(h, w)`` share of the upper arm.
-        unit: Shoulder width in pixels.
-    """
+
+def _strength(
+    line: BoolMask, along: NDArray[np.float32], unit: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """How much of a crease there is, and how far it is away in shoulder widths, ``(h, w)`` each."""
     armpit = float(np.clip(along[line].max(), *ARMPIT))
     distance, (rows, columns) = ndimage.distance_transform_edt(~line, return_indices=True)
     there = along[rows, columns]
     strength = ease((there - armpit) / np.float32(LENGTH) + 1.0) * ease((ENDS - there) / 0.3)
     # At its upper end it does not stop across: both its sides go out softly.
-    strength = cv2.GaussianBlur(strength, (0, 0), max(AROUND * unit / 2.0, 1.0))
-    away = (distance / unit).astype(np.float32)
+    strength = cv2.GaussianBlur(strength.astype(np.float32), (0, 0), max(AROUND * unit / 2.0, 1.0))
+    return np.asarray(strength, np.float32), (distance / unit).astype(np.float32)
+
+
+def _shade(meeting: _Meeting, unit: float) -> NDArray[np.float32]:
+    """``(h, w)`` loss of brightness in a crease, which bends outwards to where it is lost."""
+    strength, _ = _strength(meeting.line, meeting.along, unit)
+    rows, columns = np.nonzero(meeting.line)
+    bend = np.rint(BENT * unit * (1.0 - strength[rows, columns]) ** 2).astype(np.int64)
+    aside = np.clip(columns + meeting.side * bend, 0, meeting.line.shape[1] - 1)
+    bent = np.zeros_like(meeting.line)
+    bent[rows, aside] = True
+    bent_along = np.zeros_like(meeting.along)
+    bent_along[rows, aside] = meeting.along[rows, columns]
+    strength, away = _strength(bent, bent_along, unit)
     shade = CORE_DEPTH * np.exp(-((away / CORE) ** 2)) * strength + DEPTH * np.exp(-((away / AROUND) ** 2))
     return np.asarray(shade * strength, np.float32)
-

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import eroded, window_of
+from engines.garment.regions import dilated, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
     BarePart,
@@ -23,7 +23,7 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
-from engines.warp.skin.armpit import armpit_creases
+from engines.warp.skin.armpit import with_armpits
 from engines.warp.skin.beside_garment import beside_garment
 from engines.warp.skin.blotches import skin_blotches
 from engines.warp.skin.crease import across_creases, gaps, slits
@@ -57,6 +57,9 @@ UNDER_HEM = (0.02, 0.03)
 
 CUFF_SHADOW = 0.08
 """Width of the strip of a limb in the shadow of its old cuff or hem, in shoulder widths: its tone is not led on."""
+
+UNDER_EDGE = 3
+"""Width of the rim of a garment under which no torso lies, pixels."""
 
 BELLY = 0.45
 """Height from which the skin of a torso is a belly's, in torso lengths."""
@@ -133,13 +136,14 @@ def bare_skin(
     middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
-    beside = beside_garment(body, clothed) if torso else np.zeros(body.shape, bool)
-    cover = (middle.on & ~beside) | seen if torso else beside.copy()
+    # Under the half transparent edge of a garment, too, there is the wall.
+    wall = dilated(beside_garment(body, clothed), UNDER_EDGE) if torso else np.ones(body.shape, bool)
+    cover = (middle.on & ~wall) | (seen & torso)
     for part in opened:
         cover |= part.on
     if torso and arms:
         cover = one_shoulder_line(cover, body)
-    cover |= gaps(cover, body, clothed, beside) & ~seen
+    cover |= gaps(cover, body, clothed) & ~seen
     if arms:
         bared = [part.on for part in opened if part.bend < 0.0]
         cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
@@ -210,12 +214,13 @@ def _coloured(
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
+    if any(part.elbow > 0.0 for part, _ in whole):
+        colour = with_armpits(colour, bare[Label.ARMS], torso.on, unit)
     bared = [part for part in opened if part.bend > 0.0]
     texture = skin_texture(photo, sure, colour[window].shape[:2])
     if bared:
         texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
     colour[window] *= skin_blotches(photo, sure, bared, window, unit) * coloured_texture(texture)
-    colour[window] *= armpit_creases(bare[Label.ARMS], torso.on, window, unit)
     colour[window] = np.clip(colour[window] * on_channels(_smooth(form, unit)[window]), 0.0, 1.0)
     return colour
 

@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.filling import carried_out
-from engines.garment.regions import BoolMask, closed, dilated, reaching, window_of, windows_of
+from engines.garment.regions import BoolMask, closed, reaching, window_of, windows_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import COVERED
 from engines.warp.body.model import BodyModel
 from engines.warp.skin.tone import SKIN_LABELS
 
-CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
-"""Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside
-cloth, and beside a bare waist, which begins at the third, in torso lengths: there the gap beside an arm has a point."""
+CREASE, POINT, POINTED_FROM = 0.022, 0.010, 0.15
+"""Half the width of the narrowest gap between two parts of the body, in shoulder widths, in the armpit, and further down
+from the third on, in torso lengths: there the gap between an arm and a waist or a dress has a point."""
 
 SLIT, SLIT_FROM, BESIDE_OLD = 0.050, 0.12, 0.025
 """Width of the widest slit between an arm and a garment that is closed, in shoulder widths, the height in torso
@@ -56,26 +56,23 @@ def across_creases(
     return mixed
 
 
-def gaps(cover: BoolMask, body: BodyModel, clothed: NDArray[np.float32], beside: BoolMask) -> BoolMask:
+def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
     """What is left open between an arm and the torso by a hair's breadth: it is skin in both.
 
-    Where the gap beside a bare waist, or beside a garment that goes round the body, is wide somewhere it runs on to a
-    point above and below.
+    Where the gap beside a waist, bare or in a dress, is wide somewhere it runs on to a point above and below.
 
     Args:
         cover: ``(height, width)``, where skin is wanted.
         body: The body in the photo.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
-        beside: ``(height, width)``, what is beside a garment that goes round the body.
 
     Returns:
         ``(height, width)``, all skin with these gaps.
     """
     skin = cover | labelled_as(body.labels, SKIN_LABELS)
-    wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, WAIST_CREASE))
+    wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, POINT))
     filled = closed(skin, wide)
-    beside_cloth = (body.heights < WAIST_FROM) | dilated(clothed > COVERED, wide)
-    pointed = ~closed(skin, narrow) & filled & (~beside_cloth | beside)
+    pointed = filled & ~closed(skin | (clothed > COVERED), narrow) & (body.heights > POINTED_FROM)
     if not pointed.any():
         return filled
     window = window_of(pointed, 2)
