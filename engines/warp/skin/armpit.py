@@ -11,7 +11,7 @@ from scipy import ndimage
 
 from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
-from engines.warp.body.bare_parts import BarePart
+from engines.warp.body.bare_parts import COVERED, BarePart
 from engines.warp.body.silhouette import ease
 
 CORE, CORE_DEPTH = 0.011, 0.14
@@ -23,7 +23,7 @@ AROUND, DEPTH = 0.050, 0.20
 APART = 0.015
 """How far arm and torso may be apart where they still meet in it, in shoulder widths."""
 
-LENGTH, ARMPIT, ENDS = 0.24, (0.22, 0.42), 1.0
+LENGTH, ARMPIT, ENDS = 0.24, (0.22, 0.42), 0.85
 """How far the crease runs up from the armpit, between which places that lies, whatever the outlines of arm and torso
 say, and where the last of it is lost, in shares of the upper arm."""
 
@@ -44,19 +44,27 @@ class _Meeting:
 
     Attributes:
         window: Rows and columns of the picture.
-        line: ``(h, w)``, the inner edge of the arm.
+        line: ``(h, w)``, the inner edge of the arm, as far as no cloth lies on it.
         along: ``(h, w)``, 0 at the shoulder to 1 at the elbow.
+        armpit: Where on that way the armpit lies.
         side: Side of the picture, -1 or 1, of the arm.
     """
 
     window: tuple[slice, slice]
     line: BoolMask
     along: NDArray[np.float32]
+    armpit: float
     side: int
 
 
 def with_armpits(
-    colour: NDArray[np.float32], arms: dict[int, BarePart], torso: BoolMask, unit: float
+    colour: NDArray[np.float32],
+    arms: dict[int, BarePart],
+    torso: BoolMask,
+    *,
+    hidden: NDArray[np.float32],
+    clothed: NDArray[np.float32],
+    unit: float,
 ) -> NDArray[np.float32]:
     """Skin with the creases of both armpits, ``(height, width, 3)``.
 
@@ -64,27 +72,29 @@ def with_armpits(
         colour: ``(height, width, 3)`` sRGB, 0 to 1, of invented skin.
         arms: Both whole arms by picture side.
         torso: ``(height, width)``, the bare torso; arms are before it.
+        hidden: ``(height, width)`` 1 on skin that is invented, to 0 on skin that is seen.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1; it throws a shadow of its own.
         unit: Shoulder width in pixels.
     """
     creased = colour
     for part in arms.values():
-        meeting = _meeting(part, torso, unit)
+        meeting = _meeting(part, torso, clothed, unit)
         if meeting is None:
             continue
         if creased is colour:
             creased = colour.copy()
-        strength, away = _strength(meeting.line, meeting.along, unit)
+        strength, away = _strength(meeting, meeting.line, meeting.along, unit)
         # Above the crease there is no edge between them.
         one = np.exp(-((away / (2.0 * ONE_SURFACE)) ** 2)) * (1.0 - strength)
         own = creased[meeting.window]
         blurred = np.asarray(cv2.GaussianBlur(own, (0, 0), max(ONE_SURFACE * unit, 1.0)), np.float32)
-        own += (blurred - own) * on_channels(one.astype(np.float32))
-        light = np.log1p(-_shade(meeting, unit))
+        own += (blurred - own) * on_channels(one.astype(np.float32) * hidden[meeting.window])
+        light = np.log1p(-_shade(meeting, unit) * hidden[meeting.window])
         own *= cv2.exp(cv2.merge([OF_RED * light, light, OF_BLUE * light]))
     return creased
 
 
-def _meeting(part: BarePart, torso: BoolMask, unit: float) -> _Meeting | None:
+def _meeting(part: BarePart, torso: BoolMask, clothed: NDArray[np.float32], unit: float) -> _Meeting | None:
     """Where an arm lies before the torso; None where it does not."""
     inner = part.on & (part.across * np.float32(part.side) < 0.0) & (part.share < ENDS * part.elbow)
     window = window_of(inner, round(4.0 * AROUND * unit) + 2)
@@ -92,19 +102,20 @@ def _meeting(part: BarePart, torso: BoolMask, unit: float) -> _Meeting | None:
         return None
     line = inner[window] & ~eroded(inner[window], 1)
     line &= dilated(torso[window] & ~part.on[window], max(1, round(APART * unit)))
-    if not line.any():
+    along = part.share[window] / np.float32(part.elbow)
+    open_ = line & (clothed[window] < COVERED)
+    if not open_.any():
         return None
-    return _Meeting(window, line, part.share[window] / np.float32(part.elbow), part.side)
+    return _Meeting(window, open_, along, float(np.clip(along[line].max(), *ARMPIT)), part.side)
 
 
 def _strength(
-    line: BoolMask, along: NDArray[np.float32], unit: float
+    meeting: _Meeting, line: BoolMask, along: NDArray[np.float32], unit: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """How much of a crease there is, and how far it is away in shoulder widths, ``(h, w)`` each."""
-    armpit = float(np.clip(along[line].max(), *ARMPIT))
     distance, (rows, columns) = ndimage.distance_transform_edt(~line, return_indices=True)
     there = along[rows, columns]
-    strength = ease((there - armpit) / np.float32(LENGTH) + 1.0) * ease((ENDS - there) / 0.3)
+    strength = ease((there - meeting.armpit) / np.float32(LENGTH) + 1.0) * ease((ENDS - there) / 0.3)
     # At its upper end it does not stop across: both its sides go out softly.
     strength = cv2.GaussianBlur(strength.astype(np.float32), (0, 0), max(AROUND * unit / 2.0, 1.0))
     return np.asarray(strength, np.float32), (distance / unit).astype(np.float32)
@@ -112,7 +123,7 @@ def _strength(
 
 def _shade(meeting: _Meeting, unit: float) -> NDArray[np.float32]:
     """``(h, w)`` loss of brightness in a crease, which bends outwards to where it is lost."""
-    strength, _ = _strength(meeting.line, meeting.along, unit)
+    strength, _ = _strength(meeting, meeting.line, meeting.along, unit)
     rows, columns = np.nonzero(meeting.line)
     bend = np.rint(BENT * unit * (1.0 - strength[rows, columns]) ** 2).astype(np.int64)
     aside = np.clip(columns + meeting.side * bend, 0, meeting.line.shape[1] - 1)
@@ -120,6 +131,6 @@ def _shade(meeting: _Meeting, unit: float) -> NDArray[np.float32]:
     bent[rows, aside] = True
     bent_along = np.zeros_like(meeting.along)
     bent_along[rows, aside] = meeting.along[rows, columns]
-    strength, away = _strength(bent, bent_along, unit)
+    strength, away = _strength(meeting, bent, bent_along, unit)
     shade = CORE_DEPTH * np.exp(-((away / CORE) ** 2)) * strength + DEPTH * np.exp(-((away / AROUND) ** 2))
     return np.asarray(shade * strength, np.float32)

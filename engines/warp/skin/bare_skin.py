@@ -149,7 +149,9 @@ def bare_skin(
         cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
-    colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
+    colour = _coloured(
+        photo, body, cover, from_old, clothed=clothed, torso=middle, whole=whole, opened=opened, bare=bare
+    )
     soft = antialiased(cover)
     with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
     before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
@@ -167,6 +169,7 @@ def _coloured(
     cover: NDArray[np.bool_],
     from_old: NDArray[np.float32],
     *,
+    clothed: NDArray[np.float32],
     torso: BarePart,
     whole: list[tuple[BarePart, SkinLight]],
     opened: list[BarePart],
@@ -179,6 +182,7 @@ def _coloured(
         body: The body in the photo.
         cover: ``(height, width)``, where skin is wanted.
         from_old: ``(height, width)`` distance from the old garment, pixels.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         torso: The bare torso.
         whole: The limbs that may be bared, with their light.
         opened: What of them comes out of the new clothes.
@@ -215,7 +219,7 @@ def _coloured(
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
     if any(part.elbow > 0.0 for part, _ in whole):
-        colour = with_armpits(colour, bare[Label.ARMS], torso.on, unit)
+        colour = with_armpits(colour, bare[Label.ARMS], torso.on, hidden=hidden, clothed=clothed, unit=unit)
     bared = [part for part in opened if part.bend > 0.0]
     texture = skin_texture(photo, sure, colour[window].shape[:2])
     if bared:
