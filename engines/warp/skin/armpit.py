@@ -33,7 +33,7 @@ BENT = 0.05
 ONE_SURFACE = 0.035
 """Over what distance arm and chest go over into one another above the crease, in shoulder widths."""
 
-OF_RED, OF_BLUE = 0.72, 1.12
+OF_RED, OF_BLUE = 0.62, 1.15
 """Powers to which red and blue are darkened, of what green is: light that comes out of one skin into the other is red.
 """
 
