@@ -117,8 +117,8 @@ def _strength(
     there = along[rows, columns]
     strength = ease((there - meeting.armpit) / np.float32(LENGTH) + 1.0) * ease((ENDS - there) / 0.3)
     # At its upper end it does not stop across: both its sides go out softly.
-    strength = cv2.GaussianBlur(strength.astype(np.float32), (0, 0), max(AROUND * unit / 2.0, 1.0))
-    return np.asarray(strength, np.float32), (distance / unit).astype(np.float32)
+    soft = cv2.GaussianBlur(strength, (0, 0), max(AROUND * unit / 2.0, 1.0))
+    return np.asarray(soft, np.float32), (distance / unit).astype(np.float32)
 
 
 def _shade(meeting: _Meeting, unit: float) -> NDArray[np.float32]:

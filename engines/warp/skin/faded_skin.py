@@ -33,8 +33,8 @@ AT_OLD = 0.02
 comes to its own shade."""
 
 UNDER_OLD = 0.03
-"""Radius of the part of an arm that goes on under the old garment beside it at least, in shoulder widths; a narrower one
-is the inaccuracy of either edge."""
+"""Radius of the part of an arm that goes on under the old garment beside it at least, in shoulder widths; a narrower
+one is the inaccuracy of either edge."""
 
 LARGEST_CUFF = 0.06
 """Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""

@@ -37,6 +37,9 @@ def test_a_wide_gap_runs_on_to_a_point() -> None:
     widths = widths[widths > 0]
     assert widths.max() > 0.13 * body.shoulder_width
     assert max(widths[0], widths[-1]) < 0.045 * body.shoulder_width
+    # A dress beside it takes nothing of its points.
+    dress = (body.laterals < 0.33).astype(np.float32)
+    assert (~gaps(cover, body, dress)).sum() > 0.985 * open_.sum()
     # Under a hem nothing is left of it.
     cloth = np.ones(body.shape, np.float32)
     assert (~gaps(cover, body, cloth)).sum() < open_.sum()

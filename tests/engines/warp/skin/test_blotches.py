@@ -67,3 +67,10 @@ def test_knees_are_redder(bared: tuple[BodyModel, list[BarePart]]) -> None:
 
 def test_they_are_the_same_every_time(bared: tuple[BodyModel, list[BarePart]]) -> None:
     np.testing.assert_array_equal(drawn(bared, 0.02), drawn(bared, 0.02))
+
+
+def test_arms_and_chests_are_blotchy_too() -> None:
+    photo, skin = blotchy(0.03)
+    factors = skin_blotches(photo, skin, [], (slice(0, 120), slice(0, 150)), UNIT)
+    assert factors.shape == (120, 150, 3)
+    assert (factors[..., 0] / factors[..., 1]).std() > 0.004
