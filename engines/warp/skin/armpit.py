@@ -20,6 +20,9 @@ CORE, CORE_DEPTH = 0.011, 0.14
 AROUND, DEPTH = 0.050, 0.20
 """The same of the soft shade on both sides of it."""
 
+REACH = 2.5
+"""Distance from the line at which nothing is left of that shade, over its half width."""
+
 APART = 0.015
 """How far arm and torso may be apart where they still meet in it, in shoulder widths."""
 
@@ -57,7 +60,7 @@ class _Meeting:
     side: int
 
 
-def with_armpits(
+def draw_armpits(
     colour: NDArray[np.float32],
     arms: dict[int, BarePart],
     torso: BoolMask,
@@ -65,48 +68,46 @@ def with_armpits(
     hidden: NDArray[np.float32],
     clothed: NDArray[np.float32],
     unit: float,
-) -> NDArray[np.float32]:
-    """Skin with the creases of both armpits, ``(height, width, 3)``.
+) -> None:
+    """Draw the creases of both armpits into invented skin, in place.
 
     Args:
-        colour: ``(height, width, 3)`` sRGB, 0 to 1, of invented skin.
+        colour: ``(height, width, 3)`` sRGB, 0 to 1.
         arms: Both whole arms by picture side.
         torso: ``(height, width)``, the bare torso; arms are before it.
         hidden: ``(height, width)`` 1 on skin that is invented, to 0 on skin that is seen.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1; it throws a shadow of its own.
         unit: Shoulder width in pixels.
     """
-    creased = colour
     for part in arms.values():
         meeting = _meeting(part, torso, clothed, unit)
         if meeting is None:
             continue
-        if creased is colour:
-            creased = colour.copy()
         strength, away = _strength(meeting, meeting.line, meeting.along, unit)
         # Above the crease there is no edge between them.
         one = np.exp(-((away / (2.0 * ONE_SURFACE)) ** 2)) * (1.0 - strength)
-        own = creased[meeting.window]
+        own = colour[meeting.window]
         blurred = np.asarray(cv2.GaussianBlur(own, (0, 0), max(ONE_SURFACE * unit, 1.0)), np.float32)
         own += (blurred - own) * on_channels(one.astype(np.float32) * hidden[meeting.window])
-        light = np.log1p(-_shade(meeting, unit) * hidden[meeting.window])
+        light = np.log1p(-_shade(meeting, strength, unit) * hidden[meeting.window])
         own *= cv2.exp(cv2.merge([OF_RED * light, light, OF_BLUE * light]))
-    return creased
 
 
 def _meeting(part: BarePart, torso: BoolMask, clothed: NDArray[np.float32], unit: float) -> _Meeting | None:
     """Where an arm lies before the torso; None where it does not."""
-    inner = part.on & (part.across * np.float32(part.side) < 0.0) & (part.share < ENDS * part.elbow)
-    window = window_of(inner, round(4.0 * AROUND * unit) + 2)
-    if not inner[window].any():
+    arm = window_of(part.on & (part.share < ENDS * part.elbow), round(APART * unit) + 1)
+    if not part.on[arm].any():
         return None
-    line = inner[window] & ~eroded(inner[window], 1)
-    line &= dilated(torso[window] & ~part.on[window], max(1, round(APART * unit)))
-    along = part.share[window] / np.float32(part.elbow)
-    open_ = line & (clothed[window] < COVERED)
-    if not open_.any():
+    inner = part.on[arm] & (part.across[arm] * np.float32(part.side) < 0.0) & (part.share[arm] < ENDS * part.elbow)
+    line = np.zeros(torso.shape, bool)
+    line[arm] = inner & ~eroded(inner, 1)
+    line[arm] &= dilated(torso[arm] & ~part.on[arm], max(1, round(APART * unit)))
+    open_ = line & (clothed < COVERED)
+    window = window_of(open_, round(REACH * AROUND * unit) + 1)
+    if not open_[window].any():
         return None
-    return _Meeting(window, open_, along, float(np.clip(along[line].max(), *ARMPIT)), part.side)
+    armpit = float(np.clip(part.share[arm][line[arm]].max() / part.elbow, *ARMPIT))
+    return _Meeting(window, open_[window], part.share[window] / np.float32(part.elbow), armpit, part.side)
 
 
 def _strength(
@@ -121,9 +122,14 @@ def _strength(
     return np.asarray(soft, np.float32), (distance / unit).astype(np.float32)
 
 
-def _shade(meeting: _Meeting, unit: float) -> NDArray[np.float32]:
-    """``(h, w)`` loss of brightness in a crease, which bends outwards to where it is lost."""
-    strength, _ = _strength(meeting, meeting.line, meeting.along, unit)
+def _shade(meeting: _Meeting, strength: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
+    """``(h, w)`` loss of brightness in a crease, which bends outwards to where it is lost.
+
+    Args:
+        meeting: Arm and torso.
+        strength: ``(h, w)`` of the crease along the line where they meet, 0 to 1.
+        unit: Shoulder width in pixels.
+    """
     rows, columns = np.nonzero(meeting.line)
     bend = np.rint(BENT * unit * (1.0 - strength[rows, columns]) ** 2).astype(np.int64)
     aside = np.clip(columns + meeting.side * bend, 0, meeting.line.shape[1] - 1)

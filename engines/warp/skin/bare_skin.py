@@ -23,7 +23,7 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
-from engines.warp.skin.armpit import with_armpits
+from engines.warp.skin.armpit import draw_armpits
 from engines.warp.skin.beside_garment import beside_garment
 from engines.warp.skin.blotches import skin_blotches
 from engines.warp.skin.crease import across_creases, gaps, slits
@@ -219,7 +219,7 @@ def _coloured(
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
     if any(part.elbow > 0.0 for part, _ in whole):
-        colour = with_armpits(colour, bare[Label.ARMS], torso.on, hidden=hidden, clothed=clothed, unit=unit)
+        draw_armpits(colour, bare[Label.ARMS], torso.on, hidden=hidden, clothed=clothed, unit=unit)
     bared = [part for part in opened if part.bend > 0.0]
     texture = skin_texture(photo, sure, colour[window].shape[:2])
     if bared:

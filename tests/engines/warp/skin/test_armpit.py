@@ -5,7 +5,7 @@ import pytest
 
 from engines.warp.body.bare_parts import bare_arm, bare_torso
 from engines.warp.body.model import LEFT, SIDES, BodyModel, measure_body
-from engines.warp.skin.armpit import APART, ARMPIT, with_armpits
+from engines.warp.skin.armpit import APART, ARMPIT, draw_armpits
 from tests.engines.mannequin import draw_mannequin
 
 TONE = (0.8, 0.62, 0.5)
@@ -22,9 +22,9 @@ def creased(body: BodyModel, hidden: float = 1.0, clothed: float = 0.0) -> np.nd
     even = np.full((*body.shape, 3), TONE, np.float32)
     everywhere = np.ones(body.shape, np.float32)
     torso = bare_torso(body).on
-    return with_armpits(
-        even, arms, torso, hidden=hidden * everywhere, clothed=clothed * everywhere, unit=body.shoulder_width
-    )
+    drawn = {"hidden": hidden * everywhere, "clothed": clothed * everywhere}
+    draw_armpits(even, arms, torso, **drawn, unit=body.shoulder_width)
+    return even
 
 
 def around_armpit(body: BodyModel, along: tuple[float, float]) -> np.ndarray:
