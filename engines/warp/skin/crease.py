@@ -17,7 +17,7 @@ CREASE, POINT, POINTED_FROM = 0.022, 0.010, 0.15
 """Half the width of the narrowest gap between two parts of the body, in shoulder widths, in the armpit, and further
 down, from the third on, in torso lengths: there the gap between an arm and a waist or a dress has a point."""
 
-SLIT, SLIT_FROM, BESIDE_OLD = 0.050, 0.12, 0.025
+SLIT, SLIT_FROM, BESIDE_OLD = 0.066, 0.12, 0.025
 """Width of the widest slit between an arm and a garment that is closed, in shoulder widths, the height in torso
 lengths from which there are any, and how far from the old garment they lie at most, in shoulder widths: a strip of wall
 there looks torn."""
