@@ -17,10 +17,13 @@ CREASE, POINT, POINTED_FROM = 0.022, 0.010, 0.15
 """Half the width of the narrowest gap between two parts of the body, in shoulder widths, in the armpit, and further
 down, from the third on, in torso lengths: there the gap between an arm and a waist or a dress has a point."""
 
-SLIT, SLIT_FROM, BESIDE_OLD = 0.066, 0.12, 0.025
+SLIT, SLIT_FROM, BESIDE_OLD = 0.058, 0.12, 0.025
 """Width of the widest slit between an arm and a garment that is closed, in shoulder widths, the height in torso
 lengths from which there are any, and how far from the old garment they lie at most, in shoulder widths: a strip of wall
 there looks torn."""
+
+OPENING = 0.045
+"""Width of the wall from which on a strip that ends on it is open there, in shoulder widths."""
 
 CREASE_BLUR, FAR = 0.012, 3.0
 """Over how far the colours of both sides are mixed in a crease, in shoulder widths, and by how much farther where it
@@ -114,7 +117,8 @@ def slits(
     narrow = free & both & ~alone[0] & ~alone[1]
     wide = free & ~narrow
     # Only what is wide opens a strip; the rims of arm and cloth beside it do not.
-    opening = cv2.morphologyEx(wide.astype(np.uint8), cv2.MORPH_OPEN, row) > 0
+    broad = np.ones((1, max(2, round(OPENING * body.shoulder_width))), np.uint8)
+    opening = cv2.morphologyEx(wide.astype(np.uint8), cv2.MORPH_OPEN, broad) > 0
     open_ = reaching(narrow | opening, opening) & narrow
     filled[window] = narrow & ~open_ & asked[window]
     return filled
