@@ -29,8 +29,8 @@ LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.16
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
 
 ARM_BARE = (
-    *((0.0, 0.122), (0.3, 0.119), (0.6, 0.110), (0.85, 0.104)),
-    *((1.0, 0.108), (1.2, 0.107), (1.5, 0.088), (1.8, 0.069), (2.0, 0.067)),
+    *((0.0, 0.118), (0.3, 0.108), (0.6, 0.102), (0.85, 0.101)),
+    *((1.0, 0.109), (1.2, 0.109), (1.5, 0.088), (1.8, 0.069), (2.0, 0.067)),
 )
 """The same of a bare arm, over 0 at the shoulder, 1 at the elbow and 2 at the wrist: what photos of people without
 sleeves show."""

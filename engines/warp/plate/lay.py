@@ -33,7 +33,7 @@ from engines.warp.plate.wall_joint import met_at_rim
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
 from engines.warp.skin.below_cuffs import below_cuffs
 from engines.warp.skin.beside_sleeves import beside_sleeves
-from engines.warp.skin.faded_skin import at_cuffs, beside_old, faded_into_seen
+from engines.warp.skin.faded_skin import at_cuffs, beside_old, faded_into_seen, under_old
 from engines.warp.skin.neck_slope import below_slope
 from engines.warp.skin.room import above_shoulders, skin_room, unnamed_sleeves
 from engines.warp.skin.smooth_edge import antialiased
@@ -180,7 +180,8 @@ def _share(
         joint = np.maximum(joint, below_cuffs(photo, fills.skin.colour, off.old, fills.skin.arms, off.body))
     # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
     faded = (clothed < SEEN_BELOW) | at_cuffs(off.body, off.old)
-    joint *= skin * faded * (1.0 - beside_old(off.body, off.old))
+    own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, off.old, unit))
+    joint *= skin * faded * (1.0 - own_edge)
     return np.maximum(share, joint).astype(np.float32)
 
 

@@ -12,6 +12,7 @@ from engines.base import Category, Label, PersonMap
 from engines.garment.regions import dilated, eroded, largest, reaching, window_of, windows_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
+from engines.warp.plate.arm_crumbs import arm_crumbs
 from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
@@ -88,6 +89,8 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
     if not old.any():
         return None
     if category is not Category.LOWER_BODY:
+        crumbs = arm_crumbs(labels, old, body)
+        old, labels = old | crumbs, np.where(crumbs, np.uint8(Label.UPPER), labels)
         labels, beyond = _beyond_arms(photo, labels, old, body.shoulder_width)
         old = old | beyond
     person_map, body = replace(person_map, labels=labels), body.relabelled(labels)

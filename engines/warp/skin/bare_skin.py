@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import eroded, window_of
+from engines.garment.regions import dilated, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import (
     BarePart,
@@ -23,10 +23,11 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
+from engines.warp.skin.armpit import draw_armpits
 from engines.warp.skin.beside_garment import beside_garment
+from engines.warp.skin.blotches import skin_blotches
 from engines.warp.skin.crease import across_creases, gaps, slits
 from engines.warp.skin.joint import led_to_seen
-from engines.warp.skin.leg_blotches import leg_blotches
 from engines.warp.skin.light import (
     ARMPIT,
     SkinLight,
@@ -44,7 +45,7 @@ from engines.warp.skin.light import (
 from engines.warp.skin.limb_profile import along_limb
 from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
 from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
-from engines.warp.skin.texture import skin_texture
+from engines.warp.skin.texture import coloured_texture, skin_texture
 from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
 from engines.warp.skin.torso_relief import belly_relief, chest_relief
 
@@ -56,6 +57,9 @@ UNDER_HEM = (0.02, 0.03)
 
 CUFF_SHADOW = 0.08
 """Width of the strip of a limb in the shadow of its old cuff or hem, in shoulder widths: its tone is not led on."""
+
+UNDER_EDGE = 3
+"""Width of the rim of a garment under which no torso lies, pixels."""
 
 BELLY = 0.45
 """Height from which the skin of a torso is a belly's, in torso lengths."""
@@ -132,7 +136,9 @@ def bare_skin(
     middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
-    cover = (middle.on & ~beside_garment(body, clothed)) | seen if torso else np.zeros(body.shape, bool)
+    # Under the half transparent edge of a garment, too, there is the wall.
+    wall = dilated(beside_garment(body, clothed), UNDER_EDGE) if torso else np.ones(body.shape, bool)
+    cover = (middle.on & ~wall) | (seen & torso)
     for part in opened:
         cover |= part.on
     if torso and arms:
@@ -143,7 +149,9 @@ def bare_skin(
         cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
-    colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
+    colour = _coloured(
+        photo, body, cover, from_old, clothed=clothed, torso=middle, whole=whole, opened=opened, bare=bare
+    )
     soft = antialiased(cover)
     with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
     before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
@@ -161,6 +169,7 @@ def _coloured(
     cover: NDArray[np.bool_],
     from_old: NDArray[np.float32],
     *,
+    clothed: NDArray[np.float32],
     torso: BarePart,
     whole: list[tuple[BarePart, SkinLight]],
     opened: list[BarePart],
@@ -173,6 +182,7 @@ def _coloured(
         body: The body in the photo.
         cover: ``(height, width)``, where skin is wanted.
         from_old: ``(height, width)`` distance from the old garment, pixels.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         torso: The bare torso.
         whole: The limbs that may be bared, with their light.
         opened: What of them comes out of the new clothes.
@@ -208,13 +218,14 @@ def _coloured(
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
     colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    texture = skin_texture(photo, sure, colour[window].shape[:2])
+    if any(part.elbow > 0.0 for part, _ in whole):
+        draw_armpits(colour, bare[Label.ARMS], torso.on, hidden=hidden, clothed=clothed, unit=unit)
     bared = [part for part in opened if part.bend > 0.0]
+    texture = skin_texture(photo, sure, colour[window].shape[:2])
     if bared:
         texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
-        colour[window] *= 1.0 + (leg_blotches(photo, sure, bared, window, unit) - 1.0) * on_channels(legs[window])
-    texture = texture * _smooth(form, unit)[window]
-    colour[window] = np.clip(colour[window] * on_channels(texture), 0.0, 1.0)
+    colour[window] *= skin_blotches(photo, sure, bared, window, unit) * coloured_texture(texture)
+    colour[window] = np.clip(colour[window] * on_channels(_smooth(form, unit)[window]), 0.0, 1.0)
     return colour
 
 

@@ -7,20 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.filling import carried_out
-from engines.garment.regions import BoolMask, closed, dilated, reaching, window_of, windows_of
+from engines.garment.regions import BoolMask, closed, reaching, window_of, windows_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import COVERED
 from engines.warp.body.model import BodyModel
 from engines.warp.skin.tone import SKIN_LABELS
 
-CREASE, WAIST_CREASE, WAIST_FROM = 0.022, 0.010, 0.50
-"""Half the width of the narrowest gap between two parts of the body, in shoulder widths, below the armpit or beside
-cloth, and beside a bare waist, which begins at the third, in torso lengths: there the gap beside an arm has a point."""
+CREASE, POINT, POINTED_FROM = 0.022, 0.010, 0.15
+"""Half the width of the narrowest gap between two parts of the body, in shoulder widths, in the armpit, and further
+down, from the third on, in torso lengths: there the gap between an arm and a waist or a dress has a point."""
 
-SLIT, SLIT_FROM, BESIDE_OLD = 0.050, 0.12, 0.025
+SLIT, SLIT_FROM, BESIDE_OLD = 0.058, 0.12, 0.025
 """Width of the widest slit between an arm and a garment that is closed, in shoulder widths, the height in torso
 lengths from which there are any, and how far from the old garment they lie at most, in shoulder widths: a strip of wall
 there looks torn."""
+
+OPENING = 0.045
+"""Width of the wall from which on a strip that ends on it is open there, in shoulder widths."""
 
 CREASE_BLUR, FAR = 0.012, 3.0
 """Over how far the colours of both sides are mixed in a crease, in shoulder widths, and by how much farther where it
@@ -59,7 +62,7 @@ def across_creases(
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
     """What is left open between an arm and the torso by a hair's breadth: it is skin in both.
 
-    Where the gap beside a bare waist is wide somewhere it runs on to a point above and below.
+    Where the gap beside a waist, bare or in a dress, is wide somewhere it runs on to a point above and below.
 
     Args:
         cover: ``(height, width)``, where skin is wanted.
@@ -70,10 +73,9 @@ def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]
         ``(height, width)``, all skin with these gaps.
     """
     skin = cover | labelled_as(body.labels, SKIN_LABELS)
-    wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, WAIST_CREASE))
+    wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, POINT))
     filled = closed(skin, wide)
-    beside_cloth = (body.heights < WAIST_FROM) | dilated(clothed > COVERED, wide)
-    pointed = ~closed(skin, narrow) & filled & ~beside_cloth
+    pointed = filled & ~closed(skin | (clothed > COVERED), narrow) & (body.heights > POINTED_FROM)
     if not pointed.any():
         return filled
     window = window_of(pointed, 2)
@@ -115,7 +117,8 @@ def slits(
     narrow = free & both & ~alone[0] & ~alone[1]
     wide = free & ~narrow
     # Only what is wide opens a strip; the rims of arm and cloth beside it do not.
-    opening = cv2.morphologyEx(wide.astype(np.uint8), cv2.MORPH_OPEN, row) > 0
+    broad = np.ones((1, max(2, round(OPENING * body.shoulder_width))), np.uint8)
+    opening = cv2.morphologyEx(wide.astype(np.uint8), cv2.MORPH_OPEN, broad) > 0
     open_ = reaching(narrow | opening, opening) & narrow
     filled[window] = narrow & ~open_ & asked[window]
     return filled

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import window_of
+from engines.garment.regions import dilated, opened, window_of
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import clothed_until
+from engines.warp.body.bare_parts import BarePart, clothed_until
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 
@@ -31,6 +31,10 @@ EDGE = 0.02
 AT_OLD = 0.02
 """Distance from the old garment up to which such a rim shows its shadow, in shoulder widths; over as much again it
 comes to its own shade."""
+
+UNDER_OLD = 0.03
+"""Radius of the part of an arm that goes on under the old garment beside it at least, in shoulder widths; a narrower
+one is the inaccuracy of either edge."""
 
 LARGEST_CUFF = 0.06
 """Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""
@@ -150,6 +154,28 @@ def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
         soft[window] = cv2.GaussianBlur(arms[window].astype(np.float32), (0, 0), reach)
         soft[window] = ease(2.0 * soft[window])
     return soft
+
+
+def under_old(arms: dict[int, BarePart], old: NDArray[np.bool_], unit: float) -> NDArray[np.float32]:
+    """``(height, width)`` 1 where arms go on under the old garment that lay before them, to 0 a joint's width away.
+
+    What is seen of such an arm ends in a rim that has the colour of that garment.
+
+    Args:
+        arms: Both whole arms by picture side.
+        old: ``(height, width)``, the old garment.
+        unit: Shoulder width in pixels.
+    """
+    near = np.zeros(old.shape, np.float32)
+    joint = JOINT * unit
+    for arm in arms.values():
+        hidden = arm.on & old
+        window = window_of(hidden, round(4 * joint))
+        if hidden[window].any():
+            goes_on = dilated(opened(hidden[window], max(1, round(UNDER_OLD * unit))), max(1, round(1.5 * joint)))
+            soft = cv2.GaussianBlur(goes_on.astype(np.float32), (0, 0), max(joint / 3.0, 0.5))
+            near[window] = np.maximum(near[window], soft)
+    return near
 
 
 def _under_cuff(

@@ -52,7 +52,7 @@ SHOE_SHADE, SHOE_SHADE_REACH = 0.26, 0.05
 ARM_SHADE, ARM_SHADE_REACH = 0.28, 0.055
 """Depth of the shadow on the torso beside a hanging arm, and its reach in shoulder widths."""
 
-ARMPIT = (0.12, 0.30)
+ARMPIT = (0.07, 0.18)
 """Between these heights, or shares of an arm, the edge between torso and arm comes into being."""
 
 MOST_TILT, USUAL_TILT = 0.30, 0.14

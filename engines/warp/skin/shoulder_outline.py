@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import CLOTH_THICKNESS
 from engines.warp.body.model import NECK_RISE, BodyModel
+from engines.warp.body.silhouette import ease
 from engines.warp.skin.tone import SKIN_LABELS
 
 NOTCH = 0.14
@@ -26,9 +28,9 @@ HORN, HORNS_ABOVE = 0.08, 0.02
 """Radius of the smallest part of the shoulder line that stands out, in shoulder widths, and the height above which
 that is asked, in torso lengths."""
 
-CURVE, CURVED_UNTIL, ROUND_UNTIL = 0.045, 0.60, 0.25
+CURVE, CURVED_UNTIL, ROUND_UNTIL, NOT_CURVED = 0.045, 0.60, 0.25, 0.42
 """Standard deviation with which the outline is made one curve, in shoulder widths, down to which height on the outer
-side of the arms, and down to which between arm and chest, in torso lengths."""
+side of the arms, and between arm and chest down to which wholly and from which on not at all, in torso lengths."""
 
 CHEST_UNTIL, ARM_FROM = 0.25, 0.45
 """How far beside the axis a chest reaches at least, and an arm's inner side at most, in shoulder widths."""
@@ -93,9 +95,20 @@ def curved(cover: BoolMask, body: BodyModel) -> BoolMask:
     size = (max(4, whole.shape[1] // REDUCED), max(4, whole.shape[0] // REDUCED))
     small = cv2.resize(whole, size, interpolation=cv2.INTER_AREA)
     soft = cv2.GaussianBlur(small, (0, 0), max(CURVE * unit / REDUCED, 1.0), borderType=cv2.BORDER_REPLICATE)
-    inside = np.asarray(cv2.resize(soft, (whole.shape[1], whole.shape[0]), interpolation=cv2.INTER_LINEAR)) > 0.5
+    soft = np.asarray(cv2.resize(soft, (whole.shape[1], whole.shape[0]), interpolation=cv2.INTER_LINEAR), np.float32)
     line = cover.copy()
     # Where a cuff was, the outermost pixels of what is called skin are as often its lining.
     kept = eroded(seen, max(1, round(RIM * unit)))
-    line[window] = np.where(asked[window] & ~kept, inside, cover[window])
+    # In the gap between arm and body the curve is lost downwards: that one runs on to a point, and is no dent.
+    sure = ease((body.heights[window] - ROUND_UNTIL) / (NOT_CURVED - ROUND_UNTIL))
+    filled = soft > 0.5 + 0.5 * sure * _before_arms(cover[window], body.laterals[window])
+    line[window] = np.where(asked[window] & ~kept, filled, cover[window])
     return line
+
+
+def _before_arms(cover: BoolMask, laterals: NDArray[np.float32]) -> BoolMask:
+    """What lies open between the axis and an arm, ``(h, w)``."""
+    right = laterals >= 0.0
+    beyond = np.logical_or.accumulate((cover & right)[:, ::-1], axis=1)[:, ::-1] & right
+    beyond |= np.logical_or.accumulate(cover & ~right, axis=1) & ~right
+    return beyond & ~cover

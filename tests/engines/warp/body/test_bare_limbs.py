@@ -89,7 +89,7 @@ def test_an_arm_whose_elbow_was_found_beside_it_does_not_swell_under_its_sleeve(
     outer, _ = bare_edges(body.labels, (Label.ARMS, Label.HANDS), arm, usual, (Label.UPPER,))
     cuff = int(np.searchsorted(arm.shares, 0.36))
     straight = np.linspace(outer[0], outer[cuff], cuff + 1)
-    assert np.abs(outer[: cuff + 1] - straight).max() < 1.3 * MOST_SWING * usual[0]
+    assert np.abs(outer[: cuff + 1] - straight).max() < 1.3 * max(MOST_SWING) * usual[0]
 
 
 def test_the_outer_edge_of_an_arm_behind_the_body_is_where_it_is_seen() -> None:
@@ -198,3 +198,14 @@ def test_an_arm_half_behind_the_body_ends_where_it_is_seen_to() -> None:
     forearm = bare_arm(beside, RIGHT, 0.0)
     outer = forearm.on & (forearm.share > 0.5) & (forearm.share < 0.9) & (forearm.across > 0.0)
     assert (outer & ~seen).sum() < 0.1 * outer.sum()
+
+
+def test_a_hidden_arm_comes_in_below_the_muscle_of_its_shoulder() -> None:
+    body = measure_body(draw_mannequin(sleeves="long").person_map)
+    arm = body.arms[RIGHT]
+    usual = usual_arm(arm, body.shoulder_width)
+    outer, inner = bare_edges(body.labels, (Label.ARMS,), arm, usual, (Label.UPPER,))
+    at = [int(np.searchsorted(arm.shares, share * arm.bend)) for share in (0.25, 0.65, 1.0)]
+    shoulder, middle, elbow = (float(outer[place]) for place in at)
+    assert middle < 0.5 * (shoulder + elbow) - 0.01 * body.shoulder_width
+    assert float((outer + inner)[at[1]]) < float((outer + inner)[at[2]])

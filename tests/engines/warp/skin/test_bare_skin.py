@@ -6,7 +6,7 @@ import numpy as np
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.skin.bare_skin import bare_skin
-from engines.warp.skin.crease import CREASE, SLIT, WAIST_CREASE, across_creases, gaps, slits
+from engines.warp.skin.crease import CREASE, POINT, SLIT, across_creases, gaps, slits
 from tests.engines.mannequin import SKIN, draw_mannequin
 
 
@@ -23,7 +23,7 @@ def body_without_labels() -> BodyModel:
 
 def test_a_narrow_gap_beside_the_waist_is_skin() -> None:
     body = body_without_labels()
-    narrow = 0.5 * (CREASE + WAIST_CREASE)
+    narrow = 0.5 * (CREASE + POINT)
     cover = naked(np.array([-1, narrow, narrow, narrow, narrow, narrow, narrow, narrow, -1]), body)
     assert (~cover).sum() > 100
     assert gaps(cover, body, np.zeros(body.shape, np.float32)).all()
@@ -37,6 +37,9 @@ def test_a_wide_gap_runs_on_to_a_point() -> None:
     widths = widths[widths > 0]
     assert widths.max() > 0.13 * body.shoulder_width
     assert max(widths[0], widths[-1]) < 0.045 * body.shoulder_width
+    # A dress beside it takes nothing of its points.
+    dress = (body.laterals < 0.33).astype(np.float32)
+    assert (~gaps(cover, body, dress)).sum() > 0.985 * open_.sum()
     # Under a hem nothing is left of it.
     cloth = np.ones(body.shape, np.float32)
     assert (~gaps(cover, body, cloth)).sum() < open_.sum()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from engines.base import Label
+from engines.warp.body.bare_parts import bare_arm
 from engines.warp.body.model import RIGHT, measure_body
-from engines.warp.skin.faded_skin import AT_OLD, EDGE, beside_old, faded_into_seen
+from engines.warp.skin.faded_skin import AT_OLD, EDGE, beside_old, faded_into_seen, under_old
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 200.0
@@ -60,3 +61,14 @@ def test_below_its_cuff_skin_fades_into_the_arm() -> None:
     first = np.flatnonzero((labels == Label.ARMS).any(axis=1))[0]
     near[first : first + round(0.06 * body.shoulder_width)] = True
     assert beside[near & (labels == Label.ARMS)].max() < 0.3
+
+
+def test_an_arm_goes_on_under_a_shirt_that_lay_before_it_and_not_beside_one() -> None:
+    body = measure_body(draw_mannequin(sleeves="none", arms="out").person_map)
+    arm = bare_arm(body, RIGHT, 0.0)
+    forearm = arm.on & (arm.share > 0.6) & (arm.share < 0.9)
+    before = forearm & (arm.across * RIGHT < 0.0)
+    outer = forearm & (arm.across * RIGHT > 0.1) & (arm.across * RIGHT < 0.3)
+    assert under_old({RIGHT: arm}, before, body.shoulder_width)[outer].mean() > 0.5
+    sliver = forearm & (arm.across * RIGHT < -0.9)
+    assert under_old({RIGHT: arm}, sliver, body.shoulder_width).max() == 0.0

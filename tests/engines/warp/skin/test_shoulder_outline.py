@@ -44,3 +44,11 @@ def test_seen_skin_and_the_outline_of_the_belly_stay() -> None:
     assert smooth[eroded(seen, 3)].all()
     belly = (body.heights > 0.3) & (np.abs(body.laterals) < 0.4)
     np.testing.assert_array_equal(smooth[belly], (cover | seen)[belly])
+
+
+def test_the_gap_between_an_arm_and_the_body_stays_open() -> None:
+    body = measure_body(draw_mannequin(sleeves="long").person_map)
+    cover = bare_cover(body) | (np.abs(body.laterals) < 0.7)
+    gap = (np.abs(body.laterals - 0.52) < 0.015) & (body.heights > 0.44) & (body.heights < 0.9)
+    smooth = curved(cover & ~gap, body)
+    assert not smooth[gap].any()

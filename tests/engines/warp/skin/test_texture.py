@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines.warp.skin.texture import CARRIED, LEAST_SEEN, MOST, USUAL, skin_texture, texture_of
+from engines.warp.skin.texture import CARRIED, LEAST_SEEN, MOST, USUAL, coloured_texture, skin_texture, texture_of
 
 
 def noisy(strength: float) -> tuple[np.ndarray, np.ndarray]:
@@ -32,3 +32,9 @@ def test_too_little_skin_has_the_usual_texture() -> None:
 
 def test_texture_is_the_same_every_time() -> None:
     np.testing.assert_array_equal(*(skin_texture(*noisy(0.01), (60, 80)) for _ in range(2)))
+
+
+def test_what_is_darker_is_redder() -> None:
+    darker, even = coloured_texture(np.array([[0.9, 1.0]], np.float32))[0]
+    assert darker[0] > darker[1] > darker[2]
+    np.testing.assert_array_equal(even, 1.0)

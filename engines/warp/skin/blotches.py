@@ -1,4 +1,4 @@
-"""Skin is not of one colour: patches of a leg are redder or paler, as much as those of the skin that is seen."""
+"""Skin is not of one colour: patches of it are redder or paler, as much as those of the skin that is seen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KNEE, FLUSH = (0.995, 0.085, 0.62), 0.016
 how much it is."""
 
 
-def leg_blotches(
+def skin_blotches(
     photo: NDArray[np.float32], skin: BoolMask, legs: list[BarePart], window: tuple[slice, slice], unit: float
 ) -> NDArray[np.float32]:
     """Factors of about 1 for each channel of a window, ``(h, w, 3)``.
@@ -42,11 +42,11 @@ def leg_blotches(
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         skin: ``(height, width)``, seen skin without its rim.
-        legs: The bared legs.
+        legs: The bared legs, whose knees are redder.
         window: Rows and columns of the picture that are wanted.
         unit: Shoulder width in pixels.
     """
-    height, width = legs[0].on[window].shape
+    height, width = skin[window].shape
     size = (max(4, width // REDUCED), max(4, height // REDUCED))
     random = np.random.default_rng(3)
     small = np.zeros(size[::-1], np.float32)

@@ -6,7 +6,7 @@ import pytest
 
 from engines.warp.body.bare_parts import BarePart, bare_leg
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
-from engines.warp.skin.leg_blotches import LEAST_SEEN, MOST, USUAL, blotches_of, leg_blotches
+from engines.warp.skin.blotches import LEAST_SEEN, MOST, USUAL, blotches_of, skin_blotches
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 200.0
@@ -31,7 +31,7 @@ def drawn(bared: tuple[BodyModel, list[BarePart]], strength: float) -> np.ndarra
     body, legs = bared
     photo, skin = np.zeros((*body.shape, 3), np.float32), np.zeros(body.shape, bool)
     photo[:160, :160], skin[:160, :160] = blotchy(strength)
-    return leg_blotches(photo, skin, legs, (slice(0, body.shape[0]), slice(0, body.shape[1])), UNIT)
+    return skin_blotches(photo, skin, legs, (slice(0, body.shape[0]), slice(0, body.shape[1])), UNIT)
 
 
 def test_blotches_are_measured_and_bounded() -> None:
@@ -67,3 +67,10 @@ def test_knees_are_redder(bared: tuple[BodyModel, list[BarePart]]) -> None:
 
 def test_they_are_the_same_every_time(bared: tuple[BodyModel, list[BarePart]]) -> None:
     np.testing.assert_array_equal(drawn(bared, 0.02), drawn(bared, 0.02))
+
+
+def test_arms_and_chests_are_blotchy_too() -> None:
+    photo, skin = blotchy(0.03)
+    factors = skin_blotches(photo, skin, [], (slice(0, 120), slice(0, 150)), UNIT)
+    assert factors.shape == (120, 150, 3)
+    assert (factors[..., 0] / factors[..., 1]).std() > 0.004
