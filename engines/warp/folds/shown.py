@@ -61,7 +61,7 @@ def shown_on(
     if not part.size:
         return factor
     bright = brightness(np.ascontiguousarray(piece.colour[window]))
-    light = _lightness(bright, piece.alpha[window], unit)
+    light = lightness_around(bright, piece.alpha[window], unit)
     part = part * np.float32(_depth_in_weave(bright, piece.alpha[window]))
     shown = (_by_lightness(light, gains, part.shape) for gains in (VALLEYS_SHOWN, FLANKS_SHOWN))
     factor[window] += part * np.where(part < 0, *shown)
@@ -87,7 +87,7 @@ def _depth_in_weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> 
     return float(np.interp(contrast, (WEAVE_SEEN, WEAVE_HIDES), DEEPER_IN_WEAVE))
 
 
-def _lightness(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
+def lightness_around(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     """Brightness of cloth averaged over a few threads, on a smaller copy; of a bright print in dark cloth its own."""
     height, width = alpha.shape
     size = (max(1, width // LOOKED_AT), max(1, height // LOOKED_AT))
