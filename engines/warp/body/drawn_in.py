@@ -34,9 +34,19 @@ def drawn_in(body: BodyModel, heights: Reals) -> NDArray[np.float64]:
         heights: ``(n,)`` torso lengths below the shoulders.
     """
     at = np.array([CHEST_AT, WAIST_AT, HIPS_AT])
-    chest, waist, hips = torso_half_width(body, at, LEFT) + torso_half_width(body, at, RIGHT)
+    chest, waist, hips = _width(body, at)
     slim = max(WAIST_PER_CHEST * chest, WAIST_PER_HIPS * hips)
     most = UNDER_TUCKED if body.waist.tucked else UNDER_LOOSE
     narrower = float(np.clip(1.0 - slim / max(waist, 1.0), 0.0, most))
     share = ease((heights - BEGINS) / (FROM - BEGINS)) * ease((ENDS - heights) / (ENDS - UNTIL))
-    return np.asarray(1.0 - narrower * share, np.float64)
+    # Nobody is wider between chest and waist than at both: there a loose top billows.
+    straight = np.interp(heights, at[:2], [chest, waist * (1.0 - narrower)])
+    billows = np.clip(1.0 - straight / np.maximum(_width(body, heights), 1.0), 0.0, most)
+    between = (heights > CHEST_AT) & (heights < WAIST_AT)
+    return np.asarray(1.0 - np.maximum(narrower * share, np.where(between, billows, 0.0)), np.float64)
+
+
+def _width(body: BodyModel, heights: Reals) -> NDArray[np.float64]:
+    """Width of the torso at heights, pixels."""
+    at = np.asarray(heights, np.float64)
+    return torso_half_width(body, at, LEFT) + torso_half_width(body, at, RIGHT)

@@ -30,6 +30,7 @@ from engines.warp.composite.shadows import (
     weaker_on_neck,
 )
 from engines.warp.composite.sharpness import crisper, edge_blur
+from engines.warp.composite.shine import sheen
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth, white_noise
 from engines.warp.pieces import Piece
@@ -117,7 +118,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     factors = [light.on_base(piece, before, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)
     for piece, factor in zip(layers.base, factors, strict=True):
-        picture = _laid_over(picture, piece, factor * below_top / level)
+        picture = _laid_over(picture, piece, factor * below_top / level, unit)
     # Before the wall arms and hands keep the edges that they have.
     before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1)
     on_arms = 1 - (1 - falls) * layers.under_cuffs * person
@@ -164,7 +165,7 @@ def _with_sleeves(
             shadow = 1 - (1 - shadow * crease) * falls
             picture[window] = shaded(picture[window], np.minimum(shadow / fallen[window], 1))
             fallen[window] = np.minimum(fallen[window], shadow)
-        picture = _laid_over(picture, piece, light.on_sleeve(piece) / level)
+        picture = _laid_over(picture, piece, light.on_sleeve(piece) / level, body.shoulder_width)
     return picture
 
 
@@ -230,10 +231,16 @@ def _below_top(scene: Scene, layers: Layers, worn_over: NDArray[np.float32]) -> 
     return factor
 
 
-def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
+def _laid_over(
+    picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32], unit: float
+) -> NDArray[np.float32]:
     window = window_of(piece.alpha > 0)
     alpha = on_channels(piece.alpha[window])
-    cloth = np.minimum(shaded(piece.colour[window], factor[window]), alpha)
+    cloth = shaded(piece.colour[window], factor[window])
+    shining = sheen(factor, piece, unit)
+    if shining is not None:
+        cloth += on_channels(shining)
+    cloth = np.minimum(cloth, alpha)
     laid = picture.copy()
     laid[window] = picture[window] * (1 - alpha) + cloth
     return laid

@@ -13,6 +13,7 @@ from engines.garment.regions import BoolMask, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.composite.light_aside import Reading, read_off_cloth
 from engines.warp.pieces import Piece
 
 EDGE_FALLOFF, WHITE_LOSES_LESS = 0.20, 0.06
@@ -21,7 +22,7 @@ EDGE_FALLOFF, WHITE_LOSES_LESS = 0.20, 0.06
 USUAL_DROP = 0.05
 """How much darker cloth gets over a torso length downwards where the photo does not say."""
 
-MOST_TILT, MOST_DROP = 0.06, 0.10
+MOST_TILT, MOST_DROP = 0.10, 0.10
 """Bounds of what is read off the photo: half the difference between left and right, change over a torso length."""
 
 STRIDE = 4
@@ -36,9 +37,12 @@ DARK_CLOTH, BRIGHT_CLOTH = 0.12, 0.35
 PRINT = 0.25
 """Relative difference from the usual brightness from which it is a print or a deep fold."""
 
-AWAY_SIDE = 0.5
-"""How much stronger than the average the edge that faces away from the light is darkened, at `MOST_TILT`."""
+AWAY_SIDE = 0.9
+"""How much stronger than the average the edge that faces away from the light is darkened, at `MOST_TILT`: the edge that
+faces a lamp at the side is as light as the front."""
 
+SKIN_SAYS, BESIDE_CLOTH = 0.5, 0.8
+"""How surely arms and face say where light comes from, and by which share less where cloth says it."""
 
 ASIDE = 0.8
 """How far light comes from the side, over how far from above, at `MOST_TILT`."""
@@ -82,7 +86,8 @@ def broad_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel) -> B
     every = (slice(None, None, STRIDE), slice(None, None, STRIDE))
     bright = brightness(np.ascontiguousarray(photo[every]))
     heights, laterals, labels = body.heights[every], body.laterals[every], body.labels[every]
-    tilts: list[tuple[float, float]] = []
+    across = read_off_cloth(photo, body, STRIDE)
+    tilts = [across]
     drop = USUAL_DROP
     worn = old[every] & (np.abs(laterals) < 0.6)
     if worn.sum() > LEAST_PIXELS:
@@ -94,14 +99,14 @@ def broad_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel) -> B
         if plain.sum() > LEAST_PIXELS and sure > 0:
             aside = np.clip(laterals[plain] / 0.45, -1, 1)
             around = np.stack([np.ones_like(aside), aside, heights[plain]], axis=1)
-            (_, across, down), *_ = np.linalg.lstsq(around, bright[plain] / usual, rcond=None)
-            tilts.append((float(across), sure))
+            (_, _, down), *_ = np.linalg.lstsq(around, bright[plain] / usual, rcond=None)
             drop += sure * 0.5 * (float(np.clip(-down, -MOST_DROP, MOST_DROP)) - USUAL_DROP)
     skin = labelled_as(labels, (Label.ARMS, Label.FACE))
     halves = {side: bright[skin & (side * laterals > 0.03)] for side in SIDES}
     if min(len(half) for half in halves.values()) > LEAST_PIXELS / 2:
         left, right = (float(np.median(halves[side])) for side in (LEFT, RIGHT))
-        tilts.append(((right - left) / max(right + left, 0.1), 0.5))
+        sure = SKIN_SAYS * (1 - BESIDE_CLOTH * across.sure)
+        tilts.append(Reading((right - left) / max(right + left, 0.1), sure))
     weight = sum(sure for _, sure in tilts)
     tilt = sum(value * sure for value, sure in tilts) / max(weight, 1.0)
     return BroadLight(float(np.clip(tilt, -MOST_TILT, MOST_TILT)), float(np.clip(drop, 0.0, MOST_DROP)))
@@ -120,8 +125,12 @@ def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit:
     window = window_of(piece.alpha > 0)
     position = np.clip(piece.across[window], -1, 1)
     squared = position * position
-    turned = squared * (squared if piece.name == "torso" else np.abs(position))
-    bend = falloff * turned * (1 - np.float32(AWAY_SIDE * light.tilt / MOST_TILT) * position)
+    away = np.float32(light.tilt / MOST_TILT)
+    turned = squared * np.abs(position)
+    if piece.name == "torso":
+        # The front of a torso is flat, as far as it does not lie away from the light.
+        turned = squared * squared + (turned - squared * squared) * np.maximum(-np.sign(position) * away, 0)
+    bend = falloff * turned * (1 - np.float32(AWAY_SIDE) * away * position)
     if below_armpit:
         bend = bend * ease((body.heights[window] - 0.16) / 0.3)
     factor = np.ones(body.shape, dtype=np.float32)

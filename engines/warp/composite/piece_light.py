@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.regions import BoolMask
 from engines.warp.body.model import BodyModel
-from engines.warp.composite.form import BroadLight, broad_light, chest_and_belly, falling_light, lightness_of, roundness
+from engines.warp.composite.form import (
+    BroadLight,
+    broad_light,
+    chest_and_belly,
+    falling_light,
+    lightness_of,
+    roundness,
+)
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
+from engines.warp.composite.shine import deepened
+from engines.warp.composite.thighs import legs_below
 from engines.warp.folds.break_on_shoe import break_on_shoe
 from engines.warp.folds.hanging import hanging_folds
 from engines.warp.folds.laid import sleeve_folds, torso_folds
@@ -21,7 +30,7 @@ from engines.warp.folds.leg_folds import leg_folds
 from engines.warp.folds.shown import shown_on
 from engines.warp.pieces import Piece
 
-SHADE_SEEN = 0.7
+SHADE_SEEN = 0.85
 """Share of the old cloth's broad light that is taken over: the new cloth is of another form."""
 
 WORN_AS = ((Label.UPPER, "torso"), (Label.FULL, "torso"), (Label.LOWER, "leg"))
@@ -39,7 +48,7 @@ HEM_UNTIL = 1.95
 STRIDE = 4
 """That is measured at every so many pixels."""
 
-SEEN_IN_DRESS, FOLDED_IN_DRESS = 0.35, 0.5
+SEEN_IN_DRESS, FOLDED_IN_DRESS = 0.35, 0.6
 """Shares of a loose top's light and of its folds that a bodice shows: the skirt sewn to it pulls it straight."""
 
 FOLDS_SEEN = 0.5
@@ -83,14 +92,17 @@ class PieceLight:
         elif piece.name.endswith("leg"):
             folds += leg_folds(piece, body, self.broad.way) * self.lacking + break_on_shoe(piece, body)
         if piece.name in ("torso", "skirt"):
-            folds += hanging_folds(piece, body, self.broad.way)
-        factor = factor * self._folded(piece, folds, old_cloth=piece.name != "skirt")
+            folds += hanging_folds(piece, body, self.broad.way) + legs_below(piece, body, self.broad.way)
+        factor = deepened(factor, piece, self.body.shoulder_width) * self._folded(
+            piece, folds, old_cloth=piece.name != "skirt"
+        )
         return bounded(factor, body.shoulder_width, lightness_of(piece))
 
     def on_sleeve(self, piece: Piece) -> NDArray[np.float32]:
         """``(h, w)`` factor for a sleeve."""
         factor = self.everywhere * roundness(piece, self.body, self.broad, below_armpit=False)
-        factor = factor * self._folded(piece, sleeve_folds(piece, self.body, self.broad.way) * self.lacking)
+        folds = sleeve_folds(piece, self.body, self.broad.way) * self.lacking
+        factor = deepened(factor, piece, self.body.shoulder_width) * self._folded(piece, folds)
         return bounded(factor, self.body.shoulder_width, lightness_of(piece))
 
     def _folded(self, piece: Piece, folds: NDArray[np.float32], *, old_cloth: bool = True) -> NDArray[np.float32]:

@@ -13,11 +13,11 @@ from engines.channels import largest_channel
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
 from engines.warp.body.silhouette import ease
 
-DARKEST, BRIGHTEST, BRIGHTEST_BLACK = 0.66, 1.10, 1.5
+DARKEST, BRIGHTEST, BRIGHTEST_BLACK = 0.56, 1.10, 1.5
 """Bounds of the whole shading factor, of which black cloth may shine more."""
 
 SHINES_BELOW = 0.35
-"""Brightness of cloth below which its bound rises."""
+"""Brightness of cloth below which it shines, and its bound rises."""
 
 FOLD_DARKEST, FOLD_BRIGHTEST = 0.84, 1.09
 """Bounds of what is taken over from the old cloth."""
@@ -50,7 +50,7 @@ PRINT_EDGE = 2
 LEAST_PLAIN = 0.6
 """Share of old cloth that has to be without print for the rest to be believed."""
 
-SHADE_DARKEST, SHADE_BRIGHTEST, BROAD = 0.72, 1.08, 0.20
+SHADE_DARKEST, SHADE_BRIGHTEST, BROAD = 0.72, 1.10, 0.12
 """Bounds of old cloth's light that is wider than folds, and how wide that is, in shoulder widths."""
 
 FOLD, SURE_FROM = 0.03, 0.3

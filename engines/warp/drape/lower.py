@@ -20,6 +20,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
 from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, hips_behind_arms
+from engines.warp.drape.hem_ring import bow_of_hem, with_hem_ring
 from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
@@ -89,6 +90,9 @@ def drape_lower(
     if not legs:
         refuse_lap(body)
         skirt = _lay_skirt(marks, body, waistband, scale, sizing, under_top=not open_waist)
+        half = float(np.linalg.norm(skirt.target[-1, -1] - skirt.target[-1, 0])) / 2
+        begins = (skirt.source[:, 0, 1] - marks.top) / marks.height
+        skirt = with_hem_ring(skirt, begins, half, bow_of_hem(cloth) * scale, body.skeleton.down)
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)

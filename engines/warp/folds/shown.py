@@ -17,10 +17,10 @@ FLANKS_SHOWN = (2.0, 1.7, 1.3, 0.9, 0.4, 0.2)
 """How bright lit flanks are in such cloth over how the relief has them: black cloth shows its folds as highlights,
 white cloth as shade."""
 
-VALLEYS_SHOWN = (1.0, 1.0, 1.0, 0.95, 0.75, 0.6)
+VALLEYS_SHOWN = (1.0, 1.0, 1.0, 1.0, 1.1, 1.2)
 """How dark valleys are in such cloth over how the relief has them: white cloth lights its own."""
 
-VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
+VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.85, 0.8), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
 and what is lit in it is white and no more."""
 
@@ -61,7 +61,7 @@ def shown_on(
     if not part.size:
         return factor
     bright = brightness(np.ascontiguousarray(piece.colour[window]))
-    light = _lightness(bright, piece.alpha[window], unit)
+    light = lightness_around(bright, piece.alpha[window], unit)
     part = part * np.float32(_depth_in_weave(bright, piece.alpha[window]))
     shown = (_by_lightness(light, gains, part.shape) for gains in (VALLEYS_SHOWN, FLANKS_SHOWN))
     factor[window] += part * np.where(part < 0, *shown)
@@ -87,7 +87,7 @@ def _depth_in_weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> 
     return float(np.interp(contrast, (WEAVE_SEEN, WEAVE_HIDES), DEEPER_IN_WEAVE))
 
 
-def _lightness(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
+def lightness_around(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     """Brightness of cloth averaged over a few threads, on a smaller copy; of a bright print in dark cloth its own."""
     height, width = alpha.shape
     size = (max(1, width // LOOKED_AT), max(1, height // LOOKED_AT))
