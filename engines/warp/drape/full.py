@@ -104,8 +104,8 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     if marks.crotch is None:
         drops = _drops(marks, body, fit, sizing.length)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
-        laid = _with_hem(_lay_dress(marks, body, loft, drops), marks, body, drops, bow_of_hem(torso))
-        pieces = [draw(laid, torso, body.shape, "torso")]
+        hanging = _with_hem(_lay_dress(marks, body, loft, drops), marks, body, drops, bow_of_hem(torso))
+        pieces = [draw(hanging, torso, body.shape, "torso")]
     else:
         pieces = _jumpsuit(marks, body, loft, torso, sizing)
     if is_strap(upper):
