@@ -18,7 +18,8 @@ FLANKS_SHOWN = (2.0, 1.7, 1.3, 0.9, 0.4, 0.2)
 white cloth as shade."""
 
 VALLEYS_SHOWN = (1.0, 1.0, 1.0, 1.0, 1.1, 1.2)
-"""How dark valleys are in such cloth over how the relief has them: white cloth lights its own."""
+"""How dark valleys are in such cloth over how the relief has them: white cloth, whose flanks cannot be brighter, shows
+its folds as shade alone."""
 
 VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.85, 0.8), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
