@@ -17,7 +17,7 @@ FLANKS_SHOWN = (2.0, 1.7, 1.3, 0.9, 0.4, 0.2)
 """How bright lit flanks are in such cloth over how the relief has them: black cloth shows its folds as highlights,
 white cloth as shade."""
 
-VALLEYS_SHOWN = (1.0, 1.0, 1.0, 1.0, 1.1, 1.2)
+VALLEYS_SHOWN = (1.0, 1.0, 1.0, 0.95, 0.9, 0.85)
 """How dark valleys are in such cloth over how the relief has them: white cloth, whose flanks cannot be brighter, shows
 its folds as shade alone."""
 
