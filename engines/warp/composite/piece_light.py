@@ -22,7 +22,6 @@ from engines.warp.composite.form import (
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
 from engines.warp.composite.shine import deepened
-from engines.warp.composite.thighs import legs_below
 from engines.warp.folds.break_on_shoe import break_on_shoe
 from engines.warp.folds.hanging import hanging_folds
 from engines.warp.folds.laid import sleeve_folds, torso_folds
@@ -92,7 +91,7 @@ class PieceLight:
         elif piece.name.endswith("leg"):
             folds += leg_folds(piece, body, self.broad.way) * self.lacking + break_on_shoe(piece, body)
         if piece.name in ("torso", "skirt"):
-            folds += hanging_folds(piece, body, self.broad.way) + legs_below(piece, body, self.broad.way)
+            folds += hanging_folds(piece, body, self.broad.way)
         factor = deepened(factor, piece, self.body.shoulder_width) * self._folded(
             piece, folds, old_cloth=piece.name != "skirt"
         )

@@ -17,11 +17,10 @@ FLANKS_SHOWN = (2.0, 1.7, 1.3, 0.9, 0.4, 0.2)
 """How bright lit flanks are in such cloth over how the relief has them: black cloth shows its folds as highlights,
 white cloth as shade."""
 
-VALLEYS_SHOWN = (1.0, 1.0, 1.0, 0.95, 0.9, 0.85)
-"""How dark valleys are in such cloth over how the relief has them: white cloth, whose flanks cannot be brighter, shows
-its folds as shade alone."""
+VALLEYS_SHOWN = (1.0, 1.0, 1.0, 0.95, 0.75, 0.6)
+"""How dark valleys are in such cloth over how the relief has them: white cloth lights its own."""
 
-VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.85, 0.8), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
+VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
 and what is lit in it is white and no more."""
 
