@@ -71,16 +71,21 @@ def over_feet(owners: Mask, cells: NDArray[np.intp], trousers: Floats, body: Bod
     # The smoothing has taken a rim of the trousers' own colour off, light shoes and walls beside it being so unlike.
     hem = (cv2.dilate(hem, np.ones((size, size), np.uint8)) > 0) & near & (odds > _SURE_ODDS)
     for own, sole in _soles(near, second, top, body):
-        if (hem & sole).sum() < _MOST_SOLE * sole.sum():
+        if (hem & sole).sum() <= _MOST_SOLE * sole.sum():
             found[box] |= hem & own & ~sole & (leg.position[box] >= _ANKLE)
     return found
 
 
 def _soles(near: Region, second: Region, top: int, body: Body) -> Iterator[tuple[Region, Region]]:
-    """Of each foot where it is, and its lower part, which no trousers reach."""
+    """Of each foot where it is, and its lower part, which no trousers reach.
+
+    White shoes on a white floor are not seen: the foot goes on to its toes all the same.
+    """
     rows = np.arange(top, top + len(near))[:, None]
-    for own, ankle in ((near & ~second, Landmark.LEFT_ANKLE), (near & second, Landmark.RIGHT_ANKLE)):
+    feet = (Landmark.LEFT_ANKLE, Landmark.LEFT_FOOT_INDEX), (Landmark.RIGHT_ANKLE, Landmark.RIGHT_FOOT_INDEX)
+    for own, (ankle, toes) in zip((near & ~second, near & second), feet, strict=True):
         seen = np.flatnonzero(own.any(axis=1))
         if len(seen):
             start = float(body.landmarks[ankle, 1])
-            yield own, own & (rows > start + _SOLE * (top + float(seen[-1]) - start))
+            end = max(top + float(seen[-1]), float(body.landmarks[toes, 1]))
+            yield own, own & (rows > start + _SOLE * (end - start))

@@ -15,14 +15,14 @@ LEGS = ((112, 140), (160, 188))
 Region = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
-def below_ankle(shoe: tuple[float, float, float], sole: tuple[float, float, float]) -> Region:
-    """What is found of trousers that reach to `HEM`."""
+def below_ankle(shoe: tuple[float, float, float], sole: tuple[float, float, float], *, seen: bool = True) -> Region:
+    """What is found of trousers that reach to `HEM`; shoes that are not ``seen`` are taken for the wall."""
     lab = np.empty((HEIGHT, WIDTH, 3), np.float32)
     owners = np.zeros((HEIGHT, WIDTH), np.uint8)
     lab[:] = WALL
     for left, right in LEGS:
         lab[250:HEM, left:right], owners[250:HEM, left:right] = NAVY, LOWER
-        lab[HEM:GROUND, left:right], owners[HEM:GROUND, left:right] = shoe, OTHER
+        lab[HEM:GROUND, left:right], owners[HEM:GROUND, left:right] = shoe, OTHER if seen else 0
         lab[GROUND - 4 : GROUND, left:right] = sole
     cells = cells_of(lab)
     seed = np.zeros((HEIGHT, WIDTH), bool)
@@ -44,6 +44,13 @@ def test_dark_sole_below_a_white_shoe_is_not_trousers() -> None:
 
 def test_shoes_in_the_colour_of_the_trousers_stay_shoes() -> None:
     assert not below_ankle(NAVY, NAVY).any()
+
+
+def test_hem_over_shoes_that_cannot_be_seen_is_no_shoe() -> None:
+    found = below_ankle(WALL, WALL, seen=False)
+
+    rows = [np.flatnonzero(found[:, (left + right) // 2]) for left, right in LEGS]
+    assert [int(own[-1]) for own in rows] == pytest.approx([HEM - 1, HEM - 1], abs=2)
 
 
 def test_feet_outside_the_photo_have_no_hem() -> None:
