@@ -14,7 +14,9 @@ from engines.base import Label
 from engines.garment.regions import BoolMask, dilated, distance_from, eroded, opened, pieces, window_of
 from engines.labels import labelled_as
 
-SKIN, SUSPECTS = (Label.ARMS, Label.HANDS), (Label.BACKGROUND, Label.LOWER)
+SKIN, SUSPECTS, SAME = (Label.ARMS, Label.HANDS), (Label.BACKGROUND, Label.LOWER), (Label.UPPER, Label.FULL)
+"""What lies before the cloth, what such a piece is taken for, and what it is rightly called where it is only too small
+to be counted to the garment: crumbs of that name are hair and jewellery as well."""
 
 REACH = 0.45
 """How far from the rest of the garment such a piece ends, in shoulder widths: an arm is in between."""
@@ -25,8 +27,8 @@ AROUND = 0.2
 AREAS = (0.001, 0.03)
 """Areas of such a piece, in squared shoulder widths."""
 
-SHADED = (0.35, 1.0)
-"""Between which shares of the garment's light it lies in."""
+SHADED, NAMED_LIT = (0.35, 1.0), 1.2
+"""Between which shares of the garment's light it lies in, and the most of what is called the same."""
 
 LIKE_CLOTH, UNLIKE_WALL = 0.045, 0.15
 """Largest distance from the garment's colour in such light, over that light, and least one from what is beside it, per
@@ -57,7 +59,7 @@ def cloth_behind_arms(photo: NDArray[np.float32], labels: NDArray[np.uint8], old
     """
     found = np.zeros(old.shape, bool)
     reach = round(AROUND * unit)
-    near = dilated(labelled_as(labels, SKIN), reach) & labelled_as(labels, SUSPECTS)
+    near = dilated(labelled_as(labels, SKIN), reach) & _asked(labels, old)
     window = window_of(near, reach)
     if near[window].any() and old[window].any():
         found[window] = _pieces(photo[window], labels[window], old[window], near[window], unit)
@@ -68,9 +70,9 @@ def _pieces(
     photo: NDArray[np.float32], labels: NDArray[np.uint8], old: BoolMask, near: BoolMask, unit: float
 ) -> BoolMask:
     """The same in a window, ``near`` arms."""
-    seen, lower = photo[near], labels[near] == Label.LOWER
+    seen, lower, named = photo[near], labels[near] == Label.LOWER, labelled_as(labels, SAME)[near]
     alike, lit = _likeness(seen, _usual(photo, old))
-    like = (alike < LIKE_CLOTH * lit) & (lit > SHADED[0]) & (lit < SHADED[1])
+    like = (alike < LIKE_CLOTH * lit) & (lit > SHADED[0]) & (lit < np.where(named, NAMED_LIT, SHADED[1]))
     if (like & lower).any():
         trousers, _ = _likeness(seen, _usual(photo, labels == Label.LOWER))
         like &= ~lower | (alike < CLEARLY_CLOSER * trousers)
@@ -82,8 +84,13 @@ def _pieces(
         if not ring.any():
             continue
         if np.abs(np.median(colours[ring], axis=0) - colours[piece].mean(axis=0)).mean() > UNLIKE_WALL:
-            found[window] |= dilated(piece, RIM) & labelled_as(labels[window], SUSPECTS)
+            found[window] |= dilated(piece, RIM) & _asked(labels[window], old[window])
     return found
+
+
+def _asked(labels: NDArray[np.uint8], old: BoolMask) -> BoolMask:
+    """Where a piece may lie."""
+    return labelled_as(labels, SUSPECTS) | (labelled_as(labels, SAME) & ~old)
 
 
 def _usual(photo: NDArray[np.float32], part: BoolMask) -> NDArray[np.float32]:

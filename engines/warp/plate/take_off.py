@@ -110,7 +110,7 @@ def _beyond_arms(
     before, labels = labels, np.where(beyond, np.uint8(Label.UPPER), labels)
     for window in windows_of(beyond, round(2 * REACH * unit)):
         labels[window] = ending_by_colour(photo[window], labels[window], unit)
-    gained = (labels != before) & (labels == Label.UPPER)
+    gained = ((labels != before) | beyond) & (labels == Label.UPPER)
     return labels, gained & reaching(gained, beyond)
 
 

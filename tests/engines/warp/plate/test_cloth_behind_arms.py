@@ -45,3 +45,13 @@ def test_what_has_another_colour_is_none() -> None:
     photo, labels = drawn((0.2, 0.17, 0.14))
     photo[SCRAP] = (0.55, 0.45, 0.35)
     assert not found_in(photo, labels).any()
+
+
+def test_a_crumb_of_the_same_name_is_found_in_the_light_of_the_top_and_hair_is_not() -> None:
+    photo, labels = drawn((0.2, 0.17, 0.14))
+    old = labels == Label.UPPER
+    labels[SCRAP] = Label.UPPER
+    photo[SCRAP] = (0.95, 0.94, 0.92)
+    assert cloth_behind_arms(photo, labels, old, UNIT)[SCRAP].all()
+    photo[SCRAP] = (0.35, 0.22, 0.12)
+    assert not cloth_behind_arms(photo, labels, old, UNIT).any()
