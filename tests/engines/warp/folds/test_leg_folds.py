@@ -61,14 +61,17 @@ def test_wide_legs_have_the_creases_of_narrow_ones_from_edge_to_edge(body: BodyM
 def test_creases_begin_at_the_crotch_of_the_garment(body: BodyModel) -> None:
     """However low it hangs."""
 
-    def darkest(crotch: float) -> int:
-        piece = leg(body, RIGHT, crotch=crotch)
-        x, y = body.legs[RIGHT].points(np.array([0.0]))[0].round().astype(int)
-        inner = leg_folds(piece, body, ABOVE)[y : y + round(0.5 * body.shoulder_width), x - 8 : x].mean(axis=1)
-        return int(inner.argmin())
+    reach, lower = round(0.4 * body.shoulder_width), round(0.08 * body.legs[RIGHT].length)
 
-    lower = 0.08 * body.legs[RIGHT].length
-    assert darkest(0.12) - darkest(0.04) == pytest.approx(lower, abs=0.5 * lower)
+    def inner(crotch: float) -> np.ndarray:
+        """Light down the inner side of the thigh, from where the legs of the body part."""
+        folds = leg_folds(leg(body, RIGHT, crotch=crotch), body, ABOVE)
+        x, y = body.legs[RIGHT].points(np.array([0.0]))[0].round().astype(int)
+        return folds[y : y + reach + 2 * lower, x - 8 : x].mean(axis=1)
+
+    higher, hanging = inner(0.04), inner(0.12)
+    unlike = [np.abs(hanging[shift : shift + reach] - higher[:reach]).mean() for shift in range(2 * lower)]
+    assert int(np.argmin(unlike)) == pytest.approx(lower, abs=0.5 * lower)
 
 
 def test_creases_follow_the_leg(body: BodyModel) -> None:
