@@ -13,8 +13,9 @@ from engines.garment.regions import BoolMask
 HEM_MARGIN, LEAST_HEM = 0.12, 8
 """The straight line is laid without this share of the hem's width at either end, on at least so many columns."""
 
-CLEAN_HEM, MOST_CUT = 0.95, 0.06
-"""Share of a hem above which all is whole cloth, and by how much it is shortened for that at most, in hem widths."""
+CLEAN_HEM, MOST_CUT = 0.6, 0.06
+"""Share of a hem above which all is whole cloth, so that frays are left below it, and by how much it is shortened for
+that at most, in hem widths."""
 
 COURSE, STEADIED = 33, 0.025
 """Places along a hem at which its course is kept, and length over which frays are smoothed, in hem widths."""

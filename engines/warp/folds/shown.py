@@ -24,9 +24,10 @@ VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
 and what is lit in it is white and no more."""
 
-WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE = 0.008, 0.030, (1.0, 1.4)
+WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE, DEEPER_ON_LEGS = 0.008, 0.030, (1.0, 1.4), (1.0, 2.1)
 """Usual relative contrast of the cloth from one thread to the next up to which it is smooth, and from which folds are
-lost in denim or a busy print, and how many times as deep they are shown there."""
+lost in denim or a busy print, and how many times as deep they are shown there, and there on trouser legs: denim creases
+deeper than a shirt."""
 
 THREADS = 9
 """Side of the square with whose mean a pixel is compared for that, pixels."""
@@ -62,7 +63,8 @@ def shown_on(
         return factor
     bright = brightness(np.ascontiguousarray(piece.colour[window]))
     light = lightness_around(bright, piece.alpha[window], unit)
-    part = part * np.float32(_depth_in_weave(bright, piece.alpha[window]))
+    deeper = DEEPER_ON_LEGS if piece.name.endswith("leg") else DEEPER_IN_WEAVE
+    part = part * np.float32(np.interp(_weave(bright, piece.alpha[window]), (WEAVE_SEEN, WEAVE_HIDES), deeper))
     shown = (_by_lightness(light, gains, part.shape) for gains in (VALLEYS_SHOWN, FLANKS_SHOWN))
     factor[window] += part * np.where(part < 0, *shown)
     if seen is not None:
@@ -77,14 +79,13 @@ def _by_lightness(light: NDArray[np.float32], gains: tuple[float, ...], shape: t
     return np.asarray(cv2.resize(gain, shape[::-1], interpolation=cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def _depth_in_weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> float:
-    """By how much folds have to be deeper to be seen in a cloth's weave or print."""
+def _weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> float:
+    """Usual relative contrast of a cloth's weave or print from one thread to the next."""
     around = cv2.blur(bright, (THREADS, THREADS))
     sure = cv2.erode((alpha > SURE).astype(np.uint8), np.ones((THREADS, THREADS), np.uint8)) > 0
     if not sure.any():
-        return 1.0
-    contrast = float(np.median(np.abs(bright[sure] - around[sure]) / np.maximum(around[sure], DARKEST_WEAVE)))
-    return float(np.interp(contrast, (WEAVE_SEEN, WEAVE_HIDES), DEEPER_IN_WEAVE))
+        return 0.0
+    return float(np.median(np.abs(bright[sure] - around[sure]) / np.maximum(around[sure], DARKEST_WEAVE)))
 
 
 def lightness_around(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:

@@ -1,5 +1,7 @@
 """How cloth shows the light on its folds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,16 @@ def test_folds_are_shown_deeper_in_coarse_weave_than_in_smooth_cloth() -> None:
     smooth = shown_on(cloth(0.5), valley, None, 100.0).min()
     assert 0.94 < smooth < 0.96
     assert shown_on(woven, valley, None, 100.0).min() < smooth - 0.015
+
+
+def test_denim_creases_deeper_on_legs_than_elsewhere_and_smooth_cloth_does_not() -> None:
+    valley = np.full((40, 40), -0.05, np.float32)
+    woven = cloth(0.5)
+    woven.colour[:] *= np.random.default_rng(0).normal(1, 0.06, (40, 40, 1)).astype(np.float32)
+    for leg, deeper in ((woven, 1.3), (cloth(0.5), 0.99)):
+        torso = replace(leg, name="torso")
+        on_leg, on_torso = (1 - shown_on(piece, valley, None, 100.0).min() for piece in (leg, torso))
+        assert deeper * on_torso < on_leg < 1.7 * on_torso
 
 
 @pytest.mark.parametrize("lightness", [0.05, 0.3, 0.5])
