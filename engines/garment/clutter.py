@@ -41,7 +41,6 @@ def mask_on_clutter(canvas: Picture) -> BoolMask:
     radius = np.hypot((x - columns / 2) / (columns / 2), (y - rows / 2) / (rows / 2))
     prior = np.full((rows, columns), cv2.GC_PR_BGD, dtype=np.uint8)
     prior[radius < 0.72] = cv2.GC_PR_FGD
-    prior[radius < 0.22] = cv2.GC_PR_FGD
     rim = max(2, round(0.05 * min(rows, columns)))
     prior[:rim] = prior[-rim:] = cv2.GC_BGD
     prior[:, :rim] = prior[:, -rim:] = cv2.GC_BGD

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
 from engines.garment.ground import to_lab
-from engines.garment.regions import BoolMask, largest, runs_of
+from engines.garment.regions import BoolMask, largest, longest_run
 
 ABOVE_HEM = 0.85
 """Share of the garment's height in whose row the width of the hem is found: sleeves have ended, or hang apart."""
@@ -45,15 +47,10 @@ def evened_hem(cloth: BoolMask) -> BoolMask:
     Returns:
         ``(h, w)`` bool; as it was where its lower edge is no even curve.
     """
-    rows = np.flatnonzero(cloth.any(axis=1))
-    if not len(rows):
+    hem = _hem_of(cloth)
+    if hem is None:
         return cloth
-    columns = _hem_columns(cloth[int(rows[0] + ABOVE_HEM * (rows[-1] - rows[0]))])
-    width = len(columns) / (1.0 - 2.0 * CORNERS)
-    if width < LEAST_WIDTH:
-        return cloth
-    bottom = cloth.shape[0] - 1.0 - cloth[::-1, columns].argmax(axis=0)
-    curve = _curve_through(columns, bottom)
+    columns, width, bottom, curve = hem
     below = bottom - curve
     if (np.abs(below) < BITTEN * width).mean() < LEAST_EVEN:
         return cloth
@@ -74,14 +71,10 @@ def with_believed_slant(canvas: Picture, cloth: BoolMask) -> BoolMask:
     Returns:
         ``(h, w)`` bool; cut off at the height of the hem's higher end, or as it was.
     """
-    rows = np.flatnonzero(cloth.any(axis=1))
-    if not len(rows):
+    hem = _hem_of(cloth)
+    if hem is None:
         return cloth
-    columns = _hem_columns(cloth[int(rows[0] + ABOVE_HEM * (rows[-1] - rows[0]))])
-    if len(columns) < LEAST_WIDTH:
-        return cloth
-    bottom = cloth.shape[0] - 1 - cloth[::-1, columns].argmax(axis=0)
-    curve = _curve_through(columns, bottom.astype(np.float64))
+    columns, _, bottom, curve = hem
     if abs(curve[-1] - curve[0]) < STEEPEST * len(columns):
         return cloth
     lab = to_lab(canvas)
@@ -96,14 +89,27 @@ def with_believed_slant(canvas: Picture, cloth: BoolMask) -> BoolMask:
     return largest(level)
 
 
-def _hem_columns(row: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Columns of the longest run of cloth without its rounded ends."""
-    runs = runs_of(row)
-    if not len(runs):
-        return np.zeros(0, np.int64)
-    first, end = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-    corner = int(CORNERS * (end - first))
-    return np.arange(first + corner, end - corner)
+class _Hem(NamedTuple):
+    """Columns of the hem without its rounded ends, its whole width, and per column its row and that of its curve."""
+
+    columns: NDArray[np.int64]
+    width: int
+    bottom: NDArray[np.int64]
+    curve: NDArray[np.float64]
+
+
+def _hem_of(cloth: BoolMask) -> _Hem | None:
+    """The hem between what hangs beside it; None where there is hardly any."""
+    rows = np.flatnonzero(cloth.any(axis=1))
+    if not len(rows):
+        return None
+    first, end = longest_run(cloth[int(rows[0] + ABOVE_HEM * (rows[-1] - rows[0]))])
+    width = end - first
+    if width < LEAST_WIDTH:
+        return None
+    columns = np.arange(first + int(CORNERS * width), end - int(CORNERS * width))
+    bottom = np.asarray(cloth.shape[0] - 1 - cloth[::-1, columns].argmax(axis=0), np.int64)
+    return _Hem(columns, width, bottom, _curve_through(columns, bottom.astype(np.float64)))
 
 
 def _curve_through(columns: NDArray[np.int64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:

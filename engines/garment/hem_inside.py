@@ -15,7 +15,7 @@ from scipy import ndimage
 from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neckline import even_cover
-from engines.garment.regions import BoolMask, eroded, opened, runs_of
+from engines.garment.regions import BoolMask, eroded, longest_run, opened
 from engines.garment.steady_edge import Reals, steadiness
 
 ABOVE_HEM = 0.85
@@ -104,10 +104,9 @@ def _hem_part(mask: BoolMask) -> tuple[BoolMask, int]:
     if not len(rows):
         return mask[:0], 0
     top = int(rows[0] + ABOVE_HEM * (rows[-1] - rows[0]))
-    runs = runs_of(mask[top])
-    if not len(runs):
+    first, stop = longest_run(mask[top])
+    if first == stop:
         return mask[:0], 0
-    first, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
     numbered, _ = ndimage.label(mask[top:])
     return np.asarray(numbered == numbered[0, (first + stop) // 2]), top
 

@@ -28,7 +28,7 @@ class LegHem(NamedTuple):
     """The hem of one leg, in pixels of the cloth's canvas.
 
     Attributes:
-        ends: Row of the straight line at the outer edge of the leg and at the inseam; whole cloth ends there.
+        ends: Row of the straight line at the outer edge of the leg and at the inseam.
         course: ``(COURSE,)`` how much lower than that line it is, from the outer edge to the inseam.
     """
 
@@ -44,7 +44,7 @@ def leg_hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> 
     """Measure a hem.
 
     A straight line is laid through it, and its course about that is smoothed: it runs round the leg in a bow, or in
-    waves, and up into rounded corners. All is moved up until no fray or dent of the hem is left below.
+    waves, and up into rounded corners. All is moved up until most of the hem is whole cloth; its frays are left below.
 
     Args:
         mask: ``(h, w)`` bool.

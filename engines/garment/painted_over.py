@@ -59,7 +59,7 @@ def painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture
     away = cv2.distanceTransform((~hidden).astype(np.uint8), cv2.DIST_L2, 3)
     new = np.clip(1.0 - away / SHADOW, 0.0, 1.0).astype(np.float32) * cloth[window]
     new[hidden] = 1.0
-    weave = np.where(on_channels(hidden) > 0, _mirrored(part - own_light, seen), part - own_light)
+    weave = np.where(on_channels(hidden), _mirrored(part - own_light, seen), part - own_light)
     painted = own_light + (light - own_light) * on_channels(new) + weave
     changed = canvas.copy()
     inside = new > 0.0

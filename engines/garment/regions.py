@@ -143,6 +143,15 @@ def runs_of(row: BoolMask) -> NDArray[np.int64]:
     return np.flatnonzero(np.diff(np.concatenate([[0], row.astype(np.int8), [0]]))).reshape(-1, 2)
 
 
+def longest_run(row: BoolMask) -> tuple[int, int]:
+    """First place and end of the longest run in ``(n,)`` of a mask; both 0 where there is none."""
+    runs = runs_of(row)
+    if not len(runs):
+        return 0, 0
+    first, end = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+    return int(first), int(end)
+
+
 def distance_from(mask: BoolMask) -> NDArray[np.float32]:
     """``(h, w)`` distance of each pixel from a mask, pixels, 0 within it; a few percent off where it is large."""
     return np.asarray(cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, 3), np.float32)

@@ -154,10 +154,8 @@ def shadow_of_cuffs(
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
-    factor = np.ones_like(arms)
-    window = window_of(arms > 0, round(SHADOW_GONE * reach))
-    if arms[window].size:
-        factor[window] = contact_shadow(np.maximum.reduce([cover[window] for cover in cuffs]), reach, strength)
+    factor, (window, shadow) = np.ones_like(arms), _cast_on(arms, cuffs, reach, strength)
+    factor[window] = shadow
     return factor
 
 
@@ -172,12 +170,20 @@ def shadow_on_shoes(
         reach: Standard deviation of the shadow in pixels.
         strength: Depth of the darkest part, 0 to 1.
     """
-    factor = np.ones_like(legs)
-    window = window_of(shoes > 0, round(SHADOW_GONE * reach))
-    if shoes[window].size:
+    factor, (window, shadow) = np.ones_like(legs), _cast_on(shoes, [legs], reach, strength)
+    if shadow.size:
         soft = cv2.GaussianBlur(shoes[window].astype(np.float32), (0, 0), SHOE_EDGE)
-        factor[window] = 1 - (1 - contact_shadow(np.ascontiguousarray(legs[window]), reach, strength)) * soft
+        factor[window] = 1 - (1 - shadow) * soft
     return factor
+
+
+def _cast_on(
+    surface: NDArray[np.float32], covers: list[NDArray[np.float32]], reach: float, strength: float
+) -> tuple[tuple[slice, slice], NDArray[np.float32]]:
+    """`contact_shadow` of covers together in the window in which it may fall on a surface, and that window."""
+    window = window_of(surface > 0, round(SHADOW_GONE * reach))
+    casting = np.maximum.reduce([cover[window] for cover in covers])
+    return window, contact_shadow(casting, reach, strength) if casting.size else casting
 
 
 def shadow_of_arms(arms: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:

@@ -24,7 +24,8 @@ def sheet(body: BodyModel) -> tuple[Ribbon, Piece]:
     return ribbon, draw(ribbon, cloth, body.shape, "torso")
 
 
-def test_neck_is_before_the_inside_of_the_hood_and_the_hood_beside_it() -> None:
+def hood_round_neck() -> tuple[Piece, Piece, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Cloth opened for the upper part of a neck, the cloth before, the opening, the neck in rows and columns."""
     mannequin = draw_mannequin(960, 760)
     body = measure_body(mannequin.person_map)
     ribbon, torso = sheet(body)
@@ -33,7 +34,12 @@ def test_neck_is_before_the_inside_of_the_hood_and_the_hood_beside_it() -> None:
     opening = np.zeros(body.shape, bool)
     # The rest of the neck is under the collar of what was worn before.
     opening[rows[0] : rows[0] + 40, columns[0] - 60 : columns[-1] + 60] = True
-    worn = opened_for_neck(torso, ribbon, opening, body).alpha
+    return opened_for_neck(torso, ribbon, opening, body), torso, opening, (rows, columns)
+
+
+def test_neck_is_before_the_inside_of_the_hood_and_the_hood_beside_it() -> None:
+    hood, torso, opening, (rows, columns) = hood_round_neck()
+    worn = hood.alpha
     middle = (columns[0] + columns[-1]) // 2
     assert worn[rows[0] + 4 : rows[0] + 36, middle - 10 : middle + 11].max() < 0.1
     assert worn[rows[0] : rows[0] + 5, columns[0] - 50 : columns[0] - 20].min() > 0.95
@@ -87,14 +93,7 @@ def test_the_rim_of_the_hood_before_the_neck_has_no_stairs() -> None:
 
 
 def test_the_inside_of_the_hood_is_darkest_beside_the_neck() -> None:
-    mannequin = draw_mannequin(960, 760)
-    body = measure_body(mannequin.person_map)
-    ribbon, torso = sheet(body)
-    neck = mannequin.person_map.labels == Label.NECK
-    rows, columns = (np.flatnonzero(neck.any(axis=axis)) for axis in (1, 0))
-    opening = np.zeros(body.shape, bool)
-    opening[rows[0] : rows[0] + 40, columns[0] - 60 : columns[-1] + 60] = True
-    hood = opened_for_neck(torso, ribbon, opening, body)
+    hood, torso, _, (rows, columns) = hood_round_neck()
     colour = hood.colour[rows[0] + 4, :, 0]
     assert colour[columns[0] - 8] < 0.85 * colour[columns[0] - 55]
     assert colour[columns[0] - 55] < 0.98 * torso.colour[rows[0] + 4, columns[0] - 55, 0]
