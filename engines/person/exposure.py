@@ -6,13 +6,13 @@ import numpy as np
 
 from engines.base import Picture
 
-_BRIGHTEST, _STRIDE = 95.0, 8
-"""Percentile of the pixels that says how bright a photo is, so that a lamp in it says nothing, and how far those that
-are looked at lie apart, pixels."""
+_BRIGHT, _BRIGHTEST, _STRIDE = 95.0, 99.5, 8
+"""Percentiles of the pixels that say how bright a photo is, so that a lamp in it says nothing, and how bright a face
+before dark clothes and a grey wall may be; and how far those that are looked at lie apart, pixels."""
 
-_DIM, _USUAL, _MOST = 160.0, 225.0, 5.0
-"""A photo whose brightest parts are below the first is brought to the second, both 0 to 255, by no more than the third
-as a factor: beyond it is noise."""
+_DIM, _USUAL, _FULL, _MOST = 160.0, 225.0, 250.0, 5.0
+"""A photo whose bright parts are below the first is brought to the second, all 0 to 255, but its brightest ones not
+beyond the third unless the photo stays dim otherwise; by no more than the fourth as a factor: beyond it is noise."""
 
 
 def in_usual_light(photo: Picture) -> Picture:
@@ -27,8 +27,9 @@ def in_usual_light(photo: Picture) -> Picture:
     Returns:
         The same shape; the very photo where it is bright enough.
     """
-    bright = max(float(np.percentile(photo[::_STRIDE, ::_STRIDE].max(axis=2), _BRIGHTEST)), 1.0)
+    few = photo[::_STRIDE, ::_STRIDE].max(axis=2)
+    bright, brightest = (max(float(level), 1.0) for level in np.percentile(few, (_BRIGHT, _BRIGHTEST)))
     if bright >= _DIM:
         return photo
-    levels = np.arange(256) * min(_USUAL / bright, _MOST)
+    levels = np.arange(256) * min(_USUAL / bright, max(_FULL / brightest, _DIM / bright), _MOST)
     return np.asarray(np.clip(np.rint(levels), 0, 255).astype(np.uint8)[photo])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engines.person.body import Body, Limb
+from engines.person.body import Limb
 from engines.person.colour_models import Region
 from engines.person.networks import Floats
 
@@ -15,9 +15,6 @@ _STEPS = 16
 
 _TRUST = 4.0
 """Largest say of one pixel, in natural logarithms: one odd colour must not outvote its section."""
-
-DEFAULT_WAIST = 0.92
-"""Where tops end when nothing can be seen, on the scale shoulders 0, hips 1."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +54,3 @@ def limb_end(limb: Limb, where: Region, skin_over_cloth: Floats, *, longest: flo
     above = np.concatenate([[0.0], np.cumsum(-means)])
     below = np.concatenate([np.cumsum(means[::-1])[::-1], [0.0]])
     return max(float(np.argmax(above + below)) / _STEPS, shortest)
-
-
-def waist_row(body: Body, where: Region, bottom_over_top: Floats) -> float | None:
-    """Where the rows change from top to bottom; None when they never do."""
-    speaking = where & (body.aside < 0.35) & (body.height > 0.35) & (body.height < 1.45)
-    if speaking.sum() < 100:
-        return None
-    section = ((body.height[speaking] - 0.35) * 40).astype(np.intp)
-    votes = np.clip(bottom_over_top[speaking], -_TRUST, _TRUST)
-    means = np.bincount(section, votes, 45) / np.maximum(np.bincount(section, minlength=45), 1)
-    above = np.concatenate([[0.0], np.cumsum(-means)])
-    below = np.concatenate([np.cumsum(means[::-1])[::-1], [0.0]])
-    best = int(np.argmax(above + below))
-    if best in {0, len(means)}:
-        return None
-    return 0.35 + best / 40

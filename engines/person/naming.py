@@ -43,6 +43,7 @@ def named(
     labels[owners == LOWER] = Label.FULL if one_piece else Label.LOWER
     labels[owners == OTHER] = Label.OTHER
     _name_skin(labels, owners == SKIN, hands, body)
+    _name_prints_like_skin(labels, Label.FULL if one_piece else Label.UPPER)
     _name_feet(labels, owners != 0, body, extents, trousers=not skirted)
     labels[hems] = Label.FULL if one_piece else Label.LOWER
     _settle_crumbs(labels, owners != 0, body)
@@ -63,6 +64,20 @@ def _name_skin(labels: Mask, skin: Region, hands: Region, body: Body) -> None:
     labels[skin & (body.height < 0.06) & (body.aside < 0.4)] = Label.NECK
     labels[skin & (body.below_chin < 0.0) & (body.head < 1.2)] = Label.FACE
     labels[skin & body.face.mask(*body.shape)] = Label.FACE
+
+
+def _name_prints_like_skin(labels: Mask, top: Label) -> None:
+    """Patches of torso that nothing but the top surrounds are its cords and prints: a neckline goes on to the neck."""
+    left, upper, across, down = cv2.boundingRect((labels == Label.TORSO_SKIN).astype(np.uint8))
+    box = np.s_[max(upper - 1, 0) : upper + down + 1, max(left - 1, 0) : left + across + 1]
+    torso = (labels[box] == Label.TORSO_SKIN).astype(np.uint8)
+    count, parts = cv2.connectedComponents(torso, connectivity=8)
+    others = np.where(labels[box] == top, 0.0, 1.0).astype(np.float32)
+    others[torso > 0] = 0.0
+    beside = cv2.dilate(others, np.ones((3, 3), np.uint8)) > 0
+    enclosed = np.bincount(parts[beside], minlength=count) == 0
+    enclosed[0] = False
+    labels[box][enclosed[parts]] = top
 
 
 def _fingers_on_legs(labels: Mask, body: Body) -> Region:

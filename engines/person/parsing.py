@@ -7,34 +7,28 @@ result. No network for clothes is involved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Landmark, Mask
+from engines.base import Mask
 from engines.person.body import Body
-from engines.person.colour_models import LEAST_SKIN, LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
-from engines.person.extents import DEFAULT_WAIST, Extents, limb_end, waist_row
+from engines.person.colour_models import LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
+from engines.person.evidence import FEW, Evidence, evidence_of
+from engines.person.extents import Extents, limb_end
 from engines.person.hands import cut_out
 from engines.person.hems import over_feet
 from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named
 from engines.person.networks import Floats
-from engines.person.priors import Priors
-from engines.person.smoothing import Guide
+from engines.person.seeds import seeded, skin_elsewhere, skin_samples
+from engines.person.skirts import closed_between_legs, skirt_hem
+from engines.person.waistline import DEFAULT_WAIST, waist_row
 
 _COARSE, _FINE = 2, 100.0
 """Colours are learnt from a copy that much smaller, where the shoulders are further apart than so many pixels."""
 
-_FEW = 60
-"""Fewer pixels than this teach no colour model."""
-
 _SAME_CLOTH = 0.8
 """Likeness of two histograms above which top and bottom may be one piece."""
-
-_BALD = 1.0
-"""Roughness of skin on the crown, in CIELAB units; hair is above."""
 
 _BROWS = -0.8
 """Height of the eyebrows over the chin, in face widths; dark places of the face below them are no hair."""
@@ -42,8 +36,11 @@ _BROWS = -0.8
 _BESIDE_MOUTH = -0.3
 """Height over the chin, in face widths, below which what looks like hair may as well be a collar."""
 
-_LIKE_SKIN = -14.5
-"""Log density of skin above which a colour may well be skin: some three and a half standard deviations."""
+_MAYBE_SKIN = -13.0
+"""Log density of skin above which a colour has no say in where the top ends."""
+
+_HEM_SAY = np.float32(1.0)
+"""By how much, in natural logarithms, the outline of a skirt speaks for bare legs below it and against them above."""
 
 _SKIN_AT_HOME = 0.08
 """Prior of skin above which a patch of it may begin."""
@@ -58,26 +55,6 @@ _UNKNOWN = {HAIR: 0.10, UPPER: 0.12, LOWER: 0.12}
 """Share of a material's colours that its seeds do not show."""
 
 
-@dataclass
-class _Evidence:
-    """What is looked up again and again for one photo."""
-
-    body: Body
-    inside: Region
-    lab: Floats
-    cells: NDArray[np.intp]
-    likely: Floats
-    guide: Guide
-    priors: Priors
-    skin: Floats = field(init=False)
-
-    def likeness_to(self, skin: Skin) -> Floats:
-        """``(height, width)`` logarithm of the density of skin, looked up inside the person only."""
-        out = np.full(self.inside.shape, LEAST_SKIN, np.float32)
-        out[self.inside] = skin.log_density(self.lab[self.inside])
-        return out
-
-
 def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:
     """``(height, width)`` of `engines.base.Label`.
 
@@ -88,122 +65,52 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
         likely: The pose network's own mask, 0 to 1; what the matte holds beyond it may be something carried.
         body: The person's frame of reference in it.
     """
-    seen = _evidence(lab, cells, matte, likely, body)
+    seen = evidence_of(lab, cells, matte, likely, body)
     few = slice(None, None, _COARSE)
-    coarse = body.breadth > _FINE and _evidence(
+    coarse = body.breadth > _FINE and evidence_of(
         lab[few, few], cells[few, few], matte[few, few], likely[few, few], body.shrunk(_COARSE)
     )
-    shares, skin = _learnt(coarse or seen)
+    shares, skin, waist = _learnt(coarse or seen)
     seen.skin = seen.likeness_to(skin)
-    extents = _extents(seen, shares)
+    extents = _extents(seen, shares, waist)
     owners = _owners(seen, shares, extents)
-    skirted = _closed_between_legs(seen, extents)
+    skirted = closed_between_legs(seen, extents)
     one_piece = skirted and _same_cloth(seen, owners, shares)
     owners, hands = cut_out(owners, lab, body)
     hems = over_feet(owners, cells, shares[LOWER], body)
     return named(owners, hands, hems, body, extents, skirted=skirted, one_piece=one_piece)
 
 
-def _evidence(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> _Evidence:
-    height, width = body.shape
-    part = np.s_[:height, :width]  # a shrunk body has no half pixels at its edge
-    lab, cells, matte, likely = lab[part], cells[part], matte[part], likely[part]
-    grey = np.ascontiguousarray(lab[..., 0] / np.float32(100.0))
-    guide = Guide(grey, max(3, round(0.02 * body.breadth)), 1e-3)
-    inside = matte > 0.5
-    return _Evidence(body, inside, lab, cells, likely, guide, Priors(body, inside))
-
-
-def _learnt(seen: _Evidence) -> tuple[dict[int, Floats], Skin]:
-    """Colour models: first from the places where each material surely is, then from what they find."""
-    first = _skin_samples(seen)
+def _learnt(seen: Evidence) -> tuple[dict[int, Floats], Skin, float]:
+    """Colour models, first from the places where each material surely is, then from what they find; and the waist."""
+    first = skin_samples(seen)
     known = Skin(first)
     seen.skin = seen.likeness_to(known)
-    shares = _seeded(seen)
-    owners = _owners(seen, shares, _extents(seen, shares))
-    return _learnt_again(seen, owners, shares), Skin([*first, *_skin_elsewhere(seen, owners, known)])
+    found = waist_row(seen.body, seen.lab, seen.inside, seen.skin > _MAYBE_SKIN)
+    shares = seeded(seen, found)
+    waist = found or DEFAULT_WAIST
+    owners = _owners(seen, shares, _extents(seen, shares, waist))
+    return _learnt_again(seen, owners, shares), Skin([*first, *skin_elsewhere(seen, owners, known)]), waist
 
 
-def _skin_samples(seen: _Evidence) -> list[Floats]:
-    """Colours of the face and of both hands."""
-    body, inside = seen.body, seen.inside
-    height, width = body.shape
-    places = []
-    if body.face.measured:
-        core = body.face.mask(height, width, 0.75) & inside
-        places.append(seen.lab[core])
-    broad = Skin(places)
-    likely = seen.likeness_to(broad) > _LIKE_SKIN
-    for limb in body.arms:
-        hand = inside & (limb.offset < 0.8) & (limb.position > 2.1) & (limb.position < 2.8) & likely
-        if hand.sum() > _FEW and (not body.face.measured or broad.resembles(np.median(seen.lab[hand], axis=0))):
-            places.append(seen.lab[hand])
-    return places
-
-
-def _skin_elsewhere(seen: _Evidence, owners: Mask, known: Skin) -> list[Floats]:
-    """Colours of neck, arms and legs, darker or lighter than the face, where the first round is sure of skin."""
-    body = seen.body
-    sure = cv2.erode((owners == SKIN).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
-    arm, along = body.arm.offset, body.arm.position
-    neck = sure & (body.below_chin > 0.05) & (body.height < 0.25) & (body.aside < 0.3)
-    places = [neck, sure & (arm < 0.8) & (along > 0.6), sure & (body.height > 1.2)]
-    colours = [seen.lab[place] for place in places if place.sum() > _FEW]
-    return [colour for colour in colours if known.resembles(np.median(colour, axis=0))]
-
-
-def _seeded(seen: _Evidence) -> dict[int, Floats]:
-    """Colour models from the places where each material surely is."""
-    body, inside = seen.body, seen.inside
-    like_skin = seen.skin > _LIKE_SKIN
-    chest = inside & (body.height > 0.2) & (body.height < 0.6) & (body.aside < 0.42)
-    plain = chest & ~like_skin
-    top = plain if plain.sum() > 0.25 * chest.sum() else chest & (body.height > 0.35)
-    leg, along = body.leg.offset, body.leg.position
-    thigh = inside & (leg < 0.8) & (along > 0.15) & (along < 0.7) & (body.arm.offset > 1.0) & (body.height > 1.1)
-    plain = thigh & ~like_skin
-    bottom = plain if plain.sum() > 0.2 * thigh.sum() else thigh
-    return {
-        UPPER: histogram(seen.cells, top if top.sum() > _FEW else chest),
-        LOWER: histogram(seen.cells, bottom),
-        HAIR: histogram(seen.cells, _hair_seed(seen, like_skin)),
-    }
-
-
-def _hair_seed(seen: _Evidence, like_skin: Region) -> Region:
-    """What surrounds the face from the eyes upwards; on a bald head only what is no skin.
-
-    Blond and ginger hair has the colour of skin, so colour alone cannot tell it from a bald head: brightness changes
-    from lock to lock can.
-    """
-    body = seen.body
-    grown = body.face.mask(*body.shape, scale=1.06)
-    crown = seen.inside & ~grown & (body.head < 1.1) & (body.below_chin < -0.75)
-    bald = crown.sum() > 0 and (crown & like_skin).sum() > 0.6 * crown.sum() and _roughness(seen, crown) < _BALD
-    return crown & ~like_skin if bald else crown
-
-
-def _roughness(seen: _Evidence, where: Region) -> float:
-    """Median change of lightness over a fiftieth of the shoulders' breadth, in CIELAB units."""
-    size = 2 * max(1, round(0.02 * seen.body.breadth)) + 1
-    lightness = np.ascontiguousarray(seen.lab[..., 0])
-    change = np.abs(lightness - cv2.boxFilter(lightness, cv2.CV_32F, (size, size)))
-    return float(np.median(change[where]))
-
-
-def _extents(seen: _Evidence, shares: dict[int, Floats]) -> Extents:
+def _extents(seen: Evidence, shares: dict[int, Floats], waist: float) -> Extents:
     body = seen.body
     top = log_density(shares[UPPER], seen.cells, _UNKNOWN[UPPER])
     bottom = log_density(shares[LOWER], seen.cells, _UNKNOWN[LOWER])
     away = seen.inside & ((body.aside > 0.45) | (body.height < 0.0))
     sleeves = [limb_end(arm, away, seen.skin - top, longest=2.0, shortest=0.0) for arm in body.arms]
     lower_body = seen.inside & (body.height > 1.05)
-    hems = [limb_end(leg, lower_body, seen.skin - bottom, longest=2.0, shortest=0.1) for leg in body.legs]
-    waist = waist_row(body, seen.inside & (seen.skin < -13.0), bottom - top)
-    return Extents((sleeves[0], sleeves[1]), (hems[0], hems[1]), waist or DEFAULT_WAIST)
+    bare = seen.skin - bottom
+    hem = skirt_hem(seen, waist)
+    if hem is not None:
+        bare += np.where(body.leg.position > hem, _HEM_SAY, -_HEM_SAY)
+    hems = [limb_end(leg, lower_body, bare, longest=2.0, shortest=0.1) for leg in body.legs]
+    if hem is not None:
+        hems = [max(hems)] * 2  # a skirt has one
+    return Extents((sleeves[0], sleeves[1]), (hems[0], hems[1]), waist)
 
 
-def _owners(seen: _Evidence, shares: dict[int, Floats], extents: Extents) -> Mask:
+def _owners(seen: Evidence, shares: dict[int, Floats], extents: Extents) -> Mask:
     """``(height, width)``: 0 ground, else `HAIR`, `SKIN`, `UPPER`, `LOWER` or `OTHER`."""
     chance = seen.priors.given(extents)
     logs = np.empty((5, *seen.inside.shape), np.float32)
@@ -254,29 +161,18 @@ def _away_from(found: Region, home: Region) -> Region:
     return np.asarray(found & ~at_home[parts], dtype=np.bool_)
 
 
-def _learnt_again(seen: _Evidence, owners: Mask, before: dict[int, Floats]) -> dict[int, Floats]:
+def _learnt_again(seen: Evidence, owners: Mask, before: dict[int, Floats]) -> dict[int, Floats]:
     after = dict(before)
     for kind in (HAIR, UPPER, LOWER):
         sure = cv2.erode((owners == kind).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
         if kind == HAIR:
             sure &= seen.body.below_chin < _BESIDE_MOUTH
-        if sure.sum() > _FEW:
+        if sure.sum() > FEW:
             after[kind] = (0.5 * before[kind] + 0.5 * histogram(seen.cells, sure)).astype(np.float32)
     return after
 
 
-def _same_cloth(seen: _Evidence, owners: Mask, shares: dict[int, Floats]) -> bool:
+def _same_cloth(seen: Evidence, owners: Mask, shares: dict[int, Floats]) -> bool:
     """Whether top and bottom show the same colours; false when too little of the bottom is seen."""
     bottom = seen.inside & (seen.body.height > 1.1) & (owners == LOWER)
-    return bool(bottom.sum() >= _FEW) and likeness(shares[UPPER], shares[LOWER]) >= _SAME_CLOTH
-
-
-def _closed_between_legs(seen: _Evidence, extents: Extents) -> bool:
-    """Whether cloth fills the place between the thighs, as a skirt or a dress does."""
-    points = seen.body.landmarks[:, :2]
-    knees = (points[Landmark.LEFT_KNEE] + points[Landmark.RIGHT_KNEE]) / 2
-    hem = min(max(extents.hems), 1.0)
-    line = [seen.body.hips + share * (knees - seen.body.hips) for share in np.linspace(0.35, max(hem - 0.1, 0.4), 12)]
-    height, width = seen.inside.shape
-    hits = [seen.inside[int(y), int(x)] for x, y in line if 0 <= int(y) < height and 0 <= int(x) < width]
-    return len(hits) >= 3 and float(np.mean(hits)) > 0.8
+    return bool(bottom.sum() >= FEW) and likeness(shares[UPPER], shares[LOWER]) >= _SAME_CLOTH

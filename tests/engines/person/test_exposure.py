@@ -37,3 +37,12 @@ def test_lamp_does_not_make_a_dim_photo_bright() -> None:
 
 def test_black_photo_is_not_made_of_noise() -> None:
     assert in_usual_light(np.full((80, 80, 3), 3, np.uint8)).max() <= 15
+
+
+def test_face_before_a_grey_wall_and_dark_clothes_is_not_burnt_out() -> None:
+    picture = np.full((200, 100, 3), 138, np.uint8)
+    picture[60:190, 20:80] = 25
+    picture[20:40, 45:60] = (214, 160, 130)
+    found = in_usual_light(picture)[30, 48]
+    assert found[0] < 252
+    assert found[2] / found[0] < 0.65

@@ -1,0 +1,117 @@
+"""The row on the spine where a top ends and a bottom begins, by their colours.
+
+It is the row that tells most about colour: above and below it the colours are as unlike as can be. Nothing has to be
+known of either garment, so that tops of several colours, which no single place of the chest shows, are divided where
+they end. (The gain is the Jensen-Shannon divergence of both sides: Lin, "Divergence measures based on the Shannon
+entropy", IEEE Transactions on Information Theory 37, 1991.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.person.body import Body
+from engines.person.colour_models import Region
+from engines.person.networks import Floats
+
+DEFAULT_WAIST = 0.92
+"""Where tops end when nothing can be seen, on the scale shoulders 0, hips 1."""
+
+_HIGHEST, _LOWEST, _ROWS = 0.35, 1.45, 44
+"""Between which heights on that scale it is looked for, and in how many rows."""
+
+_BESIDE = 0.35
+"""How far from the spine, in shoulder widths, colours have a say: hands and sleeves hang further out."""
+
+_BINS, _LIGHTNESS_BIN, _CHROMA_BIN = 8, 12.5, 15.0
+"""Colours are counted in so many steps of L, a and b, of those sizes in CIELAB units."""
+
+_LEAST_PIXELS = 100
+_LEAST_GAIN = 0.05
+"""In nats per row; folds and shade alone make some four hundredths."""
+
+_SHORT, _USUAL, _SHORT_SAY = 0.6, 0.8, 0.75
+"""Tops that end above the first height are rare, and a print on the chest is not: their gain counts that much less,
+growing to all of it at the second."""
+
+_CHEST, _SKIN_COLOURED = 0.6, 0.5
+"""Down to which height a top covers nearly everybody, and the share of skin's colours there above which it is the top
+that has them."""
+
+_BLOCKS = 0.07
+"""Gain of a second row below one on the chest, above which the first is the seam of a top in two colours."""
+
+_LEAST_BARE = 0.3
+"""Share of skin in what lies just below a cropped top."""
+
+_JUST_BELOW = 6
+"""In rows."""
+
+
+def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> float | None:
+    """Where the colours change from top to bottom.
+
+    Args:
+        body: The person's frame of reference.
+        lab: ``(height, width, 3)`` CIELAB.
+        inside: ``(height, width)`` bool, the person.
+        like_skin: ``(height, width)`` bool, what may be skin by its colour and has no say, unless the chest is that.
+
+    Returns:
+        Shoulders 0, hips 1; nothing where they never change, or too little is seen.
+    """
+    column = inside & (body.aside < _BESIDE) & (body.height > _HIGHEST) & (body.height < _LOWEST)
+    chest = column & (body.height < _CHEST)
+    skin_coloured = chest.any() and like_skin[chest].mean() > _SKIN_COLOURED
+    cloth = column if skin_coloured else column & ~like_skin
+    if cloth.sum() < _LEAST_PIXELS:
+        return None
+    shares = _shares(_row_of(body, cloth), lab[cloth])
+    gains = _gains(shares) * np.interp(_heights(), (_SHORT, _USUAL), (_SHORT_SAY, 1.0))
+    best = int(gains.argmax())
+    if gains[best] < _LEAST_GAIN:
+        return None
+    if _heights()[best] < _SHORT and not _bare_below(best, body, column, like_skin):
+        second = np.concatenate([np.zeros(best), _gains(shares[best:])])
+        best = int(second.argmax()) if second.max() > _BLOCKS else best
+    return float(_heights()[best])
+
+
+def _heights() -> NDArray[np.float64]:
+    """``(rows,)`` upper ends of the rows."""
+    return _HIGHEST + np.arange(_ROWS) * (_LOWEST - _HIGHEST) / _ROWS
+
+
+def _row_of(body: Body, where: Region) -> NDArray[np.intp]:
+    return ((body.height[where] - _HIGHEST) * (_ROWS / (_LOWEST - _HIGHEST))).astype(np.intp)
+
+
+def _shares(rows: NDArray[np.intp], lab: Floats) -> NDArray[np.float64]:
+    """``(rows, colours)``: share of each colour in each row; zeros where a row shows no cloth."""
+    steps = (lab / (_LIGHTNESS_BIN, _CHROMA_BIN, _CHROMA_BIN) + (0.0, _BINS / 2, _BINS / 2)).astype(np.intp)
+    steps = np.clip(steps, 0, _BINS - 1)
+    colour = (steps[:, 0] * _BINS + steps[:, 1]) * _BINS + steps[:, 2]
+    counts = np.bincount(rows * _BINS**3 + colour, minlength=_ROWS * _BINS**3).reshape(_ROWS, -1)
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+
+
+def _gains(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``(rows,)``: by how many nats per row colours are better known when divided above each row."""
+    before = np.cumsum(shares, axis=0)
+    above = np.concatenate([np.zeros_like(before[:1]), before[:-1]])
+    known = _known(above) + _known(before[-1] - above) - _known(before[-1:])
+    return np.asarray(known / max(float(before[-1].sum()), 1.0))
+
+
+def _known(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``(n,)`` log-likelihood of ``(n, colours)`` counts under their own shares."""
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-12)
+    return np.asarray((counts * np.log(np.maximum(share, 1e-12))).sum(axis=1))
+
+
+def _bare_below(row: int, body: Body, column: Region, like_skin: Region) -> bool:
+    """Whether a midriff shows just below a row."""
+    rows = _row_of(body, column)
+    below = (rows >= row) & (rows < row + _JUST_BELOW)
+    return bool(like_skin[column][below].mean() > _LEAST_BARE) if below.any() else False
