@@ -66,6 +66,7 @@ MEASURES = (
     Measure("colour_lightness", "contrast, Lab L", True, "<= 3"),
     Measure("colour_exposure", "lighter or darker, Lab L", True, ""),
     Measure("print", "print found again", False, "1"),
+    Measure("recognised", "new garment seen as clothes", False, "1"),
     Measure("true_likeness", "true pair, SSIM", False, "1"),
 )
 
@@ -151,6 +152,7 @@ def judge(outcome: Outcome, laid: Laid, shop: Shop, again: PersonMap | None = No
     row["colour_lightness"] = measured.lightness if measured else None
     row["colour_exposure"] = measured.exposure if measured else None
     row["print"] = prints.found_again(shop.picture, shop.mask, shop.inner, after, worn)
+    row["recognised"] = None if again is None else zones.recognised(reduced_map(again, scale), category, worn)
     true_pair = outcome.person_path.stem == outcome.garment_path.stem
     row["true_likeness"] = fidelity.likeness(before, after, old | solid) if true_pair else None
     return row

@@ -22,6 +22,13 @@ IN_FRONT = (*KEPT, Label.OTHER)
 
 CLOTHED = (Label.UPPER, Label.LOWER, Label.FULL, Label.TORSO_SKIN)
 
+CLOTHES = {
+    Category.UPPER_BODY: (Label.UPPER, Label.FULL),
+    Category.LOWER_BODY: (Label.LOWER, Label.FULL),
+    Category.FULL_BODY: (Label.UPPER, Label.LOWER, Label.FULL),
+}
+"""What a garment of each category may be called once it is worn."""
+
 MAYBE_CLOTHES = (Label.UPPER, Label.LOWER, Label.FULL, Label.OTHER)
 """What clothes may be taken for when they are taken for something else. They are taken for limbs or walls at rims, and
 limbs and walls for them far more often."""
@@ -81,6 +88,19 @@ def still_worn(person_map: PersonMap, again: PersonMap, category: Category, new:
     """
     beside = distance_from(new) > 2 * MIXED_RIM
     return old_clothes(again, category) & beside & labelled_as(person_map.labels, MAYBE_CLOTHES)
+
+
+def recognised(again: PersonMap, category: Category, worn: BoolMask) -> float | None:
+    """Share of a garment that was put on which a look at the result finds to be clothes of its kind.
+
+    It says how well people in such clothes are understood: here, unlike in any photo, it is known where they are.
+
+    Args:
+        again: Of the result.
+        category: Of the garment.
+        worn: ``(h, w)``, where it is seen.
+    """
+    return float(labelled_as(again.labels, CLOTHES[category])[worn].mean()) if worn.any() else None
 
 
 def to_cover(person_map: PersonMap, category: Category) -> BoolMask:

@@ -98,6 +98,15 @@ def test_a_piece_of_the_old_top_that_was_taken_for_a_bag_is_overlooked(painted: 
     assert judge(painted, laid_on(painted), shop)["overlooked"] is None
 
 
+def test_half_of_the_new_top_that_is_taken_for_trousers_is_not_recognised(painted: Outcome, shop: Shop) -> None:
+    true_map, half = painted.person.person_map, chest_of(painted)
+    mistaken = replace(true_map, labels=np.where(half, Label.LOWER, true_map.labels).astype(np.uint8))
+    laid = laid_on(painted)
+    assert judge(painted, laid, shop, true_map)["recognised"] == 1
+    assert judge(painted, laid, shop, mistaken)["recognised"] == pytest.approx(0.5, abs=0.1)
+    assert judge(painted, laid, shop)["recognised"] is None
+
+
 def test_an_old_top_of_the_new_colour_leaves_no_residue(painted: Outcome, shop: Shop) -> None:
     left = spoilt(painted, chest_of(painted), painted.person.photo)
     row = judge(left, laid_on(left, (150, 60, 60)), shop)
