@@ -39,8 +39,9 @@ _CHEST, _SKIN_COLOURED = 0.6, 0.5
 """Down to which height a top covers nearly everybody, and the share of skin's colours there above which it is the top
 that has them."""
 
-_BLOCKS = 0.07
-"""Gain of a second row below one on the chest, above which the first is the seam of a top in two colours."""
+_SEAM, _ENDS, _BLOCKS = 0.55, (0.85, 1.3), 0.07
+"""A row above the first height is the seam of a top in two colours, and not its end, where between the second and the
+third heights there is another one with that gain."""
 
 _LEAST_BARE = 0.3
 """Share of skin in what lies just below a cropped top."""
@@ -72,9 +73,10 @@ def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> flo
     best = int(gains.argmax())
     if gains[best] < _LEAST_GAIN:
         return None
-    if _heights()[best] < _SHORT and not _bare_below(best, body, column, like_skin):
+    if _heights()[best] < _SEAM and not _bare_below(best, body, column, like_skin):
         second = np.concatenate([np.zeros(best), _gains(shares[best:])])
-        best = int(second.argmax()) if second.max() > _BLOCKS else best
+        end = int(second.argmax())
+        best = end if second[end] > _BLOCKS and _ENDS[0] <= _heights()[end] <= _ENDS[1] else best
     return float(_heights()[best])
 
 

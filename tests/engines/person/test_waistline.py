@@ -28,9 +28,15 @@ def test_waist_is_where_the_colours_change(waist: float) -> None:
 
 
 def test_seam_of_a_top_in_two_colours_is_not_its_end() -> None:
-    lab = bands((0.6, BLUE), (1.1, RED), (9, GREEN))
+    lab = bands((0.5, BLUE), (1.1, RED), (9, GREEN))
 
     assert waist_row(drawn_body(), lab, EVERYBODY, NOBODY) == pytest.approx(1.1, abs=0.03)
+
+
+def test_short_top_over_a_skirt_that_is_lit_from_below_is_short() -> None:
+    lab = bands((0.5, BLUE), (1.38, RED), (9, GREEN))
+
+    assert waist_row(drawn_body(), lab, EVERYBODY, NOBODY) == pytest.approx(0.5, abs=0.03)
 
 
 def test_print_on_the_chest_is_not_the_end_of_the_top() -> None:
