@@ -58,13 +58,16 @@ THICKEST_LEG, THICKEST_SEATED = 1.06, 1.5
 """Largest leg assumed under old trousers, over an average bare one; knees of somebody who sits are nearer to the
 camera than the shoulders, and the seat presses the thighs flat."""
 
-CLOSED = 0.30
+CLOSED = 0.35
 """Share of the leg over which the thighs' cloth opens; on shorts it does so before the hem."""
+
+HELD = 0.35
+"""Share of that over which it does not open at all: cloth hangs together between thighs that do not touch."""
 
 NOTCH = 0.022
 """Half width of the gap between two short hems at least, in shoulder widths."""
 
-WIDEST_FORK = 1.35
+WIDEST_FORK = 1.10
 """Largest width of the cloth between legs that stand apart over that of the leg's inner half."""
 
 SHARPEST_FOLD = 0.65
@@ -236,7 +239,8 @@ def _around_leg(
     excess = np.maximum(wanted, np.minimum(need, TIGHTEST_EASE * (outer + inner))) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
     below = shares - rows.crotch
-    touching = np.asarray(1.0 - ease((below - 0.02) / min(CLOSED, 0.6 * (rows.end - rows.crotch))), np.float32)
+    reach = min(CLOSED, 0.6 * (rows.end - rows.crotch))
+    touching = np.asarray(1.0 - ease((below - HELD * reach) / ((1.0 - HELD) * reach)), np.float32)
     forked = ease(below / GROIN) if rows.crotch > 0.0 else np.ones_like(touching)
     fork = half_gap + (np.minimum(half_gap, WIDEST_FORK * inner) - half_gap) * forked
     cloth_inner = np.maximum(1.02 * inner + inwards, fork * (0.5 + 0.5 * touching))
