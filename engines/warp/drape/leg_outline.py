@@ -21,6 +21,7 @@ from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.on_shoe import edges_on_shoe
 from engines.warp.drape.over_boots import around_boot
+from engines.warp.drape.over_skin import around_skin
 from engines.warp.drape.raised_thigh import (
     GROIN,
     over_raised_thigh,
@@ -253,6 +254,8 @@ def _around_leg(
         boot_outer, boot_inner = around_boot(body, side, shares)
         cloth_outer = np.maximum(cloth_outer, boot_outer)
         cloth_inner = np.maximum(cloth_inner, boot_inner)
+    bare_outer, bare_inner = around_skin(body, side, shares)
+    cloth_outer, cloth_inner = np.maximum(cloth_outer, bare_outer), np.maximum(cloth_inner, bare_inner)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),
