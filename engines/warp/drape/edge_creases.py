@@ -1,67 +1,102 @@
-"""Creases that reach the edge of a trouser leg: its outline goes in and out where its cloth does."""
+"""Creases that come round a trouser leg at knee and calf: its outline goes in and out where its cloth does."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
-from engines.warp.drape.raised_thigh import raised_aside
-from engines.warp.folds.laid import share_bent
-from engines.warp.folds.leg_creases import ANKLE, BENT_DEEPER, CREASES, CROTCH, HALF, KNEE, SHEET
+from engines.warp.body.model import LEFT, RIGHT, BodyModel
+from engines.warp.body.standing import raised_aside, share_bent
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import Ribbon
 
-DEEPER = 2.2
-"""How many times as far the edge of a leg goes in as the cloth on its front: no body holds it up there."""
 
-FROM = (1.05, 1.20)
-"""Places down the sheet between which that begins: on hips and thighs trousers lie flat."""
+class Notch(NamedTuple):
+    """Where the edge of a leg goes in.
+
+    Attributes:
+        place: Along the leg, 1 at the knee and 2 at the ankle.
+        above: Width over which it goes in above that, shoulder widths.
+        below: Width over which it comes out again below.
+        deep: How far it goes in, shoulder widths.
+        bent: How many times as far where the knee is bent by a right angle.
+    """
+
+    place: float
+    above: float
+    below: float
+    deep: float
+    bent: float = 1.0
+
+
+OUTER = {
+    LEFT: (Notch(1.26, 0.034, 0.022, 0.013),),
+    RIGHT: (
+        Notch(0.94, 0.024, 0.014, 0.016, 2.0),
+        Notch(1.11, 0.022, 0.013, 0.012, 2.0),
+        Notch(1.59, 0.026, 0.016, 0.009),
+    ),
+}
+INNER = {
+    LEFT: (
+        Notch(0.91, 0.024, 0.013, 0.018, 2.0),
+        Notch(1.10, 0.022, 0.013, 0.013, 2.0),
+        Notch(1.64, 0.026, 0.016, 0.009),
+    ),
+    RIGHT: (Notch(0.85, 0.026, 0.015, 0.012, 2.0), Notch(1.34, 0.034, 0.022, 0.013)),
+}
+"""Of the two edges of each leg, where the creases of its cloth reach them; they are deeper there, for no body holds the
+cloth up."""
+
+STANDS_OUT, STANDS_OUT_AT, STANDS_OUT_OVER = 0.5, 3.0, 2.0
+"""How far the edge stands out below a notch over its depth, how far below and over what length, over the width over
+which it comes out."""
+
+ROUNDED = 0.004
+"""Cloth does not bend more sharply than this, shoulder widths."""
 
 NEAR_EDGE = 3
 """Power of the way across the leg with which that is lost again: a print on its front stays as it is."""
 
-STEP = 0.01
-"""Length between the places at which the edges are measured, shoulder widths."""
-
 
 def with_creased_edges(ribbon: Ribbon, body: BodyModel, side: int, shares: Reals) -> Ribbon:
-    """The ribbon of a leg whose edges follow its creases from above the knee to the hem.
+    """The ribbon of a leg whose edges follow its creases; those of a raised thigh are hidden in the hollow of its knee.
 
     Args:
-        ribbon: From the waistband to the hem; its rows run from the outer edge to the inner one.
+        ribbon: From the waistband to the hem.
         body: The body.
         side: Side of the picture.
         shares: ``(l,)`` shares of the leg of the last rows of the ribbon; the others lie above its crotch.
     """
-    leg = body.legs[side]
-    deeper = DEEPER * body.shoulder_width * (1.0 - raised_aside(body, side))
-    down = np.interp(shares, [0.0, leg.bend, 1.0], [CROTCH, KNEE, ANKLE])
-    straight, knee = _heights_at_edges("left" if side < 0 else "right")
-    heights = straight + np.float32(1.0 + BENT_DEEPER * share_bent(leg)) * knee
-    places = STEP * np.arange(heights.shape[1])
-    outer, inner = (deeper * np.interp(down, places, height)[:, None] for height in heights)
+    leg, unit = body.legs[side], body.shoulder_width
+    shin = (1.0 - leg.bend) * leg.length / unit
+    place = np.where(shares < leg.bend, shares / leg.bend, 1.0 + (shares - leg.bend) / (1.0 - leg.bend))
+    strength, bent = unit * (1.0 - raised_aside(body, side)), share_bent(leg)
+    outer, inner = (strength * _out(place, shin, notches[side], bent)[:, None] for notches in (OUTER, INNER))
     target = ribbon.target.copy()
-    below = target[-len(shares) :]
     share = np.clip((1.0 - side * np.asarray(ribbon.across)[-len(shares) :]) / 2.0, 0.0, 1.0)
     outwards = outer * (1.0 - share) ** NEAR_EDGE - inner * share**NEAR_EDGE
-    below += (leg.outwards(shares)[:, None] * outwards[..., None]).astype(np.float32)
+    target[-len(shares) :] += (leg.outwards(shares)[:, None] * outwards[..., None]).astype(np.float32)
     return replace(ribbon, target=target)
 
 
-@cache
-def _heights_at_edges(side: str) -> NDArray[np.float32]:
-    """``(2, 2, n)`` heights of the cloth of the straight leg and of the knee at its outer and its inner edge."""
-    down = np.arange(0.0, SHEET.high, STEP, dtype=np.float32)
-    thigh, knee, calf = CREASES[side]
-    below = ease((down - FROM[0]) / (FROM[1] - FROM[0]))
-    heights = np.zeros((2, 2, len(down)), np.float32)
-    for part, creases in enumerate((thigh + calf, knee)):
-        for edge, at in enumerate((-HALF, HALF)):
-            across = np.full((1, len(down)), at, np.float32)
-            heights[part, edge] = below * sum(crease.heights(across, down[None])[0] for crease in creases)
-    return heights
+def _out(place: Reals, shin: float, notches: tuple[Notch, ...], bent: float) -> NDArray[np.float64]:
+    """``(n,)`` how far an edge stands out, shoulder widths.
+
+    Args:
+        place: ``(n,)`` along the leg, 1 at the knee and 2 at the ankle.
+        shin: Length from 1 to 2, shoulder widths.
+        notches: Of this edge.
+        bent: How far the knee is bent, 0 to 1.
+    """
+    out = np.zeros(len(place))
+    for notch in notches:
+        off = (place - notch.place) * shin
+        away = (np.hypot(off, ROUNDED) - ROUNDED) / np.where(off < 0, notch.above, notch.below)
+        stands = (off / notch.below - STANDS_OUT_AT) / STANDS_OUT_OVER
+        deep = notch.deep * (1.0 + (notch.bent - 1.0) * bent)
+        out += deep * (STANDS_OUT * np.exp(-stands * stands) - np.exp(-away))
+    return out

@@ -18,18 +18,12 @@ from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
+from engines.warp.body.standing import GROIN, raised_aside, way_of_thigh
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.on_shoe import edges_on_shoe
 from engines.warp.drape.over_boots import around_boot
 from engines.warp.drape.over_skin import around_skin
-from engines.warp.drape.raised_thigh import (
-    GROIN,
-    over_raised_thigh,
-    raised_aside,
-    thick_to_the_knee,
-    under_raised_thigh,
-    way_of_thigh,
-)
+from engines.warp.drape.raised_thigh import over_raised_thigh, thick_to_the_knee, under_raised_thigh
 from engines.warp.drape.seat import is_seated
 from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
