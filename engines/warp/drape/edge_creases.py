@@ -33,20 +33,20 @@ class Notch(NamedTuple):
 
 
 OUTER = {
-    LEFT: (Notch(1.26, 0.034, 0.022, 0.013),),
+    LEFT: (Notch(1.26, 0.043, 0.035, 0.012),),
     RIGHT: (
-        Notch(0.94, 0.024, 0.014, 0.016, 2.0),
-        Notch(1.11, 0.022, 0.013, 0.012, 2.0),
-        Notch(1.59, 0.026, 0.016, 0.009),
+        Notch(0.94, 0.030, 0.022, 0.014, 2.0),
+        Notch(1.11, 0.027, 0.021, 0.011, 2.0),
+        Notch(1.59, 0.033, 0.026, 0.008),
     ),
 }
 INNER = {
     LEFT: (
-        Notch(0.91, 0.024, 0.013, 0.018, 2.0),
-        Notch(1.10, 0.022, 0.013, 0.013, 2.0),
-        Notch(1.64, 0.026, 0.016, 0.009),
+        Notch(0.91, 0.030, 0.021, 0.016, 2.0),
+        Notch(1.10, 0.027, 0.021, 0.012, 2.0),
+        Notch(1.64, 0.033, 0.026, 0.008),
     ),
-    RIGHT: (Notch(0.85, 0.026, 0.015, 0.012, 2.0), Notch(1.34, 0.034, 0.022, 0.013)),
+    RIGHT: (Notch(0.85, 0.033, 0.024, 0.011, 2.0), Notch(1.34, 0.043, 0.035, 0.012)),
 }
 """Of the two edges of each leg, where the creases of its cloth reach them; they are deeper there, for no body holds the
 cloth up."""
@@ -55,7 +55,7 @@ STANDS_OUT, STANDS_OUT_AT, STANDS_OUT_OVER = 0.5, 3.0, 2.0
 """How far the edge stands out below a notch over its depth, how far below and over what length, over the width over
 which it comes out."""
 
-ROUNDED = 0.004
+ROUNDED = 0.014
 """Cloth does not bend more sharply than this, shoulder widths."""
 
 NEAR_EDGE = 3

@@ -21,7 +21,7 @@ from engines.warp.drape.leg_outline import LegOutline, LegRows, outline_of_leg
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import Ribbon, string_ribbon
 
-RISE_ROWS, LEG_ROWS, COLUMNS = 16, 88, 17
+RISE_ROWS, LEG_ROWS, COLUMNS = 16, 96, 17
 
 BEYOND_HEM = 4.0
 """Canvas pixels by which a ribbon reaches beyond the hem, so that the cloth's own soft alpha ends it."""
