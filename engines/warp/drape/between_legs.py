@@ -29,6 +29,9 @@ NARROW, BACK_UNTIL = 0.016, 0.50
 """Half the width of a gap through which the back is seen and nothing behind it, at the crotch, and how far below the
 crotch that is none any more, in shoulder widths."""
 
+LOWEST_CROTCH = 0.3
+"""How far below the body's a garment's crotch hangs at most, in shoulder widths."""
+
 BACK_LIGHT = (0.30, 0.42)
 """Light on the back at the crotch and where it ends: it lies in the shade of the front."""
 
@@ -69,7 +72,8 @@ def _shaded(far: Piece, near: Piece, body: BodyModel) -> Piece:
 
 def _with_back(far: Piece, near: Piece, body: BodyModel) -> Piece:
     """The far leg, behind which a narrow gap below the crotch is closed by the cloth of the back."""
-    window = window_of(((far.alpha > 0) | (near.alpha > 0)) & (body.heights > body.crotch_height))
+    below = (body.heights - body.crotch_height) * np.float32(body.torso_length / body.shoulder_width)
+    window = window_of(((far.alpha > 0) | (near.alpha > 0)) & (below > 0) & (below < LOWEST_CROTCH + BACK_UNTIL))
     covers = {piece.name.partition("_")[0]: piece.alpha[window] for piece in (far, near)}
     front = np.asarray(1.0 - (1.0 - far.alpha[window]) * (1.0 - near.alpha[window]), np.float32)
     cover, depth = _behind_gap(covers["left"], covers["right"], front, body.shoulder_width)

@@ -30,7 +30,7 @@ def test_edges_go_in_and_out_from_the_knee_down(body: BodyModel, side: int) -> N
     ribbon, shares = ribbon_of(body, side)
     moved = np.linalg.norm(with_creased_edges(ribbon, body, side, shares).target - ribbon.target, axis=2)
     unit, knee = body.shoulder_width, RISE + int(np.searchsorted(shares, body.legs[side].bend))
-    assert moved[: RISE + (knee - RISE) // 2].max() == 0
+    assert moved[: RISE + (knee - RISE) // 2].max() < 0.01
     assert 0.008 * unit < max(moved[:, 0].max(), moved[:, -1].max()) < 0.04 * unit
     assert moved[:, COLUMNS // 2].max() < 0.2 * moved.max()
 
