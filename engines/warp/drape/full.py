@@ -25,6 +25,7 @@ from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
+from engines.warp.drape.between_legs import joined_at_crotch
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.collar_ends import laid_on_shoulders
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
@@ -32,7 +33,7 @@ from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_
 from engines.warp.drape.hem_ring import bow_of_hem, with_hem_ring
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
-from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of, shaded_far_leg
+from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of
 from engines.warp.drape.seam_overlap import with_overlap
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
@@ -221,7 +222,7 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
         ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end, far=not pieces, girth=sizing.girth)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(trousers, lower, side), body.shape, name))
-    pieces = shaded_far_leg(pieces, body)
+    pieces = joined_at_crotch(pieces, body)
     seam = np.clip((waist_row + SEAM_OVERLAP - rows) / 2.0, 0.0, 1.0)
     top = replace(torso, alpha=(torso.alpha * seam).astype(np.float32))
     grid_rows = np.linspace(marks.upper.frame.top - 6.0, waist_row + 8.0, GRID_ROWS // 2)

@@ -18,17 +18,12 @@ from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
+from engines.warp.body.standing import GROIN, raised_aside, way_of_thigh
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.on_shoe import edges_on_shoe
 from engines.warp.drape.over_boots import around_boot
-from engines.warp.drape.raised_thigh import (
-    GROIN,
-    over_raised_thigh,
-    raised_aside,
-    thick_to_the_knee,
-    under_raised_thigh,
-    way_of_thigh,
-)
+from engines.warp.drape.over_skin import around_skin
+from engines.warp.drape.raised_thigh import over_raised_thigh, thick_to_the_knee, under_raised_thigh
 from engines.warp.drape.seat import is_seated
 from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
@@ -58,13 +53,16 @@ THICKEST_LEG, THICKEST_SEATED = 1.06, 1.5
 """Largest leg assumed under old trousers, over an average bare one; knees of somebody who sits are nearer to the
 camera than the shoulders, and the seat presses the thighs flat."""
 
-CLOSED = 0.30
+CLOSED = 0.35
 """Share of the leg over which the thighs' cloth opens; on shorts it does so before the hem."""
+
+HELD = 0.35
+"""Share of that over which it does not open at all: cloth hangs together between thighs that do not touch."""
 
 NOTCH = 0.022
 """Half width of the gap between two short hems at least, in shoulder widths."""
 
-WIDEST_FORK = 1.35
+WIDEST_FORK = 1.10
 """Largest width of the cloth between legs that stand apart over that of the leg's inner half."""
 
 SHARPEST_FOLD = 0.65
@@ -236,7 +234,8 @@ def _around_leg(
     excess = np.maximum(wanted, np.minimum(need, TIGHTEST_EASE * (outer + inner))) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
     below = shares - rows.crotch
-    touching = np.asarray(1.0 - ease((below - 0.02) / min(CLOSED, 0.6 * (rows.end - rows.crotch))), np.float32)
+    reach = min(CLOSED, 0.6 * (rows.end - rows.crotch))
+    touching = np.asarray(1.0 - ease((below - HELD * reach) / ((1.0 - HELD) * reach)), np.float32)
     forked = ease(below / GROIN) if rows.crotch > 0.0 else np.ones_like(touching)
     fork = half_gap + (np.minimum(half_gap, WIDEST_FORK * inner) - half_gap) * forked
     cloth_inner = np.maximum(1.02 * inner + inwards, fork * (0.5 + 0.5 * touching))
@@ -249,6 +248,8 @@ def _around_leg(
         boot_outer, boot_inner = around_boot(body, side, shares)
         cloth_outer = np.maximum(cloth_outer, boot_outer)
         cloth_inner = np.maximum(cloth_inner, boot_inner)
+    bare_outer, bare_inner = around_skin(body, side, shares)
+    cloth_outer, cloth_inner = np.maximum(cloth_outer, bare_outer), np.maximum(cloth_inner, bare_inner)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),

@@ -19,6 +19,7 @@ from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_top import behind_top
+from engines.warp.drape.between_legs import joined_at_crotch
 from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, hips_behind_arms
 from engines.warp.drape.hem_ring import bow_of_hem, with_hem_ring
 from engines.warp.drape.leg_length import crotch_share, leg_end
@@ -26,7 +27,7 @@ from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.under_top import skirt_under_top
 from engines.warp.drape.waist_curve import round_the_waist
-from engines.warp.pieces import Drape, Piece
+from engines.warp.pieces import Drape
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized
 
@@ -44,10 +45,6 @@ WAIST_EASE = 1.03
 
 LONGEST_SKIRT = 0.97
 """Largest length of a skirt as a share of the way to the ankles."""
-
-LEG_SHADOW, LEG_SHADOW_REACH, LEG_SHADOW_FROM = 0.26, 0.035, 0.12
-"""Depth of the shadow that the near leg throws on the far one, its width in shoulder widths, and over how many torso
-lengths below the crotch it comes up."""
 
 SKIRT_ROWS = 64
 
@@ -116,7 +113,7 @@ def drape_lower(
             ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height, thigh=True)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
-    pieces = shaded_far_leg(pieces, body)
+    pieces = joined_at_crotch(pieces, body)
     hidden = tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces)
     return Drape(hidden, {**checks, "leg_end": end})
 
@@ -145,16 +142,6 @@ def rise_height(marks: LowerLandmarks, body: BodyModel, waistband: float) -> flo
         return waistband
     scale = WAIST_EASE * body.width(waistband) / max(marks.waist_width, 1.0)
     return body.crotch_height - (marks.crotch[1] - marks.top) * scale / body.torso_length
-
-
-def shaded_far_leg(pieces: list[Piece], body: BodyModel) -> list[Piece]:
-    """The far leg with the shadow of the near one below the crotch; without it two plain legs flow into one."""
-    far, near = pieces
-    reach = LEG_SHADOW_REACH * body.shoulder_width
-    beside = np.asarray(cv2.GaussianBlur(near.alpha, (0, 0), reach), np.float32)
-    below = ease((body.heights - body.crotch_height) / LEG_SHADOW_FROM)
-    factor = 1.0 - LEG_SHADOW * np.clip(2.0 * beside, 0.0, 1.0) * below
-    return [replace(far, colour=np.asarray(far.colour * factor[..., None], np.float32)), near]
 
 
 def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:

@@ -6,32 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease, towards
+from engines.warp.body.silhouette import ease
+from engines.warp.body.standing import GROIN, raised_aside
 from engines.warp.pieces import Reals
-
-GROIN = 0.16
-"""Share of the leg below the crotch over which the torso's direction turns into the leg's."""
-
-RAISED = (0.45, 0.80)
-"""Sine of a thigh's angle to the torso from which it counts as raised sideways, not at all to fully."""
 
 ROUND_KNEE = 0.14
 """Share of the leg below the bend over which the width of a raised knee goes over into that of the shin."""
 
 STRAIGHT_THIGH = 0.7
 """Share of the thigh before the bend of the knee."""
-
-
-def way_of_thigh(body: BodyModel, side: int) -> NDArray[np.float32]:
-    """Unit vector from the crotch's height down the thigh."""
-    root, thigh = body.legs[side].points(np.array([0.0, GROIN], np.float32))
-    return towards(thigh - root)
-
-
-def raised_aside(body: BodyModel, side: int) -> float:
-    """How much a thigh is raised sideways, 0 to 1."""
-    aside = float(way_of_thigh(body, side) @ body.skeleton.right) * side
-    return float(ease((aside - RAISED[0]) / (RAISED[1] - RAISED[0])))
 
 
 def thick_to_the_knee(body: BodyModel, side: int, outer: Reals) -> NDArray[np.float32]:

@@ -12,6 +12,7 @@ from engines.garment.regions import window_of
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.body.standing import share_bent
 from engines.warp.folds.excess import ELBOW, WRIST
 from engines.warp.folds.reliefs import relief
 from engines.warp.pieces import Piece
@@ -31,9 +32,6 @@ SLEEVE_HALF = 0.15
 LEAST_ASIDE = 0.3
 """Light comes from the side by as much at least as a unit vector has it: no lamp hangs right above, and folds that run
 down would not be seen."""
-
-FULLY_BENT = 75.0
-"""Angle at elbow or knee from which it has the folds of a bent one alone, degrees."""
 
 COARSER = 3
 """Places on limbs are found on a grid this many times coarser."""
@@ -148,11 +146,3 @@ def _sheet_by_share(limb: Limb, joints: Joints) -> tuple[list[float], list[float
     upper, lower = (joints.bend - joints.root) / limb.bend, (joints.end - joints.bend) / (1 - limb.bend)
     places = [joints.root - upper, joints.root, joints.bend, joints.end, joints.end + lower]
     return [-1.0, 0.0, limb.bend, 1.0, 2.0], places
-
-
-def share_bent(limb: Limb) -> float:
-    """How far an elbow or a knee is bent, 0 to 1."""
-    root, bend, end = limb.points(np.array([0.0, limb.bend, 1.0], np.float32))
-    upper, lower = bend - root, end - bend
-    cosine = float(upper @ lower) / (float(np.linalg.norm(upper) * np.linalg.norm(lower)) + 1e-6)
-    return float(np.clip(np.degrees(np.arccos(np.clip(cosine, -1, 1))) / FULLY_BENT, 0, 1))

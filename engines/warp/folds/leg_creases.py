@@ -70,27 +70,45 @@ CREASES = {"left": (LEFT, LEFT_KNEE, LEFT_CALF), "right": (RIGHT, RIGHT_KNEE, RI
 """Of each leg, those of the knee in the middle: no two legs crease alike."""
 
 
+LAP = (
+    # Across the groin, and from there along the thigh.
+    Crease((0.16, 0.40), (0.00, 0.36), (-0.26, 0.44), 0.0170, 0.030, 0.018),
+    Crease((0.20, 0.50), (0.02, 0.56), (-0.18, 0.82), 0.0150, 0.032, 0.018),
+    Crease((0.28, 0.62), (0.14, 0.76), (-0.02, 1.04), 0.0120, 0.034, 0.020),
+    # From the hollow of the knee like a fan; the knee itself is hidden in it.
+    Crease((0.29, 1.12), (0.14, 1.02), (-0.06, 0.90), 0.0130, 0.030, 0.018),
+    Crease((0.29, 1.21), (0.10, 1.18), (-0.17, 1.08), 0.0160, 0.026, 0.015),
+    Crease((0.29, 1.60), (0.10, 1.62), (-0.15, 1.56), 0.0160, 0.026, 0.015),
+    Crease((0.29, 1.69), (0.15, 1.78), (-0.08, 1.88), 0.0120, 0.030, 0.018),
+)
+"""Of either leg whose thigh is raised sideways, as of somebody who sits."""
+
+
 @cache
-def leg_reliefs(side: str) -> tuple[Relief, Relief]:
-    """The creases of a leg that is straight, and of one whose knee is bent by a right angle.
+def leg_reliefs(side: str) -> tuple[Relief, Relief, Relief]:
+    """The creases of a straight leg, of one whose knee is bent by a right angle, and of one whose thigh is raised.
 
     Args:
         side: ``left`` or ``right``.
     """
+    thigh, knee, calf = CREASES[side]
+    straight, bent = (_relief([(1.0, thigh + calf), (deeper, knee)]) for deeper in (1.0, 1.0 + BENT_DEEPER))
+    return straight, bent, _relief([(1.0, LAP + calf)])
+
+
+def _relief(parts: list[tuple[float, tuple[Crease, ...]]]) -> Relief:
+    """Creases, each so many times as deep, on the sheet of a leg."""
     rows, columns = SHEET.shape
     x, y = np.meshgrid(
         np.linspace(-SHEET.wide / 2, SHEET.wide / 2, columns, dtype=np.float32),
         np.linspace(0, SHEET.high, rows, dtype=np.float32),
     )
-    planes = np.zeros((2, 2, *SHEET.shape), np.float32)
-    thigh, knee, calf = CREASES[side]
-    for deeper, creases in ((1.0, thigh + calf), (1.0 + BENT_DEEPER, knee)):
+    heights, closed = np.zeros((2, *SHEET.shape), np.float32)
+    for deeper, creases in parts:
         for crease in creases:
-            heights = crease.heights(x, y)
-            closed = np.minimum(heights, 0) * np.float32(IN_CREASE / (crease.above + crease.below))
-            folded = np.stack([heights, closed])
-            planes += np.stack([folded, np.float32(deeper) * folded])
-    straight, bent = (relief_of(SHEET, heights) for heights, _ in planes)
-    for relief, (_, closed) in zip((straight, bent), planes, strict=True):
-        relief.form[..., 2] += closed
-    return straight, bent
+            one = np.float32(deeper) * crease.heights(x, y)
+            heights += one
+            closed += np.minimum(one, 0) * np.float32(IN_CREASE / (crease.above + crease.below))
+    relief = relief_of(SHEET, heights)
+    relief.form[..., 2] += closed
+    return relief

@@ -8,7 +8,8 @@ from scipy import ndimage
 
 from engines.garment.regions import window_of
 from engines.warp.body.model import BodyModel
-from engines.warp.folds.laid import Joints, from_aside, limb_places, share_bent, side_of
+from engines.warp.body.standing import raised_aside, share_bent
+from engines.warp.folds.laid import Joints, from_aside, limb_places, side_of
 from engines.warp.folds.leg_creases import ANKLE, CROTCH, HALF, KNEE, SHEET, leg_reliefs
 from engines.warp.pieces import Piece
 
@@ -47,7 +48,7 @@ def leg_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDAr
         return change
     side = side_of(piece)
     leg = body.legs[side]
-    straight, bent = leg_reliefs(piece.name.removesuffix("_leg"))
+    straight, bent, lap = leg_reliefs(piece.name.removesuffix("_leg"))
     x, y, across, down = limb_places(leg, LEG, window, from_aside(light))
     every = (slice(None, None, STRIDE), slice(None, None, STRIDE))
     cloth = piece.alpha[window][every] > 0.5
@@ -55,7 +56,8 @@ def leg_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDAr
         inwards = -side * piece.across[window][every][cloth]
         x = _between_edges(x, y, (x[every][cloth], y[every][cloth]))
         y = _from_crotch(y, y[every][cloth][inwards > INSEAM])
-        change[window] = straight.mixed(bent, share_bent(leg)).light(x, y, (across, down))
+        folds = straight.mixed(bent, share_bent(leg)).mixed(lap, raised_aside(body, side))
+        change[window] = folds.light(x, y, (across, down))
     return change
 
 

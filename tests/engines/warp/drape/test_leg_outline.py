@@ -8,8 +8,9 @@ import pytest
 from engines.base import Landmark
 from engines.warp.body.hip_line import half_width_as_seen
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.body.standing import GROIN
 from engines.warp.drape.leg_outline import LegRows, outline_of_leg
-from engines.warp.drape.raised_thigh import GROIN, ROUND_KNEE, thick_to_the_knee
+from engines.warp.drape.raised_thigh import ROUND_KNEE, thick_to_the_knee
 from engines.warp.drape.under_top import HEM_SEEN
 from tests.engines.mannequin import draw_mannequin
 

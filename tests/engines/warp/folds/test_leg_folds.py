@@ -91,3 +91,11 @@ def test_no_two_legs_are_alike_and_a_bent_knee_has_the_deeper_creases() -> None:
     bent = leg_reliefs("left")[1].form[..., 2]
     assert bent[knee].min() < 1.3 * left[knee].min()
     assert np.allclose(bent[thigh], left[thigh], atol=0.01)
+
+
+def test_a_raised_thigh_is_creased_across_the_groin_and_keeps_the_creases_of_its_calf() -> None:
+    straight, _, lap = (relief.form[..., 2] for relief in leg_reliefs("right"))
+    groin, calf = (round(place / SHEET.spacing) for place in (CROTCH + 0.05, KNEE + 0.55))
+    front = slice(straight.shape[1] // 3, straight.shape[1] // 2)
+    assert lap[groin - 6 : groin + 6, front].min() < 3 * straight[groin - 6 : groin + 6, front].min() < 0
+    assert np.allclose(lap[calf:], straight[calf:], atol=0.003)
