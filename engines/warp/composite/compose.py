@@ -49,7 +49,7 @@ BLOUSED_SHADOW, BLOUSED_REACH = 0.38, 0.026
 SHOE_SHADOW, SHOE_REACH = 0.75, 0.060
 """The same of a leg of trousers on the shoe it rests on."""
 
-GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
+GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.034, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
 
 ABOVE_ARMPIT, SEAM_FADES, USUAL_ARMPIT = 0.05, 0.12, 0.25
