@@ -35,7 +35,7 @@ from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth, white_noise
 from engines.warp.pieces import Piece
 
-GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.22
+GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.45, 0.56, 0.22
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
 

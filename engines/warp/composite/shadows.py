@@ -37,7 +37,7 @@ OWN_LIGHT = 0.75
 """How much of a shadow is lit by the surface itself, which throws its own colour into it: a grey shadow looks like soot
 on skin and like dirt on cloth."""
 
-SKIN_LIGHT, SKIN_HUES = 2.2, (0.25, 0.45)
+SKIN_LIGHT, SKIN_HUES = 1.5, (0.25, 0.45)
 """The same of skin, into which light goes and comes out redder: pale skin would be grey in a shadow. And how far the
 green of a colour lies below its red, over the distance of red and blue, from which it is not skin's and is skin's."""
 
