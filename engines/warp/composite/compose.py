@@ -180,7 +180,7 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     photo, unit = scene.photo, scene.body.shoulder_width
     covers = {side: piece.alpha for side, piece in layers.sleeves.items()}
     hands = hands_in_front(photo, scene.person_map, scene.body, layers.places, sleeves=covers, old=scene.old)
-    front = np.maximum(head_in_front(photo, scene.person_map), hands)
+    front = np.maximum(head_in_front(photo, scene.person_map, casting(layers), unit), hands)
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))

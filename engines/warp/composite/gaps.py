@@ -102,18 +102,19 @@ def bare_scraps(body: BodyModel, pieces: tuple[Piece, ...]) -> BoolMask:
         pieces: The garment.
     """
     scraps = np.zeros(body.shape, bool)
-    skin = labelled_as(body.labels, SEEN_SKIN) & (body.matte > PERSON)
+    skin, person = labelled_as(body.labels, SEEN_SKIN), body.matte > PERSON
     aside = np.abs(body.laterals)
     zone = (aside > ON_SHOULDER[0]) & (aside < ON_SHOULDER[1]) & (body.heights < ABOVE)
-    window = window_of(skin & zone, 2)
+    window = window_of(skin & person & zone, 2)
     if not scraps[window].size:
         return scraps
     cloth = np.maximum.reduce([piece.alpha[window] for piece in pieces])
     widest = max(1, round(WIDEST * body.shoulder_width))
-    shown = skin[window] & (cloth < CLOSED)
+    shown = person[window] & (cloth < CLOSED)
     wide = opened(shown, widest)
-    _, numbered = cv2.connectedComponents((shown & ~wide & zone[window]).astype(np.uint8), connectivity=8)
-    thin = (numbered > 0) & ~np.isin(numbered, numbered[dilated(wide, 1)])
+    thin = shown & ~wide & skin[window] & zone[window]
+    _, numbered = cv2.connectedComponents(thin.astype(np.uint8), connectivity=8)
+    thin &= ~np.isin(numbered, numbered[dilated(wide, 1)])
     beside_cloth = np.isin(numbered, numbered[dilated(cloth > CLOSED, 1)])
     # Their own soft edge before the wall shows skin, too.
     scraps[window] = dilated(thin & beside_cloth, 1) & (body.matte[window] > SOME_PERSON) & (cloth < CLOSED)
