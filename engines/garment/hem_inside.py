@@ -54,9 +54,9 @@ SPIKE = 0.025
 """Half the width of a scrap that is no front, in widths of the hem."""
 
 ENDS, ABOVE_ENDS, LIKE_INSIDE = 0.10, 0.06, 0.7
-"""Near its ends, where front and inside meet, the edge is steep and is found too low: share of the hem at either end in
-which scraps of the inside may be left, how far above the edge, in widths of the hem, and how near their colour is to the
-inside's, over its distance from the front's."""
+"""Where front and inside meet, the edge is steep and is found too low: share of the hem at either end in which scraps of
+the inside may be left, how far above the edge, in widths of the hem, and how near their colour is to the inside's, over
+its distance from the front's."""
 
 LEAST_WIDTH = 40
 """Narrowest hem that is looked at, canvas pixels."""
@@ -93,16 +93,17 @@ def without_hem_inside(cloth: Cloth) -> Cloth:
     if _darker(light, arc) < DARKER:
         return cloth
     front = mask[window] & (np.arange(len(light))[:, None] <= _fitted(light, arc, len(columns)))
-    # Where the edge was found a little too low at a side, a scrap of the inside would be a spike of the hem.
-    spikes = front & ~opened(front, max(1, round(SPIKE * len(columns))))
-    spikes[: round(float(arc[:, 1].min()))] = False
     above = min(top, round(2 * ABOVE_ENDS * len(columns)))
     taller = slice(top - above, window[0].stop), window[1]
-    spikes |= _scraps_at_ends(cloth.colour[taller], mask[taller], np.vstack([mask[taller][:above], front]))[above:]
+    scraps = _scraps_at_ends(cloth.colour[taller], mask[taller], np.vstack([mask[taller][:above], front]))[above:]
+    # Where the edge was found a little too low at a side, a scrap of the inside would be a spike of the hem.
+    spikes = front & ~opened(front & ~scraps, max(1, round(SPIKE * len(columns))))
+    spikes[: round(float(arc[:, 1].min() - SPIKE * len(columns)))] = False
     beyond = np.zeros_like(mask)
-    beyond[window] = end[: len(light), window[1]] & (~front | spikes)
-    # The soft rim of the matte goes with it.
-    grown = cv2.dilate(beyond.astype(np.uint8), np.ones((2 * RIM + 1, 1), np.uint8), anchor=(0, 2 * RIM)) > 0
+    beyond[window] = end[: len(light), window[1]] & (~front | scraps | spikes)
+    # The soft rim of the matte goes with it, beside it too.
+    around = np.ones((2 * RIM + 1, 2 * RIM - 1), np.uint8)
+    grown = cv2.dilate(beyond.astype(np.uint8), around, anchor=(RIM - 1, 2 * RIM)) > 0
     return replace(cloth, alpha=np.asarray(cloth.alpha * (1.0 - even_cover(grown)), np.float32))
 
 

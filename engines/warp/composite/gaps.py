@@ -1,4 +1,4 @@
-"""Gaps between the pieces of a garment that in the photo of it hang together, and scraps of skin that stand out over it."""
+"""Gaps between the pieces of a garment that hang together in its photo, and scraps of skin that stand out over it."""
 
 from __future__ import annotations
 

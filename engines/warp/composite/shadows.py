@@ -30,8 +30,8 @@ REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
 LOWERED = 1.5
-"""How far below a cover its wide shadow lies, over its reach: light falls from above, and a neckline lies below the skin
-beside it."""
+"""How far below a cover its wide shadow lies, over its reach: light falls from above, and the skin beside a neckline lies
+above it."""
 
 OWN_LIGHT = 0.75
 """How much of a shadow is lit by the surface itself, which throws its own colour into it: a grey shadow looks like soot

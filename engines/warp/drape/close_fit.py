@@ -31,7 +31,7 @@ def slack_of(marks: UpperLandmarks) -> float:
 
 
 def hugs(marks: UpperLandmarks) -> bool:
-    """Whether a garment holds to the body: without sleeves and too short for the hips to hold it, or on straps."""
+    """Whether a garment holds to the body: without sleeves, and too short for the hips to hold it."""
     return marks.sleeves is None and marks.chest > CROPPED_RATIO * marks.length
 
 

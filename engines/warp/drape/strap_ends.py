@@ -42,7 +42,8 @@ def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
         bare |= bare_arm(body, side, 0.0).on
     shown = bare | labelled_as(body.labels, SEEN_BODY)
     # Bare shoulders reach up to the cloth that lay on them, and the strap to its place.
-    shown |= eroded(body.matte > 0.5, max(2, round(OLD_CLOTH * body.shoulder_width))) & dilated(shown, max(2, round(MOST_RAISED * body.shoulder_width)))
+    old_cloth, raised = (max(2, round(share * body.shoulder_width)) for share in (OLD_CLOTH, MOST_RAISED))
+    shown |= eroded(body.matte > 0.5, old_cloth) & dilated(shown, raised)
     # Beyond the outline of the person no skin is drawn, wherever a shoulder is expected.
     shown &= body.matte > 0.5
     inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)

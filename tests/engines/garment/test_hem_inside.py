@@ -45,7 +45,7 @@ def test_no_scrap_of_the_inside_is_left_where_the_front_ends_higher(side: int) -
     inside = (rows > front + 4) & (rows < LOWEST - 46 * ACROSS**2) & at_end
     assert inside.sum() > 60
     assert (left[inside] > 0.5).mean() < 0.03
-    assert left[(rows < front - 4) & (rows > 300) & at_end].min() > 0.95
+    assert left[(rows < front - 9) & (rows > 300) & at_end].min() > 0.95
 
 
 @pytest.mark.parametrize("bow", [0, 46])
