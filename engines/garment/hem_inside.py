@@ -54,9 +54,9 @@ SPIKE = 0.025
 """Half the width of a scrap that is no front, in widths of the hem."""
 
 ENDS, ABOVE_ENDS, LIKE_INSIDE = 0.10, 0.06, 0.7
-"""Where front and inside meet, the edge is steep and is found too low: share of the hem at either end in which scraps of
-the inside may be left, how far above the edge, in widths of the hem, and how near their colour is to the inside's, over
-its distance from the front's."""
+"""Where front and inside meet, the edge is steep and is found too low: share of the hem at either end in which scraps
+of the inside may be left, how far above the edge, in widths of the hem, and how near their colour is to the inside's,
+over its distance from the front's."""
 
 LEAST_WIDTH = 40
 """Narrowest hem that is looked at, canvas pixels."""

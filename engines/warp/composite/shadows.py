@@ -30,7 +30,7 @@ REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
 LOWERED = 1.5
-"""How far below a cover its wide shadow lies, over its reach: light falls from above, and the skin beside a neckline lies
+"""How far below a cover its wide shadow lies, over its reach: light falls from above, and skin beside a neckline lies
 above it."""
 
 OWN_LIGHT = 0.75
