@@ -21,6 +21,10 @@ HUGS = (0.30, 0.52)
 """Heights between which a garment that holds to the body comes in to the belly that is bare below it, in torso lengths:
 above lies what the old clothes hid of the arms."""
 
+HANGING, CLINGING = (1.10, 0.02), (1.01, 0.005)
+"""How far a garment without sleeves stands off the body at most, over the body's half width and in shoulder widths
+more; and the same of one that holds to it."""
+
 OVER_ELBOWS = 0.55
 """Length of a sleeve over that of the garment from which it covers the elbow."""
 
@@ -33,6 +37,25 @@ def slack_of(marks: UpperLandmarks) -> float:
 def hugs(marks: UpperLandmarks) -> bool:
     """Whether a garment holds to the body: without sleeves, and too short for the hips to hold it."""
     return marks.sleeves is None and marks.chest > CROPPED_RATIO * marks.length
+
+
+def most_off(marks: UpperLandmarks) -> tuple[float, float]:
+    """How far a garment without sleeves stands off: over the body's half width, and in shoulder widths more."""
+    return CLINGING if hugs(marks) else HANGING
+
+
+def held_in(marks: UpperLandmarks, edge: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The edge of a garment without sleeves; one that holds to the body is nowhere wider than farther up.
+
+    Args:
+        marks: Landmarks of the garment.
+        edge: ``(n,)`` offset of its edge, pixels.
+        heights: ``(n,)`` torso lengths below the shoulders, rising.
+    """
+    if not hugs(marks):
+        return edge
+    below = heights > HUGS[0]
+    return np.concatenate([edge[~below], np.minimum.accumulate(edge[below])])
 
 
 def worn_half_width(
