@@ -15,7 +15,7 @@ from scipy import ndimage
 from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neckline import even_cover
-from engines.garment.regions import BoolMask, eroded, longest_run, opened
+from engines.garment.regions import BoolMask, dilated, eroded, longest_run, opened
 from engines.garment.steady_edge import Reals, steadiness
 
 ABOVE_HEM = 0.85
@@ -53,6 +53,11 @@ hem."""
 SPIKE = 0.025
 """Half the width of a scrap that is no front, in widths of the hem."""
 
+ENDS, ABOVE_ENDS, LIKE_INSIDE = 0.10, 0.06, 0.7
+"""Where front and inside meet, the edge is steep and is found too low: share of the hem at either end in which scraps
+of the inside may be left, how far above the edge, in widths of the hem, and how near their colour is to the inside's,
+over its distance from the front's."""
+
 LEAST_WIDTH = 40
 """Narrowest hem that is looked at, canvas pixels."""
 
@@ -88,14 +93,45 @@ def without_hem_inside(cloth: Cloth) -> Cloth:
     if _darker(light, arc) < DARKER:
         return cloth
     front = mask[window] & (np.arange(len(light))[:, None] <= _fitted(light, arc, len(columns)))
+    above = min(top, round(2 * ABOVE_ENDS * len(columns)))
+    taller = slice(top - above, window[0].stop), window[1]
+    scraps = _scraps_at_ends(cloth.colour[taller], mask[taller], np.vstack([mask[taller][:above], front]))[above:]
     # Where the edge was found a little too low at a side, a scrap of the inside would be a spike of the hem.
-    spikes = front & ~opened(front, max(1, round(SPIKE * len(columns))))
-    spikes[: round(float(arc[:, 1].min()))] = False
+    spikes = front & ~opened(front & ~scraps, max(1, round(SPIKE * len(columns))))
+    spikes[: round(float(arc[:, 1].min() - SPIKE * len(columns)))] = False
     beyond = np.zeros_like(mask)
-    beyond[window] = end[: len(light), window[1]] & (~front | spikes)
-    # The soft rim of the matte goes with it.
-    grown = cv2.dilate(beyond.astype(np.uint8), np.ones((2 * RIM + 1, 1), np.uint8), anchor=(0, 2 * RIM)) > 0
+    beyond[window] = end[: len(light), window[1]] & (~front | scraps | spikes)
+    # The soft rim of the matte goes with it, beside it too.
+    around = np.ones((2 * RIM + 1, 2 * RIM - 1), np.uint8)
+    grown = cv2.dilate(beyond.astype(np.uint8), around, anchor=(RIM - 1, 2 * RIM)) > 0
     return replace(cloth, alpha=np.asarray(cloth.alpha * (1.0 - even_cover(grown)), np.float32))
+
+
+def _scraps_at_ends(colour: np.ndarray, mask: BoolMask, front: BoolMask) -> BoolMask:
+    """What of the inside is left above the edge at both ends of a hem, by its colour.
+
+    Args:
+        colour: ``(h, w, 3)`` float32 sRGB, 0 to 1.
+        mask: ``(h, w)`` bool, the cloth.
+        front: ``(h, w)`` bool, what of it lies above the edge.
+    """
+    width = mask.shape[1]
+    reach, count = max(2, round(ABOVE_ENDS * width)), max(2, round(ENDS * width))
+    lab = to_lab(np.clip(colour * 255, 0, 255).astype(np.uint8))
+    scraps = np.zeros_like(mask)
+    for end in (slice(0, count), slice(width - count, width)):
+        inside = eroded(mask[:, end] & ~front[:, end], 1)
+        near = front[:, end] & dilated(mask[:, end] & ~front[:, end], reach)
+        above = front[:, end] & ~near & dilated(near, reach)
+        if not (inside.any() and near.any() and above.any()):
+            continue
+        to_inside, to_front = (
+            np.linalg.norm(lab[:, end] - np.median(lab[:, end][part], axis=0), axis=2) for part in (inside, above)
+        )
+        like, below = near & (to_inside < LIKE_INSIDE * to_front), dilated(mask[:, end] & ~front[:, end], 1)
+        numbered, _ = ndimage.label(like | (mask[:, end] & ~front[:, end]))
+        scraps[:, end] = like & np.isin(numbered, np.unique(numbered[below & (numbered > 0)]))
+    return scraps
 
 
 def _hem_part(mask: BoolMask) -> tuple[BoolMask, int]:

@@ -32,8 +32,12 @@ they may be its print."""
 GAP_END, LEVEL = 0.2, 0.1
 """Share of the height of a gap that counts as its lower end, and the slope up to which that is level."""
 
-EDGE_SLOPE = 0.7
-"""Least slope at which the edge of a garment goes on from such a gap; the gap's own end is rounded."""
+FOOT, LEAST_HOLLOW = 2.0, 1.0
+"""Rows below a gap within which its back strand joins the garment's edge, over the width of both strands; and how far,
+in canvas pixels, that corner lies inside a straight edge at least."""
+
+FRONT_INSIDE = 2
+"""How far inside the front strand's edge it is surely cloth, canvas pixels."""
 
 LEFT, RIGHT = -1, 1
 
@@ -147,11 +151,43 @@ def _back_strand(mask: BoolMask, open_: BoolMask, strap: _Strap, side: int) -> B
             width = int(abs(far[index] - near[index]))
         inner = (far[index] - columns) * front
         taken[row] = (inner >= width) & (columns >= strap.first[index] - 3) & (columns <= strap.last[index] + 3)
-    begin, row = int(near[lowest]), int(strap.rows[lowest])
-    last = int(strap.first[lowest] - 3 if front == RIGHT else strap.last[lowest] + 3)
-    for column in range(min(begin, last), max(begin, last) + 1):
-        taken[row : row + round(max(abs(slope), EDGE_SLOPE) * abs(column - begin)), column] = True
+    inside, width = int(near[lowest]) + FRONT_INSIDE * front, int(strap.last[lowest] - strap.first[lowest])
+    _cut_foot(mask, taken, (int(strap.rows[lowest]), inside), front, round(FOOT * width))
     return taken
+
+
+def _cut_foot(mask: BoolMask, taken: BoolMask, below: tuple[int, int], front: int, height: int) -> None:
+    """Add the foot of a back strand, from the lower end of the gap to where it joins the garment's edge, to ``taken``.
+
+    Args:
+        mask: ``(h, w)``, the garment.
+        taken: ``(h, w)``, changed.
+        below: Row of the lower end of the gap, and a column of the front strand there.
+        front: On which side of the gap that is.
+        height: Rows below the gap in which the strand joins the edge.
+    """
+    first, inside = below
+    outwards = mask[first : first + height, max(inside - height, 0) : inside + 1][:, ::-1]
+    if front == LEFT:
+        outwards = mask[first : first + height, inside : inside + height + 1]
+    away = np.arange(outwards.shape[1])
+    edge = np.where(outwards, away, 0).max(axis=1).astype(np.float64)
+    gap = ~outwards & (away < edge[:, None])
+    if not gap.any():
+        return
+    lowest = int(np.flatnonzero(gap.any(axis=1))[-1])
+    # The strand's own edge and the garment's meet in a corner that points inwards.
+    below_gap = edge[lowest:]
+    hollow = np.linspace(below_gap[0], below_gap[-1], len(below_gap)) - below_gap
+    joint = int(hollow.argmax())
+    if hollow[joint] < LEAST_HOLLOW:
+        return
+    # Beside the gap all of the strand goes, and below it what stands out over a line to that corner.
+    begin = float(away[gap[lowest]].mean())
+    kept = np.concatenate([np.full(lowest, begin), np.linspace(begin, below_gap[joint], joint + 1)])
+    foot = (away >= kept[:, None]) & (away <= edge[: len(kept), None] + 3)
+    rows, columns = np.nonzero(foot)
+    taken[first + rows, inside - front * columns] = True
 
 
 def _slope_below(gap: BoolMask) -> float:

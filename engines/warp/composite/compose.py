@@ -35,7 +35,7 @@ from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth, white_noise
 from engines.warp.pieces import Piece
 
-GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.52, 0.56, 0.22
+GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.45, 0.56, 0.22
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
 on the garment."""
 
@@ -49,7 +49,7 @@ BLOUSED_SHADOW, BLOUSED_REACH = 0.38, 0.026
 SHOE_SHADOW, SHOE_REACH = 0.75, 0.060
 """The same of a leg of trousers on the shoe it rests on."""
 
-GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.048, 0.036, 0.03
+GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.034, 0.036, 0.03
 """Reach of those shadows, in shoulder widths."""
 
 ABOVE_ARMPIT, SEAM_FADES, USUAL_ARMPIT = 0.05, 0.12, 0.25
@@ -180,7 +180,7 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     photo, unit = scene.photo, scene.body.shoulder_width
     covers = {side: piece.alpha for side, piece in layers.sleeves.items()}
     hands = hands_in_front(photo, scene.person_map, scene.body, layers.places, sleeves=covers, old=scene.old)
-    front = np.maximum(head_in_front(photo, scene.person_map), hands)
+    front = np.maximum(head_in_front(photo, scene.person_map, casting(layers), unit), hands)
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))

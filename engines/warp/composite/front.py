@@ -30,6 +30,9 @@ steeper again, and what counts as half of it: labelled pixels at the edge are th
 STRANDS = (0.1, 0.9)
 """The same of hair, whose strands are mixed with what is behind them."""
 
+TUCKED = 0.06
+"""How far down on a garment hair reaches at most that hangs behind its shoulders, in shoulder widths."""
+
 LARGEST_CRUMB, BESIDE_HAND = 0.02, 6
 """Area up to which a thing that touches no hand is none, in squared shoulder widths, and how near a hand is touched,
 pixels."""
@@ -71,9 +74,44 @@ def guided_filter(
     return np.asarray(smooth_slope * guide + smooth_offset, dtype=np.float32)
 
 
-def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
-    """``(h, w)`` cover of hair and face, following the strands that the photo shows."""
-    return _edged(photo, labelled_as(person_map.labels, (Label.HAIR, Label.FACE)), STRANDS)
+def head_in_front(
+    photo: NDArray[np.float32], person_map: PersonMap, cloth: NDArray[np.float32], unit: float
+) -> NDArray[np.float32]:
+    """``(h, w)`` cover of hair and face, following the strands that the photo shows.
+
+    Args:
+        photo: ``(h, w, 3)`` float32, 0 to 1.
+        person_map: Of the photo.
+        cloth: ``(h, w)`` cover of the new garment without what of it lies behind the neck.
+        unit: Shoulder width in pixels.
+    """
+    cover = _edged(photo, labelled_as(person_map.labels, (Label.HAIR, Label.FACE)), STRANDS)
+    window, behind = _behind_shoulders(person_map.labels, cloth, unit)
+    cover[window] *= 1 - behind * cloth[window]
+    return cover
+
+
+def _behind_shoulders(
+    labels: NDArray[np.uint8], cloth: NDArray[np.float32], unit: float
+) -> tuple[tuple[slice, slice], BoolMask]:
+    """Where hair ends at a garment's shoulder line and hangs behind it, in a window of the picture, and that window.
+
+    What hangs before it reaches farther down on it.
+    """
+    worn = cloth > UNDER_CUFF
+    over = (labels == Label.HAIR) & worn
+    reach = max(2, round(TUCKED * unit))
+    window = window_of(over, 2 * reach)
+    if not over[window].size:
+        return window, over[window]
+    depth = cv2.distanceTransform(worn[window].astype(np.uint8), cv2.DIST_L2, 5)
+    count, numbered = cv2.connectedComponents(over[window].astype(np.uint8), connectivity=8)
+    deepest = np.zeros(count, np.float32)
+    np.maximum.at(deepest, numbered.ravel(), depth.ravel())
+    shallow = deepest < reach
+    shallow[0] = False
+    kept = (numbered > 0) & ~shallow[numbered]
+    return window, np.asarray(dilated(shallow[numbered], reach // 2) & ~dilated(kept, reach // 2))
 
 
 def hands_in_front(

@@ -1,4 +1,4 @@
-"""Gaps between the pieces of a garment that in the photo of it hang together: scraps of skin or wall in an armpit."""
+"""Gaps between the pieces of a garment that hang together in its photo, and scraps of skin that stand out over it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.base import Label
 from engines.filling import carried_out
-from engines.garment.regions import BoolMask, closed, dilated, window_of
+from engines.garment.regions import BoolMask, closed, dilated, opened, window_of
+from engines.labels import labelled_as
+from engines.warp.body.model import BodyModel
 from engines.warp.pieces import Drape, Piece
 
 WIDEST = 0.022
@@ -35,6 +38,13 @@ TOUCHED = 3
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
 
+ON_SHOULDER, ABOVE = (0.30, 0.62), 0.14
+"""Where scraps of a bare shoulder stand out over a garment with sleeves: beside the axis, in shoulder widths, and above
+this height, in torso lengths."""
+
+SEEN_SKIN, SOME_PERSON = (Label.NECK, Label.TORSO_SKIN, Label.ARMS), 0.05
+"""What they are labelled, and the cover from which their soft edge shows a little of them."""
+
 SURE = 0.05
 """Share of known cloth around a pixel below which colours come from farther away as well."""
 
@@ -42,7 +52,9 @@ SOFT = 0.7
 """Softness of what fills a gap where it is open, pixels (standard deviation): the garment's outline goes on there."""
 
 
-def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[np.float32]) -> Piece:
+def closed_up(
+    torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[np.float32], *, scraps: BoolMask | None = None
+) -> Piece:
     """The torso with the gaps between it and the sleeves filled with the colours around them.
 
     Args:
@@ -50,11 +62,12 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[n
         sleeves: As they lie on it.
         unit: Shoulder width in pixels.
         person: ``(h, w)`` cover of the person behind the garment.
+        scraps: ``(h, w)`` what else it covers, from `bare_scraps`.
     """
     if not sleeves:
         return torso
     whole = Drape((torso, *sleeves), {}).alpha > CLOSED
-    window = window_of(whole, 1)
+    window = window_of(whole if scraps is None else whole | scraps, 1)
     cloth = whole[window]
     widest = max(1, round(WIDEST * unit))
     gaps = closed(cloth, widest) & ~cloth
@@ -63,13 +76,13 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[n
     # The person's outline may cross a hole, neither half of which is closed without the other one.
     holes = _between(gaps, cloth, parts, LARGEST_HOLE * unit**2, OPEN_TO_WALL)
     gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
-    gaps |= holes
+    gaps |= holes if scraps is None else holes | scraps[window]
     if not gaps.any():
         return torso
     known = torso.alpha[window] > WHOLE
     values = np.dstack([torso.colour[window], torso.across[window]])
     carried, weight = carried_out(values, known.astype(np.float32), REACH)
-    farther, _ = carried_out(values, known.astype(np.float32), max(REACH, widest))
+    farther, _ = carried_out(values, known.astype(np.float32), max(REACH, 2 * widest))
     carried += (farther - carried) * np.clip(1 - weight / SURE, 0, 1)[..., None]
     # Under the soft edge of what is beside it, too, and no farther out than the outline without the gap.
     outline = np.asarray(cv2.GaussianBlur((cloth | gaps).astype(np.float32), (0, 0), SOFT), np.float32)
@@ -79,6 +92,33 @@ def closed_up(torso: Piece, sleeves: list[Piece], unit: float, person: NDArray[n
     colour[window][share], across[window][share] = carried[share][:, :3] * filled[share][:, None], carried[share][:, 3]
     alpha[window][share] = filled[share]
     return replace(torso, colour=colour, alpha=alpha, across=across)
+
+
+def bare_scraps(body: BodyModel, pieces: tuple[Piece, ...]) -> BoolMask:
+    """``(h, w)``: thin scraps of a bare shoulder that show above a garment with sleeves, which would cover them.
+
+    Args:
+        body: The body.
+        pieces: The garment.
+    """
+    scraps = np.zeros(body.shape, bool)
+    skin, person = labelled_as(body.labels, SEEN_SKIN), body.matte > PERSON
+    aside = np.abs(body.laterals)
+    zone = (aside > ON_SHOULDER[0]) & (aside < ON_SHOULDER[1]) & (body.heights < ABOVE)
+    window = window_of(skin & person & zone, 2)
+    if not scraps[window].size:
+        return scraps
+    cloth = np.maximum.reduce([piece.alpha[window] for piece in pieces])
+    widest = max(1, round(WIDEST * body.shoulder_width))
+    shown = person[window] & (cloth < CLOSED)
+    wide = opened(shown, widest)
+    thin = shown & ~wide & skin[window] & zone[window]
+    _, numbered = cv2.connectedComponents(thin.astype(np.uint8), connectivity=8)
+    thin &= ~np.isin(numbered, numbered[dilated(wide, 1)])
+    beside_cloth = np.isin(numbered, numbered[dilated(cloth > CLOSED, 1)])
+    # Their own soft edge before the wall shows skin, too.
+    scraps[window] = dilated(thin & beside_cloth, 1) & (body.matte[window] > SOME_PERSON) & (cloth < CLOSED)
+    return scraps
 
 
 def _between(gaps: BoolMask, cloth: BoolMask, parts: list[BoolMask], largest: float, most: float) -> BoolMask:

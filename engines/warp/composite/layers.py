@@ -12,7 +12,7 @@ from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, opened
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, hidden_by_body, under_cuffs
-from engines.warp.composite.gaps import closed_up
+from engines.warp.composite.gaps import bare_scraps, closed_up
 from engines.warp.composite.shading import exposure
 from engines.warp.composite.sharpness import softened
 from engines.warp.composite.short_cuffs import coming_forward
@@ -99,7 +99,8 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         if piece.name.endswith("sleeve")
     }
     at = next((number for number, piece in enumerate(base) if piece.name == "torso"), 0)
-    torso = closed_up(base[at], list(sleeves.values()), body.shoulder_width, scene.plate.person)
+    scraps = bare_scraps(body, tuple(pieces))
+    torso = closed_up(base[at], list(sleeves.values()), body.shoulder_width, scene.plate.person, scraps=scraps)
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
     short = {side: cover for side, cover in covers.items() if 0 < ends[side] < body.arms[side].bend}

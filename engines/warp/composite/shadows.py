@@ -29,12 +29,17 @@ SHADOW_GONE = 4.0
 REDUCTION = 2
 """Wide shadows are blurred on a copy this many times smaller."""
 
-LOWERED = 0.8
-"""How far below a cover its wide shadow lies, over its reach."""
+LOWERED = 1.5
+"""How far below a cover its wide shadow lies, over its reach: light falls from above, and skin beside a neckline lies
+above it."""
 
 OWN_LIGHT = 0.75
 """How much of a shadow is lit by the surface itself, which throws its own colour into it: a grey shadow looks like soot
 on skin and like dirt on cloth."""
+
+SKIN_LIGHT, SKIN_HUES = 1.5, (0.25, 0.45)
+"""The same of skin, into which light goes and comes out redder: pale skin would be grey in a shadow. And how far the
+green of a colour lies below its red, over the distance of red and blue, from which it is not skin's and is skin's."""
 
 POWERS = (0.7, 1.3)
 """Least and largest power of a shadow in a channel."""
@@ -101,9 +106,17 @@ def shaded(surface: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray
     colours = surface.reshape(-1, 3).take(places, axis=0)
     depth = np.log(np.maximum(shadow.take(places), 1e-3))
     mean = (colours[:, :1] + colours[:, 1:2] + colours[:, 2:]) / np.float32(3)
-    powers = np.clip(1.0 + OWN_LIGHT * (mean - colours) / np.maximum(mean, 1e-3), *POWERS)
+    powers = np.clip(1.0 + _own_light(colours) * (mean - colours) / np.maximum(mean, 1e-3), *POWERS)
     darkened.reshape(-1, 3)[places] = colours * np.exp(depth[:, None] * powers)
     return np.asarray(darkened, dtype=np.float32)
+
+
+def _own_light(colours: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How much of a shadow surfaces of these colours, ``(n, 3)``, light themselves, ``(n, 1)``."""
+    red, green, blue = colours[:, :1], colours[:, 1:2], colours[:, 2:]
+    hue = (red - green) / np.maximum(red - blue, 1e-3)
+    like_skin = np.clip((hue - SKIN_HUES[0]) / (SKIN_HUES[1] - SKIN_HUES[0]), 0, 1) * (red > blue)
+    return np.asarray(OWN_LIGHT + (SKIN_LIGHT - OWN_LIGHT) * like_skin, np.float32)
 
 
 def weaker_on_neck(shadow: NDArray[np.float32], body: BodyModel, cover: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -12,10 +12,8 @@ from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.neck_base import neck_middle
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.torso_width import torso_half_width
+from engines.warp.drape.close_fit import CROPPED_RATIO
 from engines.warp.sizing import FITTING, Sizing
-
-CROPPED_RATIO = 0.98
-"""A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
 
 OUTERMOST_STRAP = 0.82
 """How far out on the shoulder the outer edge of a strap lies at most, over the offset of its tip: further out it would

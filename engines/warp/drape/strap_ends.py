@@ -14,8 +14,11 @@ from engines.warp.body.bare_parts import bare_arm, bare_torso
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.pieces import Piece
 
-CLOTH_THICKNESS = 0.012
+CLOTH_THICKNESS = 0.006
 """How far a strap stands off the skin, in shoulder widths."""
+
+OLD_CLOTH = 0.024
+"""How much of a person's outline where a shoulder is expected is the cloth that lay on it, in shoulder widths."""
 
 MOST_RAISED = 0.08
 """How far above the usual form of a shoulder its skin may still be, in shoulder widths."""
@@ -23,7 +26,7 @@ MOST_RAISED = 0.08
 ENDS_ABOVE = 0.15
 """Height above which straps are cut, in torso lengths below the shoulders."""
 
-SEEN_BODY = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HAIR, Label.FACE)
+SEEN_BODY = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 
 
 def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
@@ -39,7 +42,8 @@ def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
         bare |= bare_arm(body, side, 0.0).on
     shown = bare | labelled_as(body.labels, SEEN_BODY)
     # Bare shoulders reach up to the cloth that lay on them, and the strap to its place.
-    shown |= eroded(body.matte > 0.5, 2 * thick) & dilated(shown, max(2, round(MOST_RAISED * body.shoulder_width)))
+    old_cloth, raised = (max(2, round(share * body.shoulder_width)) for share in (OLD_CLOTH, MOST_RAISED))
+    shown |= eroded(body.matte > 0.5, old_cloth) & dilated(shown, raised)
     # Beyond the outline of the person no skin is drawn, wherever a shoulder is expected.
     shown &= body.matte > 0.5
     inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)

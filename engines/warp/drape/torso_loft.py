@@ -16,7 +16,7 @@ from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
-from engines.warp.drape.close_fit import slack_of, worn_half_width
+from engines.warp.drape.close_fit import held_in, most_off, slack_of, worn_half_width
 from engines.warp.drape.fit import Fit, is_strap
 from engines.warp.drape.hood_down import hood_height, lowered
 from engines.warp.drape.over_shoulder import raised
@@ -114,7 +114,8 @@ class TorsoLoft:
         natural = self._cloth_edge[side]
         inner = body_edge * drawn_in(self._body, heights) if self._waisted else body_edge
         if marks.sleeves is None:
-            edge = np.clip(natural, 0.99 * inner, 1.10 * body_edge + 0.02 * unit)
+            over, more = most_off(marks)
+            edge = np.clip(natural, 0.99 * inner, over * body_edge + more * unit)
         else:
             # Cloth stands off more lower down, and boxy garments more than slim ones.
             hang = 1.05 + slack_of(marks) * (0.05 + 0.12 * ease(((heights - 0.2) / 0.5).astype(np.float32)))
@@ -136,6 +137,7 @@ class TorsoLoft:
             if is_strap(marks):
                 steepest = STRAP_SLANT * self.fit.scale * self._rows
                 edge = np.maximum.accumulate(edge + steepest) - steepest
+            edge = held_in(marks, edge, heights)
         edge = ndimage.gaussian_filter1d(edge, 0.012 * len(edge))
         return np.asarray(np.maximum(edge, LEAST_STRETCH * natural))
 

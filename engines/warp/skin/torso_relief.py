@@ -12,7 +12,7 @@ from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 
-COLLARBONE_RELIEF, PIT_RELIEF, BREASTBONE_RELIEF = 0.140, 0.150, 0.080
+COLLARBONE_RELIEF, PIT_RELIEF, BREASTBONE_RELIEF = 0.090, 0.070, 0.080
 """How much lighter the collarbones and darker the hollows beside them, the pit of the neck and the middle of the chest
 are."""
 

@@ -36,6 +36,18 @@ def test_a_crescent_of_the_inside_goes_and_the_front_stays() -> None:
     assert np.array_equal(left[:300], cloth.alpha[:300])
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_no_scrap_of_the_inside_is_left_where_the_front_ends_higher(side: int) -> None:
+    steep = 18 * np.clip((side * ACROSS - 0.86) / 0.14, 0, 1)
+    front = LOWEST - 18 - 32 * ACROSS**2 - steep
+    left = without_hem_inside(top(bow=46, front=front, below=DULL)).alpha
+    rows, at_end = np.arange(HEIGHT)[:, None], (side * ACROSS > 0.86) & (side * ACROSS < 0.97)
+    inside = (rows > front + 4) & (rows < LOWEST - 46 * ACROSS**2) & at_end
+    assert inside.sum() > 60
+    assert (left[inside] > 0.5).mean() < 0.03
+    assert left[(rows < front - 9) & (rows > 300) & at_end].min() > 0.95
+
+
 @pytest.mark.parametrize("bow", [0, 46])
 def test_a_border_as_wide_at_the_sides_as_in_its_middle_stays(bow: float) -> None:
     cloth = top(bow=bow, front=LOWEST - 18 - bow * ACROSS**2, below=DULL)

@@ -39,7 +39,11 @@ def camisole(strands: int = 2, front: str = "inner", sliver: bool = False) -> tu
     back = "outer" if front == "inner" else "inner"
     clear = np.zeros_like(mask)
     clear[140:215] = True
-    only_back = clear & (drawn[back] > 0) & (drawn[front] == 0) & (drawn["body"] == 0)
+    # Down to where it joins the garment's edge; the gap's own end is rounded.
+    to_joint = clear.copy()
+    to_joint[215:300] = True
+    around = cv2.dilate(drawn[front] | drawn["body"], np.ones((9, 9), np.uint8)) > 0
+    only_back = to_joint & (drawn[back] > 0) & ~around
     return cloth, clear & (drawn[front] > 0), only_back
 
 
@@ -47,7 +51,7 @@ def camisole(strands: int = 2, front: str = "inner", sliver: bool = False) -> tu
 def test_the_strand_at_the_corner_of_the_front_is_kept_and_the_other_one_goes(front: str) -> None:
     cloth, kept, gone = camisole(front=front)
     worn = without_back_strands(cloth)
-    assert worn.alpha[gone].mean() < 0.1
+    assert not (worn.alpha[gone] > 0.5).any()
     assert worn.alpha[kept].mean() > 0.85
     assert np.array_equal(worn.alpha[360:], cloth.alpha[360:])
 

@@ -97,7 +97,8 @@ def test_arms_beside_the_garment_keep_their_edges_before_the_wall() -> None:
     scene = scene_of(mannequin, (0.2, 0.2, 0.9), mannequin.person_map.labels == Label.UPPER)
     picture = compose(scene, seed=0)
     labels = mannequin.person_map.labels
-    far = cv2.dilate((scene.drape.alpha > 0).astype(np.uint8), np.ones((13, 13), np.uint8)) == 0
+    # Beyond the shadow of the cuffs, which falls on the soft edges too.
+    far = cv2.dilate((scene.drape.alpha > 0).astype(np.uint8), np.ones((25, 25), np.uint8)) == 0
     beside = (
         (labels == Label.BACKGROUND)
         & (cv2.dilate((labels == Label.ARMS).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0)

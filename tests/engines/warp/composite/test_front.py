@@ -6,7 +6,7 @@ import pytest
 from engines.base import Label
 from engines.warp.body.model import SIDES, measure_body
 from engines.warp.composite.arms import arm_places, arms_in_front
-from engines.warp.composite.front import hands_in_front
+from engines.warp.composite.front import hands_in_front, head_in_front
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -83,3 +83,21 @@ def test_no_hand_shows_before_a_cuff_that_goes_over_its_root() -> None:
     under = np.maximum(*sleeves.values()) > 0.5
     assert ((mannequin.person_map.labels == Label.HANDS) & under).sum() > 50
     assert shown[under].max() < 0.05
+
+
+@pytest.mark.parametrize(("down", "seen"), [(0.03, False), (0.25, True)])
+def test_hair_that_ends_at_a_shoulder_hangs_behind_it_and_longer_hair_before_it(down: float, seen: bool) -> None:
+    mannequin = draw_mannequin()
+    unit = measure_body(mannequin.person_map).shoulder_width
+    labels = np.full_like(mannequin.person_map.labels, Label.BACKGROUND)
+    cloth = np.zeros(labels.shape, np.float32)
+    cloth[200:] = 1
+    strand = np.s_[120 : 200 + round(down * unit), 150:170]
+    labels[strand] = Label.HAIR
+    photo = np.full((*labels.shape, 3), 0.9, np.float32)
+    photo[strand] = 0.1
+    cover = head_in_front(photo, replace(mannequin.person_map, labels=labels), cloth, unit)
+    assert cover[130:196, 154:166].min() > 0.9
+    assert bool(cover[201 : 198 + round(down * unit), 154:166].min() > 0.9) is seen
+    if not seen:
+        assert cover[201:].max() < 0.05

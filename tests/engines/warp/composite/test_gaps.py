@@ -2,8 +2,12 @@
 
 import numpy as np
 
-from engines.warp.composite.gaps import closed_up
+from engines.base import Label
+from engines.garment.regions import dilated
+from engines.warp.body.model import measure_body
+from engines.warp.composite.gaps import bare_scraps, closed_up
 from engines.warp.pieces import Piece
+from tests.engines.mannequin import draw_mannequin
 
 UNIT = 200.0
 BODY, WALL = np.ones((200, 200), np.float32), np.zeros((200, 200), np.float32)
@@ -112,3 +116,26 @@ def test_no_line_of_the_wall_shows_between_two_soft_edges() -> None:
         part.alpha[seam] = 0.5
     torso.colour[seam] = np.array([0.1, 0.25, 0.15], np.float32)
     assert closed_up(torso, [sleeve], UNIT, WALL).alpha[seam].min() > 0.95
+
+
+def test_a_scrap_of_a_bare_shoulder_over_the_seam_is_covered_and_a_bare_arm_is_not() -> None:
+    mannequin = draw_mannequin(960, 760, sleeves="none")
+    body = measure_body(mannequin.person_map)
+    unit, person = body.shoulder_width, body.matte > 0.5
+    aside = np.abs(body.laterals)
+    shoulder = person & (aside > 0.34) & (body.heights < 0.1) & (body.labels != Label.HAIR)
+    lower = np.roll(shoulder, 3, axis=0) & (body.heights < 0.09)
+    worn = (lower | (person & (body.heights > 0.05) & (aside < 0.45))).astype(np.float32)
+    torso = Piece("torso", np.full((*worn.shape, 3), 0.4, np.float32) * worn[..., None], worn, np.zeros_like(worn))
+    scraps = bare_scraps(body, (torso,))
+    skin = np.isin(body.labels, (Label.ARMS, Label.TORSO_SKIN, Label.NECK))
+    assert scraps.sum() > 0.05 * unit
+    assert not (scraps & ~dilated(skin, 2)).any()
+    assert not (scraps & (body.heights > 0.15)).any()
+    far_below = skin & (body.heights > 0.3)
+    assert not (scraps & far_below).any()
+    sleeve = Piece("left_sleeve", np.zeros_like(torso.colour), np.zeros_like(worn), np.zeros_like(worn))
+    mended = closed_up(torso, [sleeve], unit, body.matte, scraps=scraps)
+    assert (mended.alpha[scraps & person] > 0.5).mean() > 0.8
+    shown = scraps & (mended.alpha > 0.5)
+    assert np.abs(mended.colour[shown] / mended.alpha[shown][:, None] - 0.4).max() < 0.03

@@ -11,7 +11,7 @@ from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.body.seen_width import seen_half_width
 from engines.warp.body.slim_width import MOST_NARROWER, slim_half_width
-from engines.warp.drape.close_fit import SLIM, slack_of, worn_half_width
+from engines.warp.drape.close_fit import HUGS, SLIM, held_in, most_off, slack_of, worn_half_width
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
@@ -46,6 +46,23 @@ def test_a_boxy_or_short_sleeved_top_lies_on_what_is_seen(kind: str, proportion:
     np.testing.assert_allclose(
         worn_half_width(marks, body, HEIGHTS, RIGHT), seen_half_width(body, HEIGHTS, RIGHT), rtol=1e-6
     )
+
+
+def test_a_short_top_without_sleeves_comes_in_to_the_bare_belly_and_a_long_one_does_not() -> None:
+    body, marks = loosely_dressed(draw_mannequin(960, 760, arms="out", sleeves="none")), top("tank top", 1.2)
+    seen = seen_half_width(body, HEIGHTS, RIGHT)
+    worn = worn_half_width(marks, body, HEIGHTS, RIGHT)
+    assert (worn / seen)[AT_WAIST].max() < 0.95
+    np.testing.assert_array_equal(worn[HUGS[0] > HEIGHTS], seen[HUGS[0] > HEIGHTS])
+    np.testing.assert_array_equal(worn_half_width(top("tank top", SLIM), body, HEIGHTS, RIGHT), seen)
+
+
+def test_the_hem_of_a_short_top_does_not_stand_off_and_that_of_a_long_one_may() -> None:
+    short, long = top("tank top", 1.2), top("tank top", SLIM)
+    edge = 100.0 + 40.0 * np.maximum(HEIGHTS - 0.5, 0.0)
+    assert np.diff(held_in(short, edge, HEIGHTS)[HUGS[0] < HEIGHTS]).max() <= 0
+    np.testing.assert_array_equal(held_in(long, edge, HEIGHTS), edge)
+    assert np.all(np.array(most_off(short)) < most_off(long))
 
 
 def test_hips_are_as_wide_as_the_trousers_on_them() -> None:

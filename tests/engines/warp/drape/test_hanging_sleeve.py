@@ -1,4 +1,4 @@
-"""The outer side of short wide sleeves."""
+"""The sides of short wide sleeves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from engines.warp.body.model import SIDES, measure_body
-from engines.warp.drape.hanging_sleeve import MOST_OFF, hung
+from engines.warp.drape.hanging_sleeve import MOST_OFF, hung, with_round_corner
+from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
 POINTS = 25
@@ -33,3 +34,17 @@ def test_a_wide_sleeve_hangs_straight_and_a_narrow_one_follows_the_arm(side: int
     assert lost < followed - 0.9 * MOST_OFF * unit
     narrow = hung(upper, lower, np.linalg.norm(upper - lower, axis=1), body, side)
     assert np.abs(narrow - upper).max() < 0.5
+
+
+def test_no_spike_is_left_at_the_inner_corner_of_a_cuff() -> None:
+    alpha = np.zeros((200, 200), np.float32)
+    alpha[40:120, 60:140] = 1
+    alpha[112:117, 140:152] = 1
+    mesh = np.stack(np.meshgrid(np.linspace(60, 150, 4), np.linspace(40, 118, 5)), axis=2).astype(np.float32)
+    sleeve = Piece("left_sleeve", np.repeat(alpha[..., None], 3, axis=2), alpha, np.zeros_like(alpha), mesh)
+    rounded = with_round_corner(sleeve, 250.0)
+    assert rounded.alpha[:, 146:].max() < 0.2
+    assert np.array_equal(rounded.alpha[:80], alpha[:80])
+    assert np.array_equal(rounded.alpha[:, :80], alpha[:, :80])
+    assert rounded.alpha[60:110, 70:132].min() > 0.99
+    np.testing.assert_allclose(rounded.colour[..., 0], rounded.alpha, atol=1e-6)
