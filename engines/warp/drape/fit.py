@@ -81,7 +81,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
     for side in SIDES:
         body_tip = body.tip_offset(side)
-        low, high = (LEAST_TIP / beyond, MOST_TIP) if sleeved else (0.40, OUTERMOST_STRAP if is_strap(marks) else 0.97)
+        low, high = (LEAST_TIP / beyond, MOST_TIP) if sleeved else (0.40, OUTERMOST_STRAP if is_strap(marks) else MOST_TIP)
         tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
         if is_strap(marks):
             neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
