@@ -46,8 +46,12 @@ DETAIL, THREADS = 3.0, 7.0
 """Blur in canvas pixels beyond which the threads of such an inside stand out from the ground, and by how much, CIE L;
 what is evenly white or black is a print."""
 
-AT_END = 0.30
-"""Part of a sleeve in which its cuff is."""
+AT_END, LEAST_SCRAP = 0.30, 0.01
+"""Part of a sleeve in which its cuff is, and the smallest area of such an inside, in squared distances of the cuff's
+corners."""
+
+AXES = np.s_[:, None], np.s_[None, :]
+"""How numbers of rows and of columns are laid out over a picture."""
 
 BELOW, BESIDE_SCRAP, LEAST_FRONT = 0.6, 0.12, 0.20
 """Share of a scrap of the inside that lies below the straight edge of the front, how far beside the scrap that edge is
@@ -106,31 +110,32 @@ def _thin_back(cloth: Cloth, sleeve: Sleeve, part: BoolMask) -> BoolMask:
     outer, inner = sleeve.upper[-1], sleeve.lower[-1]
     chord = float(np.linalg.norm(inner - outer))
     blur = max(SEEN_THROUGH * chord, 1.0)
-    window = window_of(part, round(3 * blur))
-    if not _is_short(sleeve) or not part[window].size:
+    way = np.array([inner[1] - outer[1], outer[0] - inner[0]]) / max(chord, 1e-6)
+    way = way if way @ (sleeve.upper[0] - outer) > 0 else -way
+    rows, columns = (np.arange(size, dtype=np.float32)[place] for size, place in zip(part.shape, AXES, strict=True))
+    whole = part & ((columns - outer[0]) * way[0] + (rows - outer[1]) * way[1] < AT_END * sleeve.length)
+    window = window_of(whole, round(3 * blur))
+    if not _is_short(sleeve) or not whole[window].size:
         return found
-    own = part[window].astype(np.float32)
+    end, own = whole[window], part[window].astype(np.float32)
     lab = to_lab(np.clip(cloth.colour[window] * 255, 0, 255).astype(np.uint8))
     level = np.maximum(cv2.GaussianBlur(own, (0, 0), blur), 1e-3)
     # Of each pixel: the colours of a print may make up for each other, and are no ground.
     chroma = cv2.GaussianBlur(np.hypot(lab[..., 1], lab[..., 2]) * own, (0, 0), blur) / level
-    rows, columns = np.indices(own.shape)
-    x, y = columns + window[1].start - outer[0], rows + window[0].start - outer[1]
-    way = np.array([inner[1] - outer[1], outer[0] - inner[0]]) / max(chord, 1e-6)
-    way = way if way @ (sleeve.upper[0] - outer) > 0 else -way
-    end = part[window] & (x * way[0] + y * way[1] < AT_END * sleeve.length)
-    usual = float(np.median(chroma[end])) if end.any() else 0.0
+    usual = float(np.median(chroma[end]))
     if usual < COLOURFUL:
         return found
+    x, y = columns[:, window[1]] - outer[0], rows[window[0]] - outer[1]
     along = (x * (inner - outer)[0] + y * (inner - outer)[1]) / max(chord * chord, 1e-6)
-    alike = end & (chroma < COLOURLESS * usual)
     threads = np.abs(lab[..., 0] - cv2.GaussianBlur(lab[..., 0], (0, 0), DETAIL))
-    numbered, count = ndimage.label(alike)
+    numbered, count = ndimage.label(end & (chroma < COLOURLESS * usual))
     for number in range(1, count + 1):
         scrap = numbered == number
+        if scrap.sum() < LEAST_SCRAP * chord * chord or threads[scrap].mean() < THREADS:
+            continue
         # The soft rim of the matte goes with it.
         below = dilated(end, RIM) & _below_front(scrap, end, along, x * way[0] + y * way[1])
-        if (scrap & below).sum() > BELOW * scrap.sum() and threads[scrap].mean() > THREADS:
+        if (scrap & below).sum() > BELOW * scrap.sum():
             found[window] |= below
     return found
 
