@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from scipy import ndimage
 
 from engines.garment.cloth import Cloth
 from engines.garment.curves import Polyline
+from engines.garment.ground import to_lab
 from engines.garment.neckline import even_cover
 from engines.garment.regions import BoolMask, dilated, eroded, window_of
 from engines.garment.sleeves import Sleeve
@@ -36,6 +38,25 @@ RIM = 5
 LEAST_SCORE = 0.9
 """How steadily colours change across the edge, 1 for a clear edge all along."""
 
+SEEN_THROUGH, COLOURFUL, COLOURLESS = 0.045, 10.0, 0.5
+"""Blur in which colour is looked at, in distances of the cuff's corners; the least chroma of a cuff, CIE Lab, that
+tells it from the inside of a thin back, behind which lies the ground; and the share of it that this has at most."""
+
+DETAIL, THREADS = 3.0, 7.0
+"""Blur in canvas pixels beyond which the threads of such an inside stand out from the ground, and by how much, CIE L;
+what is evenly white or black is a print."""
+
+AT_END, LEAST_SCRAP = 0.30, 0.01
+"""Part of a sleeve in which its cuff is, and the smallest area of such an inside, in squared distances of the cuff's
+corners."""
+
+AXES = np.s_[:, None], np.s_[None, :]
+"""How numbers of rows and of columns are laid out over a picture."""
+
+BELOW, BESIDE_SCRAP, LEAST_FRONT = 0.6, 0.12, 0.20
+"""Share of a scrap of the inside that lies below the straight edge of the front, how far beside the scrap that edge is
+seen, and along how much of the cuff it has to be; in distances of the cuff's corners."""
+
 LEAST_DEPTH = 0.07
 """Depth of the inside that is seen, in distances of the cuff's corners: a stripe or a band along the end of a cuff is
 met by an arc only where it is narrower."""
@@ -51,7 +72,8 @@ def without_cuff_linings(cloth: Cloth, sleeves: tuple[Sleeve, Sleeve], parts: Bo
     """
     beyond = np.zeros(cloth.alpha.shape, bool)
     for sleeve in {id(sleeve): sleeve for sleeve in sleeves}.values():
-        beyond |= _lining(cloth, sleeve, parts[0 if sleeve.side < 0 else 1])
+        part = parts[0 if sleeve.side < 0 else 1]
+        beyond |= _lining(cloth, sleeve, part) | _thin_back(cloth, sleeve, part)
     if not beyond.any():
         return cloth
     return replace(cloth, alpha=np.asarray(cloth.alpha * (1.0 - even_cover(beyond)), np.float32))
@@ -60,9 +82,8 @@ def without_cuff_linings(cloth: Cloth, sleeves: tuple[Sleeve, Sleeve], parts: Bo
 def _lining(cloth: Cloth, sleeve: Sleeve, part: BoolMask) -> BoolMask:
     """``(h, w)`` bool, the part of one sleeve beyond its front's edge; empty where none is seen."""
     nothing = np.zeros_like(part)
-    seam = float(np.linalg.norm(sleeve.upper[0] - sleeve.lower[0]))
     window = window_of(part, 2 * RIM)
-    if sleeve.length > SHORT * seam or not part[window].size:
+    if not _is_short(sleeve) or not part[window].size:
         return nothing
     origin = np.array([window[1].start, window[0].start], np.float64)
     sleeved = (cloth.alpha[window] > 0.5) & dilated(part[window], RIM)
@@ -81,6 +102,67 @@ def _lining(cloth: Cloth, sleeve: Sleeve, part: BoolMask) -> BoolMask:
     drawn = cv2.fillPoly(np.zeros(part[window].shape, np.uint8), [corners], 1) > 0
     nothing[window] = drawn & dilated(part[window], RIM)
     return nothing
+
+
+def _thin_back(cloth: Cloth, sleeve: Sleeve, part: BoolMask) -> BoolMask:
+    """``(h, w)`` bool, the colourless inside of a thin back below the end of a coloured sleeve; empty without one."""
+    found = np.zeros_like(part)
+    outer, inner = sleeve.upper[-1], sleeve.lower[-1]
+    chord = float(np.linalg.norm(inner - outer))
+    blur = max(SEEN_THROUGH * chord, 1.0)
+    way = np.array([inner[1] - outer[1], outer[0] - inner[0]]) / max(chord, 1e-6)
+    way = way if way @ (sleeve.upper[0] - outer) > 0 else -way
+    rows, columns = (np.arange(size, dtype=np.float32)[place] for size, place in zip(part.shape, AXES, strict=True))
+    whole = part & ((columns - outer[0]) * way[0] + (rows - outer[1]) * way[1] < AT_END * sleeve.length)
+    window = window_of(whole, round(3 * blur))
+    if not _is_short(sleeve) or not whole[window].size:
+        return found
+    end, own = whole[window], part[window].astype(np.float32)
+    lab = to_lab(np.clip(cloth.colour[window] * 255, 0, 255).astype(np.uint8))
+    level = np.maximum(cv2.GaussianBlur(own, (0, 0), blur), 1e-3)
+    # Of each pixel: the colours of a print may make up for each other, and are no ground.
+    chroma = cv2.GaussianBlur(np.hypot(lab[..., 1], lab[..., 2]) * own, (0, 0), blur) / level
+    usual = float(np.median(chroma[end]))
+    if usual < COLOURFUL:
+        return found
+    x, y = columns[:, window[1]] - outer[0], rows[window[0]] - outer[1]
+    along = (x * (inner - outer)[0] + y * (inner - outer)[1]) / max(chord * chord, 1e-6)
+    threads = np.abs(lab[..., 0] - cv2.GaussianBlur(lab[..., 0], (0, 0), DETAIL))
+    numbered, count = ndimage.label(end & (chroma < COLOURLESS * usual))
+    for number in range(1, count + 1):
+        scrap = numbered == number
+        if scrap.sum() < LEAST_SCRAP * chord * chord or threads[scrap].mean() < THREADS:
+            continue
+        # The soft rim of the matte goes with it.
+        below = dilated(end, RIM) & _below_front(scrap, end, along, x * way[0] + y * way[1])
+        if (scrap & below).sum() > BELOW * scrap.sum():
+            found[window] |= below
+    return found
+
+
+def _below_front(scrap: BoolMask, end: BoolMask, along: Reals, height: Reals) -> BoolMask:
+    """``(h, w)`` bool, what lies beyond the edge of a cuff's front where a scrap hangs out below it.
+
+    Args:
+        scrap: ``(h, w)`` bool.
+        end: ``(h, w)`` bool, the end of the sleeve.
+        along: ``(h, w)``, places along the cuff, 0 at its outer corner and 1 at its inner one.
+        height: ``(h, w)``, distances from the line through both corners, towards the shoulder, pixels.
+    """
+    first, last = float(along[scrap].min()), float(along[scrap].max())
+    beside = (BESIDE_SCRAP, first - BESIDE_SCRAP) if first > 1.0 - last else (last + BESIDE_SCRAP, 1.0 - BESIDE_SCRAP)
+    if beside[1] - beside[0] < LEAST_FRONT:
+        return np.zeros_like(end)
+    places = np.linspace(beside[0], beside[1], POINTS // 2)
+    number = np.digitize(along, places)
+    lowest = ndimage.minimum(height, np.where(end, number, 0), np.arange(1, len(places)))
+    slope, level = np.polyfit((places[1:] + places[:-1]) / 2, lowest, 1)
+    return np.asarray((height < level + slope * along) & (along > first - BESIDE_SCRAP) & (along < last + BESIDE_SCRAP))
+
+
+def _is_short(sleeve: Sleeve) -> bool:
+    """Whether a sleeve is so short that its opening can be looked into."""
+    return bool(sleeve.length < SHORT * float(np.linalg.norm(sleeve.upper[0] - sleeve.lower[0])))
 
 
 def _deepest(mask: BoolMask, arc: Reals) -> float:

@@ -21,7 +21,8 @@ slip off."""
 
 LEAST_TIP, MOST_TIP = 0.88, 0.93
 """Where on the shoulder a sleeve is sewn in, over the offset of the body's tip: further in the seam that lies farthest
-out would be on the shoulder, and beyond it the sleeve goes round the shoulder while a torso would end in a corner."""
+out would be on the shoulder, and beyond it the sleeve goes round the shoulder while a torso would end in a corner, as
+one without sleeves does."""
 
 NARROWEST_COLLAR = 0.20
 """Least distance of the foot of a collar from the middle of the neck, in shoulder widths: within lies the neck."""
@@ -79,7 +80,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
     for side in SIDES:
         body_tip = body.tip_offset(side)
-        low, high = (LEAST_TIP / beyond, MOST_TIP) if sleeved else (0.40, OUTERMOST_STRAP if is_strap(marks) else 0.97)
+        low, high = LEAST_TIP / beyond if sleeved else 0.40, OUTERMOST_STRAP if is_strap(marks) else MOST_TIP
         tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
         if is_strap(marks):
             neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))

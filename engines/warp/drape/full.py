@@ -15,6 +15,7 @@ from scipy import ndimage
 
 from engines.garment.bites import filled_to, whole_sleeve
 from engines.garment.cloth import Cloth
+from engines.garment.cuff_lining import without_cuff_linings
 from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
 from engines.garment.edges import row_edges
 from engines.garment.lower_landmarks import find_lower_landmarks
@@ -66,6 +67,9 @@ GRID_ROWS, GRID_COLUMNS = 84, 33
 OVERHANG = 1.07
 """How far the grid reaches across, in half widths of the garment, so that its own soft alpha ends the cloth."""
 
+SOME_CLOTH = 0.5
+"""Cover from which a sleeve's cloth is there; linings of cuffs have none left."""
+
 SEAM_OVERLAP = 4
 """Canvas pixels by which torso and sleeves overlap."""
 
@@ -93,6 +97,8 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     fit = _fit(marks, body, sizing)
     loft = TorsoLoft(upper, body, fit, waisted=marks.crotch is None)
     fabric = without_inner_back(cloth, upper.back)
+    if upper.sleeves is not None:
+        fabric = without_cuff_linings(fabric, upper.sleeves, upper.sleeve_parts)
     checks = {
         "garment_symmetry": upper.symmetry,
         "scale": fit.scale,
@@ -115,9 +121,11 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
         pieces[-1] = laid_on_shoulders(pieces[-1], upper, body, fit)
+        if upper.sleeves is None:
+            pieces[-1] = ended_on_shoulders(pieces[-1], body, fit)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
-        part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
+        part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1] & (fabric.alpha > SOME_CLOTH)
         name = "left_sleeve" if side == LEFT else "right_sleeve"
         pieces.append(draw(laid.ribbon, _sleeve_of(fabric, part, marks), body.shape, name))
         checks[f"{name}_end"] = laid.end

@@ -1,4 +1,4 @@
-"""Straps end on the shoulder: from there on they run down the back, where nobody sees them."""
+"""Straps, and shoulders without sleeves, end on the shoulder: from there they run down the back, which nobody sees."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import dilated, eroded
+from engines.garment.regions import dilated, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, bare_torso
-from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
+from engines.warp.drape.fit import Fit
 from engines.warp.pieces import Piece
 
-CLOTH_THICKNESS = 0.006
-"""How far a strap stands off the skin, in shoulder widths."""
+CLOTH_THICKNESS, STRAP_THICKNESS = 0.012, 0.006
+"""How far a shoulder without a sleeve, and a strap, stand off the skin, in shoulder widths."""
 
 OLD_CLOTH = 0.024
 """How much of a person's outline where a shoulder is expected is the cloth that lay on it, in shoulder widths."""
@@ -26,17 +28,39 @@ MOST_RAISED = 0.08
 ENDS_ABOVE = 0.15
 """Height above which straps are cut, in torso lengths below the shoulders."""
 
+ON_SKIN_FROM, STANDS_OFF = 0.55, 0.5
+"""From where on a shoulder without a sleeve lies on the skin, as a share of the way from the foot of the collar to its
+end, and by how many pixels it may stand off for one pixel further in: there collars stand up."""
+
+CORNER = 1.5
+"""How many pixels cloth lies within the outline of the arm for one that it reaches beyond the end of the shoulder: an
+armhole turns down there in a bend and in no point."""
+
 SEEN_BODY = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 
 
-def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
-    """A garment on straps without what would stand out over the shoulders like horns.
+def ended_on_shoulders(piece: Piece, body: BodyModel, fit: Fit | None = None) -> Piece:
+    """A garment without sleeves, without what would stand out over the shoulders like horns.
 
     Args:
-        piece: The torso of a garment that hangs on straps.
+        piece: The torso of a garment without sleeves.
         body: The body.
+        fit: Where the feet of its collar lie and its shoulders end; None where it hangs on straps, which all end so.
     """
-    thick = max(1, round(CLOTH_THICKNESS * body.shoulder_width))
+    window = window_of((piece.alpha > 0) & (body.heights <= ENDS_ABOVE), round(2 * MOST_RAISED * body.shoulder_width))
+    if not piece.alpha[window].size:
+        return piece
+    shoulders = _shoulders(body)[window].astype(np.uint8)
+    off_skin = cv2.distanceTransform(1 - shoulders, cv2.DIST_L2, 5) - cv2.distanceTransform(shoulders, cv2.DIST_L2, 5)
+    inside = (off_skin <= _most_off(body, fit)[window]) | (body.heights[window] > ENDS_ABOVE)
+    kept = np.ones(body.shape, np.float32)
+    kept[window] = cv2.GaussianBlur(inside.astype(np.float32), (0, 0), 0.8)
+    behind = None if piece.behind is None else piece.behind * kept
+    return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept, behind=behind)
+
+
+def _shoulders(body: BodyModel) -> NDArray[np.bool_]:
+    """``(height, width)``: the bare shoulders, and what of the person is seen around them."""
     bare = bare_torso(body).on
     for side in SIDES:
         bare |= bare_arm(body, side, 0.0).on
@@ -45,7 +69,17 @@ def ended_on_shoulders(piece: Piece, body: BodyModel) -> Piece:
     old_cloth, raised = (max(2, round(share * body.shoulder_width)) for share in (OLD_CLOTH, MOST_RAISED))
     shown |= eroded(body.matte > 0.5, old_cloth) & dilated(shown, raised)
     # Beyond the outline of the person no skin is drawn, wherever a shoulder is expected.
-    shown &= body.matte > 0.5
-    inside = dilated(np.asarray(shown), thick) | (body.heights > ENDS_ABOVE)
-    kept = np.asarray(cv2.GaussianBlur(inside.astype(np.float32), (0, 0), 0.8), np.float32)
-    return replace(piece, colour=piece.colour * kept[..., None], alpha=piece.alpha * kept)
+    return np.asarray(shown & (body.matte > 0.5))
+
+
+def _most_off(body: BodyModel, fit: Fit | None) -> NDArray[np.float32]:
+    """``(height, width)``: how far off the skin cloth may be, pixels; beyond its tips it has to lie within it."""
+    thickness = STRAP_THICKNESS if fit is None else CLOTH_THICKNESS
+    thick = np.full(body.shape, max(1, round(thickness * body.shoulder_width)), np.float32)
+    if fit is None:
+        return thick
+    aside = body.laterals * body.shoulder_width
+    begins = {side: fit.neck[side] + ON_SKIN_FROM * (fit.tip[side] - fit.neck[side]) for side in SIDES}
+    further_in = np.maximum(np.minimum(aside + begins[LEFT], begins[RIGHT] - aside), 0.0)
+    beyond = np.maximum(np.maximum(-aside - fit.tip[LEFT], aside - fit.tip[RIGHT]), 0.0)
+    return np.asarray(thick + STANDS_OFF * further_in - CORNER * beyond, np.float32)

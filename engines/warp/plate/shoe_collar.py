@@ -15,12 +15,11 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.channels import brightness
-from engines.filling import push_pull
 from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.into_shoe import shoe_opening
 from engines.warp.body.limbs import Limb
-from engines.warp.plate.shoe_rim import CUT, HIGH, rim_of_shoe, turn_of_shoe
+from engines.warp.plate.shoe_rim import CUT, HIGH, MOST_HIDDEN, ground_below_heel, rim_of_shoe, turn_of_shoe
 
 CAST, CAST_REACH = 0.34, 0.020
 """Depth of the shadow of its opening on the ankle, and the reach of that in shoulder widths."""
@@ -45,9 +44,9 @@ is seen from the side, in shoulder widths."""
 LOWEST_CUT = 0.06
 """How far below the opening the cut edge of a shoe lies at most, in shoulder widths."""
 
-LEARNT, SHADED = 0.075, 0.022
-"""Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, in shoulder
-widths."""
+LEARNT, SHADED, ALIKE_WITHIN = 0.075, 0.022, 0.020
+"""Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, and standard
+deviation over which neighbouring columns of it have one colour, in shoulder widths."""
 
 ROUND, ROUND_WIDTH = 0.16, 0.018
 """How much darker the shoe is at both ends of what is continued, where it turns away, and over which width, in shoulder
@@ -59,8 +58,9 @@ LINING, LINING_WIDTH, INSIDE = 0.22, 0.006, 0.62
 BINDING, BOUND = 0.022, 0.06
 """How far below its opening the seam of its binding runs, in shoulder widths, and how much darker that is."""
 
-LIT, LIT_WITHIN = 0.97, 0.05
-"""Least brightness of what goes on over that of the strip around it, and how far around, in shoulder widths."""
+LIT, LIT_WITHIN, NO_SOLE = 0.97, 0.05, 0.87
+"""Least brightness of what goes on over that of the strip around it, how far around, in shoulder widths, and over that
+of the whole strip, below which is the sole."""
 
 HEEL = 0.05
 """How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
@@ -138,13 +138,14 @@ def shoe_collar(
     turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
     left, right = own_cut((left, right, edge), (first, last), turn, row, unit)
     begin, end = max(0, min(left, first) - high), min(labels.shape[1], max(right, last) + high)
-    window = (slice(top - high, row + 3 * below), slice(begin, end))
+    window = (slice(max(0, row - round((MOST_HIDDEN + CUT_WITHIN) * unit)), row + 3 * below), slice(begin, end))
     edge = edge[begin:end] - window[0].start
     strip = _strip(photo[window], labels[window], edge, below, unit)
     if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    line, level, far = rim_of_shoe(edge, (left - begin, right - begin), at, turn, unit)
+    ground = ground_below_heel(labels, (left, right), turn, row, unit) - window[0].start
+    line, level, far = rim_of_shoe(edge, (left - begin, right - begin), at, turn, ground=ground, unit=unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
@@ -153,7 +154,7 @@ def shoe_collar(
     level = np.where(outside | (shoe > level + heel), level, np.maximum(level, shoe)).astype(np.float32)
     lines = line, level, far
     beside = outside & (np.arange(window[0].stop - window[0].start)[:, None] > level)
-    colour, over, lining, cover = _drawn(photo[window], strip, lines, at, unit)
+    colour, over, lining, cover = _drawn(photo[window], strip, lines, at, turn=turn, unit=unit)
     # What is seen of the shoe stays, but for the rim that is mixed with the hem.
     cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
     above = np.maximum(line - np.arange(len(colour), dtype=np.float32)[:, None], 0.0)
@@ -243,11 +244,21 @@ def _strip(
     strip = eroded(labels == Label.FEET, 1) & (depth > SHADED * unit) & (depth < below)
     if not strip.any():
         return np.asarray(strip)
-    light, near = brightness(photo), strip.astype(np.float32)
+    light = brightness(photo)
+    strip &= light > NO_SOLE * np.median(light[strip])
+    near = strip.astype(np.float32)
     reach = max(LIT_WITHIN * unit, 1.0)
     usual = cv2.GaussianBlur(light * near, (0, 0), reach) / np.maximum(cv2.GaussianBlur(near, (0, 0), reach), 1e-3)
     # Its folds, seams and the shadows of its laces do not go on; a side of it that lies in shade does.
     return np.asarray(strip & (light > LIT * usual))
+
+
+def _going_on(photo: NDArray[np.float32], strip: BoolMask, unit: float) -> NDArray[np.float32]:
+    """``(1, w, 3)``: the colour of the shoe in each column, as its strip has it there or nearest to it."""
+    pixels, columns = strip.sum(axis=0), np.arange(strip.shape[1])
+    sums, known = (photo * strip[..., None]).sum(axis=0), pixels > 0
+    colours = [np.interp(columns, columns[known], sums[known, k] / pixels[known]) for k in range(3)]
+    return ndimage.gaussian_filter1d(np.stack(colours, axis=1).astype(np.float32), ALIKE_WITHIN * unit, axis=0)[None]
 
 
 def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
@@ -261,6 +272,8 @@ def _drawn(
     strip: BoolMask,
     lines: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]],
     ankle: tuple[int, int, int],
+    *,
+    turn: float,
     unit: float,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Colour of the continued shoe in its window, what of it lies over the ankle, its inside, and its cover."""
@@ -269,13 +282,17 @@ def _drawn(
     outer = (drawn[0], drawn[-1]) if len(drawn) else (first, last)
     rows, columns = np.arange(len(photo), dtype=np.float32)[:, None], np.arange(len(line), dtype=np.float32)
     depth, within = rows - line, (columns >= outer[0]) & (columns <= outer[1])
-    over, lining = (np.clip(rows - rim + 0.5, 0.0, 1.0) * within for rim in (line, far))
-    from_end = np.minimum(columns - outer[0], outer[1] - columns)
-    shade = 1.0 - ROUND * np.exp(-np.maximum(from_end, 0.0) / max(ROUND_WIDTH * unit, 1.0))
+    over, lining = (
+        np.clip((rows - rim) / np.hypot(1.0, np.gradient(rim)) + 0.5, 0.0, 1.0) * within for rim in (line, far)
+    )
+    width = max(ROUND_WIDTH * unit, 1.0)
+    ends = (np.exp(-np.maximum(from_end, 0.0) / width) for from_end in (columns - outer[0], outer[1] - columns))
+    # The instep of a shoe seen from the side does not turn away.
+    shade = 1.0 - ROUND * sum(end * min(1.0, 1.0 + tip * turn) for end, tip in zip(ends, (1.0, -1.0), strict=True))
     shade = shade * (1.0 - LINING * np.exp(-np.maximum(depth, 0.0) / max(LINING_WIDTH * unit, 0.8)))
     bound = (depth - BINDING * unit) / max(LINING_WIDTH * unit, 0.8)
-    shade = shade * (1.0 - BOUND * np.exp(-(bound**2))) * np.where(depth < -0.5, INSIDE, 1.0)
-    colour = push_pull(photo, strip.astype(np.float32)) * shade[..., None]
+    shade = shade * (1.0 - BOUND * np.exp(-(bound**2))) * np.where((depth < -0.5) & (rows > far), INSIDE, 1.0)
+    colour = _going_on(photo, strip, unit) * shade[..., None]
     over, lining, inside = (
         np.asarray(cv2.GaussianBlur(part.astype(np.float32), (0, 0), 0.7), np.float32)
         for part in (over, lining, rows < level)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import interpolate, ndimage
 
 from engines.base import Label
+from engines.garment.regions import longest_run, opened
 
 HIGH = 0.045
 """How far above its seen upper edge a shoe opens around the ankle, in shoulder widths."""
@@ -22,6 +23,20 @@ widths."""
 LIFT, HEEL_TAB, DIP = 0.40, 0.30, 0.50
 """How far above the cut edge the opening of a shoe seen from the side runs below the ankle bone, how far its heel
 stands up above that, and how far it dips below both of its ends at most, as shares of `HIGH`."""
+
+HEEL_HEIGHT, MOST_HIDDEN = 0.185, 0.095
+"""Height of a heel over the ground, and how much of it a hem hides at most, in shoulder widths: without its heel a
+shoe is a slipper."""
+
+AT_HEEL = 0.03
+"""Length of the sole in which the ground below a heel is looked for, in shoulder widths."""
+
+BESIDE_COUNTER, OF_COUNTER = 0.65, 0.30
+"""Where beside the ankle a heel has gone down, so far from its middle over half its width, and to which share of its
+height over the lowest part of the opening."""
+
+JOINED = 0.035
+"""Radius of what joins the labels of two shoes, in shoulder widths."""
 
 TONGUE_AT = 0.70
 """Where the tongue of such a shoe is highest: so far from the middle of the ankle towards the tip, over half its
@@ -51,7 +66,8 @@ def turn_of_shoe(labels: NDArray[np.uint8], middle: float, half: float, row: int
     reach = round(TOE_REACH[1] * unit)
     begin = max(0, round(middle) - reach)
     rows = slice(row, row + round(TOE_REACH[0] * unit))
-    shoes, _ = ndimage.label(labels[rows, begin : round(middle) + reach] == Label.FEET)
+    feet = np.asarray(labels[rows, begin : round(middle) + reach] == Label.FEET)
+    shoes, _ = ndimage.label(opened(feet, max(1, round(JOINED * unit))))
     below = shoes[:, max(0, round(middle - half) - begin) : round(middle + half) - begin]
     own = np.bincount(below[below > 0], minlength=1)
     if own.sum() == 0:
@@ -61,8 +77,33 @@ def turn_of_shoe(labels: NDArray[np.uint8], middle: float, half: float, row: int
     return float(np.copysign(turned, aside))
 
 
+def ground_below_heel(labels: NDArray[np.uint8], between: tuple[int, int], turn: float, row: int, unit: float) -> float:
+    """Row on which the heel of a shoe stands.
+
+    Args:
+        labels: ``(height, width)`` of `Label`.
+        between: First and last column of its cut edge.
+        turn: How far it is seen from the side; its tip lies to the left where it is negative.
+        row: Of its opening.
+        unit: Shoulder width in pixels.
+    """
+    length = max(2, round(AT_HEEL * unit))
+    left = max(0, between[1] + 1 - length if turn < 0.0 else between[0])
+    margin, depth = round(JOINED * unit), round(TOE_REACH[0] * unit)
+    begin = max(0, left - 2 * margin)
+    feet = opened(labels[row : row + depth, begin : left + length + 2 * margin] == Label.FEET, max(1, margin))
+    stands = np.asarray(feet[:, left - begin : left - begin + length].any(axis=1))
+    return float(row + longest_run(stands)[1])
+
+
 def rim_of_shoe(
-    edge: NDArray[np.float32], between: tuple[int, int], ankle: tuple[int, int, int], turn: float, unit: float
+    edge: NDArray[np.float32],
+    between: tuple[int, int],
+    ankle: tuple[int, int, int],
+    turn: float,
+    *,
+    ground: float,
+    unit: float,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Rows between which the shoe is continued in each column: its opening, the cut edge of what is seen, the far rim.
 
@@ -75,6 +116,7 @@ def rim_of_shoe(
         between: First and last column of the cut.
         ankle: First and last column of the ankle, and the row of the opening.
         turn: How far the shoe is seen from the side, -1 to 1.
+        ground: Row on which its heel stands.
         unit: Shoulder width in pixels.
     """
     first, last, top = ankle
@@ -83,7 +125,7 @@ def rim_of_shoe(
     dome = top + TONGUE * half * np.clip((columns - middle) / half, -1.0, 1.0) ** 2
     level = ndimage.gaussian_filter1d(edge, max(LEVELLED * unit, 1.0), mode="nearest") + CUT
     feet = [float(edge[int(np.clip(end, 0, len(edge) - 1))]) for end in between]
-    aside, far = _from_aside(level - CUT, (between, feet), ankle, turn, unit)
+    aside, far = _from_aside(level - CUT, (between, feet), ankle, turn, ground=ground, unit=unit)
     before = np.where(columns < middle, *(np.minimum(dome, max(foot, top)) for foot in feet))
     line = before + (aside - before) * abs(turn)
     for end, side, way, foot in zip(between, (first, last), (1.0, -1.0), feet, strict=True):
@@ -107,6 +149,8 @@ def _from_aside(
     cut: tuple[tuple[int, int], list[float]],
     ankle: tuple[int, int, int],
     turn: float,
+    *,
+    ground: float,
     unit: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Rows of the near and of the far rim of a shoe seen from the side, ``(w,)`` each.
@@ -116,6 +160,7 @@ def _from_aside(
         cut: First and last column of the cut, and its rows there.
         ankle: First and last column of the ankle, and the row of the opening.
         turn: How far the shoe is seen from the side; its tip lies to the left where it is negative.
+        ground: Row on which its heel stands.
         unit: Shoulder width in pixels.
     """
     (ends, feet), (first, last, top) = cut, ankle
@@ -125,17 +170,21 @@ def _from_aside(
     tab, dip = HEEL_TAB * HIGH * unit, DIP * HIGH * unit
     low = float(edge[int(np.clip(middle, 0, len(edge) - 1))]) - LIFT * HIGH * unit
     tongue = middle + way * TONGUE_AT * half, min(float(top), feet[tip] - tab)
-    counter = min(feet[heel], low) - tab
+    tall = max(ground - HEEL_HEIGHT * unit, feet[heel] - MOST_HIDDEN * unit)
+    counter = min(feet[heel] - tab, low - tab, tall)
     low = min(low, (tongue[1] + counter) / 2.0 + dip)
     # Measured from the tip on: its end of the cut, the tongue, below the ankle bone, the heel's top and its outline.
     toe = max(way * ends[tip], way * tongue[0] + 1.0)
     back = min(way * ends[heel], way * (first, last)[heel], way * middle - 2.0)
     in_heel = max(-back - HEEL_LEANS * unit, -way * middle + 1.0)
-    at = np.array([-toe, -way * tongue[0], -way * middle, in_heel, -back])
-    rows = [feet[tip] + CUT, tongue[1], low, counter, max(feet[heel], counter) + CUT]
+    # The counter stands up right behind the ankle and goes down beside it.
+    behind = min(max(-way * (middle - way * BESIDE_COUNTER * half), -way * middle + 1.0), in_heel - 0.5)
+    at = np.array([-toe, -way * tongue[0], -way * middle, behind, in_heel, -back])
+    beside = low + OF_COUNTER * (counter - low)
+    rows = [feet[tip] + CUT, tongue[1], low, beside, counter, max(feet[heel], counter) + CUT]
     rim = interpolate.PchipInterpolator(at, rows)
     columns = np.clip(-way * np.arange(len(edge)), at[0], at[-1])
     near = ndimage.gaussian_filter1d(rim(columns), max(ROUNDED * unit, 1.0), mode="nearest")
     # The far rim runs straight from the tongue to the heel.
-    chord = np.interp(columns, at[[1, 3]], rim(at[[1, 3]]))
-    return near, np.where((columns > at[1]) & (columns < at[3]), np.minimum(near, chord), near)
+    chord = np.interp(columns, at[[1, 4]], rim(at[[1, 4]]))
+    return near, np.where((columns > at[1]) & (columns < at[4]), np.minimum(near, chord), near)

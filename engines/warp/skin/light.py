@@ -67,6 +67,10 @@ SHINING = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, La
 LIGHT_SKIN, LEAST_GLOSS, MOST_GLOSS = 0.66, 0.7, 2.0
 """Brightness of skin that shines as usual, and between which factors others do."""
 
+SOFTENED = (0.85, 1.25), (0.5, 1.0)
+"""Share of the form of a leg that stands out, by the gloss of its skin: light goes deep into pale skin, and comes out
+beside; what is as sharp there as on dark skin looks like wax."""
+
 SEEN_FORM = 0.3
 """How much of the usual form is drawn on a leg that is seen in part: what is seen of it goes on."""
 
@@ -114,8 +118,8 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
     shade = lit_from_around(shade)
     if part.bend > 0.0:
-        contrast = light.form * float(np.clip(light.depth / USUAL_DEPTH, *CONTRASTS))
-        shade = shade * leg_relief(part, light.tilt, contrast, light.gloss)
+        contrast = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * np.interp(light.gloss, *SOFTENED)
+        shade = shade * leg_relief(part, light.tilt, light.form * float(contrast), light.gloss)
     return np.asarray(shade, dtype=np.float32)
 
 

@@ -39,8 +39,9 @@ wall, in shoulder widths."""
 OFF_SLEEVE = 0.14
 """How far from what is called the old garment such a part of its sleeve lies at most, in shoulder widths."""
 
-NECK_DENT = 0.04
-"""Radius of the dent between a collar and the neck it stood off, in shoulder widths: a bare neck has none."""
+NECK_DENT, SLOPE_DENT, SLOPE_FROM = 0.04, 0.09, 0.30
+"""Radius of the dent between a collar and the neck it stood off, in shoulder widths: a bare neck has none. The same on
+the slope of the shoulder, and how far beside the axis that begins: the ends of hair leave dents in its outline."""
 
 WAIST, WAIST_ASIDE, WAIST_DENT = (0.35, 1.1), 0.6, 0.03
 """Heights between which a waist is, in torso lengths, how far aside, and the radius of the dent between a top that
@@ -74,7 +75,9 @@ def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]
     collar = (body.heights < 0.0) & (body.heights > -NECK_RISE * 1.5 * body.shoulder_width / body.torso_length)
     # Between hair and a shoulder there is the wall.
     without_hair = np.where(body.labels == Label.HAIR, np.float32(0.0), worn)
-    _without_dents(room, without_hair, collar & (np.abs(body.laterals) < SHOULDER_FROM), NECK_DENT * unit)
+    aside = np.abs(body.laterals)
+    _without_dents(room, without_hair, collar & (aside < SHOULDER_FROM), NECK_DENT * unit)
+    _without_dents(room, without_hair, collar & (aside < SHOULDER_FROM) & (aside > SLOPE_FROM), SLOPE_DENT * unit)
     waist = (body.heights > WAIST[0]) & (body.heights < WAIST[1]) & (np.abs(body.laterals) < WAIST_ASIDE)
     _without_dents(room, worn, waist, WAIST_DENT * unit)
     return room

@@ -65,3 +65,42 @@ def test_cloth_of_the_front_stays(painted: Painter) -> None:
     left = without_cuff_linings(cloth, sleeves, parts).alpha
     assert left[_beyond_front() < -6].sum() == pytest.approx(cloth.alpha[_beyond_front() < -6].sum())
     assert (cloth.alpha - left).sum() < 0.02 * parts[0].sum()
+
+
+def _lace(front: tuple[float, float, float], inside: tuple[float, float, float], hangs: bool) -> np.ndarray:
+    """``(h, w)`` what is taken off a sleeve of thin lace whose back may hang out below half of its front."""
+    half = (CORNER + FRONT_ENDS) / 2
+    out = np.array([-22.0, 22.0])
+    hanging = [half, half + out, FRONT_ENDS + out + (-20.0, -18.0), FRONT_ENDS] if hangs else [FRONT_ENDS]
+    outline = [TIP, CORNER, *hanging, ARMPIT]
+    part = cv2.fillPoly(np.zeros((480, 480), np.uint8), [np.rint(outline).astype(np.int32)], 1) > 0
+    sleeve = trace_sleeve(part, TIP, ARMPIT, -1)
+    assert sleeve is not None
+    threads = np.where((_beyond_front() > 0)[..., None], np.float32(inside), np.float32(front))
+    ground = np.random.default_rng(1).uniform(size=(240, 240)).repeat(2, 0).repeat(2, 1) > 0.6
+    colour = np.where(ground[..., None], np.float32((0.97, 0.97, 0.97)), threads)
+    alpha = np.asarray(cv2.GaussianBlur(part.astype(np.float32), (0, 0), 0.8), np.float32)
+    cloth = Cloth(np.asarray(colour, np.float32), alpha)
+    return alpha - without_cuff_linings(cloth, (sleeve, sleeve), np.stack([part, np.zeros_like(part)])).alpha
+
+
+def test_the_inside_of_thin_lace_that_hangs_out_below_half_a_cuff_is_taken_off() -> None:
+    gone = _lace((0.1, 0.65, 0.35), INK, hangs=True)
+    beyond = _beyond_front()
+    assert gone[(beyond > 5) & (np.arange(480) < 270)].sum() > 300
+    assert gone[beyond < -6].sum() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("front", "inside", "hangs"),
+    [
+        ((0.1, 0.65, 0.35), (0.1, 0.65, 0.35), True),
+        ((0.15, 0.15, 0.15), INK, True),
+        ((0.1, 0.65, 0.35), INK, False),
+    ],
+    ids=["of the same colour", "of black lace", "no inside"],
+)
+def test_lace_that_hangs_out_alike_stays(
+    front: tuple[float, float, float], inside: tuple[float, float, float], hangs: bool
+) -> None:
+    assert _lace(front, inside, hangs).sum() == 0.0

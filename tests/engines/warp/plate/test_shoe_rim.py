@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.base import Label
-from engines.warp.plate.shoe_rim import CUT, rim_of_shoe, turn_of_shoe
+from engines.warp.plate.shoe_rim import CUT, HEEL_HEIGHT, MOST_HIDDEN, ground_below_heel, rim_of_shoe, turn_of_shoe
 
 UNIT, ROW = 200.0, 60
 ANKLE = (80, 120, ROW - 9)
@@ -27,12 +27,37 @@ def test_the_other_shoe_says_nothing() -> None:
     assert turn_of_shoe(labels, 100.0, 20.0, ROW, UNIT) == pytest.approx(0.0, abs=0.05)
 
 
+def test_shoes_whose_labels_touch_are_two() -> None:
+    labels = shoe(20, 125)
+    labels[ROW + 5 : 110, 134:199] = Label.FEET
+    labels[80:88, 125:134] = Label.FEET
+    assert turn_of_shoe(labels, 100.0, 20.0, ROW, UNIT) == pytest.approx(-1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("turn", [-1.0, 1.0])
+def test_the_ground_is_looked_for_below_the_heel(turn: float) -> None:
+    labels = shoe(60, 140)
+    labels[ROW:, 80:120] = Label.FEET
+    labels[95:, 60:140] = np.where(np.arange(60, 140) * turn > 100 * turn, Label.FEET, Label.BACKGROUND)
+    assert ground_below_heel(labels, (60, 139), turn, ROW, UNIT) == pytest.approx(95.0, abs=2.0)
+
+
+def test_a_heel_is_as_high_over_the_ground_as_heels_are() -> None:
+    for hidden in (20.0, 30.0):
+        line, _ = rims(-1.0, (70, 140), ROW + HEEL_HEIGHT * UNIT - min(hidden, MOST_HIDDEN * UNIT))
+        expected = ROW - min(hidden, MOST_HIDDEN * UNIT)
+        assert line[125:140].min() == pytest.approx(expected, abs=3.0)
+        assert line[100] > expected + 5.0
+
+
 def rim(turn: float) -> np.ndarray:
     return rims(turn)[0]
 
 
-def rims(turn: float, between: tuple[int, int] = (70, 130)) -> tuple[np.ndarray, np.ndarray]:
-    line, level, far = rim_of_shoe(np.full(200, float(ROW), np.float32), between, ANKLE, turn, UNIT)
+def rims(
+    turn: float, between: tuple[int, int] = (70, 130), ground: float = ROW + 50.0
+) -> tuple[np.ndarray, np.ndarray]:
+    line, level, far = rim_of_shoe(np.full(200, float(ROW), np.float32), between, ANKLE, turn, ground=ground, unit=UNIT)
     assert np.abs(level[85:115] - ROW - CUT).max() < 0.01
     return line, far
 

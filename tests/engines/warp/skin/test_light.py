@@ -71,6 +71,19 @@ def test_dark_skin_shines_more_than_light_skin() -> None:
     assert dark > 1.3 * light
 
 
+def test_the_form_of_a_pale_leg_is_softer() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    leg = bare_leg(body, RIGHT, 0.0)
+    inner = np.abs(leg.across[leg.on]) < 0.8
+    fine = [
+        limb_shade(leg, SkinLight(0.1, USUAL_DEPTH, gloss, form=form))[inner]
+        for gloss in (0.9, 1.25)
+        for form in (0, 1)
+    ]
+    pale, dark = (float(np.std(formed / plain)) for plain, formed in ((fine[0], fine[1]), (fine[2], fine[3])))
+    assert 0.3 * dark < pale < 0.75 * dark
+
+
 def test_a_limb_is_dark_at_its_edges_and_never_black() -> None:
     body = measure_body(draw_mannequin(arms="out").person_map)
     arm = bare_arm(body, RIGHT, 0.4)

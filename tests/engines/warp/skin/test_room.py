@@ -22,6 +22,24 @@ def test_a_waist_has_no_dent_where_a_top_bulged_over_it() -> None:
     assert not room[(np.abs(body.laterals) > 0.37) & (body.heights < body.crotch_height)].any()
 
 
+def test_the_ends_of_hair_leave_no_dent_in_the_slope_of_a_shoulder() -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    unit = body.shoulder_width
+    along = body.heights * body.torso_length / unit
+    slope = along > -0.20 + 0.4 * np.abs(body.laterals)
+
+    def filled(aside: float) -> float:
+        """How much of a dent of a shoulder's radius is filled, so far beside the axis."""
+        middle = body.point(float((-0.20 + 0.4 * aside) * unit / body.torso_length), LEFT * aside * unit)
+        rows, columns = np.indices(body.shape)
+        dent = slope & (np.hypot(columns - middle[0], rows - middle[1]) < 0.06 * unit)
+        return float(skin_room((slope & ~dent).astype(np.float32), body)[dent].mean())
+
+    assert filled(0.36) > 0.5
+    # A neck comes out of its shoulders in such a bend.
+    assert filled(0.18) < 0.3
+
+
 def test_a_wide_neckline_of_somebody_who_leans_leaves_the_shoulder_bare() -> None:
     body = measure_body(draw_mannequin(960, 760).person_map)
     # The lower shoulder lies below the neckline on its way to the other one.

@@ -46,3 +46,9 @@ def test_its_ends_stay_where_they_are() -> None:
 def test_a_leg_that_lies_stays_as_it_is() -> None:
     plain, cover = straightened(leg(4.0))
     np.testing.assert_array_equal(cover, plain)
+
+
+def test_the_edge_of_a_leg_is_as_sharp_as_that_of_a_leg_in_a_photo() -> None:
+    _, cover = straightened(leg(0.06))
+    mixed = (cover[80:220, 50:] > 0.05) & (cover[80:220, 50:] < 0.95)
+    assert 0.4 < mixed.sum(axis=1).mean() < 1.6
