@@ -17,7 +17,7 @@ from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.shoe_parts import shoes_completed
-from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, stray_cloth
+from engines.warp.plate.stray_cloth import bare_ankles, stray_cloth
 from engines.warp.skin.bare_body import BareBody, bare_body
 from engines.warp.skin_edges import REACH, ending_by_colour
 
@@ -80,8 +80,6 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
     labels, ankles, beyond = person_map.labels, np.zeros(body.shape, bool), np.zeros(body.shape, bool)
     if category is Category.UPPER_BODY:
         old = old_garment(labels, body, category)
-        waistband = pieces_of_other(old, np.asarray(labels == Label.LOWER), body.shoulder_width)
-        old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), labels)
     else:
         labels = shoes_told_from_trousers(photo, labels, body.shoulder_width)
         labels = shoes_completed(photo, labels, body.shoulder_width)
