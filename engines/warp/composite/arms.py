@@ -24,7 +24,6 @@ from engines.warp.composite.arm_outline import (
     between,
     drawn_outline,
 )
-from engines.warp.composite.led_forward import led_forward
 
 BARE_FROM = 0.30
 """Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
@@ -130,7 +129,7 @@ def arms_in_front(
             # Wrists that are seen come with their hands.
             shown = _smooth(freed)
         else:
-            shown = drawn_outline(body.shape, arm, led_forward(arm, seen, _bare_from(end), cloth))
+            shown = drawn_outline(body.shape, arm, seen)
         if _hand_before(cloth, body, places[side]) and labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
             shown = np.maximum(shown, _forearm(body.shape, arm, places[side].seen))
         if side in sleeves and end > 0:
