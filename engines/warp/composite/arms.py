@@ -246,6 +246,8 @@ def hidden_by_body(body: BodyModel, side: int, seen: SeenArm, cloth: NDArray[np.
     """
     arm = body.arms[side]
     edge, behind = body_before(seen, CLOTH * body.shoulder_width)
+    if not behind.any():
+        return np.zeros(body.shape, dtype=np.float32)
     on_cloth = behind & (values_at(cloth, arm.line - arm.outward * np.nan_to_num(edge)[:, None])[0] > 0.5)
     if on_cloth.any():
         below = (arm.shares - arm.shares[np.flatnonzero(on_cloth)[-1]]) * arm.length / body.shoulder_width
