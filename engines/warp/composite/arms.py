@@ -119,7 +119,7 @@ def arms_in_front(
         begins = share > _bare_from(end)
         if end <= 0:
             begins |= side * body.laterals * body.shoulder_width > body.tip_offset(side)
-        old_end = clothed_until(arm, old.astype(np.float32))
+        old_end = clothed_until(arm, old)
         is_freed = end < min(old_end, WRIST) and old_end > LONG_SLEEVE
         seen = places[side].seen
         if is_freed:
@@ -227,7 +227,7 @@ def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace])
         return cover
     for side, place in places.items():
         arm, seen = body.arms[side], place.seen
-        if clothed_until(arm, old.astype(np.float32)) < 0:
+        if clothed_until(arm, old) < 0:
             shown = np.isfinite(seen.outer) & (seen.outer + seen.edge > 1.0)
             cover = np.maximum(cover, between(body.shape, arm, seen.outer, seen.edge - MIXED_RIM, shown))
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
