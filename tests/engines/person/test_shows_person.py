@@ -7,6 +7,7 @@ from PIL import Image
 
 from engines.base import Label, PersonMap, Picture
 from engines.person import MediaPipeSegmenter
+from engines.person.detection import Detection, Detector
 from engines.person.segmenter import shows_skin
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin
@@ -21,6 +22,23 @@ def test_somebody_in_the_picture_is_seen(segmenter: MediaPipeSegmenter, astronau
     assert found is not None
     whole = segmenter.segment(astronaut, lambda _step: None, lambda: False)
     assert np.array_equal(found.labels, whole.labels)
+
+
+def test_a_picture_is_looked_through_once(
+    segmenter: MediaPipeSegmenter, astronaut: Picture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[float] = []
+    find = Detector.find
+
+    def counted(self: Detector, photo: Picture, lowest_score: float) -> list[Detection]:
+        looked.append(lowest_score)
+        return find(self, photo, lowest_score)
+
+    monkeypatch.setattr(Detector, "find", counted)
+    for picture in (astronaut, draw_garment("t-shirt").picture):
+        looked.clear()
+        wearer(segmenter, picture)
+        assert len(looked) == 1
 
 
 @pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
