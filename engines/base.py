@@ -235,14 +235,13 @@ class PersonSegmenter(Protocol):
     def setup(self) -> None:
         """Load the models; called once before the worker polls."""
 
-    def shows_person(self, picture: Picture) -> bool:
-        """Whether somebody is surely in a picture that may as well show a garment alone; takes milliseconds."""
-        ...
+    def segment_wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
+        """The map of somebody in a picture that may as well show a garment alone; None where nobody surely is.
 
-    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
-        """The map of somebody whose head the picture cuts off, as shops show clothes; None where there is no such body.
+        The head may be missing, as shops show clothes.
 
         Raises:
+            EngineError: Somebody is there, and ``several_people``, ``person_not_found`` or ``pose_not_usable``.
             RenderStopped: ``should_stop`` said so.
         """
         ...

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engines.base import Category, EngineError, OnStep, PersonMap, PersonSegmenter, Picture, ShouldStop
+from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.strands import without_back_strands
 from engines.garment.upright import stood_upright
-from engines.garment.wearer import lifted_off_wearer, shows_skin
+from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
 from engines.garment.worn_where import check_worn_there
 
@@ -49,7 +49,9 @@ class Lifter:
             RenderStopped: ``should_stop`` said so.
         """
         try:
-            wearer = self._wearer(picture, on_step, should_stop)
+            wearer = None
+            if self._segmenter is not None:
+                wearer = self._segmenter.segment_wearer(picture, on_step, should_stop)
             if wearer is not None:
                 return Lifted(lifted_off_wearer(picture, wearer, category), was_worn=True)
         except EngineError as error:
@@ -59,12 +61,3 @@ class Lifter:
             raise EngineError("garment_not_recognised", "Somebody wears the garment.", advice=ASK_FOR_ANOTHER)
         check_worn_there(cloth.alpha > 0.5, category)
         return Lifted(cloth if category is Category.LOWER_BODY else without_back_strands(cloth), was_worn=False)
-
-    def _wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
-        """The map of whoever wears the garment, with a head or without; None where nobody does."""
-        if self._segmenter is None:
-            return None
-        if self._segmenter.shows_person(picture):
-            return self._segmenter.segment(picture, on_step, should_stop)
-        found = self._segmenter.segment_headless(picture, on_step, should_stop)
-        return found if found is not None and shows_skin(found) else None

@@ -72,14 +72,16 @@ def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -
     Returns:
         The mask itself where no such print is, or where too little of the garment is sure.
     """
-    core, outer = eroded(mask, REACH), dilated(mask, REACH)
+    core = eroded(mask, REACH)
+    alike = _alike(lab, ground, core)
+    if not LEAST_ALIKE * core.sum() < alike.sum() < MOST_ALIKE * core.sum():
+        return mask
+    outer = dilated(mask, REACH)
+    if outer.all():
+        return mask
     change_a, change_b = (lab[..., channel] - ground.colour[..., channel] for channel in (1, 2))
     hue = cv2.magnitude(change_a, change_b)
-    alike = core & (hue < ALIKE_HUE)
-    alike[alike] = colour_distance(lab[alike][None], ground.colour[alike][None])[0] < ALIKE
     change_of_light = lab[..., 0][alike] - ground.colour[..., 0][alike]
-    if not LEAST_ALIKE * core.sum() < alike.sum() < MOST_ALIKE * core.sum() or outer.all():
-        return mask
     noise = float(np.percentile(hue[~outer], 98))
     dark = np.asarray(lab[..., 0] < SURE_DEPTH * ground.colour[..., 0])
     sure = (hue > max(SURE_HUE, SURE_OVER_NOISE * noise)) | dark
@@ -101,6 +103,20 @@ def settled_by_print(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -
         return eroded(found, 1)
     pale_ground = float(np.median(ground.colour[..., 0])) > PALE_GROUND
     return _without_hem_scraps(found, dark if pale_ground else np.ones_like(dark))
+
+
+def _alike(lab: NDArray[np.float32], ground: Ground, core: BoolMask) -> BoolMask:
+    """``(h, w)``: what of the garment's inside can be taken for ground."""
+    alike = np.zeros_like(core)
+    window = window_of(core)
+    seen, beside = lab[window], ground.colour[window]
+    if not seen.size:
+        return alike
+    change_a, change_b = (seen[..., channel] - beside[..., channel] for channel in (1, 2))
+    within = core[window] & (cv2.magnitude(change_a, change_b) < ALIKE_HUE)
+    within[within] = colour_distance(seen[within][None], beside[within][None])[0] < ALIKE
+    alike[window] = within
+    return alike
 
 
 def _without_hem_scraps(mask: BoolMask, dark: BoolMask) -> BoolMask:

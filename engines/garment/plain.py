@@ -121,7 +121,10 @@ def _like_shadow(lab: NDArray[np.float32], ground: Ground, kind: ShadowKind) -> 
 
 def _fill_false_holes(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) -> BoolMask:
     """Close holes that are tiny, or small and not of the ground's colour; loops of straps stay open."""
-    labels = np.asarray(cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)[1]).ravel()
+    count, numbered = cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)
+    if count <= 2:
+        return mask
+    labels = np.asarray(numbered).ravel()
     areas = np.bincount(labels)
     total, away = areas[0], colour_distance(lab, ground.colour).ravel()
     means = np.bincount(labels, weights=away) / np.maximum(areas, 1)

@@ -125,10 +125,13 @@ def pieces(mask: BoolMask, margin: int = 0) -> Iterator[tuple[tuple[slice, slice
 
 def windows_of(mask: BoolMask, margin: int) -> list[tuple[slice, slice]]:
     """Windows that hold a mask with a margin, one for each group of its regions that are nearer to one another."""
+    rows, columns = window_of(mask, margin)
+    if not mask[rows, columns].size:
+        return []
     square = np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)
-    near = cv2.dilate(_as_numbers(mask), square)
-    boxes = cv2.connectedComponentsWithStats(near, connectivity=8)[2][1:, :4].tolist()
-    return [(slice(top, top + height), slice(left, left + width)) for left, top, width, height in boxes]
+    near = cv2.dilate(_as_numbers(mask[rows, columns]), square)
+    boxes = cv2.connectedComponentsWithStats(near, connectivity=8)[2][1:, :4] + [columns.start, rows.start, 0, 0]
+    return [(slice(top, top + height), slice(left, left + width)) for left, top, width, height in boxes.tolist()]
 
 
 def _shared(first: tuple[slice, slice], second: tuple[slice, slice]) -> tuple[slice, slice]:

@@ -21,11 +21,6 @@ from engines.garment.straightened import LEAST_LEAN, lean_of, straightened
 from engines.garment.worn_waist import lean_of_waist, legs_hang
 from engines.labels import labelled_as
 
-SKIN_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
-
-LEAST_SKIN = 0.02
-"""Share of a headless body that is skin at least; a garment on an unseen dummy has its form and shows none."""
-
 WORN_AS = {
     Category.UPPER_BODY: ((Label.UPPER,), (Label.FULL,)),
     Category.LOWER_BODY: ((Label.LOWER,), (Label.FULL,)),
@@ -68,12 +63,6 @@ MOST_CUT_OFF_ABOVE = 0.4
 
 LABELS_OFF = 2.5
 """How far the edge of what lies over the cloth may be from its label's, pixels of the picture."""
-
-
-def shows_skin(person_map: PersonMap) -> bool:
-    """Whether what has a body's form is somebody."""
-    body = int(np.count_nonzero(person_map.labels))
-    return bool(np.count_nonzero(labelled_as(person_map.labels, SKIN_LABELS)) > LEAST_SKIN * body)
 
 
 def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Category) -> Cloth:

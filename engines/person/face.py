@@ -15,7 +15,7 @@ _OVAL = (
     10, 338, 297, 332, 284, 251, 389, 356, 454, 323, 361, 288, 397, 365, 379, 378, 400, 377,
     152, 148, 176, 149, 150, 136, 172, 58, 132, 93, 234, 127, 162, 21, 54, 103, 67, 109,
 )  # fmt: skip
-_CHIN, _FOREHEAD, _RIGHT_CHEEK, _LEFT_CHEEK = 152, 10, 234, 454
+_CHIN, _RIGHT_CHEEK, _LEFT_CHEEK = 152, 234, 454
 
 _REGION_MARGIN = 1.5
 """Side of the cut over the longer side of the face, as in training."""

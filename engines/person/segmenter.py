@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engines.base import EngineError, Label, Landmark, Mask, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
 from engines.beside import beside
+from engines.labels import labelled_as
 from engines.models import model_path
 from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
@@ -54,6 +55,11 @@ _COMPARABLE_SIZE = 0.55
 _SURELY_SOMEBODY = 0.75
 """The detector's score of people in a picture is above this, that of hoodies and shirts hung up below 0.6."""
 
+_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
+
+_LEAST_SKIN = 0.02
+"""Share of a headless body that is skin at least; a garment on an unseen dummy has its form and shows none."""
+
 
 _Found: TypeAlias = tuple[Pose, Floats, Face]
 """The pose of a person, the silhouette of all people, and the person's face."""
@@ -93,14 +99,11 @@ class MediaPipeSegmenter:
             face=self._load("face_landmark"),
         )
 
-    def shows_person(self, picture: Picture) -> bool:
-        """See `engines.base.PersonSegmenter.shows_person`."""
-        return bool(self._ready().people.find(picture, _SURELY_SOMEBODY))
-
     def landmarks_of(self, picture: Picture) -> Floats:
         """See `engines.base.PersonSegmenter.landmarks_of`."""
         small, scale = _working_copy(picture)
-        pose, _, _ = _one_person(self._ready(), in_usual_light(small))
+        networks, small = self._ready(), in_usual_light(small)
+        pose, _, _ = _one_person(networks, small, networks.people.find(small, _LOWEST_DETECTION))
         return _at_full_size(pose.landmarks, scale)
 
     def segment(self, photo: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap:
@@ -112,20 +115,25 @@ class MediaPipeSegmenter:
         small, scale = _working_copy(photo)
         # The colours do not depend on what the networks find.
         with beside(lambda: _colours(small)) as colours:
-            found = _one_person(networks, small)
+            found = _one_person(networks, small, networks.people.find(small, _LOWEST_DETECTION))
             step("matte")
         return _mapped(photo, (small, scale), found, colours.result(), step)
 
-    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
-        """See `engines.base.PersonSegmenter.segment_headless`."""
+    def segment_wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
+        """See `engines.base.PersonSegmenter.segment_wearer`."""
+        networks, step = self._ready(), _stopping(on_step, should_stop)
         picture = in_usual_light(picture)
         small, scale = _working_copy(picture)
-        found = _headless(self._ready(), small)
+        people = networks.people.find(small, _FAINTEST_DETECTION)
+        if not people:
+            return None
+        whole = people[0].score >= _SURELY_SOMEBODY
+        found = _one_person(networks, small, people) if whole else _headless(networks, small, people)
         if found is None:
             return None
-        step = _stopping(on_step, should_stop)
         step("matte")
-        return _mapped(picture, (small, scale), found, _colours(small), step)
+        person_map = _mapped(picture, (small, scale), found, _colours(small), step)
+        return person_map if whole or shows_skin(person_map) else None
 
     def _ready(self) -> _Networks:
         if self._networks is None:
@@ -189,9 +197,9 @@ def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, li
     return labels
 
 
-def _one_person(networks: _Networks, photo: Picture) -> _Found:
-    """What is found of the one person in the working copy."""
-    found = networks.people.find(photo, _LOWEST_DETECTION)
+def _one_person(networks: _Networks, photo: Picture, people: list[Detection]) -> _Found:
+    """What is found of the one person in the working copy, in which the detector saw these people."""
+    found = [person for person in people if person.score >= _LOWEST_DETECTION]
     if any(_size_of(other) >= _COMPARABLE_SIZE * _size_of(found[0]) for other in found[1:]):
         raise EngineError(
             "several_people", advice="Use a photo that shows only you, without others beside or behind you."
@@ -200,28 +208,32 @@ def _one_person(networks: _Networks, photo: Picture) -> _Found:
     pose = find_pose(networks.pose, photo, start)
     if pose.score < _LOWEST_POSE:
         raise EngineError("person_not_found", advice=HOW_TO_BE_FOUND)
-    people = silhouette(networks.selfie, photo, pose)
+    silhouettes = silhouette(networks.selfie, photo, pose)
     face = find_face(networks.face, photo, pose.landmarks)
     # Cups, cats and dresses without a wearer pass for a pose with a silhouette; the detector and the mesh know better.
-    if agreement(pose, people) < _LOWEST_AGREEMENT or not (found or face.measured):
+    if agreement(pose, silhouettes) < _LOWEST_AGREEMENT or not (found or face.measured):
         raise EngineError("person_not_found", advice=HOW_TO_BE_FOUND)
     _check_torso(pose, photo)
-    return pose, people, face
+    return pose, silhouettes, face
 
 
-def _headless(networks: _Networks, photo: Picture) -> _Found | None:
+def _headless(networks: _Networks, photo: Picture, people: list[Detection]) -> _Found | None:
     """The same of a body whose head the photo cuts off; None where there is none, or not surely."""
-    found = networks.people.find(photo, _FAINTEST_DETECTION)
-    if not found:
-        return None
-    sure = found[0].score >= _LOWEST_DETECTION
-    pose = find_pose(networks.pose, photo, region_of_body(found[0].points[0], found[0].points[1]) if sure else None)
+    best = people[0]
+    sure = best.score >= _LOWEST_DETECTION
+    pose = find_pose(networks.pose, photo, region_of_body(best.points[0], best.points[1]) if sure else None)
     if pose.score < _LOWEST_HEADLESS:
         return None
-    people = silhouette(networks.selfie, photo, pose)
-    if agreement(pose, people) < _LOWEST_HEADLESS_AGREEMENT:
+    silhouettes = silhouette(networks.selfie, photo, pose)
+    if agreement(pose, silhouettes) < _LOWEST_HEADLESS_AGREEMENT:
         return None
-    return pose, people, find_face(networks.face, photo, pose.landmarks)
+    return pose, silhouettes, find_face(networks.face, photo, pose.landmarks)
+
+
+def shows_skin(person_map: PersonMap) -> bool:
+    """Whether what has a body's form is somebody."""
+    body = int(np.count_nonzero(person_map.labels))
+    return bool(np.count_nonzero(labelled_as(person_map.labels, _SKIN)) > _LEAST_SKIN * body)
 
 
 def _size_of(person: Detection) -> float:

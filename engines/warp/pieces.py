@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from engines.channels import brightness
+from engines.garment.regions import window_of
 
 Reals: TypeAlias = NDArray[np.floating[Any]]
 """What callers may pass where a float array is read: either precision."""
@@ -33,6 +37,16 @@ class Piece:
     across: NDArray[np.float32]
     mesh: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 2), np.float32))
     behind: NDArray[np.float32] | None = None
+
+    @cached_property
+    def window(self) -> tuple[slice, slice]:
+        """Rows and columns that it lies in; empty where it is nowhere."""
+        return window_of(self.alpha > 0)
+
+    @cached_property
+    def bright(self) -> NDArray[np.float32]:
+        """``(h, w)`` brightness of ``colour`` in `window`, 0 to 1."""
+        return brightness(np.ascontiguousarray(self.colour[self.window]))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from engines.base import PersonMap, Picture
 from engines.channels import largest_channel
 from engines.enlarging import enlarged_sharply, laid_over
+from engines.garment.regions import window_of
 
 WORKING_SIDE = 1024
 """Largest side at which the engine works, pixels; the time of a render grows with the area."""
@@ -59,8 +60,10 @@ def pasted_back(original: Picture, after: NDArray[np.float32], changed: NDArray[
     """
     height, width = original.shape[:2]
     if after.shape[:2] == (height, width):
-        rendered = np.rint(after * 255).clip(0, 255).astype(np.uint8)
-        return np.where(changed[..., None], rendered, original)
+        pasted, window = original.copy(), window_of(changed)
+        rendered = np.rint(after[window] * 255).clip(0, 255).astype(np.uint8)
+        pasted[window] = np.where(changed[window][..., None], rendered, original[window])
+        return pasted
     grown = cv2.dilate(changed.astype(np.float32), np.ones((3, 3), dtype=np.uint8))
     soft = cv2.GaussianBlur(grown, (0, 0), 0.8)
     soft[cv2.dilate(grown, np.ones((3, 3), dtype=np.uint8)) == 0] = 0

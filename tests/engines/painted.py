@@ -53,11 +53,8 @@ class DrawnSegmenter:
     def setup(self) -> None:
         pass
 
-    def shows_person(self, picture: Picture) -> bool:
-        return any(picture is person.photo for person in self._people)
-
-    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
-        return None
+    def segment_wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
+        return next((person.person_map for person in self._people if picture is person.photo), None)
 
     def landmarks_of(self, picture: Picture) -> Mask:
         """Of the first person, at the size of any picture that is not flat."""

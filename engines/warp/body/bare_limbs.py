@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.regions import runs_of
 from engines.labels import labelled_as
 from engines.warp.body.limbs import Limb
 from engines.warp.body.sampling import values_at
@@ -223,21 +222,32 @@ def _seen_ends(labels: NDArray[np.uint8], seen: tuple[Label, ...], limb: Limb, u
     ends = np.full((2, len(usual)), np.nan)
     sure = np.zeros((2, len(usual)), bool)
     most, least = (MOST_ARM, LEAST_OF_ARM) if Label.ARMS in seen else (MOST_WIDTH, LEAST_FREE)
-    for row in range(len(usual)):
-        runs = runs_of(bare[row])
-        runs = runs[(runs[:, 1] - runs[:, 0] > 3) & (runs[:, 0] > 1) & (runs[:, 1] < ACROSS_STEPS - 1)]
-        if len(runs) == 0:
-            continue
-        centres = (steps[runs[:, 0]] + steps[runs[:, 1] - 1]) / 2.0
-        nearest = int(np.argmin(np.abs(centres)))
-        begin, end = runs[nearest]
-        half = float(steps[end - 1] - steps[begin]) / 2.0
-        if abs(centres[nearest]) > 1.0 or half > most:
-            continue
-        # The edge lies half a step beyond the outermost point that is skin.
-        between = float(steps[1] - steps[0]) / 2.0
-        ends[:, row] = (steps[end - 1] + between) * usual[row], -(steps[begin] - between) * usual[row]
-        whole = WHOLE_WIDTH[0] < half < WHOLE_WIDTH[1]
-        sure[0, row] = whole or (half > least and bool(free[row, end : end + 2].any()))
-        sure[1, row] = whole or (half > LEAST_FREE and bool(free[row, begin - 2 : begin].any()))
+    row, begin, end = _nearest_runs(bare, steps)
+    half = (steps[end - 1] - steps[begin]) / 2.0
+    possible = (np.abs(steps[begin] + steps[end - 1]) / 2.0 <= 1.0) & (half <= most)
+    row, begin, end, half = row[possible], begin[possible], end[possible], half[possible]
+    # The edge lies half a step beyond the outermost point that is skin.
+    between = float(steps[1] - steps[0]) / 2.0
+    ends[:, row] = (steps[end - 1] + between) * usual[row], -(steps[begin] - between) * usual[row]
+    whole = (half > WHOLE_WIDTH[0]) & (half < WHOLE_WIDTH[1])
+    sure[0, row] = whole | ((half > least) & (free[row, end] | free[row, end + 1]))
+    sure[1, row] = whole | ((half > LEAST_FREE) & (free[row, begin - 2] | free[row, begin - 1]))
     return _Seen(ends, sure)
+
+
+def _nearest_runs(
+    bare: NDArray[np.bool_], steps: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Of each row that has any, the run of bare skin nearest to the centre line: its row, first step and end.
+
+    Args:
+        bare: ``(n, steps)``.
+        steps: Offsets from the centre line, in any unit.
+    """
+    changes = np.diff(np.pad(bare, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    (row, begin), end = np.nonzero(changes > 0), np.nonzero(changes < 0)[1]
+    kept = (end - begin > 3) & (begin > 1) & (end < len(steps) - 1)
+    row, begin, end = row[kept], begin[kept], end[kept]
+    order = np.lexsort((np.abs(steps[begin] + steps[end - 1]), row))
+    nearest = order[np.unique(row[order], return_index=True)[1]]
+    return row[nearest], begin[nearest], end[nearest]

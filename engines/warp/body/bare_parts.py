@@ -100,10 +100,14 @@ class BarePart:
     side: int = 0
 
 
-def clothed_until(limb: Limb, clothed: NDArray[np.float32]) -> float:
-    """Share of a limb down to which the drape lies on its centre line without a break; -1 when it does not begin.
+def clothed_until(limb: Limb, clothed: NDArray[np.float32] | NDArray[np.bool_]) -> float:
+    """Share of a limb down to which a garment lies on its centre line without a break; -1 when it does not begin.
 
     Cloth further down is not the limb's own: a forearm may lie on the skirt.
+
+    Args:
+        limb: Arm or leg.
+        clothed: ``(height, width)`` cover of a new garment, or where an old one is.
     """
     on_axis, framed = values_at(clothed, limb.line)
     covered = limb.shares[framed & (on_axis > COVERED)]

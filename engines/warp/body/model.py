@@ -104,18 +104,6 @@ class BodyModel:
         bone = self.skeleton
         return float((self.tips[side] - bone.shoulders) @ bone.right) * side
 
-    def shoulder_line(self, offset: Reals | float, side: int) -> NDArray[np.float32]:
-        """Rise of the neck-shoulder line above the mid-shoulder in pixels, at offsets from the axis.
-
-        Straight from the foot of the neck to the shoulder tip; level inside the neck, going on straight beyond
-        the tip.
-        """
-        bone, unit = self.skeleton, self.shoulder_width
-        tip_rise = float((bone.shoulders - self.tips[side]) @ bone.down)
-        neck = NECK_HALF_WIDTH * unit
-        share = np.maximum((np.asarray(offset, np.float32) - neck) / max(self.tip_offset(side) - neck, 1.0), 0.0)
-        return np.asarray(NECK_RISE * unit * (1.0 - share) + tip_rise * share, dtype=np.float32)
-
     def relabelled(self, labels: Mask) -> BodyModel:
         """The same body with other labels; the fields that were worked out from its joints alone are kept."""
         other = replace(self, labels=labels)

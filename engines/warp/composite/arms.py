@@ -24,7 +24,6 @@ from engines.warp.composite.arm_outline import (
     between,
     drawn_outline,
 )
-from engines.warp.composite.led_forward import led_forward
 
 BARE_FROM = 0.30
 """Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
@@ -120,7 +119,7 @@ def arms_in_front(
         begins = share > _bare_from(end)
         if end <= 0:
             begins |= side * body.laterals * body.shoulder_width > body.tip_offset(side)
-        old_end = clothed_until(arm, old.astype(np.float32))
+        old_end = clothed_until(arm, old)
         is_freed = end < min(old_end, WRIST) and old_end > LONG_SLEEVE
         seen = places[side].seen
         if is_freed:
@@ -130,7 +129,7 @@ def arms_in_front(
             # Wrists that are seen come with their hands.
             shown = _smooth(freed)
         else:
-            shown = drawn_outline(body.shape, arm, led_forward(arm, seen, _bare_from(end), cloth))
+            shown = drawn_outline(body.shape, arm, seen)
         if _hand_before(cloth, body, places[side]) and labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
             shown = np.maximum(shown, _forearm(body.shape, arm, places[side].seen))
         if side in sleeves and end > 0:
@@ -228,7 +227,7 @@ def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace])
         return cover
     for side, place in places.items():
         arm, seen = body.arms[side], place.seen
-        if clothed_until(arm, old.astype(np.float32)) < 0:
+        if clothed_until(arm, old) < 0:
             shown = np.isfinite(seen.outer) & (seen.outer + seen.edge > 1.0)
             cover = np.maximum(cover, between(body.shape, arm, seen.outer, seen.edge - MIXED_RIM, shown))
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
@@ -247,6 +246,8 @@ def hidden_by_body(body: BodyModel, side: int, seen: SeenArm, cloth: NDArray[np.
     """
     arm = body.arms[side]
     edge, behind = body_before(seen, CLOTH * body.shoulder_width)
+    if not behind.any():
+        return np.zeros(body.shape, dtype=np.float32)
     on_cloth = behind & (values_at(cloth, arm.line - arm.outward * np.nan_to_num(edge)[:, None])[0] > 0.5)
     if on_cloth.any():
         below = (arm.shares - arm.shares[np.flatnonzero(on_cloth)[-1]]) * arm.length / body.shoulder_width

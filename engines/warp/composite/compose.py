@@ -234,7 +234,7 @@ def _below_top(scene: Scene, layers: Layers, worn_over: NDArray[np.float32]) -> 
 def _laid_over(
     picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32], unit: float
 ) -> NDArray[np.float32]:
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     alpha = on_channels(piece.alpha[window])
     cloth = shaded(piece.colour[window], factor[window])
     shining = sheen(factor, piece, unit)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import brightness
-from engines.garment.regions import BoolMask, window_of
+from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -122,7 +122,7 @@ def roundness(piece: Piece, body: BodyModel, light: BroadLight, *, below_armpit:
         below_armpit: Leave the shoulders alone, where torso and sleeve are one surface.
     """
     falloff = EDGE_FALLOFF - WHITE_LOSES_LESS * lightness_of(piece)
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     position = np.clip(piece.across[window], -1, 1)
     squared = position * position
     away = np.float32(light.tilt / MOST_TILT)

@@ -152,9 +152,9 @@ def hands_in_front(
 
 def old_cuffs(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:
     """``(h, w)``: the skin around the ends of old sleeves, on which their own dark lines lay."""
-    ends, cloth = np.zeros(body.shape, dtype=bool), old.astype(np.float32)
+    ends = np.zeros(body.shape, dtype=bool)
     for side, place in places.items():
-        end = clothed_until(body.arms[side], cloth)
+        end = clothed_until(body.arms[side], old)
         if end > 0:
             ends |= old & (np.abs(place.share - np.float32(end)) < CUFF_LENGTH) & (place.near < AROUND_WRIST)
     return dilated(ends, round(AT_CUFF * body.shoulder_width))
@@ -162,9 +162,9 @@ def old_cuffs(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> Bo
 
 def _wrists(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:
     """``(h, w)``: what is called arm below the cuffs of old long sleeves, which is as much as the hand's own root."""
-    wrists, cloth = np.zeros(body.shape, dtype=bool), old.astype(np.float32)
+    wrists = np.zeros(body.shape, dtype=bool)
     for side, place in places.items():
-        if clothed_until(body.arms[side], cloth) > LONG_SLEEVE:
+        if clothed_until(body.arms[side], old) > LONG_SLEEVE:
             wrists |= (place.share > LONG_SLEEVE) & (place.near < AROUND_WRIST) & (body.labels == Label.ARMS)
     return wrists
 

@@ -148,6 +148,8 @@ def _behind_body(
     """
     side = LEFT if sleeve.name.startswith("left") else RIGHT
     hidden = hidden_by_body(body, side, places[side].seen, on_body)
+    if not hidden.any():
+        return sleeve
     hidden[taken_off] = 0
     # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
     hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)

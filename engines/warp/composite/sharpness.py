@@ -103,7 +103,7 @@ def softened(piece: Piece, blur: float, exposed: np.float32) -> Piece:
 
 def _sharpened(piece: Piece, steeper: float) -> Piece:
     """The piece with an outline so many times as steep, in the same place."""
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     alpha, colour = piece.alpha.copy(), piece.colour.copy()
     part = piece.alpha[window]
     alpha[window] = np.clip((part - 0.5) * np.float32(steeper) + 0.5, 0, 1)

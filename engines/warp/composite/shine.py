@@ -6,8 +6,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.channels import brightness
-from engines.garment.regions import window_of
 from engines.warp.composite.shading import SHINES_BELOW
 from engines.warp.folds.shown import lightness_around
 from engines.warp.pieces import Piece
@@ -32,9 +30,9 @@ def deepened(factor: NDArray[np.float32], piece: Piece, unit: float) -> NDArray[
         piece: The cloth.
         unit: Shoulder width, pixels.
     """
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     sure = piece.alpha[::STRIDE, ::STRIDE] > 0.9
-    dark = _darkness(piece, window, unit) if sure.any() else None
+    dark = _darkness(piece, unit) if sure.any() else None
     if dark is None:
         return factor
     usual = float(np.median(factor[::STRIDE, ::STRIDE][sure]))
@@ -51,20 +49,20 @@ def sheen(factor: NDArray[np.float32], piece: Piece, unit: float) -> NDArray[np.
         piece: The cloth.
         unit: Shoulder width, pixels.
     """
-    window = window_of(piece.alpha > 0)
-    dark = _darkness(piece, window, unit)
+    window = piece.window
+    dark = _darkness(piece, unit)
     if dark is None:
         return None
     lit = np.clip((factor[window] - np.float32(FROM)) / np.float32(FULLY - FROM), 0, 1)
     return np.asarray(np.float32(SHEEN) * dark * lit * piece.alpha[window], np.float32)
 
 
-def _darkness(piece: Piece, window: tuple[slice, slice], unit: float) -> NDArray[np.float32] | None:
-    """How far the cloth in a window shines, 0 to 1; None where nowhere."""
-    alpha = piece.alpha[window]
+def _darkness(piece: Piece, unit: float) -> NDArray[np.float32] | None:
+    """How far the cloth shines in its window, 0 to 1; None where nowhere."""
+    alpha = piece.alpha[piece.window]
     if not alpha.size:
         return None
-    light = lightness_around(brightness(np.ascontiguousarray(piece.colour[window])), alpha, unit)
+    light = lightness_around(piece, unit)
     dark = np.clip(1 - light / np.float32(SHINES_BELOW), 0, 1).astype(np.float32)
     if not dark.any():
         return None

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, window_of
 from engines.warp.body.silhouette import ease
 
 FADE_FROM, FADE_UNTIL = 0.09, 0.13
@@ -33,6 +33,9 @@ def kept_outside(
         zone = garments | (labels == Label.FEET)
     if not zone.any():
         return photo
-    away = cv2.distanceTransform((~zone).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(unit)
+    window, kept = window_of(zone, round(FADE_UNTIL * unit) + 1), photo.copy()
+    away = cv2.distanceTransform((~zone[window]).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(unit)
     share = on_channels(ease(np.asarray((FADE_UNTIL - away) / (FADE_UNTIL - FADE_FROM), dtype=np.float32)))
-    return np.where(share > 0, photo + (picture - photo) * share, photo).astype(np.float32)
+    before = photo[window]
+    kept[window] = np.where(share > 0, before + (picture[window] - before) * share, before)
+    return kept

@@ -60,7 +60,7 @@ def torso_folds(piece: Piece, body: BodyModel, light: tuple[float, float], *, to
         to_waist: Whether it goes on as a skirt, which has folds of its own.
     """
     change = np.zeros(body.shape, dtype=np.float32)
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     if piece.alpha[window].size:
         heights = body.heights[window]
         change[window] = relief("torso").light(
@@ -92,7 +92,7 @@ def skirt_folds(piece: Piece, body: BodyModel, light: tuple[float, float], waist
 def sleeve_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDArray[np.float32]:
     """The same of a sleeve, by the piece's name."""
     change = np.zeros(body.shape, dtype=np.float32)
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     if piece.alpha[window].size:
         arm = body.arms[side_of(piece)]
         folds = relief(f"{piece.name}_straight").mixed(relief(f"{piece.name}_bent"), share_bent(arm))

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.garment.regions import window_of
 from engines.warp.body.model import BodyModel
 from engines.warp.body.standing import raised_aside, share_bent
 from engines.warp.folds.laid import Joints, from_aside, limb_places, side_of
@@ -43,7 +42,7 @@ def leg_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> NDAr
         light: Where light comes from in the picture, a unit vector of x and y; y points down.
     """
     change = np.zeros(body.shape, dtype=np.float32)
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     if not piece.alpha[window].size:
         return change
     side = side_of(piece)

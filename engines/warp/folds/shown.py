@@ -6,8 +6,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.channels import brightness
-from engines.garment.regions import window_of
 from engines.warp.pieces import Piece
 
 LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
@@ -57,14 +55,13 @@ def shown_on(
         unit: Shoulder width, pixels.
     """
     factor = np.ones(change.shape, dtype=np.float32)
-    window = window_of(piece.alpha > 0)
+    window = piece.window
     part = change[window]
     if not part.size:
         return factor
-    bright = brightness(np.ascontiguousarray(piece.colour[window]))
-    light = lightness_around(bright, piece.alpha[window], unit)
+    light = lightness_around(piece, unit)
     deeper = DEEPER_ON_LEGS if piece.name.endswith("leg") else DEEPER_IN_WEAVE
-    part = part * np.float32(np.interp(_weave(bright, piece.alpha[window]), (WEAVE_SEEN, WEAVE_HIDES), deeper))
+    part = part * np.float32(np.interp(_weave(piece.bright, piece.alpha[window]), (WEAVE_SEEN, WEAVE_HIDES), deeper))
     shown = (_by_lightness(light, gains, part.shape) for gains in (VALLEYS_SHOWN, FLANKS_SHOWN))
     factor[window] += part * np.where(part < 0, *shown)
     if seen is not None:
@@ -88,8 +85,14 @@ def _weave(bright: NDArray[np.float32], alpha: NDArray[np.float32]) -> float:
     return float(np.median(np.abs(bright[sure] - around[sure]) / np.maximum(around[sure], DARKEST_WEAVE)))
 
 
-def lightness_around(bright: NDArray[np.float32], alpha: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    """Brightness of cloth averaged over a few threads, on a smaller copy; of a bright print in dark cloth its own."""
+def lightness_around(piece: Piece, unit: float) -> NDArray[np.float32]:
+    """Brightness of cloth averaged over a few threads, on a smaller copy; of a bright print in dark cloth its own.
+
+    Args:
+        piece: The cloth; it is somewhere.
+        unit: Shoulder width, pixels.
+    """
+    bright, alpha = piece.bright, piece.alpha[piece.window]
     height, width = alpha.shape
     size = (max(1, width // LOOKED_AT), max(1, height // LOOKED_AT))
     small = cv2.resize(bright, size, interpolation=cv2.INTER_AREA)

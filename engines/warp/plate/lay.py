@@ -123,6 +123,7 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
         skin = bare_skin(
             photo,
             body,
+            off.naked,
             clothed,
             off.from_old,
             torso=category is not Category.LOWER_BODY or body.waist.bare_midriff,

@@ -96,7 +96,8 @@ def continued_garment(
         cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
     if not cover.any():
         return None
-    colour = _woven_on(photo, np.asarray(stays), body, line, below=below)
+    window = window_of(cover > 0) if end is None else end.window
+    colour = _woven_on(photo, np.asarray(stays), body, line, window, below=below)
     if end is not None:
         colour[end.window] = end.formed(colour[end.window])
     return Continuation(colour, cover)
@@ -156,19 +157,29 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _woven_on(
-    photo: NDArray[np.float32], stays: NDArray[np.bool_], body: BodyModel, line: NDArray[np.float32], *, below: bool
+    photo: NDArray[np.float32],
+    stays: NDArray[np.bool_],
+    body: BodyModel,
+    line: NDArray[np.float32],
+    window: tuple[slice, slice],
+    *,
+    below: bool,
 ) -> NDArray[np.float32]:
-    """The seen garment's colour continued smoothly, with its own weave reflected at its edge."""
-    edge = line + (HEM_MARGIN if below else -HEM_MARGIN)
-    shift = 2.0 * (edge - body.heights) * body.torso_length
-    rows, columns = np.indices(body.shape, dtype=np.float32)
+    """The seen garment's colour continued smoothly, and in a window with its own weave reflected at its edge."""
+    sigma = max(THREAD * body.shoulder_width, 1.0)
+    margin = round(4 * sigma) + 1
+    around = tuple(slice(max(part.start - margin, 0), part.stop + margin) for part in window)
+    edge = line[around] + (HEM_MARGIN if below else -HEM_MARGIN)
+    shift = 2.0 * (edge - body.heights[around]) * body.torso_length
+    rows, columns = np.indices(shift.shape, dtype=np.float32)
+    rows, columns = rows + around[0].start, columns + around[1].start
     x, y = columns + shift * body.skeleton.down[0], rows + shift * body.skeleton.down[1]
     x, y = x.astype(np.float32), y.astype(np.float32)
     reflected = np.asarray(cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
     known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
     share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)
-    sigma = max(THREAD * body.shoulder_width, 1.0)
     weave = np.clip(reflected - cv2.GaussianBlur(reflected, (0, 0), sigma), -MOST_THREAD, MOST_THREAD)
     deep = stays & ((body.heights > line + SHADED) if below else (body.heights < line - SHADED))
     smooth = fill_from(photo, np.asarray(deep if deep.any() else stays))
-    return np.asarray(smooth + weave * on_channels(share), dtype=np.float32)
+    smooth[around] += weave * on_channels(share)
+    return smooth

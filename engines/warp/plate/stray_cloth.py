@@ -10,7 +10,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.channels import brightness, largest_channel
 from engines.filling import fill_from
-from engines.garment.regions import dilated, eroded, largest, opened, reaching, spread, window_of
+from engines.garment.regions import dilated, eroded, opened, reaching, spread, window_of
 from engines.labels import labelled_as
 
 BAND = 0.09
@@ -28,17 +28,6 @@ to be."""
 
 REDUCED = 8
 """Factor by which the colours that are compared are worked out smaller."""
-
-HEM_ROWS = 0.5
-"""Height of the part of the old garment above the other one that tells what hangs together, in shoulder widths."""
-
-NECK = 0.02
-"""Half width of the bridge by which a piece may hang together with a garment that it is no part of, in shoulder
-widths."""
-
-CRUMB_OF_OTHER, LARGEST_PIECE, MORE_CONTACT = 0.0003, 0.02, 1.5
-"""Areas between which such a piece is asked about, in squared shoulder widths, and how much more of its edge the other
-garment has than the garment that it is called."""
 
 SKIN = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
@@ -113,37 +102,6 @@ def stray_cloth(
     grown = np.asarray(cv2.dilate(whole, np.ones((5, 5), np.uint8)) > 0) & band
     grown &= labelled_as(labels, [label for suspect in SUSPECTS for label in suspect])
     return reaching(grown, from_old <= TOUCHING, connectivity=8)
-
-
-def pieces_of_other(old: NDArray[np.bool_], other: NDArray[np.bool_], unit: float) -> NDArray[np.bool_]:
-    """Small pieces of the old garment's label within the edge of the other garment: patches of its waistband.
-
-    Args:
-        old: ``(height, width)``, the old garment as labelled.
-        other: ``(height, width)``, the garment that stays.
-        unit: Shoulder width in pixels.
-    """
-    pieces = np.zeros(old.shape, bool)
-    if not other.any() or not old.any():
-        return pieces
-    neck = max(2, round(NECK * unit))
-    # Only the rows around the hem matter; what lies above them belongs to the garment.
-    rows, hem = window_of(old)[0], window_of(other)[0]
-    above = max(rows.start, hem.start - round(HEM_ROWS * unit))
-    window = (slice(above, min(rows.stop, hem.stop)), window_of(old)[1])
-    cloth, staying = old[window], other[window]
-    if not cloth.any():
-        return pieces
-    main = dilated(largest(eroded(cloth, neck)), neck + 1) & cloth
-    numbered, count = ndimage.label(cloth & ~main)
-    for number in range(1, count + 1):
-        piece = np.asarray(numbered == number)
-        if not CRUMB_OF_OTHER * unit * unit < piece.sum() < LARGEST_PIECE * unit * unit:
-            continue
-        around = dilated(piece, 2)
-        if (around & staying).sum() > MORE_CONTACT * (around & main).sum():
-            pieces[window] |= piece
-    return pieces
 
 
 def bare_ankles(

@@ -17,7 +17,8 @@ from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.shoe_parts import shoes_completed
-from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other, stray_cloth
+from engines.warp.plate.stray_cloth import bare_ankles, stray_cloth
+from engines.warp.skin.bare_body import BareBody, bare_body
 from engines.warp.skin_edges import REACH, ending_by_colour
 
 OVERREACH = 0.005
@@ -53,6 +54,7 @@ class TakenOff:
         removed: ``(height, width)`` bool, the old garment with its rim and its slivers.
         ankles: ``(height, width)`` bool, skin in the shadow of the old hem that goes with the old garment.
         beyond: ``(height, width)`` bool, pieces of the old garment on the far side of arms.
+        naked: The body without clothes.
     """
 
     person_map: PersonMap
@@ -63,6 +65,7 @@ class TakenOff:
     removed: NDArray[np.bool_]
     ankles: NDArray[np.bool_]
     beyond: NDArray[np.bool_]
+    naked: BareBody
 
 
 def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, category: Category) -> TakenOff | None:
@@ -77,8 +80,6 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
     labels, ankles, beyond = person_map.labels, np.zeros(body.shape, bool), np.zeros(body.shape, bool)
     if category is Category.UPPER_BODY:
         old = old_garment(labels, body, category)
-        waistband = pieces_of_other(old, np.asarray(labels == Label.LOWER), body.shoulder_width)
-        old, labels = old & ~waistband, np.where(waistband, np.uint8(Label.LOWER), labels)
     else:
         labels = shoes_told_from_trousers(photo, labels, body.shoulder_width)
         labels = shoes_completed(photo, labels, body.shoulder_width)
@@ -97,7 +98,7 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
     stays = _staying(old, person_map, category)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=body.shoulder_width)
-    return TakenOff(person_map, body, old, stays, from_old, removed, ankles, beyond)
+    return TakenOff(person_map, body, old, stays, from_old, removed, ankles, beyond, bare_body(photo, body))
 
 
 def _beyond_arms(

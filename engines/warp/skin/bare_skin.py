@@ -12,18 +12,13 @@ from engines.base import Label
 from engines.channels import on_channels
 from engines.garment.regions import dilated, eroded, window_of
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import (
-    BarePart,
-    bare_arm,
-    bare_leg,
-    bare_torso,
-    clothed_until,
-)
+from engines.warp.body.bare_parts import BarePart, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
 from engines.warp.skin.armpit import draw_armpits
+from engines.warp.skin.bare_body import BareBody
 from engines.warp.skin.beside_garment import beside_garment
 from engines.warp.skin.blotches import skin_blotches
 from engines.warp.skin.crease import across_creases, gaps, slits
@@ -34,7 +29,6 @@ from engines.warp.skin.light import (
     arm_form,
     hem_shade,
     in_light,
-    limb_lights,
     limb_shade,
     lit_from_around,
     shade_of_arms,
@@ -99,6 +93,7 @@ class BareSkin:
 def bare_skin(
     photo: NDArray[np.float32],
     body: BodyModel,
+    naked: BareBody,
     clothed: NDArray[np.float32],
     from_old: NDArray[np.float32],
     *,
@@ -114,17 +109,14 @@ def bare_skin(
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         body: The body in the photo.
+        naked: The same without clothes.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         from_old: ``(height, width)`` distance from the old garment, pixels.
         torso: Whether chest and midriff may be bared.
         arms: Whether the arms may be bared.
         legs: Whether the legs may be bared.
     """
-    bare = {
-        Label.ARMS: {side: bare_arm(body, side, 0.0) for side in SIDES},
-        Label.LEGS: {side: bare_leg(body, side, 0.0) for side in SIDES},
-    }
-    lights = limb_lights(photo, body.labels, bare)
+    bare, lights, middle = naked.limbs, naked.lights, naked.torso
     kinds = ([Label.ARMS] if arms else []) + ([Label.LEGS] if legs else [])
     whole = [(bare[kind][side], lights[kind][side]) for kind in kinds for side in SIDES]
     opened: list[BarePart] = []
@@ -133,7 +125,6 @@ def bare_skin(
             opened.append(_opened(bare[Label.ARMS][side], body.arms[side], clothed, UNDER_HEM[0]))
         if legs:
             opened.append(_opened(bare[Label.LEGS][side], body.legs[side], clothed, UNDER_HEM[1]))
-    middle = bare_torso(body)
     # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
     seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
     # Under the half transparent edge of a garment, too, there is the wall.

@@ -50,9 +50,8 @@ def below_cuffs(
         body: The body in the photo.
     """
     share = np.zeros(body.shape, np.float32)
-    cloth = old.astype(np.float32)
     for side, limb in body.arms.items():
-        end, part = clothed_until(limb, cloth), arms[side]
+        end, part = clothed_until(limb, old), arms[side]
         if end <= 0.0 or end >= 1.0 or not part.on.any():
             continue
         window = window_of(part.on & (part.share > end - MOST_SLANT), 1)

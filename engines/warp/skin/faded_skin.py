@@ -121,7 +121,7 @@ def at_cuffs(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """
     near = np.zeros(old.shape, np.uint8)
     for limb in body.arms.values():
-        end = clothed_until(limb, old.astype(np.float32))
+        end = clothed_until(limb, old)
         if end > 0.0:
             x, y = (round(float(value)) for value in limb.points(np.array([end], np.float32))[0])
             cv2.circle(near, (x, y), round(AROUND_CUFF * body.shoulder_width), 1, cv2.FILLED)
@@ -140,7 +140,7 @@ def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
     arms = np.zeros(old.shape, np.uint8)
     unit = body.shoulder_width
     for limb in body.arms.values():
-        end = clothed_until(limb, old.astype(np.float32))
+        end = clothed_until(limb, old)
         # The stroke ends in a half disc.
         begin = end + (BELOW_CUFF + ARM_ROOM) * unit / limb.length
         line = limb.points(np.linspace(begin, LAST, STROKE, dtype=np.float32))

@@ -33,11 +33,8 @@ class Listener:
     def setup(self) -> None:
         """There is nothing to load."""
 
-    def shows_person(self, picture: Picture) -> bool:
+    def segment_wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
         self.asked_in.append(threading.current_thread())
-        return False
-
-    def segment_headless(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
         return None
 
     def landmarks_of(self, picture: Picture) -> NDArray[np.float32]:

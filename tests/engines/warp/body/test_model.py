@@ -95,13 +95,6 @@ def test_shoulder_tip_lies_on_the_silhouette() -> None:
     assert 104 < tip[1] < 118
 
 
-def test_shoulder_line_rises_to_the_neck() -> None:
-    body = measure_body(standing())
-    at_neck, at_tip = body.shoulder_line(np.array([19.0, body.tip_offset(LEFT)], np.float32), LEFT)
-    assert at_neck == pytest.approx(21.5, abs=0.5)
-    assert at_tip < at_neck
-
-
 @pytest.mark.parametrize("height", [420, 300, 230])
 def test_cut_by_the_frame_keeps_a_believable_body(height: int) -> None:
     body = measure_body(standing(height=height, visibility=0.1))

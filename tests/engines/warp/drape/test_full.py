@@ -7,7 +7,7 @@ import pytest
 
 from engines.base import Landmark
 from engines.garment_kinds import GarmentKind
-from engines.warp.body.model import LEFT, SIDES, BodyModel, measure_body
+from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel, measure_body
 from engines.warp.drape.full import drape_full
 from tests.engines.hanging_drawings import dress
 from tests.engines.mannequin import Mannequin, draw_mannequin
@@ -34,7 +34,9 @@ def test_shoulders_lie_on_the_shoulders(body: BodyModel) -> None:
     alpha = drape_full(dress(sleeves=True), body).alpha
     for side in SIDES:
         inside = body.point(0.0, 0.8 * side * body.tip_offset(side))
-        rise = float(body.shoulder_line(0.8 * body.tip_offset(side), side))
+        tip_rise = float((body.skeleton.shoulders - body.tips[side]) @ body.skeleton.down)
+        ends = np.array([NECK_HALF_WIDTH * body.shoulder_width, body.tip_offset(side)])
+        rise = np.interp(0.8 * body.tip_offset(side), ends, [NECK_RISE * body.shoulder_width, tip_rise])
         x, y = inside.round().astype(int)
         column = alpha[:, x]
         first = int(np.argmax(column > 0.5))

@@ -5,7 +5,7 @@ import numpy as np
 from engines.base import Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
-from engines.warp.plate.stray_cloth import bare_ankles, pieces_of_other
+from engines.warp.plate.stray_cloth import bare_ankles
 from tests.engines.mannequin import SKIN, Mannequin, draw_mannequin
 
 SHOE = (235, 235, 235)
@@ -81,19 +81,6 @@ def test_a_label_of_the_colour_of_skin_on_a_tongue_is_no_ankle() -> None:
     found = bare_ankles(photo, labels, labels == Label.LOWER, measure_body(mannequin.person_map).shoulder_width)
     assert found[ankle].mean() > 0.7
     assert found[tag & (below > 4)].mean() < 0.1
-
-
-def test_a_patch_of_the_waistband_called_top_is_found_and_the_hem_is_not() -> None:
-    top, trousers = np.zeros((200, 200), bool), np.zeros((200, 200), bool)
-    top[40:100, 60:140], trousers[100:190, 60:140] = True, True
-    patch = np.zeros_like(top)
-    patch[103:115, 62:78] = True
-    # Hem and patch hang together by a thread.
-    thread = np.zeros_like(top)
-    thread[99:104, 66:69] = True
-    found = pieces_of_other(top | patch | thread, trousers & ~patch & ~thread, 150.0)
-    assert found[patch].mean() > 0.8
-    assert not found[top].any()
 
 
 def test_boots_of_the_colour_of_skin_are_no_ankles() -> None:

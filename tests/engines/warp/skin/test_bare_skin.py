@@ -5,6 +5,7 @@ import numpy as np
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.skin.bare_body import bare_body
 from engines.warp.skin.bare_skin import bare_skin
 from engines.warp.skin.crease import CREASE, POINT, SLIT, across_creases, gaps, slits
 from tests.engines.mannequin import SKIN, draw_mannequin
@@ -64,7 +65,16 @@ def test_a_belly_is_not_as_dark_as_the_strip_of_it_under_the_old_hem() -> None:
     body = measure_body(mannequin.person_map, photo)
     from_old = cv2.distanceTransform((labels != Label.UPPER).astype(np.uint8), cv2.DIST_L2, 5)
     nothing = np.zeros(body.shape, np.float32)
-    skin = bare_skin(photo, body, nothing, np.asarray(from_old, np.float32), torso=True, arms=True, legs=False)
+    skin = bare_skin(
+        photo,
+        body,
+        bare_body(photo, body),
+        nothing,
+        np.asarray(from_old, np.float32),
+        torso=True,
+        arms=True,
+        legs=False,
+    )
     x, y = body.point(0.7).round().astype(int)
     assert skin.colour[y - 3 : y + 4, x + 8 : x + 20].mean() > 0.95 * np.mean(SKIN) / 255.0
 

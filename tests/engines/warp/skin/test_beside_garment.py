@@ -3,6 +3,7 @@
 import numpy as np
 
 from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.skin.bare_body import bare_body
 from engines.warp.skin.bare_skin import bare_skin
 from engines.warp.skin.beside_garment import BELOW_ARMPIT, beside_garment
 from tests.engines.mannequin import draw_mannequin
@@ -39,7 +40,7 @@ def test_no_torso_stands_out_beside_a_dress_that_is_narrower_than_the_old_clothe
     body = measure_body(mannequin.person_map)
     photo = mannequin.photo.astype(np.float32) / 255.0
     dressed, far = narrow_dress(body), np.zeros(body.shape, np.float32)
-    cover = bare_skin(photo, body, dressed, far, torso=True, arms=True, legs=True).cover
+    cover = bare_skin(photo, body, bare_body(photo, body), dressed, far, torso=True, arms=True, legs=True).cover
     waist = (np.abs(body.heights - 0.6) < 0.05) & (np.abs(body.laterals) > 0.34) & (np.abs(body.laterals) < 0.40)
     assert cover[waist & (body.arm_distance > 1.5)].max() < 0.1
 
