@@ -121,7 +121,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
         pieces[-1] = laid_on_shoulders(pieces[-1], upper, body, fit)
-        if upper.sleeves is None:
+        if upper.sleeves is None and not upper.shoulders.hood:
             pieces[-1] = ended_on_shoulders(pieces[-1], body, fit)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)

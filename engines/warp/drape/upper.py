@@ -82,7 +82,7 @@ def drape_upper(
     elif not opened:
         torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=sum(loft.fit.neck.values()) / 2)
         torso = laid_on_shoulders(torso, marks, body, loft.fit)
-    if marks.sleeves is None:
+    if marks.sleeves is None and not marks.shoulders.hood:
         torso = ended_on_shoulders(torso, body, None if is_strap(marks) else loft.fit)
     if tucked:
         torso = _cut_at_waist(torso, body, waistband)
