@@ -27,6 +27,12 @@ _BESIDE = 0.35
 _BINS, _LIGHTNESS_BIN, _CHROMA_BIN = 8, 12.5, 15.0
 """Colours are counted in so many steps of L, a and b, of those sizes in CIELAB units."""
 
+_AS_GOOD = 0.95
+"""Share of the largest gain that the row of a waistband or belt, which belongs to the bottom, has above it."""
+
+_BELT = 2
+"""How many rows such a belt is high, at most."""
+
 _LEAST_PIXELS = 100
 _LEAST_GAIN = 0.05
 """In nats per row; folds and shade alone make some four hundredths."""
@@ -70,7 +76,7 @@ def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> flo
         return None
     shares = _shares(_row_of(body, cloth), lab[cloth])
     gains = _gains(shares) * np.interp(_heights(), (_SHORT, _USUAL), (_SHORT_SAY, 1.0))
-    best = int(gains.argmax())
+    best = _above_belt(gains, int(gains.argmax()))
     if gains[best] < _LEAST_GAIN:
         return None
     if _heights()[best] < _SEAM and not _bare_below(best, body, column, like_skin):
@@ -78,6 +84,12 @@ def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> flo
         end = int(second.argmax())
         best = end if second[end] > _BLOCKS and _ENDS[0] <= _heights()[end] <= _ENDS[1] else best
     return float(_heights()[best])
+
+
+def _above_belt(gains: NDArray[np.float64], best: int) -> int:
+    """The uppermost row near the best one that is as good: below it lies what is like neither top nor bottom."""
+    rows = np.arange(max(best - _BELT, 0), best + 1)
+    return int(rows[gains[rows] >= _AS_GOOD * gains[best]][0])
 
 
 def _heights() -> NDArray[np.float64]:

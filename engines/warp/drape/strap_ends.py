@@ -22,6 +22,9 @@ CLOTH_THICKNESS, STRAP_THICKNESS = 0.012, 0.006
 OLD_CLOTH = 0.024
 """How much of a person's outline where a shoulder is expected is the cloth that lay on it, in shoulder widths."""
 
+HIGHER = 0.016
+"""How much lower a shoulder without a sleeve lies than the old cloth did, in shoulder widths."""
+
 MOST_RAISED = 0.08
 """How far above the usual form of a shoulder its skin may still be, in shoulder widths."""
 
@@ -50,7 +53,10 @@ def ended_on_shoulders(piece: Piece, body: BodyModel, fit: Fit | None = None) ->
     window = window_of((piece.alpha > 0) & (body.heights <= ENDS_ABOVE), round(2 * MOST_RAISED * body.shoulder_width))
     if not piece.alpha[window].size:
         return piece
-    shoulders = _shoulders(body)[window].astype(np.uint8)
+    on = _shoulders(body)
+    if fit is not None:  # A strap shows the skin beside it; a shoulder lies nearly as high as the cloth that was there.
+        on |= eroded(body.matte > 0.5, max(1, round(HIGHER * body.shoulder_width)))
+    shoulders = on[window].astype(np.uint8)
     off_skin = cv2.distanceTransform(1 - shoulders, cv2.DIST_L2, 5) - cv2.distanceTransform(shoulders, cv2.DIST_L2, 5)
     inside = (off_skin <= _most_off(body, fit)[window]) | (body.heights[window] > ENDS_ABOVE)
     kept = np.ones(body.shape, np.float32)

@@ -62,3 +62,12 @@ def test_one_colour_has_no_waist() -> None:
 
 def test_torso_outside_the_photo_has_no_waist() -> None:
     assert waist_row(drawn_body(), bands((9, BLUE)), NOBODY, NOBODY) is None
+
+
+def test_belt_belongs_to_the_bottom() -> None:
+    lab = bands((0.9, BLUE), (0.94, GREEN), (9, RED))
+
+    found = waist_row(drawn_body(), lab, EVERYBODY, NOBODY)
+
+    assert found is not None
+    assert 0.87 < found < 0.92
