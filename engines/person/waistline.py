@@ -30,8 +30,8 @@ _BINS, _LIGHTNESS_BIN, _CHROMA_BIN = 8, 12.5, 15.0
 _AS_GOOD = 0.95
 """Share of the largest gain that the row of a waistband or belt, which belongs to the bottom, has above it."""
 
-_BELT = 2
-"""How many rows such a belt is high, at most."""
+_BELT, _PLAIN = 2, 0.4
+"""How many rows such a belt is high, at most, and the gain from which top and bottom are so unlike that it is seen."""
 
 _LEAST_PIXELS = 100
 _LEAST_GAIN = 0.05
@@ -88,6 +88,8 @@ def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> flo
 
 def _above_belt(gains: NDArray[np.float64], best: int) -> int:
     """The uppermost row near the best one that is as good: below it lies what is like neither top nor bottom."""
+    if gains[best] < _PLAIN:
+        return best
     rows = np.arange(max(best - _BELT, 0), best + 1)
     return int(rows[gains[rows] >= _AS_GOOD * gains[best]][0])
 
