@@ -22,7 +22,7 @@ lengths below the crotch it comes up."""
 SHADOW_GONE = 3.5
 """Distance at which nothing is left of that, over its width."""
 
-SEAM_SHADOW, SEAM_REACH = 0.45, 0.010
+SEAM_SHADOW, SEAM_REACH = 0.32, 0.010
 """Depth and width of the dark line where the legs touch."""
 
 NARROW, BACK_UNTIL = 0.016, 0.50
@@ -32,7 +32,10 @@ crotch that is none any more, in shoulder widths."""
 LOWEST_CROTCH = 0.3
 """How far below the body's a garment's crotch hangs at most, in shoulder widths."""
 
-BACK_LIGHT = (0.30, 0.42)
+FADES = 0.5
+"""Share of the length of what is seen of the back over which it is lost: no edge of cloth ends there."""
+
+BACK_LIGHT = (0.45, 0.62)
 """Light on the back at the crotch and where it ends: it lies in the shade of the front."""
 
 TINTED = 0.5
@@ -115,7 +118,9 @@ def _behind_gap(
     closed = np.clip(_away(reached) - NARROW * unit + 0.5, 0.0, 1.0)
     # Once one sees through, no narrower place further down is closed again.
     opened = np.flatnonzero((gap & (closed < 0.5)).any(axis=1))
-    closed[int(opened[0] + NARROW * unit) if len(opened) else len(closed) :] = 0.0
+    end = min(int(opened[0] + NARROW * unit), len(closed)) if len(opened) else len(closed)
+    left_over = (end - np.arange(len(closed)))[:, None] / max(FADES * (end - top), 1.0)
+    closed *= np.clip(left_over, 0.0, 1.0)
     return np.asarray(cv2.blur(closed, (3, 3)) * (between & (front < WHOLE)), np.float32), depth
 
 

@@ -33,20 +33,20 @@ class Notch(NamedTuple):
 
 
 OUTER = {
-    LEFT: (Notch(1.26, 0.043, 0.035, 0.009),),
+    LEFT: (Notch(1.26, 0.052, 0.042, 0.006),),
     RIGHT: (
-        Notch(0.94, 0.030, 0.022, 0.011, 2.0),
-        Notch(1.11, 0.027, 0.021, 0.008, 2.0),
-        Notch(1.59, 0.033, 0.026, 0.006),
+        Notch(0.94, 0.036, 0.026, 0.007, 2.0),
+        Notch(1.11, 0.032, 0.025, 0.005, 2.0),
+        Notch(1.59, 0.040, 0.031, 0.004),
     ),
 }
 INNER = {
     LEFT: (
-        Notch(0.91, 0.030, 0.021, 0.012, 2.0),
-        Notch(1.10, 0.027, 0.021, 0.009, 2.0),
-        Notch(1.64, 0.033, 0.026, 0.006),
+        Notch(0.91, 0.036, 0.025, 0.008, 2.0),
+        Notch(1.10, 0.032, 0.025, 0.006, 2.0),
+        Notch(1.64, 0.040, 0.031, 0.004),
     ),
-    RIGHT: (Notch(0.85, 0.033, 0.024, 0.008, 2.0), Notch(1.34, 0.043, 0.035, 0.009)),
+    RIGHT: (Notch(0.85, 0.040, 0.029, 0.005, 2.0), Notch(1.34, 0.052, 0.042, 0.006)),
 }
 """Of the two edges of each leg, where the creases of its cloth reach them; they are deeper there, for no body holds the
 cloth up."""
