@@ -33,6 +33,9 @@ _AS_GOOD = 0.95
 _BELT, _PLAIN = 2, 0.4
 """How many rows such a belt is high, at most, and the gain from which top and bottom are so unlike that it is seen."""
 
+_HIPS = 1.0
+"""Height above which a photo that ends shows no bottom, unless its colours change plainly."""
+
 _LEAST_PIXELS = 100
 _LEAST_GAIN = 0.05
 """In nats per row; folds and shade alone make some four hundredths."""
@@ -77,7 +80,8 @@ def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> flo
     shares = _shares(_row_of(body, cloth), lab[cloth])
     gains = _gains(shares) * np.interp(_heights(), (_SHORT, _USUAL), (_SHORT_SAY, 1.0))
     best = _above_belt(gains, int(gains.argmax()))
-    if gains[best] < _LEAST_GAIN:
+    last = _heights()[np.flatnonzero(shares.any(axis=1))[-1]]
+    if gains[best] < (_LEAST_GAIN if last > _HIPS else _PLAIN):
         return None
     if _heights()[best] < _SEAM and not _bare_below(best, body, column, like_skin):
         second = np.concatenate([np.zeros(best), _gains(shares[best:])])

@@ -71,3 +71,13 @@ def test_belt_belongs_to_the_bottom() -> None:
 
     assert found is not None
     assert 0.87 < found < 0.92
+
+
+def test_photo_that_ends_above_the_hips_shows_a_bottom_only_where_it_is_plain() -> None:
+    body = drawn_body()
+    seen = body.height < 0.95
+    pocket = bands((0.75, BLUE), (9, BLUE))
+    pocket[(body.height > 0.75) & (body.aside < 0.1)] = RED
+
+    assert waist_row(body, pocket, seen, NOBODY) is None
+    assert waist_row(body, bands((0.7, BLUE), (9, RED)), seen, NOBODY) == pytest.approx(0.7, abs=0.03)
