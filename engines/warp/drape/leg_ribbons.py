@@ -15,13 +15,12 @@ from engines.garment.leg_hem import LegHem
 from engines.garment.lower_landmarks import LowerLandmarks
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease, towards
-from engines.warp.drape.edge_creases import with_creased_edges
 from engines.warp.drape.leg_length import is_short, knees_on_knees
 from engines.warp.drape.leg_outline import LegOutline, LegRows, outline_of_leg
 from engines.warp.pieces import Reals
 from engines.warp.ribbon import Ribbon, string_ribbon
 
-RISE_ROWS, LEG_ROWS, COLUMNS = 16, 96, 17
+RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 17
 
 BEYOND_HEM = 4.0
 """Canvas pixels by which a ribbon reaches beyond the hem, so that the cloth's own soft alpha ends it."""
@@ -94,8 +93,7 @@ def lay_leg(
         short=is_short(marks),
         girth=girth,
     )
-    ribbon = _strung(marks, side, flat, outline_of_leg(body, side, rows), far=far)
-    return ribbon if rows.short else with_creased_edges(ribbon, body, side, rows.shares)
+    return _strung(marks, side, flat, outline_of_leg(body, side, rows), far=far)
 
 
 def _flat_leg(marks: LowerLandmarks, side: int) -> _FlatLeg:
