@@ -104,7 +104,8 @@ def _heights() -> NDArray[np.float64]:
 
 
 def _row_of(body: Body, where: Region) -> NDArray[np.intp]:
-    return ((body.height[where] - _HIGHEST) * (_ROWS / (_LOWEST - _HIGHEST))).astype(np.intp)
+    rows = ((body.height[where] - _HIGHEST) * (_ROWS / (_LOWEST - _HIGHEST))).astype(np.intp)
+    return np.minimum(rows, _ROWS - 1)  # single precision may round the last row up
 
 
 def _shares(rows: NDArray[np.intp], lab: Floats) -> NDArray[np.float64]:
