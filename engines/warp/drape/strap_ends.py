@@ -31,7 +31,7 @@ MOST_RAISED = 0.08
 ENDS_ABOVE = 0.15
 """Height above which straps are cut, in torso lengths below the shoulders."""
 
-ON_SKIN_FROM, STANDS_OFF = 0.55, 0.5
+ON_SKIN_FROM, STANDS_OFF = 0.85, 1.0
 """From where on a shoulder without a sleeve lies on the skin, as a share of the way from the foot of the collar to its
 end, and by how many pixels it may stand off for one pixel further in: there collars stand up."""
 
