@@ -23,7 +23,7 @@ _LEAST = 0.05
 """How much cloth beside the legs, over what lies on the thighs, makes a skirt."""
 
 _SECTIONS, _NARROW = 16, 0.3
-"""In how many sections from hip to knee its outline is measured, and the share of its usual width below which a
+"""In how many sections from joint to joint its outline is measured, and the share of its usual width below which a
 section shows none."""
 
 
@@ -44,18 +44,29 @@ def skirt_beside_legs(seen: Evidence, waist: float | None) -> Region:
     It is cloth even in the colour of skin.
     """
     skirt = _beside_legs(seen, waist) & (seen.body.leg.position < _KNEE)
-    return skirt if skirt.sum() > _LEAST * on_thighs(seen, waist).sum() else np.zeros_like(skirt)
+    return skirt if _is_enough(skirt, seen, waist) else np.zeros_like(skirt)
 
 
 def skirt_hem(seen: Evidence, waist: float | None) -> float | None:
     """Where the outline of a skirt ends, on `engines.person.body.Limb.position`; nothing where there is none."""
-    if not skirt_beside_legs(seen, waist).any():
+    position, beside = seen.body.leg.position, _beside_legs(seen, waist)
+    if not _is_enough(beside & (position < _KNEE), seen, waist):
         return None
-    position = seen.body.leg.position
-    beside = _beside_legs(seen, waist) & (position < _ANKLE)
+    beside &= position < _ANKLE
     widths = np.bincount((position[beside] * _SECTIONS).astype(np.intp), minlength=int(_ANKLE * _SECTIONS))
     shown = np.flatnonzero(widths > _NARROW * np.median(widths[widths > 0]))
     return float(shown[-1] + 1) / _SECTIONS
+
+
+def closed_between_legs(seen: Evidence, extents: Extents) -> bool:
+    """Whether cloth fills the place between the thighs, as a skirt or a dress does."""
+    points = seen.body.landmarks[:, :2]
+    knees = (points[Landmark.LEFT_KNEE] + points[Landmark.RIGHT_KNEE]) / 2
+    hem = min(max(extents.hems), 1.0)
+    line = [seen.body.hips + share * (knees - seen.body.hips) for share in np.linspace(0.35, max(hem - 0.1, 0.4), 12)]
+    height, width = seen.inside.shape
+    hits = [seen.inside[int(y), int(x)] for x, y in line if 0 <= int(y) < height and 0 <= int(x) < width]
+    return len(hits) >= 3 and float(np.mean(hits)) > 0.8
 
 
 def _below(seen: Evidence, waist: float | None) -> Region:
@@ -69,12 +80,6 @@ def _beside_legs(seen: Evidence, waist: float | None) -> Region:
     return np.asarray(_below(seen, waist) & off_limbs & (seen.likely > 0.5), dtype=np.bool_)
 
 
-def closed_between_legs(seen: Evidence, extents: Extents) -> bool:
-    """Whether cloth fills the place between the thighs, as a skirt or a dress does."""
-    points = seen.body.landmarks[:, :2]
-    knees = (points[Landmark.LEFT_KNEE] + points[Landmark.RIGHT_KNEE]) / 2
-    hem = min(max(extents.hems), 1.0)
-    line = [seen.body.hips + share * (knees - seen.body.hips) for share in np.linspace(0.35, max(hem - 0.1, 0.4), 12)]
-    height, width = seen.inside.shape
-    hits = [seen.inside[int(y), int(x)] for x, y in line if 0 <= int(y) < height and 0 <= int(x) < width]
-    return len(hits) >= 3 and float(np.mean(hits)) > 0.8
+def _is_enough(skirt: Region, seen: Evidence, waist: float | None) -> bool:
+    """Whether so much hangs beside the legs that it is a skirt."""
+    return bool(skirt.sum() > _LEAST * on_thighs(seen, waist).sum())

@@ -25,18 +25,16 @@ SEAM_SHADOW, SEAM_REACH = 0.32, 0.010
 
 
 def joined_at_crotch(pieces: list[Piece], body: BodyModel) -> list[Piece]:
-    """The far and the near leg with what is seen between them; without it two plain legs flow into one."""
+    """The far leg in the shadow of the near one below the crotch, darkest where they touch, and the near one.
+
+    Without it two plain legs flow into one.
+    """
     far, near = pieces
-    return [_shaded(far, near, body), near]
-
-
-def _shaded(far: Piece, near: Piece, body: BodyModel) -> Piece:
-    """The far leg in the shadow of the near one below the crotch, darkest where they touch."""
     unit = body.shoulder_width
     below_crotch = body.heights > body.crotch_height
     window = window_of((near.alpha > 0) & below_crotch, round(SHADOW_GONE * LEG_SHADOW_REACH * unit))
     if not near.alpha[window].size:
-        return far
+        return pieces
     cover = np.ascontiguousarray(near.alpha[window])
     below = ease((body.heights[window] - body.crotch_height) / LEG_SHADOW_FROM)
     factor = np.ones_like(cover)
@@ -45,4 +43,4 @@ def _shaded(far: Piece, near: Piece, body: BodyModel) -> Piece:
         factor *= 1.0 - np.float32(depth) * np.clip(2.0 * beside, 0.0, 1.0) * below
     colour = far.colour.copy()
     colour[window] *= on_channels(factor)
-    return replace(far, colour=colour)
+    return [replace(far, colour=colour), near]
