@@ -16,6 +16,8 @@ from engines.person.networks import Floats
 _SHOULDERS = (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER)
 _HIPS = (Landmark.LEFT_HIP, Landmark.RIGHT_HIP)
 
+_KNEES = (Landmark.LEFT_KNEE, Landmark.RIGHT_KNEE)
+
 _ARM_RADII = (0.22, 0.17, 0.13, 0.15)
 """Half thickness of shoulder, elbow, wrist and finger tips, sleeves included, in shoulder widths."""
 
@@ -93,6 +95,11 @@ class Body:
     def hips(self) -> Floats:
         """``(2,)`` middle between the hip joints."""
         return self._middle(_HIPS)
+
+    @cached_property
+    def knees(self) -> Floats:
+        """``(2,)`` middle between the knees."""
+        return self._middle(_KNEES)
 
     @cached_property
     def spine(self) -> float:

@@ -22,7 +22,7 @@ from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named
 from engines.person.networks import Floats
 from engines.person.seeds import seeded, skin_elsewhere, skin_samples
 from engines.person.skirts import closed_between_legs, skirt_hem
-from engines.person.waistline import DEFAULT_WAIST, waist_row
+from engines.person.waistline import BELOW_PHOTO, DEFAULT_WAIST, ends_early, waist_row
 
 _COARSE, _FINE = 2, 100.0
 """Colours are learnt from a copy that much smaller, where the shoulders are further apart than so many pixels."""
@@ -76,6 +76,8 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
     owners = _owners(seen, shares, extents)
     skirted = closed_between_legs(seen, extents)
     one_piece = skirted and _same_cloth(seen, owners, shares)
+    if one_piece and ends_early(body):  # a long top, for all that can be seen
+        owners[owners == LOWER], one_piece = UPPER, False
     owners, hands = cut_out(owners, lab, body)
     hems = over_feet(owners, cells, shares[LOWER], body)
     return named(owners, hands, hems, body, extents, skirted=skirted, one_piece=one_piece)
@@ -88,7 +90,7 @@ def _learnt(seen: Evidence) -> tuple[dict[int, Floats], Skin, float]:
     seen.skin = seen.likeness_to(known)
     found = waist_row(seen.body, seen.lab, seen.inside, seen.skin > _MAYBE_SKIN)
     shares = seeded(seen, found)
-    waist = found or DEFAULT_WAIST
+    waist = found or (BELOW_PHOTO if ends_early(seen.body) else DEFAULT_WAIST)
     owners = _owners(seen, shares, _extents(seen, shares, waist))
     return _learnt_again(seen, owners, shares), Skin([*first, *skin_elsewhere(seen, owners, known)]), waist
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from engines.base import Landmark
 from engines.person.colour_models import Region
 from engines.person.evidence import Evidence
 from engines.person.extents import Extents
@@ -60,8 +59,7 @@ def skirt_hem(seen: Evidence, waist: float | None) -> float | None:
 
 def closed_between_legs(seen: Evidence, extents: Extents) -> bool:
     """Whether cloth fills the place between the thighs, as a skirt or a dress does."""
-    points = seen.body.landmarks[:, :2]
-    knees = (points[Landmark.LEFT_KNEE] + points[Landmark.RIGHT_KNEE]) / 2
+    knees = seen.body.knees
     hem = min(max(extents.hems), 1.0)
     line = [seen.body.hips + share * (knees - seen.body.hips) for share in np.linspace(0.35, max(hem - 0.1, 0.4), 12)]
     height, width = seen.inside.shape

@@ -18,6 +18,12 @@ from engines.person.networks import Floats
 DEFAULT_WAIST = 0.92
 """Where tops end when nothing can be seen, on the scale shoulders 0, hips 1."""
 
+BELOW_PHOTO = 9.0
+"""The same where the photo ends before the top does."""
+
+_LEAST_THIGH = 0.5
+"""How far down from the hips, at 0, to the knees, at 1, a photo must reach to show a bottom in the top's colours."""
+
 _HIGHEST, _LOWEST, _ROWS = 0.35, 1.45, 44
 """Between which heights on that scale it is looked for, and in how many rows."""
 
@@ -57,6 +63,11 @@ _LEAST_BARE = 0.3
 
 _JUST_BELOW = 6
 """In rows."""
+
+
+def ends_early(body: Body) -> bool:
+    """Whether the photo ends where one colour down to its edge is rather a top than a top and a bottom."""
+    return float(body.shape[0] - body.hips[1]) < _LEAST_THIGH * float(body.knees[1] - body.hips[1])
 
 
 def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> float | None:
