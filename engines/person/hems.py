@@ -1,12 +1,13 @@
-"""Trousers that hang over the shoes: where they end, by the colours of the two.
+"""Trousers that hang over the shoes: where they end, by their outline and by the colours of the two.
 
-The pose puts the ankle inside the trouser leg, and wide ones reach far down from there. What is below the ankle counts
-as shoe otherwise, which is right for trousers in the colour of the shoes: no line could be found there.
+The pose puts the ankle inside the trouser leg, and wide ones reach far down from there. A trouser leg goes straight on
+to its hem, and a shoe is narrower than it or sticks out; where a shoe is neither, its colours tell. What is below the
+ankle counts as shoe otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -14,27 +15,51 @@ from numpy.typing import NDArray
 
 from engines.base import Landmark, Mask
 from engines.person.body import Body
-from engines.person.colour_models import LOG_UNIFORM, Region, log_density
-from engines.person.naming import LOWER, SKIN
+from engines.person.colour_models import LOG_UNIFORM, Region, histogram, log_density
+from engines.person.evidence import FEW
+from engines.person.naming import LOWER
 from engines.person.networks import Floats
+
+_LEGS = (
+    (Landmark.LEFT_KNEE, Landmark.LEFT_ANKLE, Landmark.LEFT_FOOT_INDEX),
+    (Landmark.RIGHT_KNEE, Landmark.RIGHT_ANKLE, Landmark.RIGHT_FOOT_INDEX),
+)
 
 _NEAR = 2.5
 """How far from the bones a shoe may be, on `engines.person.body.Limb.offset`."""
 
-_ANKLE, _ABOVE = 2.0, 1.7
-"""Places on `engines.person.body.Limb.position`: shoes begin, and trousers still are trousers."""
+_ABOVE, _ANKLE = 1.5, 2.0
+"""Places on `engines.person.body.Limb.position`: trousers still are trousers, shoes begin."""
 
-_SOLE = 0.6
-"""From where on a shoe is only shoe, between ankle and ground."""
+_WORN = 0.6
+"""Share of what lies between those two that is trousers, at least, of legs whose trousers may reach further."""
 
-_MOST_SOLE = 0.25
-"""Share of that part which may look like trousers; of shoes in the colour of the trousers all of it does."""
+_SOLE, _GROUND = 0.6, 0.85
+"""Places from the ankle, at 0, to the ground, at 1: from the first on a shoe shows its colours, beyond the second no
+trousers end."""
 
-_LEAST_ODDS = 1.0
-"""Logarithm of how much likelier a colour must be of trousers than of anything."""
+_STRAIGHT, _CURVED = 0.03, 0.1
+"""How far from its straight line the side of a trouser leg may be, in shoulder widths, and how much more per length."""
 
-_SURE_ODDS = 2.5
-"""The same of the rim that the smoothing has taken off."""
+_CORNER = (0.02, 0.035)
+"""A side that moves off its line by the second between that far above and below, all in shoulder widths, has a corner."""
+
+_LEAST_SIDE = 0.6
+"""Share of a side above the ankle that is seen before the ground, at least, to be followed further down."""
+
+_OUTLINE_SAY, _COLOUR_SAY = 0.8, 2.0
+"""What a section of the leg says for trousers where its sides are straight, and against them where they are not; and
+the most that the colour of a pixel says, in natural logarithms."""
+
+_NO_SAY, _SAY_GROWS = 3.0, 0.02
+"""Most that the place above or below the hem says to a pixel, and within how many shoulder widths one of it is reached:
+the hem need not be quite at right angles to the leg."""
+
+_BESIDE = 1.5
+"""How far from the end of a section the ground may be, in pixels, so that it is beside it."""
+
+_NOWHERE = -1e9
+"""Further away than any side of a leg, in pixels."""
 
 _UNKNOWN = 0.05
 """Share of a material's colours that its seeds do not show."""
@@ -43,49 +68,138 @@ _CALM = 0.02
 """Half width of what is smoothed away of the hem's line, in shoulder widths."""
 
 
-def over_feet(owners: Mask, cells: NDArray[np.intp], trousers: Floats, body: Body) -> Region:
+def over_feet(owners: Mask, cells: NDArray[np.intp], trousers: Floats, skin: Floats, body: Body) -> Region:
     """``(height, width)`` bool: trousers below the ankle.
 
     Args:
         owners: ``(height, width)`` of `engines.person.naming` materials, 0 for the ground.
         cells: The photo's histogram cells.
         trousers: Density of the bottom's colours, per cell.
+        skin: ``(height, width)`` logarithm of the density of skin.
         body: The person's frame of reference.
     """
     found = np.zeros(owners.shape, np.bool_)
     leg = body.leg
     near = (owners != 0) & (leg.position > _ABOVE) & (leg.offset < _NEAR)
-    left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
-    box = np.s_[top : top + down, left : left + across]
-    if not down:
-        return found
-    near, second, cells, owners = near[box], leg.second[box], cells[box], owners[box]
-    odds = np.clip(log_density(trousers, cells, _UNKNOWN) - LOG_UNIFORM, -3.0, 3.0)
-    size = 2 * max(1, round(_CALM * body.breadth)) + 1
-    cloth = cv2.boxFilter(odds, cv2.CV_32F, (size, size)) > _LEAST_ODDS
-    cloth &= near & (owners != SKIN)
-    above = (owners == LOWER) & (leg.position[box] < _ANKLE)
-    # Down each column as far as nothing else comes between, so that a sole of the same colour is not reached.
-    hanging = np.maximum.accumulate(above, axis=0) & ~np.maximum.accumulate(near & ~above & ~cloth, axis=0)
-    hem = cv2.morphologyEx((hanging & near).astype(np.uint8), cv2.MORPH_OPEN, np.ones((1, 3 * size), np.uint8))
-    # The smoothing has taken a rim of the trousers' own colour off, light shoes and walls beside it being so unlike.
-    hem = (cv2.dilate(hem, np.ones((size, size), np.uint8)) > 0) & near & (odds > _SURE_ODDS)
-    for own, sole in _soles(near, second, top, body):
-        if (hem & sole).sum() <= _MOST_SOLE * sole.sum():
-            found[box] |= hem & own & ~sole & (leg.position[box] >= _ANKLE)
+    for side, joints in enumerate(_LEGS):
+        own = near & (leg.second == bool(side))
+        left, top, across, down = cv2.boundingRect(own.astype(np.uint8))
+        if not down:
+            continue
+        box = np.s_[max(top - 1, 0) : top + down + 1, max(left - 1, 0) : left + across + 1]
+        corner = np.array([box[1].start, box[0].start], np.float32)
+        knee, ankle, toes = (body.landmarks[joint, :2] - corner for joint in joints)
+        piece = _Leg.of(own[box], owners[box] == 0, leg.position[box] < _ANKLE, (knee, ankle, toes), body.breadth)
+        if piece.wears(owners[box] == LOWER):
+            colours = log_density(trousers, cells[box], _UNKNOWN), skin[box]
+            found[box] |= _hanging(piece, cells[box], *colours)
     return found
 
 
-def _soles(near: Region, second: Region, top: int, body: Body) -> Iterator[tuple[Region, Region]]:
-    """Of each foot where it is, and its lower part, which no trousers reach.
+@dataclass(frozen=True)
+class _Leg:
+    """One leg from the lower shin on, in sections across it.
 
-    White shoes on a white floor are not seen: the foot goes on to its toes all the same.
+    Attributes:
+        own: ``(height, width)`` bool, the person nearest to this leg.
+        shin: ``(height, width)`` bool, the part of it above the ankle.
+        along, across: ``(height, width)``: from the ankle on, down along the shin and to its side, in pixels.
+        sides: ``(2, sections)`` ends of each section on `across`; NaN where the ground is not beside it.
+        first: `along` of the first section.
+        ground: `along` of the lowest part of the foot.
+        unit: Shoulder width in pixels.
     """
-    rows = np.arange(top, top + len(near))[:, None]
-    feet = (Landmark.LEFT_ANKLE, Landmark.LEFT_FOOT_INDEX), (Landmark.RIGHT_ANKLE, Landmark.RIGHT_FOOT_INDEX)
-    for own, (ankle, toes) in zip((near & ~second, near & second), feet, strict=True):
-        seen = np.flatnonzero(own.any(axis=1))
-        if len(seen):
-            start = float(body.landmarks[ankle, 1])
-            end = max(top + float(seen[-1]), float(body.landmarks[toes, 1]))
-            yield own, own & (rows > start + _SOLE * (end - start))
+
+    own: Region
+    shin: Region
+    along: Floats
+    across: Floats
+    sides: NDArray[np.float64]
+    first: int
+    ground: float
+    unit: float
+
+    @classmethod
+    def of(cls, own: Region, ground: Region, above: Region, joints: tuple[Floats, Floats, Floats], unit: float) -> _Leg:
+        """Measure a leg by knee, ankle and toes."""
+        knee, ankle, toes = joints
+        down = (ankle - knee) / max(float(np.linalg.norm(ankle - knee)), 1.0)
+        rows, columns = np.indices(own.shape, dtype=np.float32)
+        along = (columns - ankle[0]) * down[0] + (rows - ankle[1]) * down[1]
+        across = (columns - ankle[0]) * down[1] - (rows - ankle[1]) * down[0]
+        first = int(np.floor(along[own].min()))
+        section = np.floor(along[own]).astype(np.intp) - first
+        sides = np.full((2, int(section.max()) + 1), np.nan)
+        edge = cv2.dilate(ground.astype(np.uint8), np.ones((3, 3), np.uint8))[own] > 0
+        for row, sign in enumerate((-1.0, 1.0)):
+            furthest, seen = np.full((2, sides.shape[1]), _NOWHERE)
+            np.maximum.at(furthest, section, sign * across[own])
+            np.maximum.at(seen, section[edge], sign * across[own][edge])
+            sides[row] = np.where(furthest - seen < _BESIDE, sign * furthest, np.nan)
+        lowest = max(float(along[own].max()), float((toes - ankle) @ down))
+        return cls(own, own & above, along, across, sides, first, lowest, unit)
+
+    def wears(self, trousers: Region) -> bool:
+        """Whether the leg is in trousers down to the ankle."""
+        return bool((self.shin & trousers).sum() > _WORN * self.shin.sum())
+
+    def straight_sides(self) -> NDArray[np.float64]:
+        """``(2, sections)``: where the sides would be if they went straight on; NaN for a side that is not seen."""
+        lines = np.full(self.sides.shape, np.nan)
+        places = self.first + np.arange(self.sides.shape[1]) + 0.5
+        for row, side in enumerate(self.sides):
+            above = places < 0.0
+            known = above & np.isfinite(side)
+            if known.sum() > max(_LEAST_SIDE * above.sum(), 2):
+                line = np.polyfit(places[known], side[known], 1)
+                kept = known & (np.abs(np.polyval(line, places) - side) < _STRAIGHT * self.unit)
+                if kept.sum() > _LEAST_SIDE * known.sum():
+                    lines[row] = np.polyval(np.polyfit(places[kept], side[kept], 1), places)
+        return lines
+
+    def leaves(self, outline: NDArray[np.float64]) -> float:
+        """How far below the ankle a side leaves its line, in pixels; 0 where that is nowhere or at the ground."""
+        place = float(self.first + np.argmax(outline < 0)) if (outline < 0).any() else 0.0
+        return place if place < _GROUND * self.ground else 0.0
+
+    def outline(self, lines: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``(sections,)``: what the sides say for trousers: no more once one has left its line; 0 where none is seen."""
+        places = self.first + np.arange(self.sides.shape[1]) + 0.5
+        bound = (_STRAIGHT + _CURVED * np.maximum(places, 0.0) / self.unit) * self.unit
+        off = self.sides - lines
+        step = max(2, round(_CORNER[0] * self.unit))
+        turned = np.zeros_like(off)
+        turned[:, 2 * step :] = np.abs(off[:, 2 * step :] - off[:, : -2 * step]) > _CORNER[1] * self.unit
+        left = ((np.abs(off) > bound) | (turned > 0)).any(axis=0) & (places > 0.0)
+        says = np.where(np.maximum.accumulate(left), -_OUTLINE_SAY, _OUTLINE_SAY)
+        return np.where(np.isfinite(lines).any(axis=1).any() & (np.isfinite(off).any(axis=0) | (says < 0)), says, 0.0)
+
+
+def _hanging(leg: _Leg, cells: NDArray[np.intp], trousers: Floats, skin: Floats) -> Region:
+    """``(height, width)`` bool: what of one leg's trousers is below its ankle."""
+    lines = leg.straight_sides()
+    outline = leg.outline(lines)
+    sole = leg.own & (leg.along > max(_SOLE * leg.ground, leg.leaves(outline)))
+    shoe = log_density(histogram(cells, sole), cells, _UNKNOWN) if sole.sum() > FEW else np.float32(LOG_UNIFORM)
+    odds = np.clip(trousers - np.maximum(shoe, skin), -_COLOUR_SAY, _COLOUR_SAY)
+    hem = _hem(leg, odds, outline)
+    if hem is None:
+        return np.zeros_like(leg.own)
+    size = 2 * max(1, round(_CALM * leg.unit)) + 1
+    place = np.clip((hem - leg.along) / (_SAY_GROWS * leg.unit) + 1.0, -_NO_SAY, _NO_SAY)  # a rag is seen first
+    cloth = leg.own & (cv2.boxFilter(odds, cv2.CV_32F, (size, size)) + place > 0)
+    section = np.clip(np.floor(leg.along).astype(np.intp) - leg.first, 0, lines.shape[1] - 1)
+    aside = 2 * _STRAIGHT * leg.unit
+    cloth &= ~(leg.across < lines[0][section] - aside) & ~(leg.across > lines[1][section] + aside)
+    cloth = cv2.morphologyEx(cloth.astype(np.uint8), cv2.MORPH_OPEN, np.ones((size, size), np.uint8)) > 0
+    return np.asarray(cloth & leg.own & ~leg.shin, dtype=np.bool_)
+
+
+def _hem(leg: _Leg, odds: Floats, outline: NDArray[np.float64]) -> float | None:
+    """How far below the ankle the trousers end, in pixels along the shin; nothing where no line is to be found."""
+    section = np.floor(leg.along[leg.own]).astype(np.intp) - leg.first
+    counts = np.maximum(np.bincount(section, minlength=len(outline)), 1)
+    colours = np.bincount(section, odds[leg.own], len(outline)) / counts
+    says = (colours + outline)[max(-leg.first, 0) :]
+    hem = float(np.argmax(np.concatenate([[0.0], np.cumsum(says)])))
+    return hem if 0.0 < hem < _GROUND * leg.ground else None

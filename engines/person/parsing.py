@@ -79,7 +79,7 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
     if one_piece and ends_early(body):  # a long top, for all that can be seen
         owners[owners == LOWER], one_piece = UPPER, False
     owners, hands = cut_out(owners, lab, body)
-    hems = over_feet(owners, cells, shares[LOWER], body)
+    hems = over_feet(owners, cells, shares[LOWER], seen.skin, body)
     return named(owners, hands, hems, body, extents, skirted=skirted, one_piece=one_piece)
 
 

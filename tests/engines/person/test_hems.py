@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engines.person.colour_models import cells_of, histogram
+from engines.person.colour_models import LEAST_SKIN, cells_of, histogram
 from engines.person.hems import over_feet
 from engines.person.naming import LOWER, OTHER
 from tests.engines.person.drawn_body import HEIGHT, WIDTH, drawn_body
@@ -12,6 +12,7 @@ NAVY, WHITE, WALL = (14.0, 2.0, -8.0), (88.0, 0.0, 0.0), (97.0, 0.0, 0.0)
 HEM, GROUND = 446, 468
 LEGS = ((112, 140), (160, 188))
 
+NO_SKIN = np.full((HEIGHT, WIDTH), LEAST_SKIN, np.float32)
 Region = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
@@ -27,7 +28,7 @@ def below_ankle(shoe: tuple[float, float, float], sole: tuple[float, float, floa
     cells = cells_of(lab)
     seed = np.zeros((HEIGHT, WIDTH), bool)
     seed[260:400, 112:140] = True
-    return over_feet(owners, cells, histogram(cells, seed), drawn_body())
+    return over_feet(owners, cells, histogram(cells, seed), NO_SKIN, drawn_body())
 
 
 def test_trousers_end_at_their_hem_and_not_at_the_ankle() -> None:
@@ -57,4 +58,4 @@ def test_feet_outside_the_photo_have_no_hem() -> None:
     owners = np.zeros((HEIGHT, WIDTH), np.uint8)
     cells = np.zeros((HEIGHT, WIDTH), np.intp)
 
-    assert not over_feet(owners, cells, np.zeros(20 * 32 * 32, np.float32), drawn_body()).any()
+    assert not over_feet(owners, cells, np.zeros(20 * 32 * 32, np.float32), NO_SKIN, drawn_body()).any()
