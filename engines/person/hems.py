@@ -47,7 +47,7 @@ _CORNER = (0.02, 0.035)
 _LEAST_SIDE = 0.6
 """Share of a side above the ankle that is seen before the ground, at least, to be followed further down."""
 
-_OUTLINE_SAY, _COLOUR_SAY = 0.8, 2.0
+_OUTLINE_SAY, _COLOUR_SAY = 0.6, 2.5
 """What a section of the leg says for trousers where its sides are straight, and against them where they are not; and
 the most that the colour of a pixel says, in natural logarithms."""
 
