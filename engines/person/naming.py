@@ -19,6 +19,11 @@ _LONG = 1.4
 _FINGERS = 0.16
 """Side of the largest patch of skin beside a hand that may be its fingers, in shoulder widths."""
 
+_FOREARM, _OPENING = (1.25, 1.0), (0.22, 0.12)
+"""Where a print is none: on an arm, up to the first on `engines.person.body.Limb.offset`, from the second on
+`engines.person.body.Limb.position`; and mostly in the opening of the neck, from the spine in shoulder widths and down
+to that height."""
+
 _TIPS = 2.3
 """How far from the hand's bones such fingers end, on `engines.person.body.Limb.offset`."""
 
@@ -43,7 +48,7 @@ def named(
     labels[owners == LOWER] = Label.FULL if one_piece else Label.LOWER
     labels[owners == OTHER] = Label.OTHER
     _name_skin(labels, owners == SKIN, hands, body)
-    _name_prints_like_skin(labels, Label.FULL if one_piece else Label.UPPER)
+    labels[prints_like_skin(owners, body)] = Label.FULL if one_piece else Label.UPPER
     _name_feet(labels, owners != 0, body, extents, trousers=not skirted)
     labels[hems] = Label.FULL if one_piece else Label.LOWER
     _settle_crumbs(labels, owners != 0, body)
@@ -66,18 +71,29 @@ def _name_skin(labels: Mask, skin: Region, hands: Region, body: Body) -> None:
     labels[skin & body.face.mask(*body.shape)] = Label.FACE
 
 
-def _name_prints_like_skin(labels: Mask, top: Label) -> None:
-    """Patches of torso that nothing but the top surrounds are its cords and prints: a neckline goes on to the neck."""
-    left, upper, across, down = cv2.boundingRect((labels == Label.TORSO_SKIN).astype(np.uint8))
-    box = np.s_[max(upper - 1, 0) : upper + down + 1, max(left - 1, 0) : left + across + 1]
-    torso = (labels[box] == Label.TORSO_SKIN).astype(np.uint8)
-    count, parts = cv2.connectedComponents(torso, connectivity=8)
-    others = np.where(labels[box] == top, 0.0, 1.0).astype(np.float32)
-    others[torso > 0] = 0.0
+def prints_like_skin(owners: Mask, body: Body) -> Region:
+    """``(height, width)`` bool: cords and prints of the top, which nothing else surrounds: a neckline meets the neck.
+
+    Hands and forearms lie before it, and a chest may be cut off from its neck by a chain.
+
+    Args:
+        owners: ``(height, width)`` of materials.
+        body: The person's frame of reference.
+    """
+    skin = owners == SKIN
+    left, top, across, down = cv2.boundingRect(skin.astype(np.uint8))
+    box = np.s_[max(top - 1, 0) : top + down + 1, max(left - 1, 0) : left + across + 1]
+    count, parts = cv2.connectedComponents(skin[box].astype(np.uint8), connectivity=8)
+    others = (~skin[box] & (owners[box] != UPPER)).astype(np.uint8)
     beside = cv2.dilate(others, np.ones((3, 3), np.uint8)) > 0
+    beside |= (body.arm.offset[box] < _FOREARM[0]) & (body.arm.position[box] > _FOREARM[1])
     enclosed = np.bincount(parts[beside], minlength=count) == 0
+    opening = (body.aside[box] < _OPENING[0]) & (body.height[box] < _OPENING[1])
+    enclosed &= 2 * np.bincount(parts[opening], minlength=count) < np.bincount(parts.ravel(), minlength=count)
     enclosed[0] = False
-    labels[box][enclosed[parts]] = top
+    found = np.zeros(owners.shape, np.bool_)
+    found[box] = enclosed[parts]
+    return found
 
 
 def _fingers_on_legs(labels: Mask, body: Body) -> Region:

@@ -18,7 +18,7 @@ from engines.person.evidence import FEW, Evidence, evidence_of
 from engines.person.extents import Extents, limb_end
 from engines.person.hands import cut_out
 from engines.person.hems import over_feet
-from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named
+from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named, prints_like_skin
 from engines.person.networks import Floats
 from engines.person.seeds import seeded, skin_elsewhere, skin_samples
 from engines.person.skirts import closed_between_legs, skirt_hem
@@ -92,6 +92,8 @@ def _learnt(seen: Evidence) -> tuple[dict[int, Floats], Skin, float]:
     shares = seeded(seen, found)
     waist = found or (BELOW_PHOTO if ends_early(seen.body) else DEFAULT_WAIST)
     owners = _owners(seen, shares, _extents(seen, shares, waist))
+    # A top with prints like skin has that colour elsewhere too, where it goes on to the neck.
+    owners[prints_like_skin(owners, seen.body)] = UPPER
     return _learnt_again(seen, owners, shares), Skin([*first, *skin_elsewhere(seen, owners, known)]), waist
 
 
