@@ -28,11 +28,11 @@ _LEGS = (
 _NEAR = 2.5
 """How far from the bones a shoe may be, on `engines.person.body.Limb.offset`."""
 
-_ABOVE, _ANKLE = 1.5, 2.0
-"""Places on `engines.person.body.Limb.position`: trousers still are trousers, shoes begin."""
+_ABOVE, _LAST, _ANKLE = 1.5, 1.8, 2.0
+"""Places on `engines.person.body.Limb.position`: sides are followed from the first on, shoes begin at the third."""
 
 _WORN = 0.6
-"""Share of what lies between those two that is trousers, at least, of legs whose trousers may reach further."""
+"""Share of what lies between the latter two that is trousers, at least, of legs whose trousers may reach further."""
 
 _SOLE, _GROUND = 0.6, 0.85
 """Places from the ankle, at 0, to the ground, at 1: from the first on a shoe shows its colours, beyond the second no
@@ -89,8 +89,10 @@ def over_feet(owners: Mask, cells: NDArray[np.intp], trousers: Floats, skin: Flo
         box = np.s_[max(top - 1, 0) : top + down + 1, max(left - 1, 0) : left + across + 1]
         corner = np.array([box[1].start, box[0].start], np.float32)
         knee, ankle, toes = (body.landmarks[joint, :2] - corner for joint in joints)
-        piece = _Leg.of(own[box], owners[box] == 0, leg.position[box] < _ANKLE, (knee, ankle, toes), body.breadth)
-        if piece.wears(owners[box] == LOWER):
+        shin = own[box] & (leg.position[box] < _ANKLE)
+        last = shin & (leg.position[box] > _LAST)
+        if (last & (owners[box] == LOWER)).sum() > _WORN * last.sum():
+            piece = _Leg.of(own[box], owners[box] == 0, shin, (knee, ankle, toes), body.breadth)
             colours = log_density(trousers, cells[box], _UNKNOWN), skin[box]
             found[box] |= _hanging(piece, cells[box], *colours)
     return found
@@ -120,7 +122,7 @@ class _Leg:
     unit: float
 
     @classmethod
-    def of(cls, own: Region, ground: Region, above: Region, joints: tuple[Floats, Floats, Floats], unit: float) -> _Leg:
+    def of(cls, own: Region, ground: Region, shin: Region, joints: tuple[Floats, Floats, Floats], unit: float) -> _Leg:
         """Measure a leg by knee, ankle and toes."""
         knee, ankle, toes = joints
         down = (ankle - knee) / max(float(np.linalg.norm(ankle - knee)), 1.0)
@@ -137,11 +139,7 @@ class _Leg:
             np.maximum.at(seen, section[edge], sign * across[own][edge])
             sides[row] = np.where(furthest - seen < _BESIDE, sign * furthest, np.nan)
         lowest = max(float(along[own].max()), float((toes - ankle) @ down))
-        return cls(own, own & above, along, across, sides, first, lowest, unit)
-
-    def wears(self, trousers: Region) -> bool:
-        """Whether the leg is in trousers down to the ankle."""
-        return bool((self.shin & trousers).sum() > _WORN * self.shin.sum())
+        return cls(own, shin, along, across, sides, first, lowest, unit)
 
     def straight_sides(self) -> NDArray[np.float64]:
         """``(2, sections)``: where the sides would be if they went straight on; NaN for a side that is not seen."""

@@ -24,7 +24,7 @@ BELOW_PHOTO = 9.0
 _LEAST_THIGH = 0.5
 """How far down from the hips, at 0, to the knees, at 1, a photo must reach to show a bottom in the top's colours."""
 
-_HIGHEST, _LOWEST, _ROWS = 0.35, 1.45, 44
+_HIGHEST, _LOWEST, _ROWS = 0.35, 1.75, 56
 """Between which heights on that scale it is looked for, and in how many rows."""
 
 _BESIDE = 0.35

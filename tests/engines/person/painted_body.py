@@ -74,12 +74,12 @@ class PaintedBody:
         place[:225] = False
         return place
 
-    def labels(self) -> Mask:
-        """What parsing makes of it."""
+    def labels(self, until: int = HEIGHT) -> Mask:
+        """What parsing makes of it, or of its part above a row."""
         noise = np.random.default_rng(0).normal(0, NOISE, self.lab.shape)
-        lab = (self.lab + noise).astype(np.float32)
-        matte = self.silhouette.astype(np.float32)
-        return parse(lab, cells_of(lab), matte, matte, self.body)
+        lab = (self.lab + noise).astype(np.float32)[:until]
+        matte = self.silhouette.astype(np.float32)[:until]
+        return parse(lab, cells_of(lab), matte, matte, self.body.cropped(0, 0, WIDTH, until))
 
     def _bone(self, start: Landmark, end: Landmark, thickness: int) -> NDArray[np.bool_]:
         canvas = np.zeros((HEIGHT, WIDTH), np.uint8)

@@ -72,3 +72,26 @@ def test_print_in_the_colour_of_skin_is_no_skin() -> None:
     labels = person.labels()
 
     assert _found(labels, print_on_it, Label.UPPER) == 1.0
+
+
+def test_print_in_the_colour_of_skin_on_a_shoulder_is_neither_neck_nor_arm() -> None:
+    person = _in_trousers(JEANS)
+    person.put_on(GREY, person.torso(114, HEM))
+    columns = np.indices(person.silhouette.shape)[1]
+    patch = person.torso(122, 165) & (columns > 165) & (columns < 188)
+    person.put_on(SKIN, patch)
+
+    labels = person.labels()
+
+    assert _found(labels, patch, Label.UPPER) > 0.95
+    assert (labels == Label.NECK).any()
+
+
+def test_photo_that_ends_at_the_hips_shows_a_long_top_and_no_dress() -> None:
+    person = PaintedBody()
+    person.put_on(GREY, person.torso(116), person.skirt(225, 400))
+    whole, cut = person.labels(), person.labels(until=288)
+
+    assert _found(whole, person.torso(), Label.FULL) > 0.9
+    assert _found(cut, person.torso()[:288], Label.UPPER) > 0.9
+    assert not np.isin(cut, (Label.FULL, Label.LOWER)).any()
