@@ -46,9 +46,9 @@ _LEAST_PIXELS = 100
 _LEAST_GAIN = 0.05
 """In nats per row; folds and shade alone make some four hundredths."""
 
-_SHORT, _USUAL, _SHORT_SAY = 0.6, 0.8, 0.75
-"""Tops that end above the first height are rare, and a print on the chest is not: their gain counts that much less,
-growing to all of it at the second."""
+_SHORT, _USUAL, _LONG, _ODD_SAY = 0.6, (0.8, 1.2), 1.5, 0.75
+"""Tops that end above the first height are rare, and a print on the chest is not; so are coats that end at the last, and
+the hem of a skirt is not. The gain counts that much less there, growing to all of it between the usual heights."""
 
 _CHEST, _SKIN_COLOURED = 0.6, 0.5
 """Down to which height a top covers nearly everybody, and the share of skin's colours there above which it is the top
@@ -89,7 +89,7 @@ def waist_row(body: Body, lab: Floats, inside: Region, like_skin: Region) -> flo
     if cloth.sum() < _LEAST_PIXELS:
         return None
     shares = _shares(_row_of(body, cloth), lab[cloth])
-    gains = _gains(shares) * np.interp(_heights(), (_SHORT, _USUAL), (_SHORT_SAY, 1.0))
+    gains = _gains(shares) * np.interp(_heights(), (_SHORT, *_USUAL, _LONG), (_ODD_SAY, 1.0, 1.0, _ODD_SAY))
     best = _above_belt(gains, int(gains.argmax()))
     last = _heights()[np.flatnonzero(shares.any(axis=1))[-1]]
     if gains[best] < (_LEAST_GAIN if last > _HIPS else _PLAIN):
