@@ -42,7 +42,7 @@ _STRAIGHT, _CURVED = 0.03, 0.1
 """How far from its straight line the side of a trouser leg may be, in shoulder widths, and how much more per length."""
 
 _CORNER = (0.02, 0.035)
-"""A side that moves off its line by the second between that far above and below, all in shoulder widths, has a corner."""
+"""A side has a corner where it moves by the second, from its line, over twice the first, both in shoulder widths."""
 
 _LEAST_SIDE = 0.6
 """Share of a side above the ankle that is seen before the ground, at least, to be followed further down."""
@@ -51,9 +51,9 @@ _OUTLINE_SAY, _COLOUR_SAY = 0.6, 2.5
 """What a section of the leg says for trousers where its sides are straight, and against them where they are not; and
 the most that the colour of a pixel says, in natural logarithms."""
 
-_NO_SAY, _SAY_GROWS = 3.0, 0.02
-"""Most that the place above or below the hem says to a pixel, and within how many shoulder widths one of it is reached:
-the hem need not be quite at right angles to the leg."""
+_PLACE_SAY, _SAY_GROWS, _RATHER = 3.0, 0.02, 1.0
+"""Most that the place above or below the hem says to a pixel, within how many shoulder widths one of it is reached, as
+the hem need not be quite at right angles to the leg, and what it says right there: a rag left over is seen first."""
 
 _BESIDE = 1.5
 """How far from the end of a section the ground may be, in pixels, so that it is beside it."""
@@ -93,8 +93,7 @@ def over_feet(owners: Mask, cells: NDArray[np.intp], trousers: Floats, skin: Flo
         last = shin & (leg.position[box] > _LAST)
         if (last & (owners[box] == LOWER)).sum() > _WORN * last.sum():
             piece = _Leg.of(own[box], owners[box] == 0, shin, (knee, ankle, toes), body.breadth)
-            colours = log_density(trousers, cells[box], _UNKNOWN), skin[box]
-            found[box] |= _hanging(piece, cells[box], *colours)
+            found[box] |= _hanging(piece, cells[box], log_density(trousers, cells[box], _UNKNOWN), skin[box])
     return found
 
 
@@ -161,16 +160,15 @@ class _Leg:
         return place if place < _GROUND * self.ground else 0.0
 
     def outline(self, lines: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``(sections,)``: what the sides say for trousers: no more once one has left its line; 0 where none is seen."""
+        """``(sections,)``: what the sides say for trousers: none once one has left its line; 0 where none is seen."""
         places = self.first + np.arange(self.sides.shape[1]) + 0.5
         bound = (_STRAIGHT + _CURVED * np.maximum(places, 0.0) / self.unit) * self.unit
         off = self.sides - lines
         step = max(2, round(_CORNER[0] * self.unit))
-        turned = np.zeros_like(off)
-        turned[:, 2 * step :] = np.abs(off[:, 2 * step :] - off[:, : -2 * step]) > _CORNER[1] * self.unit
-        left = ((np.abs(off) > bound) | (turned > 0)).any(axis=0) & (places > 0.0)
-        says = np.where(np.maximum.accumulate(left), -_OUTLINE_SAY, _OUTLINE_SAY)
-        return np.where(np.isfinite(lines).any(axis=1).any() & (np.isfinite(off).any(axis=0) | (says < 0)), says, 0.0)
+        astray = np.abs(off) > bound
+        astray[:, 2 * step :] |= np.abs(off[:, 2 * step :] - off[:, : -2 * step]) > _CORNER[1] * self.unit
+        left = np.maximum.accumulate(astray.any(axis=0) & (places > 0.0))
+        return np.where(left, -_OUTLINE_SAY, np.where(np.isfinite(off).any(axis=0), _OUTLINE_SAY, 0.0))
 
 
 def _hanging(leg: _Leg, cells: NDArray[np.intp], trousers: Floats, skin: Floats) -> Region:
@@ -184,7 +182,7 @@ def _hanging(leg: _Leg, cells: NDArray[np.intp], trousers: Floats, skin: Floats)
     if hem is None:
         return np.zeros_like(leg.own)
     size = 2 * max(1, round(_CALM * leg.unit)) + 1
-    place = np.clip((hem - leg.along) / (_SAY_GROWS * leg.unit) + 1.0, -_NO_SAY, _NO_SAY)  # a rag is seen first
+    place = np.clip((hem - leg.along) / (_SAY_GROWS * leg.unit) + _RATHER, -_PLACE_SAY, _PLACE_SAY)
     cloth = leg.own & (cv2.boxFilter(odds, cv2.CV_32F, (size, size)) + place > 0)
     section = np.clip(np.floor(leg.along).astype(np.intp) - leg.first, 0, lines.shape[1] - 1)
     aside = 2 * _STRAIGHT * leg.unit

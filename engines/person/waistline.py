@@ -47,8 +47,8 @@ _LEAST_GAIN = 0.05
 """In nats per row; folds and shade alone make some four hundredths."""
 
 _SHORT, _USUAL, _LONG, _ODD_SAY = 0.6, (0.8, 1.2), 1.5, 0.75
-"""Tops that end above the first height are rare, and a print on the chest is not; so are coats that end at the last, and
-the hem of a skirt is not. The gain counts that much less there, growing to all of it between the usual heights."""
+"""Tops that end above the first height are rare, and prints on the chest are not; coats that end at the last are, and
+hems of skirts are not. The gain counts that much less there, growing to all of it between the usual heights."""
 
 _CHEST, _SKIN_COLOURED = 0.6, 0.5
 """Down to which height a top covers nearly everybody, and the share of skin's colours there above which it is the top
