@@ -53,7 +53,10 @@ the most that the colour of a pixel says, in natural logarithms."""
 
 _PLACE_SAY, _SAY_GROWS, _RATHER = 3.0, 0.02, 1.0
 """Most that the place above or below the hem says to a pixel, within how many shoulder widths one of it is reached, as
-the hem need not be quite at right angles to the leg, and what it says right there: a rag left over is seen first."""
+the hem need not be quite at right angles to the leg, and what it says right at a hem below the ankle: rags are seen."""
+
+_LEAST = 0.04
+"""How far below the ankle trousers hang at least, in shoulder widths: so little may be an ankle in their shadow."""
 
 _BESIDE = 1.5
 """How far from the end of a section the ground may be, in pixels, so that it is beside it."""
@@ -182,7 +185,8 @@ def _hanging(leg: _Leg, cells: NDArray[np.intp], trousers: Floats, skin: Floats)
     if hem is None:
         return np.zeros_like(leg.own)
     size = 2 * max(1, round(_CALM * leg.unit)) + 1
-    place = np.clip((hem - leg.along) / (_SAY_GROWS * leg.unit) + _RATHER, -_PLACE_SAY, _PLACE_SAY)
+    rather = _RATHER if hem > 0.0 else 0.0
+    place = np.clip((hem - leg.along) / (_SAY_GROWS * leg.unit) + rather, -_PLACE_SAY, _PLACE_SAY)
     cloth = leg.own & (cv2.boxFilter(odds, cv2.CV_32F, (size, size)) + place > 0)
     section = np.clip(np.floor(leg.along).astype(np.intp) - leg.first, 0, lines.shape[1] - 1)
     aside = 2 * _STRAIGHT * leg.unit
@@ -192,10 +196,15 @@ def _hanging(leg: _Leg, cells: NDArray[np.intp], trousers: Floats, skin: Floats)
 
 
 def _hem(leg: _Leg, odds: Floats, outline: NDArray[np.float64]) -> float | None:
-    """How far below the ankle the trousers end, in pixels along the shin; nothing where no line is to be found."""
+    """How far below the ankle the trousers end, in pixels along the shin; nothing where no line is to be found.
+
+    At the ankle itself colours alone tell pixel by pixel: the line there is ragged, and not quite at right angles.
+    """
     section = np.floor(leg.along[leg.own]).astype(np.intp) - leg.first
     counts = np.maximum(np.bincount(section, minlength=len(outline)), 1)
     colours = np.bincount(section, odds[leg.own], len(outline)) / counts
     says = (colours + outline)[max(-leg.first, 0) :]
     hem = float(np.argmax(np.concatenate([[0.0], np.cumsum(says)])))
-    return hem if 0.0 < hem < _GROUND * leg.ground else None
+    if hem >= _GROUND * leg.ground:
+        return None
+    return hem if hem > _LEAST * leg.unit else 0.0

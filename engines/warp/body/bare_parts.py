@@ -12,7 +12,7 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.hidden_hands import hand_hidden
-from engines.warp.body.into_shoe import into_shoe
+from engines.warp.body.into_shoe import down_to_hem, into_shoe
 from engines.warp.body.limbs import Limb, usual_arm, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.sampling import values_at
@@ -167,12 +167,12 @@ def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDA
 
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     """A leg from a share of its length to the ankle."""
-    limb = _smooth_line(body.legs[side])
+    limb = down_to_hem(body.labels, _smooth_line(body.legs[side]))
     usual = ndimage.gaussian_filter1d(usual_leg(limb, body.shoulder_width), LEG_SMOOTHED, mode="nearest")
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
     limb, edges, shoe = into_shoe(body.labels, limb, edges, body.shoulder_width)
-    part = _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
-    part = replace(part, side=side)
+    span = max(begin, 0.0), max(FOOT_END, float(limb.shares[-1]))
+    part = replace(_strip(body.shape, limb, edges, span, side, bend=limb.bend), side=side)
     if not np.isfinite(shoe):
         return part
     # In its shoe an ankle is round: it ends beside the shoe's opening, and deeper in its middle.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from engines.base import Label, Mask
 from engines.labels import labelled_as
-from engines.warp.body.limbs import SAMPLES, Limb
+from engines.warp.body.limbs import Limb, prolonged
 from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_around, values_at
 from engines.warp.body.silhouette import towards
@@ -95,21 +93,4 @@ def sleeved_arm(arm: Limb, body: BodyModel) -> tuple[Limb, float]:
     else:
         beyond = float(min(len(clothed) if clothed.all() else np.argmin(clothed), MOST_BEYOND * unit))
     end = 1.03 + beyond / max(arm.length, 1.0)
-    return _prolonged(arm, end + 0.1), end
-
-
-def _prolonged(arm: Limb, end: float) -> Limb:
-    """The same arm with samples up to a share beyond those it has, straight on at the width of the wrist."""
-    if end <= arm.shares[-1]:
-        return arm
-    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
-    way = towards(arm.line[-1] - arm.line[-4])
-    further = np.maximum(shares - arm.shares[-1], 0.0)[:, None] * arm.length
-    return replace(
-        arm,
-        shares=shares,
-        line=(arm.points(shares) + way * further).astype(np.float32),
-        outward=arm.outwards(shares),
-        outer=arm.outer_at(shares),
-        inner=arm.inner_at(shares),
-    )
+    return prolonged(arm, end + 0.1), end

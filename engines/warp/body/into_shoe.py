@@ -12,11 +12,15 @@ from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.in_cloth import within_cloth
 from engines.warp.body.leg_form import formed
-from engines.warp.body.limbs import Edges, Limb
+from engines.warp.body.limbs import Edges, Limb, prolonged
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
 
 SEARCHED_FROM, SEARCHED_UNTIL = 0.80, 1.18
 """Shares of a leg's length between which its shoe begins."""
+
+LOWEST_HEM, IN_SHOE = 1.35, 0.03
+"""Share of a leg's length beyond which no hem of trousers hangs, and how far below it a leg goes on into its shoe."""
 
 STRAIGHT = 0.03
 """How far beside the leg's line a shoe counts as right below it, in shoulder widths."""
@@ -73,6 +77,25 @@ MOST_LED = 0.16
 """How far an ankle is led aside at most, in shoulder widths."""
 
 
+def down_to_hem(labels: NDArray[np.uint8], leg: Limb) -> Limb:
+    """A leg with samples down to the hem of its trousers, where that hangs so far below the ankle.
+
+    Args:
+        labels: ``(height, width)`` of `Label`.
+        leg: The leg.
+
+    Returns:
+        The very leg where its samples reach as far.
+    """
+    shares = np.linspace(1.0, LOWEST_HEM, 64)
+    way = (leg.line[-1] - leg.line[-4]) / float(leg.shares[-1] - leg.shares[-4])
+    label, framed = values_at(labels, leg.line[-1] + (shares - float(leg.shares[-1]))[:, None] * way)
+    clothed = framed & labelled_as(label, (Label.LOWER,))
+    if not clothed[0] or clothed.all():
+        return leg
+    return prolonged(leg, float(shares[int(np.argmin(clothed))]) + IN_SHOE)
+
+
 def into_shoe(labels: NDArray[np.uint8], leg: Limb, edges: Edges, unit: float) -> tuple[Limb, Edges, float]:
     """Give a leg its form and lead it into its shoe; without a shoe it goes on as it is.
 
@@ -124,7 +147,7 @@ def _fitted(leg: Limb, half: NDArray[np.float32], opening: float, at: int, unit:
 def shoe_opening(labels: NDArray[np.uint8], leg: Limb, unit: float) -> tuple[float, float, float] | None:
     """Left and right end and row of the upper edge of the shoe below a leg; None where there is none near its line."""
     height, width = labels.shape
-    shares = np.linspace(SEARCHED_FROM, SEARCHED_UNTIL, 64)
+    shares = np.linspace(SEARCHED_FROM, max(SEARCHED_UNTIL, float(leg.shares[-1])), 64)
     line = leg.points(shares)
     rows = np.arange(max(0, int(line[:, 1].min())), min(height, int(line[:, 1].max()) + 1))
     if len(rows) < 4:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -175,6 +175,23 @@ def measure_arm(
         for edge in course.edges(inside, 0.3 * shoulder_width)
     )
     return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth, seen=seen)
+
+
+def prolonged(limb: Limb, end: float) -> Limb:
+    """The same limb with samples up to a share beyond those it has, straight on and as wide as at its end."""
+    if end <= limb.shares[-1]:
+        return limb
+    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
+    way = towards(limb.line[-1] - limb.line[-4])
+    further = np.maximum(shares - limb.shares[-1], 0.0)[:, None] * limb.length
+    return replace(
+        limb,
+        shares=shares,
+        line=(limb.points(shares) + way * further).astype(np.float32),
+        outward=limb.outwards(shares),
+        outer=limb.outer_at(shares),
+        inner=limb.inner_at(shares),
+    )
 
 
 def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
