@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from engines.base import Label
-from engines.warp.body.into_shoe import into_shoe
+from engines.warp.body.into_shoe import down_to_hem, into_shoe
 from engines.warp.body.leg_form import formed
 from engines.warp.body.limbs import Limb, usual_leg
 from engines.warp.body.model import RIGHT, BodyModel, measure_body
@@ -105,3 +105,26 @@ def test_a_heel_that_stands_up_behind_the_ankle_is_beside_it() -> None:
     usual = usual_leg(leg, body.shoulder_width)
     led, edges, _ = into_shoe(labels, leg, (usual, usual), body.shoulder_width)
     assert ends(led, edges, row)[1] < middle + 12 + 2
+
+
+def test_a_leg_goes_down_to_a_hem_far_below_its_ankle_and_into_the_shoe_there() -> None:
+    body, leg, labels, middle = leg_over_shoe(aside=0, half=18)
+    ankle, hem = (float(leg.points(share)[1]) for share in (1.0, 1.1))
+    hem = ankle + 2.5 * (hem - ankle)
+    rows = np.arange(len(labels))
+    labels[(rows > ankle) & (rows < hem), middle - 25 : middle + 25] = Label.LOWER
+    labels[(rows >= hem) & (rows < hem + 30), middle - 25 : middle + 25] = Label.FEET
+
+    further = down_to_hem(labels, leg)
+    usual = usual_leg(further, body.shoulder_width)
+    _, _, shoe = into_shoe(labels, further, (usual, usual), body.shoulder_width)
+
+    assert further.line[-1, 1] > hem
+    assert abs(float(further.points(shoe)[1]) - hem) < 6
+
+
+def test_a_leg_whose_trousers_end_at_the_ankle_is_the_very_leg() -> None:
+    _, leg, labels, _ = leg_over_shoe(aside=0, half=18)
+    labels[labels == Label.LOWER] = Label.LEGS
+
+    assert down_to_hem(labels, leg) is leg
