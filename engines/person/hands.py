@@ -1,8 +1,10 @@
-"""Hands and forearms cut out of the cloth beside them, by the colours of the two as they are just there.
+"""Hands and forearms cut out of what lies beside them: cloth by its colours, bare thighs by the edge between the two.
 
 The colour models of the whole person know skin from cloth by its usual light. A hand lies in its own shadow, and the
 shadow of a hand on khaki is nearer to skin than to khaki in the sun. Around one hand there are few colours, so that a
 cut along the strongest edge between them finds the fingers: Rother, Kolmogorov and Blake, "GrabCut", ACM TOG 2004.
+A thigh has the hand's colours. There the two grow towards each other over what is even and meet at the edge of light:
+Meyer, "Color image segmentation", ICIP 1992.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Mask
+from engines.base import Label, Mask
 from engines.person.body import Body, Limb
 from engines.person.colour_models import Region
 from engines.person.naming import LOWER, SKIN, UPPER
@@ -50,6 +52,15 @@ _LARGE = 36_000
 _ROUNDS = 1
 """How often colours and outline are found from each other."""
 
+_OF_HAND, _OF_THIGH = 0.6, 1.9
+"""Below and beyond, on `engines.person.body.Limb.offset`: skin that is surely the hand's, and surely a leg's."""
+
+_BESIDE = 2.4
+"""How far from the hand's bones the two are divided."""
+
+_THREAD = 0.025
+"""Thinner than a finger, in shoulder widths."""
+
 
 def cut_out(owners: Mask, lab: Floats, body: Body) -> tuple[Mask, Region]:
     """Find the outline of both hands again.
@@ -71,6 +82,39 @@ def cut_out(owners: Mask, lab: Floats, body: Body) -> tuple[Mask, Region]:
         if across > 1 and down > 1:
             _cut(owners[window], found[window], lab[window], _part(limb, window), body.breadth)
     return owners, found
+
+
+def thighs_beside(labels: Mask, lab: Floats, body: Body) -> Region:
+    """``(height, width)`` bool: bare legs that were named hands because they lie next to one.
+
+    Args:
+        labels: ``(height, width)`` of `engines.base.Label`.
+        lab: ``(height, width, 3)`` CIELAB.
+        body: The person's frame of reference.
+    """
+    thighs = np.zeros(labels.shape, np.bool_)
+    for limb in body.arms:
+        near = (limb.offset < _BESIDE) & (limb.position > 2.0)
+        left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
+        window = np.s_[top : top + down, left : left + across]
+        hand, leg = labels[window] == Label.HANDS, labels[window] == Label.LEGS
+        away = body.arm.offset[window]  # from either arm: hands may be folded
+        sure = hand & (away < _OF_HAND) & (body.arm.position[window] < 3.0), leg & (away > _OF_THIGH)
+        if sure[0].any() and sure[1].any():
+            marks = np.where(hand | leg, 0, 3).astype(np.int32)
+            marks[sure[0]], marks[sure[1]] = 1, 2
+            nothing = np.zeros(hand.shape, np.bool_)
+            others = hand & (cv2.watershed(_painted(lab[window], nothing, leg), marks) == 2)
+            if others.any():
+                others |= _threads(hand & ~others, _grown(others, _RIM), _THREAD * body.breadth)
+                thighs[window] |= hand & ~_hanging_on(hand & ~others, sure[0])
+    return thighs
+
+
+def _threads(hand: Region, beside: Region, width: float) -> Region:
+    """What is thinner than any finger: the dark line under a hem, over which the hand grew in between."""
+    core = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * round(width / 2) + 1,) * 2)
+    return np.asarray(hand & beside & (cv2.morphologyEx(hand.astype(np.uint8), cv2.MORPH_OPEN, core) == 0), np.bool_)
 
 
 def _part(limb: Limb, window: tuple[slice, slice]) -> Limb:

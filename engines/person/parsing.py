@@ -11,12 +11,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Mask
+from engines.base import Label, Mask
 from engines.person.body import Body
 from engines.person.colour_models import LOG_UNIFORM, Region, Skin, histogram, likeness, log_density
 from engines.person.evidence import FEW, Evidence, evidence_of
 from engines.person.extents import Extents, limb_end
-from engines.person.hands import cut_out
+from engines.person.hands import cut_out, thighs_beside
 from engines.person.hems import over_feet
 from engines.person.naming import HAIR, LOWER, SKIN, UPPER, named, prints_like_skin
 from engines.person.networks import Floats
@@ -80,7 +80,9 @@ def parse(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, b
         owners[owners == LOWER], one_piece = UPPER, False
     owners, hands = cut_out(owners, lab, body)
     hems = over_feet(owners, cells, shares[LOWER], seen.skin, body)
-    return named(owners, hands, hems, body, extents, skirted=skirted, one_piece=one_piece)
+    labels = named(owners, hands, hems, body, extents, skirted=skirted, one_piece=one_piece)
+    labels[thighs_beside(labels, lab, body)] = Label.LEGS
+    return labels
 
 
 def _learnt(seen: Evidence) -> tuple[dict[int, Floats], Skin, float]:

@@ -1,10 +1,11 @@
-"""A hand before trousers of nearly its own colour: drawn, so that every finger is known."""
+"""A hand before trousers of nearly its own colour, and before a bare thigh: drawn, so that every finger is known."""
 
 import cv2
 import numpy as np
 import pytest
 
-from engines.person.hands import cut_out
+from engines.base import Label
+from engines.person.hands import cut_out, thighs_beside
 from engines.person.naming import LOWER, SKIN
 from tests.engines.person.drawn_body import HEIGHT, WIDTH, drawn_body
 
@@ -104,3 +105,41 @@ def test_the_same_hand_is_cut_the_same_way() -> None:
     first, again = cut_out(owners, lab, drawn_body())[0], cut_out(owners, lab, drawn_body())[0]
 
     assert np.array_equal(first, again)
+
+
+def before_a_thigh(truth: Truth) -> tuple[Plane, Floats]:
+    """A hand before a bare thigh in its own colours, darker only; what lies near the hand is named as the hand."""
+    thigh = np.zeros_like(truth)
+    thigh[240:440, 120:200] = True
+    lab = np.empty((HEIGHT, WIDTH, 3), np.float32)
+    lab[:] = WALL
+    lab[thigh] = SKIN_COLOUR
+    lab[thigh, 0] -= 14.0
+    lab[truth] = SKIN_COLOUR
+    lab += np.random.default_rng(0).normal(0, 1.0, lab.shape).astype(np.float32)
+    labels = np.full(truth.shape, Label.BACKGROUND, np.uint8)
+    labels[thigh] = Label.LEGS
+    labels[truth | (thigh & (away(truth) < 12))] = Label.HANDS
+    labels[:240][labels[:240] == Label.HANDS] = Label.ARMS
+    return labels, lab
+
+
+def test_bare_thigh_beside_a_hand_is_a_leg() -> None:
+    truth = hand()
+    labels, lab = before_a_thigh(truth)
+    hands = labels == Label.HANDS
+    assert (hands & ~truth).sum() > 600
+
+    thighs = thighs_beside(labels, lab, drawn_body())
+
+    assert not (thighs & ~hands).any()
+    assert (thighs & ~truth).sum() > 0.8 * (hands & ~truth).sum()
+    assert (thighs & truth).sum() < 0.1 * (hands & truth).sum()
+
+
+def test_hand_away_from_legs_stays_whole() -> None:
+    truth = hand()
+    labels, lab = before_a_thigh(truth)
+    labels[labels == Label.LEGS] = Label.LOWER
+
+    assert not thighs_beside(labels, lab, drawn_body()).any()

@@ -54,6 +54,17 @@ def test_the_shadow_of_a_hand_stays_cloth(cloth: tuple[float, ...], skin: tuple[
     assert ((found == Label.HANDS) & ~hand).sum() < 20
 
 
+def test_the_shadow_under_a_hem_is_no_part_of_the_hand_beside_it() -> None:
+    photo, labels, hand = drawn(WHITE, DARK_SKIN)
+    leg = np.zeros_like(hand)
+    leg[122:, 60:240] = True
+    leg &= ~hand
+    photo[leg], labels[leg] = DARK_SKIN, Label.LEGS
+    photo[119:122, 90:150] = np.array(DARK_SKIN) * 0.5
+    found = ending_by_colour(photo, labels, UNIT)
+    assert (found[119:122, 90:150] == Label.UPPER).all()
+
+
 def test_the_dark_side_of_an_arm_before_the_wall_is_left_alone() -> None:
     photo = np.full((160, 120, 3), WALL, np.float32)
     labels = np.full((160, 120), Label.BACKGROUND, np.uint8)
