@@ -96,8 +96,13 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     uncovered = skin + fills.continued
     share = _share(photo, off, fills, skin=skin, clothed=clothed, category=category)
     if category is Category.UPPER_BODY:
-        hem = at_hem(fills.continued, off.from_old, off.body.torso_length)
+        hidden = 1.0 if fills.other is None else fills.other.hidden
+        hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * np.float32(hidden)
         share = np.maximum(share, hem * (clothed < SEEN_BELOW))
+        if hidden < 1.0:
+            own, rim = _rim_below(photo, off, fills)
+            fill, share = blended(fill, own, rim), np.maximum(share, rim > 0.0)
+            uncovered = np.maximum(uncovered, rim)
     else:
         _collar_shoes(photo, off, fills, skin=skin, fill=fill, share=share, uncovered=uncovered)
     if category is Category.LOWER_BODY:
@@ -184,6 +189,21 @@ def _share(
     own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, off.old, unit))
     joint *= skin * faded * (1.0 - own_edge)
     return np.maximum(share, joint).astype(np.float32)
+
+
+def _rim_below(
+    photo: NDArray[np.float32], off: TakenOff, fills: _Fills
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The rim of the garment below that a top ended at, in its own colours and with one line for an edge.
+
+    Returns:
+        ``(height, width, 3)``, and ``(height, width)`` cover, 0 to 1.
+    """
+    seen = np.asarray(off.stays & (off.person_map.labels == Label.LOWER))
+    own, rim = own_rim(photo, seen, off.from_old, off.old, overreach(photo))
+    if fills.other is None:
+        return own, np.zeros_like(rim)
+    return own, np.asarray(rim * fills.other.cover * np.float32(1.0 - fills.other.hidden), np.float32)
 
 
 def _collar_shoes(

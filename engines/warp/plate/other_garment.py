@@ -18,7 +18,7 @@ from engines.filling import fill_from
 from engines.garment.regions import eroded, window_of
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.waistband import upper_end
+from engines.warp.plate.waistband import UpperEnd, upper_end
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
@@ -41,6 +41,9 @@ AT_HEM = 0.016
 """Width of the strip of the seen garment that goes over into its continuation, in torso lengths: it is mixed with the
 old hem."""
 
+RIM = 3
+"""Pixels of the seen garment beside the old one that are mixed with it."""
+
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
 
@@ -55,10 +58,12 @@ class Continuation:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1.
+        hidden: 0 where the photo shows the edge that it goes on from to 1 where the old garment hung over it.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
+    hidden: float = 1.0
 
 
 def continued_garment(
@@ -77,7 +82,7 @@ def continued_garment(
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         category: Of the new garment.
     """
-    if category is Category.FULL_BODY or body.waist.bare_midriff:
+    if category is Category.FULL_BODY or (category is Category.LOWER_BODY and body.waist.bare_midriff):
         return None
     label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
     stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
@@ -100,7 +105,9 @@ def continued_garment(
     colour = _woven_on(photo, np.asarray(stays), body, line, window, below=below)
     if end is not None:
         colour[end.window] = end.formed(colour[end.window])
-    return Continuation(colour, cover)
+        as_seen, known = _reflected(photo, seen, body, end)
+        colour[end.window] += (as_seen - colour[end.window]) * on_channels(known * np.float32(1.0 - end.hidden))
+    return Continuation(colour, cover, end.hidden if end is not None else 1.0)
 
 
 def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:
@@ -154,6 +161,26 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
             limit = np.full(body.shape, float(np.percentile(offset[on_side] * side, 99.5)), np.float32)
         inside |= (offset * side >= 0) & (offset * side < limit)
     return inside
+
+
+def _reflected(
+    photo: NDArray[np.float32], seen: NDArray[np.bool_], body: BodyModel, end: UpperEnd
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """What lies as far below the upper edge of the seen garment, ``(h, w, 3)`` of the window of its end.
+
+    Returns:
+        The colours, and ``(h, w)`` from 0 to 1 where that is the garment.
+    """
+    rows, columns = end.window
+    down, length = body.skeleton.down, np.float32(body.torso_length)
+    above = np.maximum(end.edge.at(body.laterals[end.window]) - body.heights[end.window], 0.0) * length
+    shift = 2.0 * above + np.where(above > 0.0, np.float32(RIM), np.float32(0.0))
+    y, x = np.indices(above.shape, dtype=np.float32)
+    x, y = x + np.float32(columns.start) + shift * down[0], y + np.float32(rows.start) + shift * down[1]
+    x, y = np.asarray(x, np.float32), np.asarray(y, np.float32)
+    colour = cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    inner = eroded(seen, RIM).astype(np.float32)
+    return np.asarray(colour, np.float32), np.asarray(cv2.remap(inner, x, y, cv2.INTER_LINEAR), np.float32)
 
 
 def _woven_on(

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
-from engines.garment.regions import BoolMask, window_of
+from engines.base import Label
+from engines.garment.regions import BoolMask, largest, window_of
 from engines.warp.body.bare_parts import bare_half_width
 from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
 
 NATURAL_TOP = 0.72
@@ -43,6 +46,16 @@ enough for it on one side."""
 WITHIN = 0.17
 """How far above or below the waist's height its line and what is measured beside it lie at most, in torso lengths."""
 
+EDGE_STEP, ACROSS, EDGE_STEPS, EDGE_CALM, ABOVE_EDGE = 0.015, 0.60, 12, 1.0, 3.0
+"""Width of the strips in which the upper edge of seen trousers is measured, and how far from the axis they lie, in
+shoulder widths; how many are enough to tell its course, over how many it is smoothed (standard deviation), and where
+it is asked what they end at, pixels above."""
+
+OVERHUNG, MOST_OVERHUNG, OVERHUNG_SAY, EDGE_BENDS, REFITS = 0.015, 0.06, 0.05, 4, 6
+"""How far below a smooth course, in shoulder widths, an edge is that of the top which hangs over it there, and how far
+up it is led then at most; how much such strips say about the course, the degree of its polynomial, and how often that
+is fitted."""
+
 OVER_BELLY = 0.012
 """How far a waistband stands off the belly at either side, in shoulder widths."""
 
@@ -71,6 +84,23 @@ GLEAM = 0.04
 
 
 @dataclass(frozen=True)
+class Course:
+    """A line across the body.
+
+    Attributes:
+        places: ``(n,)`` in shoulder widths from the axis, ascending.
+        heights: ``(n,)`` in torso lengths.
+    """
+
+    places: NDArray[np.float64]
+    heights: NDArray[np.float64]
+
+    def at(self, laterals: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Its heights at laterals, of the same shape."""
+        return np.asarray(np.interp(laterals, self.places, self.heights), np.float32)
+
+
+@dataclass(frozen=True)
 class UpperEnd:
     """What is continued of the garment below, within a window of the picture.
 
@@ -78,11 +108,15 @@ class UpperEnd:
         window: Rows and columns.
         cover: ``(h, w)`` float32, 0 to 1.
         form: ``(h, w)`` float32, what its form adds, as a share of its brightness; 0 on plain cloth.
+        hidden: 0 where the photo shows its edge to 1 where the old top hung over it.
+        edge: Up to where it is seen.
     """
 
     window: tuple[slice, slice]
     cover: NDArray[np.float32]
     form: NDArray[np.float32]
+    hidden: float
+    edge: Course
 
     def formed(self, colour: NDArray[np.float32]) -> NDArray[np.float32]:
         """Cloth with this form; ``colour`` is ``(h, w, 3)`` sRGB, 0 to 1, of the window."""
@@ -111,21 +145,22 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
         return None
     window = window_of(near)
     heights, laterals = body.heights[window], body.laterals[window]
-    offsets = _seen_offsets(body, seen)
+    edge = _seen_edge(body, seen)
+    offsets = _seen_offsets(body, seen, edge)
     halves = {side: _half_widths(body, offsets * side, side, heights, rise) for side in SIDES}
     half = np.where(laterals < 0, halves[LEFT], halves[-LEFT]) / np.float32(unit)
     aside = np.abs(laterals)
     ring = np.maximum(1.0 - (aside / half) ** 2, 0.0)
     # A seen edge is followed; that of a hem says nothing about the waistband below it.
-    line = waist.line(laterals)
+    line = edge.at(laterals)
     bow = SAG * (ring - 0.5) + CORNER * np.minimum(aside / half, 1.0) ** 16
     level = waist.height - rise + bow * np.float32(unit / length)
-    top = np.maximum(line + (level - line) * np.float32(hidden), NATURAL_TOP)
+    top = line + (np.maximum(level, NATURAL_TOP) - line) * np.float32(hidden)
     below = (heights - top) * np.float32(length / unit)
     cover = np.clip((half - aside) * unit + 0.5, 0.0, 1.0) * np.clip(below * unit + 0.5, 0.0, 1.0)
     cover *= near[window]
     form = _form(below, np.minimum(aside / half, 1.0), rise * length / unit) * np.float32(hidden)
-    return UpperEnd(window, np.asarray(cover, np.float32), np.asarray(form, np.float32))
+    return UpperEnd(window, np.asarray(cover, np.float32), np.asarray(form, np.float32), hidden, edge)
 
 
 def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> float:
@@ -152,12 +187,38 @@ def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> floa
     return max(low, shadow * float(ease((height - HIPS_FROM[0]) / (HIPS_FROM[1] - HIPS_FROM[0]))))
 
 
-def _seen_offsets(body: BodyModel, seen: BoolMask) -> NDArray[np.float32]:
-    """Offsets from the axis of the garment's pixels just below the waist, ``(n,)`` pixels."""
+def _seen_edge(body: BodyModel, seen: BoolMask) -> Course:
+    """The upper edge of what is seen; where the top hung over it a little, of what is below that."""
+    unit, length, waist = body.shoulder_width, body.torso_length, body.waist
+    window = window_of(np.abs(body.heights - waist.height) < WITHIN)
+    whole = largest(seen[window]) & (np.abs(body.laterals[window]) < ACROSS)
+    bins = np.round(body.laterals[window][whole] / EDGE_STEP).astype(np.int64)
+    first = int(bins.min(initial=0))
+    edge = np.full(int(bins.max(initial=0)) - first + 1, np.inf, np.float32)
+    np.minimum.at(edge, bins - first, body.heights[window][whole])
+    places = (np.arange(len(edge)) + first) * EDGE_STEP
+    at = np.isfinite(edge)
+    # A thigh before the wall, or behind an arm, has another edge.
+    above, framed = values_at(body.labels, body.point(np.where(at, edge, 0.0) - ABOVE_EDGE / length, places * unit))
+    at &= framed & np.isin(above, (Label.UPPER, Label.TORSO_SKIN))
+    if at.sum() < EDGE_STEPS:
+        ends = np.linspace(-ACROSS, ACROSS, EDGE_STEPS)
+        return Course(ends, np.asarray(waist.line(ends), np.float64))
+    places, edge = places[at], ndimage.median_filter(edge[at].astype(np.float64), 3, mode="nearest")
+    overhung, say = OVERHUNG * unit / length, np.ones(len(edge))
+    for _ in range(REFITS):
+        course = np.polyval(np.polyfit(places, edge, EDGE_BENDS, w=say), places)
+        say = np.where(edge > course + overhung, OVERHUNG_SAY, 1.0)
+    bridged = np.clip(edge - course, 0.0, MOST_OVERHUNG * unit / length) * (say < 1.0)
+    return Course(places, ndimage.gaussian_filter1d(edge - bridged, EDGE_CALM, mode="nearest"))
+
+
+def _seen_offsets(body: BodyModel, seen: BoolMask, edge: Course) -> NDArray[np.float32]:
+    """Offsets from the axis of the garment's pixels just below its upper edge, ``(n,)`` pixels."""
     near = np.abs(body.heights - body.waist.height) < WITHIN
     window = window_of(near)
     heights, laterals = body.heights[window], body.laterals[window]
-    below = heights - body.waist.line(laterals)
+    below = heights - edge.at(laterals)
     beside = seen[window] & (below > MEASURED[0]) & (below < MEASURED[1])
     return np.asarray(laterals[beside] * np.float32(body.shoulder_width))
 
