@@ -237,7 +237,9 @@ def bare_torso(body: BodyModel) -> BarePart:
 def _towards_hip(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     """What a belly is wider than usual above trousers that are, ``(n,)`` pixels: no waistband stands off it."""
     unit, offset = body.shoulder_width, body.laterals * (body.shoulder_width * side)
-    below = body.heights - body.waist.height
+    # A waistband below a bare midriff is followed; a hem says less about what is under it.
+    waist = body.waist.line(body.laterals) if body.waist.bare_midriff else body.waist.height
+    below = body.heights - waist
     seen = offset[(body.labels == Label.LOWER) & (below > HIP_SEEN[0]) & (below < HIP_SEEN[1]) & (offset > 0)]
     if len(seen) < LEAST_HIP:
         return np.zeros_like(heights)
