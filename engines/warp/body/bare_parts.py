@@ -39,6 +39,9 @@ IN_WAISTBAND, MOST_HIP, HIP_RISE = 0.97, 0.35, 0.24
 """Width of a belly over that of the waistband it comes out of, how much wider than usual it is at most, and the height
 over which it comes in to the usual, in torso lengths."""
 
+LOWEST_HIP = 0.94
+"""Height at which a belly is as wide as the hips at the latest, in torso lengths: a hem may hang lower."""
+
 COVERED = 0.5
 """Cover of the drape on a limb's axis from which the limb counts as clothed there."""
 
@@ -243,9 +246,10 @@ def _towards_hip(body: BodyModel, heights: NDArray[np.float32], side: int) -> ND
     seen = offset[(body.labels == Label.LOWER) & (below > HIP_SEEN[0]) & (below < HIP_SEEN[1]) & (offset > 0)]
     if len(seen) < LEAST_HIP:
         return np.zeros_like(heights)
-    usual = float(bare_torso_limit(np.array([body.waist.height], np.float32))[0]) * unit
+    height = min(body.waist.height, LOWEST_HIP)
+    usual = float(bare_torso_limit(np.array([height], np.float32))[0]) * unit
     wider = float(np.clip(IN_WAISTBAND * np.percentile(seen, 97) - usual, 0.0, MOST_HIP * usual))
-    return np.asarray(wider * ease((heights - body.waist.height + HIP_RISE) / HIP_RISE), np.float32)
+    return np.asarray(wider * ease((heights - height + HIP_RISE) / HIP_RISE), np.float32)
 
 
 def _neck_foot(body: BodyModel) -> float:

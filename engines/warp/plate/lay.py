@@ -97,8 +97,12 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     share = _share(photo, off, fills, skin=skin, clothed=clothed, category=category)
     if category is Category.UPPER_BODY:
         hidden = 1.0 if fills.other is None else fills.other.hidden
-        hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * np.float32(hidden)
-        share = np.maximum(share, hem * (clothed < SEEN_BELOW))
+        hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
+        if fills.other is not None and fills.other.seen is not None and fills.other.lit is not None:
+            lit = np.asarray(fills.other.lit * off.stays * (clothed < SEEN_BELOW), np.float32)
+            fill = blended(fill, fills.other.seen, lit * (1.0 - np.maximum(hem, share)))
+            share, uncovered = np.maximum(share, lit), np.maximum(uncovered, lit)
+        share = np.maximum(share, hem * np.float32(hidden))
         if hidden < 1.0:
             own, rim = _rim_below(photo, off, fills)
             fill, share = blended(fill, own, rim), np.maximum(share, rim > 0.0)
@@ -143,6 +147,8 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
         cleared = np.maximum(cleared, unnamed_sleeves(bare, worn, off.from_old, body))
         bare[beside_sleeves(bare, drape, body.shoulder_width)] = 0.0
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
+    if other is not None and other.beside is not None:
+        bare *= 1.0 - other.beside * skin.torso
     if off.beyond.any():
         # Beyond an arm there is neither body nor trousers.
         bare[off.beyond] = continued[off.beyond] = 0.0

@@ -18,7 +18,8 @@ from engines.filling import fill_from
 from engines.garment.regions import eroded, window_of
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.waistband import UpperEnd, upper_end
+from engines.warp.plate.cloth_above import cloth_above, out_of_shadow
+from engines.warp.plate.waistband import upper_end
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
@@ -37,12 +38,9 @@ buttons and pockets are not drawn twice."""
 MEASURED = (0.005, 0.04)
 """Heights below the line between which the seen trousers tell the width of their hidden part."""
 
-AT_HEM = 0.016
+AT_HEM = 0.012
 """Width of the strip of the seen garment that goes over into its continuation, in torso lengths: it is mixed with the
 old hem."""
-
-RIM = 3
-"""Pixels of the seen garment beside the old one that are mixed with it."""
 
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
@@ -59,11 +57,17 @@ class Continuation:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1.
         hidden: 0 where the photo shows the edge that it goes on from to 1 where the old garment hung over it.
+        beside: ``(height, width)``, 1 where no belly stands out beside its hidden end; None for a top.
+        seen: ``(height, width, 3)``, what is seen of it without the shadow of the old hem; None for a top.
+        lit: ``(height, width)``, how far that takes the place of the photo.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
     hidden: float = 1.0
+    beside: NDArray[np.float32] | None = None
+    seen: NDArray[np.float32] | None = None
+    lit: NDArray[np.float32] | None = None
 
 
 def continued_garment(
@@ -101,13 +105,13 @@ def continued_garment(
         cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
     if not cover.any():
         return None
-    window = window_of(cover > 0) if end is None else end.window
-    colour = _woven_on(photo, np.asarray(stays), body, line, window, below=below)
     if end is not None:
-        colour[end.window] = end.formed(colour[end.window])
-        as_seen, known = _reflected(photo, seen, body, end)
-        colour[end.window] += (as_seen - colour[end.window]) * on_channels(known * np.float32(1.0 - end.hidden))
-    return Continuation(colour, cover, end.hidden if end is not None else 1.0)
+        beside = np.zeros(body.shape, np.float32)
+        beside[end.window] = end.beside
+        colour, smooth = cloth_above(photo, seen, body, end)
+        own, lit = out_of_shadow(photo, smooth, seen, body, end)
+        return Continuation(colour, cover, end.hidden, beside, own, lit)
+    return Continuation(_woven_on(photo, np.asarray(stays), body, line, window_of(cover > 0)), cover)
 
 
 def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:
@@ -163,41 +167,18 @@ def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return inside
 
 
-def _reflected(
-    photo: NDArray[np.float32], seen: NDArray[np.bool_], body: BodyModel, end: UpperEnd
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """What lies as far below the upper edge of the seen garment, ``(h, w, 3)`` of the window of its end.
-
-    Returns:
-        The colours, and ``(h, w)`` from 0 to 1 where that is the garment.
-    """
-    rows, columns = end.window
-    down, length = body.skeleton.down, np.float32(body.torso_length)
-    above = np.maximum(end.edge.at(body.laterals[end.window]) - body.heights[end.window], 0.0) * length
-    shift = 2.0 * above + np.where(above > 0.0, np.float32(RIM), np.float32(0.0))
-    y, x = np.indices(above.shape, dtype=np.float32)
-    x, y = x + np.float32(columns.start) + shift * down[0], y + np.float32(rows.start) + shift * down[1]
-    x, y = np.asarray(x, np.float32), np.asarray(y, np.float32)
-    colour = cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    inner = eroded(seen, RIM).astype(np.float32)
-    return np.asarray(colour, np.float32), np.asarray(cv2.remap(inner, x, y, cv2.INTER_LINEAR), np.float32)
-
-
 def _woven_on(
     photo: NDArray[np.float32],
     stays: NDArray[np.bool_],
     body: BodyModel,
     line: NDArray[np.float32],
     window: tuple[slice, slice],
-    *,
-    below: bool,
 ) -> NDArray[np.float32]:
-    """The seen garment's colour continued smoothly, and in a window with its own weave reflected at its edge."""
+    """A seen top's colour continued smoothly, and in a window with its own weave reflected at its edge."""
     sigma = max(THREAD * body.shoulder_width, 1.0)
     margin = round(4 * sigma) + 1
     around = tuple(slice(max(part.start - margin, 0), part.stop + margin) for part in window)
-    edge = line[around] + (HEM_MARGIN if below else -HEM_MARGIN)
-    shift = 2.0 * (edge - body.heights[around]) * body.torso_length
+    shift = 2.0 * (line[around] - HEM_MARGIN - body.heights[around]) * body.torso_length
     rows, columns = np.indices(shift.shape, dtype=np.float32)
     rows, columns = rows + around[0].start, columns + around[1].start
     x, y = columns + shift * body.skeleton.down[0], rows + shift * body.skeleton.down[1]
@@ -206,7 +187,7 @@ def _woven_on(
     known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
     share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)
     weave = np.clip(reflected - cv2.GaussianBlur(reflected, (0, 0), sigma), -MOST_THREAD, MOST_THREAD)
-    deep = stays & ((body.heights > line + SHADED) if below else (body.heights < line - SHADED))
+    deep = stays & (body.heights < line - SHADED)
     smooth = fill_from(photo, np.asarray(deep if deep.any() else stays))
     smooth[around] += weave * on_channels(share)
     return smooth

@@ -36,7 +36,7 @@ HEM_SHADOW, SOFT = (0.25, 0.40), 0.45
 """Share of the light that is lost right below a hem from which it hangs over what is below, and from which it
 certainly does; and the largest share of the whole change that lies between two steps of a shadow."""
 
-LOWEST = 1.15
+LOWEST = 1.25
 """Height down to which trousers are continued, in torso lengths."""
 
 MEASURED, LEAST_SEEN = (0.005, 0.04), 50
@@ -56,25 +56,32 @@ OVERHUNG, MOST_OVERHUNG, OVERHUNG_SAY, EDGE_BENDS, REFITS = 0.015, 0.06, 0.05, 4
 up it is led then at most; how much such strips say about the course, the degree of its polynomial, and how often that
 is fitted."""
 
-OVER_BELLY = 0.012
+OVER_BELLY = 0.006
 """How far a waistband stands off the belly at either side, in shoulder widths."""
 
-SAG = 0.045
+SAG = 0.055
 """How much lower a waistband is in front than at the sides of the body, in shoulder widths: it goes round the body, and
 the camera looks down at it."""
 
-CORNER = 0.025
+CORNER = 0.015
 """How far its upper edge comes down again where it goes round the body, in shoulder widths."""
 
-BAND = 0.075
-"""Height of a waistband, in shoulder widths."""
+BAND, BAND_SHARE = 0.10, 0.75
+"""Height of a waistband, in shoulder widths, and the most of what a hem hid that it takes."""
 
-EDGE_LIGHT, EDGE_WIDTH = 0.12, 0.010
+EDGE_LIGHT, EDGE_WIDTH = 0.16, 0.008
 """How much lighter the rounded upper edge of a waistband is, and half its width in shoulder widths."""
 
-SEAM_SHADE, SEAM_LIGHT, SEAM_WIDTH = 0.20, 0.10, 0.008
+STITCH_SHADE, STITCHED = 0.10, 0.016
+"""How dark the stitches along both edges of a waistband are, and how far from these they run, in shoulder widths."""
+
+SEAM_SHADE, SEAM_LIGHT, SEAM_WIDTH = 0.32, 0.14, 0.007
 """How dark the seam below a waistband is, how light the cloth that begins below it, and half the width of both, in
 shoulder widths."""
+
+LIFTED, UNDER_BAND, UNDER_REACH = 0.05, 0.10, 0.035
+"""How much lighter a waistband is in its middle, which is the thicker cloth, how much darker the cloth right below its
+seam, and how far down that is, in shoulder widths."""
 
 SIDE_SHADE = 0.25
 """How much darker a hidden waistband is where it goes round the body."""
@@ -107,6 +114,7 @@ class UpperEnd:
     Attributes:
         window: Rows and columns.
         cover: ``(h, w)`` float32, 0 to 1.
+        beside: ``(h, w)`` float32, 1 below its upper edge and beside it: no belly stands out there.
         form: ``(h, w)`` float32, what its form adds, as a share of its brightness; 0 on plain cloth.
         hidden: 0 where the photo shows its edge to 1 where the old top hung over it.
         edge: Up to where it is seen.
@@ -114,6 +122,7 @@ class UpperEnd:
 
     window: tuple[slice, slice]
     cover: NDArray[np.float32]
+    beside: NDArray[np.float32]
     form: NDArray[np.float32]
     hidden: float
     edge: Course
@@ -147,7 +156,7 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
     heights, laterals = body.heights[window], body.laterals[window]
     edge = _seen_edge(body, seen)
     offsets = _seen_offsets(body, seen, edge)
-    halves = {side: _half_widths(body, offsets * side, side, heights, rise) for side in SIDES}
+    halves = {side: _half_widths(body, offsets * side, heights, rise, edge, side=side) for side in SIDES}
     half = np.where(laterals < 0, halves[LEFT], halves[-LEFT]) / np.float32(unit)
     aside = np.abs(laterals)
     ring = np.maximum(1.0 - (aside / half) ** 2, 0.0)
@@ -157,10 +166,11 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
     level = waist.height - rise + bow * np.float32(unit / length)
     top = line + (np.maximum(level, NATURAL_TOP) - line) * np.float32(hidden)
     below = (heights - top) * np.float32(length / unit)
-    cover = np.clip((half - aside) * unit + 0.5, 0.0, 1.0) * np.clip(below * unit + 0.5, 0.0, 1.0)
-    cover *= near[window]
+    rows = np.asarray(np.clip(below * unit + 0.5, 0.0, 1.0) * near[window], np.float32)
+    within = np.clip((half - aside) * unit + 0.5, 0.0, 1.0)
     form = _form(below, np.minimum(aside / half, 1.0), rise * length / unit) * np.float32(hidden)
-    return UpperEnd(window, np.asarray(cover, np.float32), np.asarray(form, np.float32), hidden, edge)
+    cover, beside = (np.asarray(rows * part, np.float32) for part in (within, (1.0 - within) * np.float32(hidden)))
+    return UpperEnd(window, cover, beside, np.asarray(form, np.float32), hidden, edge)
 
 
 def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> float:
@@ -224,7 +234,7 @@ def _seen_offsets(body: BodyModel, seen: BoolMask, edge: Course) -> NDArray[np.f
 
 
 def _half_widths(
-    body: BodyModel, offsets: NDArray[np.float32], side: int, heights: NDArray[np.float32], rise: float
+    body: BodyModel, offsets: NDArray[np.float32], heights: NDArray[np.float32], rise: float, edge: Course, *, side: int
 ) -> NDArray[np.float32]:
     """Half width of the garment on one side in pixels, ``(h, w)``, at heights; ``offsets`` grow towards that side."""
     outwards = offsets[offsets > 0]
@@ -234,11 +244,12 @@ def _half_widths(
     wide = float(np.percentile(outwards, 99.5))
     if rise <= 0.0:
         return np.full(heights.shape, wide, np.float32)
+    hem = edge.at(np.array([side * wide / body.shoulder_width], np.float32))
     top = np.array([body.waist.height - rise], np.float32)
     narrow = min(float(bare_half_width(body, top, side)[0]) + OVER_BELLY * body.shoulder_width, wide)
-    # Hips are round: cloth comes in the more, the further up.
-    way_up = np.clip((body.waist.height - heights) / np.float32(rise), 0.0, 1.0)
-    return np.asarray(wide + (narrow - wide) * way_up * np.sqrt(way_up), np.float32)
+    # Hips are round: upright where they are widest, and again where the waist begins.
+    way_up = ease((hem - heights) / np.float32(rise))
+    return np.asarray(wide + (narrow - wide) * way_up, np.float32)
 
 
 def _form(below: NDArray[np.float32], across: NDArray[np.float32], rise: float) -> NDArray[np.float32]:
@@ -249,10 +260,20 @@ def _form(below: NDArray[np.float32], across: NDArray[np.float32], rise: float) 
         across: ``(h, w)`` from 0 on the axis to 1 at either side.
         rise: How far it reaches up from the old hem; what is less than a waistband shows no seam.
     """
-    edge = EDGE_LIGHT * np.exp(-(((below - EDGE_WIDTH) / EDGE_WIDTH) ** 2))
-    seam = SEAM_LIGHT * np.exp(-(((below - BAND - 2.0 * SEAM_WIDTH) / SEAM_WIDTH) ** 2))
-    seam = seam - SEAM_SHADE * np.exp(-(((below - BAND) / SEAM_WIDTH) ** 2))
+    band = min(BAND, BAND_SHARE * rise)
+    edge = EDGE_LIGHT * _line(below - EDGE_WIDTH, EDGE_WIDTH)
+    stitches = _line(below - STITCHED, SEAM_WIDTH / 2) + _line(below - band + STITCHED, SEAM_WIDTH / 2)
+    seam = SEAM_LIGHT * _line(below - band - 2.0 * SEAM_WIDTH, SEAM_WIDTH) - SEAM_SHADE * _line(
+        below - band, SEAM_WIDTH
+    )
+    lifted = LIFTED * np.sin(np.pi * np.clip(below / max(band, 1e-3), 0.0, 1.0))
+    under = UNDER_BAND * np.exp(-np.maximum(below - band, 0.0) / UNDER_REACH) * (below > band)
     # It dies out towards the hem, below which the photo shows the cloth with its own shade.
     fading = ease((1.15 * rise - below) / max(rise, 1e-3))
-    seam = seam * float(ease((rise / BAND - 1.0) / 0.3))
-    return np.asarray(edge + seam - SIDE_SHADE * across**4 * fading, np.float32)
+    form = edge - STITCH_SHADE * stitches + seam + lifted - under
+    return np.asarray(form - SIDE_SHADE * across**4 * fading, np.float32)
+
+
+def _line(off: NDArray[np.float32], width: float) -> NDArray[np.float32]:
+    """1 on a soft line to 0 away from it."""
+    return np.asarray(np.exp(-((off / width) ** 2)), np.float32)
