@@ -25,8 +25,9 @@ HEM_SHADOW, ALONG_HEM, DOWN_HEM = (0.08, 0.15), 0.05, 1.5
 """From where to where below a hem its shadow fades, and over how far along it light is measured, in shoulder widths;
 and over how far down, pixels (standard deviations)."""
 
-MOST_LIT, LEAST_LIGHT = 1.6, 0.01
-"""How much lighter cloth is made at most that lay in such a shadow, and what light is divided by at least."""
+RELIT, LEAST_LIGHT = (0.85, 1.6), 0.01
+"""How much darker and lighter cloth is made at most that lay in such a shadow, or shone beside it, and what light is
+divided by at least."""
 
 SEAMS_SEEN, SEAM_ROWS = (0.03, 0.07), 12
 """Between which depths below the old hem seams are looked for that go on upwards, in shoulder widths, and in how many
@@ -97,9 +98,9 @@ def out_of_shadow(
         np.asarray(cv2.GaussianBlur(brightness(np.ascontiguousarray(picture[window])) * known, (0, 0), **wide))
         for picture in (smooth, photo)
     )
-    gain = np.clip(usual / np.maximum(own, LEAST_LIGHT), 1.0, MOST_LIT) - 1.0
+    gain = np.clip(usual / np.maximum(own, LEAST_LIGHT), *RELIT) - 1.0
     lit[window] = np.clip(photo[window] * on_channels(1.0 + gain * fading * np.float32(end.hidden)), 0.0, 1.0)
-    share[window] = near & (gain * fading > 0.0)
+    share[window] = near & (gain * fading != 0.0)
     return lit, share
 
 

@@ -19,7 +19,7 @@ from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded, windows_of
 from engines.warp.blending import blended
-from engines.warp.body.model import SIDES
+from engines.warp.body.model import LEFT, SIDES
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.hem_rim import above_cloth, own_rim
@@ -148,7 +148,8 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
         bare[beside_sleeves(bare, drape, body.shoulder_width)] = 0.0
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     if other is not None and other.beside is not None:
-        bare *= 1.0 - other.beside * skin.torso
+        arms = skin.arms[LEFT].on | skin.arms[-LEFT].on
+        bare *= 1.0 - other.beside * (dilated(skin.torso, MIXED) & ~arms)
     if off.beyond.any():
         # Beyond an arm there is neither body nor trousers.
         bare[off.beyond] = continued[off.beyond] = 0.0
