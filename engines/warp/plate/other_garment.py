@@ -38,9 +38,9 @@ buttons and pockets are not drawn twice."""
 MEASURED = (0.005, 0.04)
 """Heights below the line between which the seen trousers tell the width of their hidden part."""
 
-AT_HEM = 0.012
-"""Width of the strip of the seen garment that goes over into its continuation, in torso lengths: it is mixed with the
-old hem."""
+AT_HEM, MIXED = 0.012, 3.5
+"""Width of the strip of the seen garment that goes over into its continuation, in torso lengths, and its least width in
+pixels: it is mixed with the old hem."""
 
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
@@ -122,7 +122,7 @@ def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_leng
         from_old: ``(height, width)`` distance from the old garment, pixels.
         torso_length: Pixels.
     """
-    return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(AT_HEM * torso_length))), np.float32)
+    return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(max(AT_HEM * torso_length, MIXED)))), np.float32)
 
 
 def on_skin(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
