@@ -32,6 +32,10 @@ SHOULDER_REACH = 0.32
 TORSO_BARE_MOST = ((0.10, 0.46), (0.35, 0.44), (0.66, 0.375), (0.88, 0.405), (1.10, 0.46))
 """Largest half width of a bare torso at heights, in shoulder widths: what is measured may be a loose top's."""
 
+ASIDE, MOST_ASIDE = (0.04, 0.08), 0.09
+"""From which to which width that one side of a torso lacks it lies aside of its axis, and how much wider it may be on
+the other side for that, in shoulder widths."""
+
 HIP_SEEN, LEAST_HIP = (0.01, 0.06), 50
 """Heights below the waist between which trousers tell how wide the hips are, and pixels that are enough for it."""
 
@@ -202,8 +206,14 @@ def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
 
 def bare_half_width(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     """Half width of a bare torso below the armpits at heights ``(n,)``, on one side, in pixels."""
-    most = bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, side)
-    return np.asarray(np.minimum(body.half_width(heights, side) * 0.97, most), np.float32)
+    seen = {each: body.half_width(heights, each) * 0.97 for each in SIDES}
+    most = {
+        each: bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, each) for each in SIDES
+    }
+    # A torso that leans lies aside of its axis: what one side has not, the other may have.
+    lacks = (most[-side] - seen[-side]) / np.float32(body.shoulder_width)
+    aside = np.clip(lacks, 0.0, MOST_ASIDE) * ease((lacks - ASIDE[0]) / (ASIDE[1] - ASIDE[0]))
+    return np.asarray(np.minimum(seen[side], most[side] + aside * np.float32(body.shoulder_width)), np.float32)
 
 
 def bare_torso(body: BodyModel) -> BarePart:
