@@ -207,9 +207,7 @@ def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
 def bare_half_width(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     """Half width of a bare torso below the armpits at heights ``(n,)``, on one side, in pixels."""
     seen = {each: body.half_width(heights, each) * 0.97 for each in SIDES}
-    most = {
-        each: bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, each) for each in SIDES
-    }
+    most = {each: bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, each) for each in SIDES}
     # A torso that leans lies aside of its axis: what one side has not, the other may have.
     lacks = (most[-side] - seen[-side]) / np.float32(body.shoulder_width)
     aside = np.clip(lacks, 0.0, MOST_ASIDE) * ease((lacks - ASIDE[0]) / (ASIDE[1] - ASIDE[0]))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.channels import brightness, on_channels
-from engines.filling import fill_from
+from engines.filling import carried_out, fill_from
 from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
@@ -28,6 +28,10 @@ and over how far down, pixels (standard deviations)."""
 RELIT, LEAST_LIGHT = (0.85, 1.6), 0.01
 """How much darker and lighter cloth is made at most that lay in such a shadow, or shone beside it, and what light is
 divided by at least."""
+
+NEAR, LEAST_NEAR = 0.03, 0.02
+"""Over how far around a place its colour is that of the cloth beside it, in shoulder widths (standard deviation), and
+the least share of cloth there."""
 
 SEAMS_SEEN, SEAM_ROWS = (0.03, 0.07), 12
 """Between which depths below the old hem seams are looked for that go on upwards, in shoulder widths, and in how many
@@ -66,6 +70,9 @@ def cloth_above(
         colour[window] = end.formed(plain)
     if end.hidden < 1.0:
         as_seen, known = _reflected(photo, inner, body, end)
+        near, weight = carried_out(photo[window], inner[window].astype(np.float32), NEAR * body.shoulder_width)
+        beside = (weight > LEAST_NEAR) * np.float32(1.0 - end.hidden)
+        colour[window] += (near - colour[window]) * on_channels(np.asarray(beside, np.float32))
         colour[window] += (as_seen - colour[window]) * on_channels(known * np.float32(1.0 - end.hidden))
     return colour, smooth
 
@@ -130,7 +137,7 @@ def _reflected(
     """
     rows, columns = end.window
     down, length = body.skeleton.down, np.float32(body.torso_length)
-    above = np.maximum(end.edge.at(body.laterals[end.window]) - body.heights[end.window], 0.0) * length
+    above = np.maximum(end.seen.at(body.laterals[end.window]) - body.heights[end.window], 0.0) * length
     shift = 2.0 * above + np.where(above > 0.0, np.float32(RIM), np.float32(0.0))
     y, x = np.indices(above.shape, dtype=np.float32)
     x, y = x + np.float32(columns.start) + shift * down[0], y + np.float32(rows.start) + shift * down[1]

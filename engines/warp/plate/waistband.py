@@ -117,7 +117,8 @@ class UpperEnd:
         beside: ``(h, w)`` float32, 1 below its upper edge and beside it: no belly stands out there.
         form: ``(h, w)`` float32, what its form adds, as a share of its brightness; 0 on plain cloth.
         hidden: 0 where the photo shows its edge to 1 where the old top hung over it.
-        edge: Up to where it is seen.
+        edge: Its own where the photo shows it, or that of the hem over it.
+        seen: Up to where it is seen.
     """
 
     window: tuple[slice, slice]
@@ -126,6 +127,7 @@ class UpperEnd:
     form: NDArray[np.float32]
     hidden: float
     edge: Course
+    seen: Course
 
     def formed(self, colour: NDArray[np.float32]) -> NDArray[np.float32]:
         """Cloth with this form; ``colour`` is ``(h, w, 3)`` sRGB, 0 to 1, of the window."""
@@ -154,7 +156,7 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
         return None
     window = window_of(near)
     heights, laterals = body.heights[window], body.laterals[window]
-    edge = _seen_edge(body, seen)
+    edge, seen_until = _seen_edge(body, seen)
     offsets = _seen_offsets(body, seen, edge)
     halves = {side: _half_widths(body, offsets * side, heights, rise, edge, side=side) for side in SIDES}
     half = np.where(laterals < 0, halves[LEFT], halves[-LEFT]) / np.float32(unit)
@@ -170,7 +172,7 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
     within = np.clip((half - aside) * unit + 0.5, 0.0, 1.0)
     form = _form(below, np.minimum(aside / half, 1.0), rise * length / unit) * np.float32(hidden)
     cover, beside = (np.asarray(rows * part, np.float32) for part in (within, (1.0 - within) * np.float32(hidden)))
-    return UpperEnd(window, cover, beside, np.asarray(form, np.float32), hidden, edge)
+    return UpperEnd(window, cover, beside, np.asarray(form, np.float32), hidden, edge, seen_until)
 
 
 def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> float:
@@ -197,8 +199,8 @@ def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> floa
     return max(low, shadow * float(ease((height - HIPS_FROM[0]) / (HIPS_FROM[1] - HIPS_FROM[0]))))
 
 
-def _seen_edge(body: BodyModel, seen: BoolMask) -> Course:
-    """The upper edge of what is seen; where the top hung over it a little, of what is below that."""
+def _seen_edge(body: BodyModel, seen: BoolMask) -> tuple[Course, Course]:
+    """The upper edge of the garment where the top hung over it a little as well, and that of what is seen."""
     unit, length, waist = body.shoulder_width, body.torso_length, body.waist
     window = window_of(np.abs(body.heights - waist.height) < WITHIN)
     whole = largest(seen[window]) & (np.abs(body.laterals[window]) < ACROSS)
@@ -213,14 +215,16 @@ def _seen_edge(body: BodyModel, seen: BoolMask) -> Course:
     at &= framed & np.isin(above, (Label.UPPER, Label.TORSO_SKIN))
     if at.sum() < EDGE_STEPS:
         ends = np.linspace(-ACROSS, ACROSS, EDGE_STEPS)
-        return Course(ends, np.asarray(waist.line(ends), np.float64))
+        line = Course(ends, np.asarray(waist.line(ends), np.float64))
+        return line, line
     places, edge = places[at], ndimage.median_filter(edge[at].astype(np.float64), 3, mode="nearest")
     overhung, say = OVERHUNG * unit / length, np.ones(len(edge))
     for _ in range(REFITS):
         course = np.polyval(np.polyfit(places, edge, EDGE_BENDS, w=say), places)
         say = np.where(edge > course + overhung, OVERHUNG_SAY, 1.0)
     bridged = np.clip(edge - course, 0.0, MOST_OVERHUNG * unit / length) * (say < 1.0)
-    return Course(places, ndimage.gaussian_filter1d(edge - bridged, EDGE_CALM, mode="nearest"))
+    whole = ndimage.gaussian_filter1d(edge - bridged, EDGE_CALM, mode="nearest")
+    return Course(places, whole), Course(places, np.maximum(edge, whole))
 
 
 def _seen_offsets(body: BodyModel, seen: BoolMask, edge: Course) -> NDArray[np.float32]:
