@@ -100,9 +100,11 @@ def out_of_shadow(
     near = seen[window] & (below < HEM_SHADOW[1])
     fading = ease((HEM_SHADOW[1] - below) / (HEM_SHADOW[1] - HEM_SHADOW[0])) * near
     known = eroded(seen, 1)[window].astype(np.float32)
-    wide = {"sigmaX": max(ALONG_HEM * float(unit), 1.0), "sigmaY": DOWN_HEM}
+    along = max(ALONG_HEM * float(unit), 1.0)
     usual, own = (
-        np.asarray(cv2.GaussianBlur(brightness(np.ascontiguousarray(picture[window])) * known, (0, 0), **wide))
+        np.asarray(
+            cv2.GaussianBlur(brightness(np.ascontiguousarray(picture[window])) * known, (0, 0), along, sigmaY=DOWN_HEM)
+        )
         for picture in (smooth, photo)
     )
     gain = np.clip(usual / np.maximum(own, LEAST_LIGHT), *RELIT) - 1.0
@@ -120,8 +122,8 @@ def _fly(details: NDArray[np.float32], inner: BoolMask, body: BodyModel, end: Up
     points = body.point(end.edge.at(places)[None] + depths, np.broadcast_to(places * unit, (SEAM_ROWS, len(places))))
     x, y = np.ascontiguousarray(points[..., 0]), np.ascontiguousarray(points[..., 1])
     rows = np.asarray(cv2.remap(details, x, y, cv2.INTER_LINEAR), np.float32)
-    known = np.asarray(cv2.remap(inner.astype(np.float32), x, y, cv2.INTER_LINEAR)) > 0.99
-    profile = np.clip(np.median(rows, axis=0), -MOST_SEAM, MOST_SEAM) * known.all(axis=0)[:, None]
+    known = np.asarray(cv2.remap(inner.astype(np.float32), x, y, cv2.INTER_LINEAR), np.float32).min(axis=0) > 0.99
+    profile = np.clip(np.median(rows, axis=0), -MOST_SEAM, MOST_SEAM) * np.asarray(known, np.float32)[:, None]
     profile -= cv2.blur(profile[None], (2 * round(0.5 * FLY[0] * float(unit)) + 1, 1))[0]
     at = np.clip((laterals + FLY[1]) * unit, 0, len(places) - 1).astype(np.int64)
     return np.asarray(profile[at] * ease((FLY[1] - np.abs(laterals)) / (FLY[1] - FLY[0]))[..., None], np.float32)

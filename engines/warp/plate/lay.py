@@ -96,17 +96,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     uncovered = skin + fills.continued
     share = _share(photo, off, fills, skin=skin, clothed=clothed, category=category)
     if category is Category.UPPER_BODY:
-        hidden = 1.0 if fills.other is None else fills.other.hidden
-        hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
-        if fills.other is not None and fills.other.seen is not None and fills.other.lit is not None:
-            lit = np.asarray(fills.other.lit * off.stays * (clothed < SEEN_BELOW), np.float32)
-            fill = blended(fill, fills.other.seen, lit * (1.0 - np.maximum(hem, share)))
-            share, uncovered = np.maximum(share, lit), np.maximum(uncovered, lit)
-        share = np.maximum(share, hem * np.float32(hidden))
-        if hidden < 1.0:
-            own, rim = _rim_below(photo, off, fills)
-            fill, share = blended(fill, own, rim), np.maximum(share, rim > 0.0)
-            uncovered = np.maximum(uncovered, rim)
+        fill, share, uncovered = _joined_below(photo, off, fills, clothed, fill=fill, share=share, uncovered=uncovered)
     else:
         _collar_shoes(photo, off, fills, skin=skin, fill=fill, share=share, uncovered=uncovered)
     if category is Category.LOWER_BODY:
@@ -198,19 +188,31 @@ def _share(
     return np.maximum(share, joint).astype(np.float32)
 
 
-def _rim_below(
-    photo: NDArray[np.float32], off: TakenOff, fills: _Fills
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The rim of the garment below that a top ended at, in its own colours and with one line for an edge.
-
-    Returns:
-        ``(height, width, 3)``, and ``(height, width)`` cover, 0 to 1.
-    """
+def _joined_below(
+    photo: NDArray[np.float32],
+    off: TakenOff,
+    fills: _Fills,
+    clothed: NDArray[np.float32],
+    *,
+    fill: NDArray[np.float32],
+    share: NDArray[np.float32],
+    uncovered: NDArray[np.float32],
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Lead what is seen of the garment below over into its continuation: ``fill``, ``share`` and ``uncovered`` anew."""
+    other = fills.other
+    if other is None or other.seen is None or other.lit is None:
+        return fill, share, uncovered
+    # Under a hem it is led out of its shadow, and what is mixed with the hem is replaced.
+    hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
+    lit = np.asarray(other.lit * off.stays * (clothed < SEEN_BELOW), np.float32)
+    fill = blended(fill, other.seen, np.asarray(lit * (1.0 - np.maximum(hem, share)), np.float32))
+    share = np.maximum(np.maximum(share, lit), hem * np.float32(other.hidden))
+    uncovered = np.maximum(uncovered, lit)
+    # Where a top ended at it, its rim has its own colours and one line for an edge.
     seen = np.asarray(off.stays & (off.person_map.labels == Label.LOWER))
     own, rim = own_rim(photo, seen, off.from_old, off.old, overreach(photo))
-    if fills.other is None:
-        return own, np.zeros_like(rim)
-    return own, np.asarray(rim * fills.other.cover * np.float32(1.0 - fills.other.hidden), np.float32)
+    rim = np.asarray(rim * other.cover * np.float32(1.0 - other.hidden), np.float32)
+    return blended(fill, own, rim), np.maximum(share, rim > 0.0), np.maximum(uncovered, rim)
 
 
 def _collar_shoes(

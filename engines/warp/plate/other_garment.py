@@ -19,7 +19,7 @@ from engines.garment.regions import eroded, window_of
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.plate.cloth_above import cloth_above, out_of_shadow
-from engines.warp.plate.waistband import upper_end
+from engines.warp.plate.waistband import UpperEnd, upper_end
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
@@ -44,6 +44,13 @@ pixels: it is mixed with the old hem."""
 
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
+
+OVER, SEEN_AS_CLOTH = (0.75, 0.85), 0.5
+"""Share of the garment's width from which a top begins to hang over all of it, and from which it does; and the cover
+from which cloth is seen."""
+
+SOFT_EDGE = 3.0
+"""Width of the soft edge of cloth, pixels."""
 
 COVERED = 0.99
 """Cover of the new garment from which nothing behind it is seen."""
@@ -98,7 +105,7 @@ def continued_garment(
     end = upper_end(photo, body, seen) if below else None
     cover = np.zeros(body.shape, np.float32)
     if end is not None:
-        cover[end.window] = end.cover * (clothed[end.window] < COVERED)
+        cover[end.window] = end.cover * (clothed[end.window] < COVERED) * _below_top(clothed[end.window], body, end)
     elif not below:
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
         gap &= _within(body, seen) & (clothed < COVERED)
@@ -112,6 +119,27 @@ def continued_garment(
         own, lit = out_of_shadow(photo, smooth, seen, body, end)
         return Continuation(colour, cover, end.hidden, beside, own, lit)
     return Continuation(_woven_on(photo, np.asarray(stays), body, line, window_of(cover > 0)), cover)
+
+
+def _below_top(clothed: NDArray[np.float32], body: BodyModel, end: UpperEnd) -> NDArray[np.float32]:
+    """0 beside a new top that hangs over the garment's whole width there to 1 below it, ``(h, w)`` of its window.
+
+    Hips do not stand out beside what hangs over them.
+    """
+    laterals = body.laterals[end.window]
+    rows = (body.heights[end.window] * np.float32(body.torso_length)).astype(np.int64)
+    rows -= rows.min()
+    below = np.ones(laterals.shape, np.float32)
+    for side in SIDES:
+        away = laterals * np.float32(side)
+        top, own = np.zeros(int(rows.max()) + 1, np.float32), np.zeros(int(rows.max()) + 1, np.float32)
+        for reach, cover in ((top, clothed), (own, end.cover)):
+            on = (cover > SEEN_AS_CLOTH) & (away > 0.0)
+            np.maximum.at(reach, rows[on], away[on])
+        over = ease((top / np.maximum(own, 1e-3) - OVER[0]) / (OVER[1] - OVER[0]))
+        # Under its soft edge, too, there is what lies behind both.
+        below -= over[rows] * (away > top[rows] - np.float32(SOFT_EDGE / body.shoulder_width))
+    return below
 
 
 def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:

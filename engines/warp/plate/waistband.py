@@ -203,12 +203,12 @@ def _seen_edge(body: BodyModel, seen: BoolMask) -> tuple[Course, Course]:
     """The upper edge of the garment where the top hung over it a little as well, and that of what is seen."""
     unit, length, waist = body.shoulder_width, body.torso_length, body.waist
     window = window_of(np.abs(body.heights - waist.height) < WITHIN)
-    whole = largest(seen[window]) & (np.abs(body.laterals[window]) < ACROSS)
-    bins = np.round(body.laterals[window][whole] / EDGE_STEP).astype(np.int64)
+    trousers = largest(seen[window]) & (np.abs(body.laterals[window]) < ACROSS)
+    bins = np.round(body.laterals[window][trousers] / EDGE_STEP).astype(np.int64)
     first = int(bins.min(initial=0))
     edge = np.full(int(bins.max(initial=0)) - first + 1, np.inf, np.float32)
-    np.minimum.at(edge, bins - first, body.heights[window][whole])
-    places = (np.arange(len(edge)) + first) * EDGE_STEP
+    np.minimum.at(edge, bins - first, body.heights[window][trousers])
+    places = np.asarray((np.arange(len(edge)) + first) * EDGE_STEP, np.float64)
     at = np.isfinite(edge)
     # A thigh before the wall, or behind an arm, has another edge.
     above, framed = values_at(body.labels, body.point(np.where(at, edge, 0.0) - ABOVE_EDGE / length, places * unit))
@@ -217,14 +217,14 @@ def _seen_edge(body: BodyModel, seen: BoolMask) -> tuple[Course, Course]:
         ends = np.linspace(-ACROSS, ACROSS, EDGE_STEPS)
         line = Course(ends, np.asarray(waist.line(ends), np.float64))
         return line, line
-    places, edge = places[at], ndimage.median_filter(edge[at].astype(np.float64), 3, mode="nearest")
+    places, edge = places[at], np.asarray(ndimage.median_filter(edge[at], 3, mode="nearest"), np.float64)
     overhung, say = OVERHUNG * unit / length, np.ones(len(edge))
     for _ in range(REFITS):
         course = np.polyval(np.polyfit(places, edge, EDGE_BENDS, w=say), places)
         say = np.where(edge > course + overhung, OVERHUNG_SAY, 1.0)
     bridged = np.clip(edge - course, 0.0, MOST_OVERHUNG * unit / length) * (say < 1.0)
-    whole = ndimage.gaussian_filter1d(edge - bridged, EDGE_CALM, mode="nearest")
-    return Course(places, whole), Course(places, np.maximum(edge, whole))
+    whole = np.asarray(ndimage.gaussian_filter1d(edge - bridged, EDGE_CALM, mode="nearest"), np.float64)
+    return Course(places, whole), Course(places, np.asarray(np.maximum(edge, whole), np.float64))
 
 
 def _seen_offsets(body: BodyModel, seen: BoolMask, edge: Course) -> NDArray[np.float32]:
