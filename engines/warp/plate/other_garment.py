@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from engines.base import Category, Label, PersonMap
 from engines.channels import on_channels
 from engines.filling import fill_from
-from engines.garment.regions import eroded, window_of
+from engines.garment.regions import dilated, eroded, window_of
+from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.plate.cloth_above import cloth_above, out_of_shadow
@@ -48,6 +49,9 @@ ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 OVER, SEEN_AS_CLOTH = (0.75, 0.85), 0.5
 """Share of the garment's width from which a top begins to hang over all of it, and from which it does; and the cover
 from which cloth is seen."""
+
+TOPS, BESIDE_TOP = (Label.UPPER, Label.FULL), 8
+"""What may have hung over the garment below, and width of the strip beside it that is mixed with it, pixels."""
 
 SOFT_EDGE = 3.0
 """Width of the soft edge of cloth, pixels."""
@@ -110,6 +114,10 @@ def continued_garment(
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
         gap &= _within(body, seen) & (clothed < COVERED)
         cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
+    if end is not None:
+        # Where the new top covers all that the old one did, nothing of it comes to light.
+        gap = dilated(labelled_as(person_map.labels[end.window], TOPS), BESIDE_TOP)
+        cover[end.window] *= (gap & (cover[end.window] > 0.0)).any()
     if not cover.any():
         return None
     if end is not None:
