@@ -51,10 +51,10 @@ EDGE_STEP, ACROSS, EDGE_STEPS, EDGE_CALM, ABOVE_EDGE = 0.015, 0.60, 12, 1.0, 3.0
 shoulder widths; how many are enough to tell its course, over how many it is smoothed (standard deviation), and where
 it is asked what they end at, pixels above."""
 
-OVERHUNG, MOST_OVERHUNG, OVERHUNG_SAY, EDGE_BENDS, REFITS = 0.015, 0.06, 0.05, 4, 6
+OVERHUNG, MOST_OVERHUNG, EDGE_BENDS, REFITS = 0.015, 0.06, 4, 6
 """How far below a smooth course, in shoulder widths, an edge is that of the top which hangs over it there, and how far
-up it is led then at most; how much such strips say about the course, the degree of its polynomial, and how often that
-is fitted."""
+up it is led then at most; the degree of that course's polynomial, and how often that is fitted, strips below the one
+before counting for less."""
 
 OVER_BELLY = 0.006
 """How far a waistband stands off the belly at either side, in shoulder widths."""
@@ -176,12 +176,14 @@ def upper_end(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> Up
 
 
 def _hidden(photo: NDArray[np.float32], body: BodyModel, seen: BoolMask) -> float:
-    """1 where the old top hangs over the waistband to 0 where it ends at it.
+    """1 where the old top hangs over the waistband to 0 where it ends at it, or above it.
 
     A top that ends low does; one that ends at the height of the hips does where its hem throws a soft shadow: a
     waistband or a belt that is seen has edges of its own.
     """
     height = body.waist.height
+    if body.waist.bare_midriff:
+        return 0.0
     low = float(ease((height - HIDING_WAIST[0]) / (HIDING_WAIST[1] - HIDING_WAIST[0])))
     if low >= 1.0 or height < HIPS_FROM[0]:
         return low
@@ -221,8 +223,8 @@ def _seen_edge(body: BodyModel, seen: BoolMask) -> tuple[Course, Course]:
     overhung, say = OVERHUNG * unit / length, np.ones(len(edge))
     for _ in range(REFITS):
         course = np.polyval(np.polyfit(places, edge, EDGE_BENDS, w=say), places)
-        say = np.where(edge > course + overhung, OVERHUNG_SAY, 1.0)
-    bridged = np.clip(edge - course, 0.0, MOST_OVERHUNG * unit / length) * (say < 1.0)
+        say = 1.0 / (1.0 + (2.0 * np.maximum(edge - course, 0.0) / overhung) ** 2)
+    bridged = np.clip(edge - course, 0.0, MOST_OVERHUNG * unit / length) * (edge > course + overhung)
     whole = np.asarray(ndimage.gaussian_filter1d(edge - bridged, EDGE_CALM, mode="nearest"), np.float64)
     return Course(places, whole), Course(places, np.asarray(np.maximum(edge, whole), np.float64))
 
