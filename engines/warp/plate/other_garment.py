@@ -19,7 +19,7 @@ from engines.garment.regions import dilated, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.cloth_above import cloth_above, out_of_shadow
+from engines.warp.plate.cloth_above import SHADED, cloth_above, out_of_shadow
 from engines.warp.plate.waistband import UpperEnd, upper_end
 
 LOWEST_BAND = 0.16
@@ -27,10 +27,6 @@ LOWEST_BAND = 0.16
 
 HEM_MARGIN = 0.025
 """Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
-
-SHADED = 0.05
-"""Strip of the seen garment beside the old hem whose colours do not count, in torso lengths: pockets, belt loops and
-folds begin there."""
 
 THREAD, MOST_THREAD = 0.015, 0.07
 """Size of the weave that is carried on, in shoulder widths, and its largest difference from the colour of the cloth:

@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.garment.regions import BoolMask, largest, window_of
-from engines.warp.body.bare_parts import bare_half_width
+from engines.warp.body.bare_width import bare_half_width
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
