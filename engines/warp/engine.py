@@ -26,7 +26,7 @@ from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
 from engines.stages import Stages
 from engines.warp.about import WARP
-from engines.warp.beside_hem import trousers_beside_hem
+from engines.warp.beside_hem import trousers_beside_hem, waistband_by_colour
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.composite.compose import compose
 from engines.warp.composite.layers import Scene
@@ -142,7 +142,8 @@ class WarpEngine:
         corrected = trousers_beside_hem(looked_at_again(before, person_map, body), body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
-        # Garments hang on the body as it was measured; what lies before them ends where the photo shows it.
+        # Garments hang on the body as it was measured; what they lie on ends where the photo shows it.
+        person_map = waistband_by_colour(before, person_map, body)
         labels = ending_by_colour(before, person_map.labels, body.shoulder_width)
         person_map = replace(person_map, labels=labels)
         self._observe("map", lambda: picture_of_map(before, person_map))

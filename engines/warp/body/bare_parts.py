@@ -11,13 +11,13 @@ from scipy import ndimage
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
+from engines.warp.body.bare_width import bare_half_width
 from engines.warp.body.hidden_hands import hand_hidden
 from engines.warp.body.into_shoe import down_to_hem, into_shoe
 from engines.warp.body.limbs import Limb, usual_arm, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
-from engines.warp.pieces import Reals
 from engines.warp.ribbon import OUTSIDE, rasterise
 
 CLOTH_THICKNESS = 0.012
@@ -28,16 +28,6 @@ CAP_SLEEVE = 0.25
 
 SHOULDER_REACH = 0.32
 """Share of the arm over which the round of the shoulder goes over into the upper arm."""
-
-TORSO_BARE_MOST = ((0.10, 0.46), (0.35, 0.44), (0.66, 0.375), (0.88, 0.405), (1.10, 0.46))
-"""Largest half width of a bare torso at heights, in shoulder widths: what is measured may be a loose top's."""
-
-HIP_SEEN, LEAST_HIP = (0.01, 0.06), 50
-"""Heights below the waist between which trousers tell how wide the hips are, and pixels that are enough for it."""
-
-IN_WAISTBAND, MOST_HIP, HIP_RISE = 0.97, 0.35, 0.24
-"""Width of a belly over that of the waistband it comes out of, how much wider than usual it is at most, and the height
-over which it comes in to the usual, in torso lengths."""
 
 COVERED = 0.5
 """Cover of the drape on a limb's axis from which the limb counts as clothed there."""
@@ -191,18 +181,6 @@ def _smooth_line(leg: Limb) -> Limb:
     return replace(leg, line=np.asarray(chord + aside, np.float32))
 
 
-def bare_torso_limit(heights: Reals) -> NDArray[np.float32]:
-    """Largest half width of a bare torso at heights, in shoulder widths."""
-    knots, values = zip(*TORSO_BARE_MOST, strict=True)
-    return np.asarray(np.interp(heights, knots, values), dtype=np.float32)
-
-
-def bare_half_width(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
-    """Half width of a bare torso below the armpits at heights ``(n,)``, on one side, in pixels."""
-    most = bare_torso_limit(heights) * body.shoulder_width + _towards_hip(body, heights, side)
-    return np.asarray(np.minimum(body.half_width(heights, side) * 0.97, most), np.float32)
-
-
 def bare_torso(body: BodyModel) -> BarePart:
     """Neck, shoulders, chest and midriff down to the crotch."""
     unit, length, bone = body.shoulder_width, body.torso_length, body.skeleton
@@ -232,18 +210,6 @@ def bare_torso(body: BodyModel) -> BarePart:
     field = rasterise(grid, across, body.shape)[..., 0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
-
-
-def _towards_hip(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
-    """What a belly is wider than usual above trousers that are, ``(n,)`` pixels: no waistband stands off it."""
-    unit, offset = body.shoulder_width, body.laterals * (body.shoulder_width * side)
-    below = body.heights - body.waist.height
-    seen = offset[(body.labels == Label.LOWER) & (below > HIP_SEEN[0]) & (below < HIP_SEEN[1]) & (offset > 0)]
-    if len(seen) < LEAST_HIP:
-        return np.zeros_like(heights)
-    usual = float(bare_torso_limit(np.array([body.waist.height], np.float32))[0]) * unit
-    wider = float(np.clip(IN_WAISTBAND * np.percentile(seen, 97) - usual, 0.0, MOST_HIP * usual))
-    return np.asarray(wider * ease((heights - body.waist.height + HIP_RISE) / HIP_RISE), np.float32)
 
 
 def _neck_foot(body: BodyModel) -> float:

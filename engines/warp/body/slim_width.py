@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.body.bare_parts import bare_half_width
+from engines.warp.body.bare_width import bare_half_width
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.body.torso_width import crosses

@@ -19,7 +19,7 @@ from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded, windows_of
 from engines.warp.blending import blended
-from engines.warp.body.model import SIDES
+from engines.warp.body.model import LEFT, SIDES
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.hem_rim import above_cloth, own_rim
@@ -96,8 +96,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     uncovered = skin + fills.continued
     share = _share(photo, off, fills, skin=skin, clothed=clothed, category=category)
     if category is Category.UPPER_BODY:
-        hem = at_hem(fills.continued, off.from_old, off.body.torso_length)
-        share = np.maximum(share, hem * (clothed < SEEN_BELOW))
+        fill, share, uncovered = _joined_below(photo, off, fills, clothed, fill=fill, share=share, uncovered=uncovered)
     else:
         _collar_shoes(photo, off, fills, skin=skin, fill=fill, share=share, uncovered=uncovered)
     if category is Category.LOWER_BODY:
@@ -138,6 +137,9 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
         cleared = np.maximum(cleared, unnamed_sleeves(bare, worn, off.from_old, body))
         bare[beside_sleeves(bare, drape, body.shoulder_width)] = 0.0
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
+    if other is not None and other.beside is not None:
+        arms = skin.arms[LEFT].on | skin.arms[-LEFT].on
+        bare *= 1.0 - other.beside * (dilated(skin.torso, MIXED) & ~arms)
     if off.beyond.any():
         # Beyond an arm there is neither body nor trousers.
         bare[off.beyond] = continued[off.beyond] = 0.0
@@ -184,6 +186,33 @@ def _share(
     own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, off.old, unit))
     joint *= skin * faded * (1.0 - own_edge)
     return np.maximum(share, joint).astype(np.float32)
+
+
+def _joined_below(
+    photo: NDArray[np.float32],
+    off: TakenOff,
+    fills: _Fills,
+    clothed: NDArray[np.float32],
+    *,
+    fill: NDArray[np.float32],
+    share: NDArray[np.float32],
+    uncovered: NDArray[np.float32],
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Lead what is seen of the garment below over into its continuation: ``fill``, ``share`` and ``uncovered`` anew."""
+    other = fills.other
+    if other is None or other.seen is None or other.lit is None:
+        return fill, share, uncovered
+    # Under a hem it is led out of its shadow, and what is mixed with the hem is replaced.
+    hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
+    lit = np.asarray(other.lit * off.stays * (clothed < SEEN_BELOW), np.float32)
+    fill = blended(fill, other.seen, np.asarray(lit * (1.0 - np.maximum(hem, share)), np.float32))
+    share = np.maximum(np.maximum(share, lit), hem * np.float32(other.hidden))
+    uncovered = np.maximum(uncovered, lit)
+    # Where a top ended at it, its rim has its own colours and one line for an edge.
+    seen = np.asarray(off.stays & (off.person_map.labels == Label.LOWER))
+    own, rim = own_rim(photo, seen, off.from_old, off.old, overreach(photo))
+    rim = np.asarray(rim * other.cover * np.float32(1.0 - other.hidden), np.float32)
+    return blended(fill, own, rim), np.maximum(share, rim > 0.0), np.maximum(uncovered, rim)
 
 
 def _collar_shoes(

@@ -15,20 +15,18 @@ from numpy.typing import NDArray
 from engines.base import Category, Label, PersonMap
 from engines.channels import on_channels
 from engines.filling import fill_from
-from engines.garment.regions import eroded, window_of
+from engines.garment.regions import dilated, eroded, window_of
+from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.waistband import upper_end
+from engines.warp.plate.cloth_above import SHADED, cloth_above, out_of_shadow
+from engines.warp.plate.waistband import UpperEnd, upper_end
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
 
 HEM_MARGIN = 0.025
 """Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
-
-SHADED = 0.05
-"""Strip of the seen garment beside the old hem whose colours do not count, in torso lengths: pockets, belt loops and
-folds begin there."""
 
 THREAD, MOST_THREAD = 0.015, 0.07
 """Size of the weave that is carried on, in shoulder widths, and its largest difference from the colour of the cloth:
@@ -37,12 +35,22 @@ buttons and pockets are not drawn twice."""
 MEASURED = (0.005, 0.04)
 """Heights below the line between which the seen trousers tell the width of their hidden part."""
 
-AT_HEM = 0.016
-"""Width of the strip of the seen garment that goes over into its continuation, in torso lengths: it is mixed with the
-old hem."""
+AT_HEM, MIXED = 0.012, 3.5
+"""Width of the strip of the seen garment that goes over into its continuation, in torso lengths, and its least width in
+pixels: it is mixed with the old hem."""
 
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
+
+OVER, SEEN_AS_CLOTH = (0.75, 0.85), 0.5
+"""Share of the garment's width from which a top begins to hang over all of it, and from which it does; and the cover
+from which cloth is seen."""
+
+TOPS, BESIDE_TOP = (Label.UPPER, Label.FULL), 8
+"""What may have hung over the garment below, and width of the strip beside it that is mixed with it, pixels."""
+
+SOFT_EDGE = 3.0
+"""Width of the soft edge of cloth, pixels."""
 
 COVERED = 0.99
 """Cover of the new garment from which nothing behind it is seen."""
@@ -55,10 +63,18 @@ class Continuation:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1.
+        hidden: 0 where the photo shows the edge that it goes on from to 1 where the old garment hung over it.
+        beside: ``(height, width)``, 1 where no belly stands out beside its hidden end; None for a top.
+        seen: ``(height, width, 3)``, what is seen of it without the shadow of the old hem; None for a top.
+        lit: ``(height, width)``, how far that takes the place of the photo.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
+    hidden: float = 1.0
+    beside: NDArray[np.float32] | None = None
+    seen: NDArray[np.float32] | None = None
+    lit: NDArray[np.float32] | None = None
 
 
 def continued_garment(
@@ -77,7 +93,7 @@ def continued_garment(
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         category: Of the new garment.
     """
-    if category is Category.FULL_BODY or body.waist.bare_midriff:
+    if category is Category.FULL_BODY or (category is Category.LOWER_BODY and body.waist.bare_midriff):
         return None
     label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
     stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
@@ -89,18 +105,45 @@ def continued_garment(
     end = upper_end(photo, body, seen) if below else None
     cover = np.zeros(body.shape, np.float32)
     if end is not None:
-        cover[end.window] = end.cover * (clothed[end.window] < COVERED)
+        cover[end.window] = end.cover * (clothed[end.window] < COVERED) * _below_top(clothed[end.window], body, end)
     elif not below:
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
         gap &= _within(body, seen) & (clothed < COVERED)
         cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
+    if end is not None:
+        # Where the new top covers all that the old one did, nothing of it comes to light.
+        gap = dilated(labelled_as(person_map.labels[end.window], TOPS), BESIDE_TOP)
+        cover[end.window] *= (gap & (cover[end.window] > 0.0)).any()
     if not cover.any():
         return None
-    window = window_of(cover > 0) if end is None else end.window
-    colour = _woven_on(photo, np.asarray(stays), body, line, window, below=below)
     if end is not None:
-        colour[end.window] = end.formed(colour[end.window])
-    return Continuation(colour, cover)
+        beside = np.zeros(body.shape, np.float32)
+        beside[end.window] = end.beside
+        colour, smooth = cloth_above(photo, seen, body, end)
+        own, lit = out_of_shadow(photo, smooth, seen, body, end)
+        return Continuation(colour, cover, end.hidden, beside, own, lit)
+    return Continuation(_woven_on(photo, np.asarray(stays), body, line, window_of(cover > 0)), cover)
+
+
+def _below_top(clothed: NDArray[np.float32], body: BodyModel, end: UpperEnd) -> NDArray[np.float32]:
+    """0 beside a new top that hangs over the garment's whole width there to 1 below it, ``(h, w)`` of its window.
+
+    Hips do not stand out beside what hangs over them.
+    """
+    laterals = body.laterals[end.window]
+    rows = (body.heights[end.window] * np.float32(body.torso_length)).astype(np.int64)
+    rows -= rows.min()
+    below = np.ones(laterals.shape, np.float32)
+    for side in SIDES:
+        away = laterals * np.float32(side)
+        top, own = np.zeros(int(rows.max()) + 1, np.float32), np.zeros(int(rows.max()) + 1, np.float32)
+        for reach, cover in ((top, clothed), (own, end.cover)):
+            on = (cover > SEEN_AS_CLOTH) & (away > 0.0)
+            np.maximum.at(reach, rows[on], away[on])
+        over = ease((top / np.maximum(own, 1e-3) - OVER[0]) / (OVER[1] - OVER[0]))
+        # Under its soft edge, too, there is what lies behind both.
+        below -= over[rows] * (away > top[rows] - np.float32(SOFT_EDGE / body.shoulder_width))
+    return below
 
 
 def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:
@@ -111,7 +154,7 @@ def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_leng
         from_old: ``(height, width)`` distance from the old garment, pixels.
         torso_length: Pixels.
     """
-    return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(AT_HEM * torso_length))), np.float32)
+    return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(max(AT_HEM * torso_length, MIXED)))), np.float32)
 
 
 def on_skin(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
@@ -162,15 +205,12 @@ def _woven_on(
     body: BodyModel,
     line: NDArray[np.float32],
     window: tuple[slice, slice],
-    *,
-    below: bool,
 ) -> NDArray[np.float32]:
-    """The seen garment's colour continued smoothly, and in a window with its own weave reflected at its edge."""
+    """A seen top's colour continued smoothly, and in a window with its own weave reflected at its edge."""
     sigma = max(THREAD * body.shoulder_width, 1.0)
     margin = round(4 * sigma) + 1
     around = tuple(slice(max(part.start - margin, 0), part.stop + margin) for part in window)
-    edge = line[around] + (HEM_MARGIN if below else -HEM_MARGIN)
-    shift = 2.0 * (edge - body.heights[around]) * body.torso_length
+    shift = 2.0 * (line[around] - HEM_MARGIN - body.heights[around]) * body.torso_length
     rows, columns = np.indices(shift.shape, dtype=np.float32)
     rows, columns = rows + around[0].start, columns + around[1].start
     x, y = columns + shift * body.skeleton.down[0], rows + shift * body.skeleton.down[1]
@@ -179,7 +219,7 @@ def _woven_on(
     known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
     share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)
     weave = np.clip(reflected - cv2.GaussianBlur(reflected, (0, 0), sigma), -MOST_THREAD, MOST_THREAD)
-    deep = stays & ((body.heights > line + SHADED) if below else (body.heights < line - SHADED))
+    deep = stays & (body.heights < line - SHADED)
     smooth = fill_from(photo, np.asarray(deep if deep.any() else stays))
     smooth[around] += weave * on_channels(share)
     return smooth
