@@ -76,7 +76,9 @@ def closed_up(
     # The person's outline may cross a hole, neither half of which is closed without the other one.
     holes = _between(gaps, cloth, parts, LARGEST_HOLE * unit**2, OPEN_TO_WALL)
     gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
-    gaps |= holes if scraps is None else holes | scraps[window]
+    gaps |= holes | _enclosed(~cloth & wall, dilated(parts[0], TOUCHED), most)
+    if scraps is not None:
+        gaps |= scraps[window]
     if not gaps.any():
         return torso
     known = torso.alpha[window] > WHOLE
@@ -92,6 +94,23 @@ def closed_up(
     colour[window][share], across[window][share] = carried[share][:, :3] * filled[share][:, None], carried[share][:, 3]
     alpha[window][share] = filled[share]
     return replace(torso, colour=colour, alpha=alpha, across=across)
+
+
+def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
+    """The small spots of wall beside some cloth that the person and the garment close in on all sides.
+
+    Between a wide cuff, its arm and the torso the wall is seen as through a hole in the garment.
+
+    Args:
+        wall: ``(h, w)`` of a window, where the wall is seen.
+        beside: ``(h, w)``, beside that cloth.
+        largest: Area of a spot at most, squared pixels.
+    """
+    count, numbered, stats, _ = cv2.connectedComponentsWithStats(wall.astype(np.uint8), connectivity=8)
+    kept = (stats[:, cv2.CC_STAT_AREA] <= largest) & np.isin(np.arange(count), numbered[beside & wall])
+    outermost = np.concatenate([numbered[0], numbered[-1], numbered[:, 0], numbered[:, -1]])
+    kept[0], kept[outermost] = False, False
+    return np.asarray(kept[numbered])
 
 
 def bare_scraps(body: BodyModel, pieces: tuple[Piece, ...]) -> BoolMask:
