@@ -35,6 +35,10 @@ PERSON = 0.5
 TOUCHED = 3
 """Pixels within which a gap touches both pieces."""
 
+THINNEST, RIM = 1, 2
+"""Half the width of a spot of wall at least, and the width of the person's soft edge around it, in which some of it
+shows, pixels."""
+
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
 
@@ -76,7 +80,7 @@ def closed_up(
     # The person's outline may cross a hole, neither half of which is closed without the other one.
     holes = _between(gaps, cloth, parts, LARGEST_HOLE * unit**2, OPEN_TO_WALL)
     gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
-    gaps |= holes | _enclosed(~cloth & wall, dilated(parts[0], TOUCHED), most)
+    gaps |= holes | (_enclosed(~cloth & wall, dilated(parts[0], TOUCHED), most) & ~cloth)
     if scraps is not None:
         gaps |= scraps[window]
     if not gaps.any():
@@ -97,7 +101,7 @@ def closed_up(
 
 
 def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
-    """The small spots of wall beside some cloth that the person and the garment close in on all sides.
+    """The small spots of wall beside some cloth that the person and the garment close in on all sides, and their rim.
 
     Between a wide cuff, its arm and the torso the wall is seen as through a hole in the garment.
 
@@ -106,11 +110,16 @@ def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
         beside: ``(h, w)``, beside that cloth.
         largest: Area of a spot at most, squared pixels.
     """
+    # A line of wall along an arm is no spot: filled, it would leave the arm's edge ragged.
+    broad = opened(wall, THINNEST)
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(wall.astype(np.uint8), connectivity=8)
-    kept = (stats[:, cv2.CC_STAT_AREA] <= largest) & np.isin(np.arange(count), numbered[beside & wall])
+    every = np.arange(count)
+    kept = np.isin(every, numbered[beside & wall]) & np.isin(every, numbered[broad])
+    kept &= stats[:, cv2.CC_STAT_AREA] <= largest
     outermost = np.concatenate([numbered[0], numbered[-1], numbered[:, 0], numbered[:, -1]])
     kept[0], kept[outermost] = False, False
-    return np.asarray(kept[numbered])
+    spots = np.asarray(kept[numbered])
+    return spots | dilated(spots & broad, RIM)
 
 
 def bare_scraps(body: BodyModel, pieces: tuple[Piece, ...]) -> BoolMask:
