@@ -110,16 +110,20 @@ def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
         beside: ``(h, w)``, beside that cloth.
         largest: Area of a spot at most, squared pixels.
     """
-    # A line of wall along an arm is no spot: filled, it would leave the arm's edge ragged.
-    broad = opened(wall, THINNEST)
+    spots = np.zeros_like(wall)
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(wall.astype(np.uint8), connectivity=8)
-    every = np.arange(count)
-    kept = np.isin(every, numbered[beside & wall]) & np.isin(every, numbered[broad])
-    kept &= stats[:, cv2.CC_STAT_AREA] <= largest
-    outermost = np.concatenate([numbered[0], numbered[-1], numbered[:, 0], numbered[:, -1]])
-    kept[0], kept[outermost] = False, False
-    spots = np.asarray(kept[numbered])
-    return spots | dilated(spots & broad, RIM)
+    for number in range(1, count):
+        left, top, width, height, area = (int(value) for value in stats[number])
+        right, bottom = left + width, top + height
+        if area > largest or min(left, top) <= RIM or right + RIM >= wall.shape[1] or bottom + RIM >= wall.shape[0]:
+            continue
+        around = (slice(top - RIM, bottom + RIM), slice(left - RIM, right + RIM))
+        spot = numbered[around] == number
+        # A line of wall along an arm is no spot: filled, it would leave the arm's edge ragged.
+        broad = opened(spot, THINNEST)
+        if broad.any() and (spot & beside[around]).any():
+            spots[around] |= spot | dilated(broad, RIM)
+    return spots
 
 
 def bare_scraps(body: BodyModel, pieces: tuple[Piece, ...]) -> BoolMask:
