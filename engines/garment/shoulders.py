@@ -11,6 +11,9 @@ from scipy import ndimage
 from engines.garment.armpits import Armpits, Frame, Sleeves
 from engines.garment.regions import BoolMask
 
+FLAT = 0.02
+"""Rise of a collar over the shoulder up to which it lies flat, in widths of the neck: leaves and stands are higher."""
+
 HOOD_SHARE = 0.10
 """A collar taller than this share of the garment's height is a hood."""
 
@@ -51,6 +54,11 @@ class Shoulders:
     corner: float
     hood: bool
     top: NDArray[np.float64]
+
+    @property
+    def stands(self) -> bool:
+        """Whether a collar stands up from the shoulder; a neckband lies flat on it."""
+        return float(self.neck_foot[1] - self.neck_top[1]) > FLAT * 2 * float(self.neck_top[0])
 
 
 def _top_line(half: BoolMask) -> NDArray[np.float64]:

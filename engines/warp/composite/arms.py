@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -50,8 +52,9 @@ INWARDS, AT_CUFF = 2.5, 0.03
 OPENS, OPENS_SLOWLY = 0.6, 0.3
 """Pixels by which the torso's edge leads inwards per pixel down below the corner of such a cuff, and elsewhere."""
 
-SLENDER = 0.9
-"""Width of such a forearm over the arm's own: its narrow side is seen."""
+SLENDER, ABOVE_ELBOW = (0.55, 0.9), (0.30, 0.50)
+"""Width of such a forearm over the arm's own: its narrow side is seen. What is seen of the arm between these shares of
+its length says how narrow: wider than above its elbow it would look swollen."""
 
 SHADOW_ENDS = 0.12
 """Share of the arm over which the garment's shadow ends on what lies before it, below the end of the sleeve."""
@@ -98,6 +101,7 @@ def arms_in_front(
     *,
     sleeves: dict[int, NDArray[np.float32]],
     cloth: NDArray[np.float32],
+    forearms: Mapping[int, NDArray[np.float32]] = MappingProxyType({}),
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
 
@@ -110,6 +114,7 @@ def arms_in_front(
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
         sleeves: Covers of the new sleeves by picture side.
         cloth: ``(h, w)`` cover of the new garment without its sleeves.
+        forearms: From `forearms_before`.
     """
     cover = np.zeros(body.shape, dtype=np.float32)
     skin = labelled_as(body.labels, (Label.ARMS, Label.HANDS))
@@ -130,12 +135,32 @@ def arms_in_front(
             shown = _smooth(freed)
         else:
             shown = drawn_outline(body.shape, arm, seen)
-        if _hand_before(cloth, body, places[side]) and labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
-            shown = np.maximum(shown, _forearm(body.shape, arm, places[side].seen))
+        if side in forearms:
+            shown = np.maximum(shown, forearms[side])
         if side in sleeves and end > 0:
             shown = shown * _below_cuff(arm, places[side].seen, end, sleeves[side], cloth)
         cover = np.maximum(cover, shown * begins)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
+
+
+def forearms_before(
+    old: BoolMask, body: BodyModel, places: dict[int, ArmPlace], cloth: NDArray[np.float32]
+) -> dict[int, NDArray[np.float32]]:
+    """Covers ``(h, w)``, by picture side, of forearms that were behind the old garment and lie before the new one.
+
+    Args:
+        old: ``(h, w)`` bool, the old garment.
+        body: Measured from the photo.
+        places: Both arms.
+        cloth: ``(h, w)`` cover of the new garment without its sleeves.
+    """
+    if not labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
+        return {}
+    return {
+        side: _forearm(body.shape, body.arms[side], place.seen)
+        for side, place in places.items()
+        if _hand_before(cloth, body, place)
+    }
 
 
 def under_cuffs(body: BodyModel, places: dict[int, ArmPlace], sleeve_ends: dict[int, float]) -> NDArray[np.float32]:
@@ -211,7 +236,9 @@ def _forearm(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.flo
     outer, edge = (np.interp(index, index[known], values[known]) for values in (seen.outer, seen.edge))
     begins, whole, ends = FOREARM
     comes = ease((arm.shares - begins) / (whole - begins)) * ease((ends - arm.shares) / (ends - whole))
-    inner = edge + np.maximum(2 * SLENDER * seen.own_half - outer - edge, 0) * comes
+    above = known & (arm.shares > ABOVE_ELBOW[0]) & (arm.shares < ABOVE_ELBOW[1])
+    widest = float(((outer + edge) / (2 * seen.own_half))[above].max(initial=0.0)) if above.any() else SLENDER[1]
+    inner = edge + np.maximum(2 * np.clip(widest, *SLENDER) * seen.own_half - outer - edge, 0) * comes
     # The cloth's edge leads across the arm; it does not end in a step.
     inner = (inner + outer) * ease((arm.shares - begins) / (0.5 * (whole - begins))) - outer
     return between(shape, arm, outer, inner, np.asarray((arm.shares > begins) & (arm.shares <= ends), dtype=np.bool_))

@@ -35,6 +35,10 @@ PERSON = 0.5
 TOUCHED = 3
 """Pixels within which a gap touches both pieces."""
 
+THINNEST, RIM = 1, 2
+"""Half the width of a spot of wall at least, and the width of the person's soft edge around it, in which some of it
+shows, pixels."""
+
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
 
@@ -76,7 +80,9 @@ def closed_up(
     # The person's outline may cross a hole, neither half of which is closed without the other one.
     holes = _between(gaps, cloth, parts, LARGEST_HOLE * unit**2, OPEN_TO_WALL)
     gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
-    gaps |= holes if scraps is None else holes | scraps[window]
+    gaps |= holes | (_enclosed(~cloth & wall, dilated(parts[0], TOUCHED), most) & ~cloth)
+    if scraps is not None:
+        gaps |= scraps[window]
     if not gaps.any():
         return torso
     known = torso.alpha[window] > WHOLE
@@ -92,6 +98,32 @@ def closed_up(
     colour[window][share], across[window][share] = carried[share][:, :3] * filled[share][:, None], carried[share][:, 3]
     alpha[window][share] = filled[share]
     return replace(torso, colour=colour, alpha=alpha, across=across)
+
+
+def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
+    """The small spots of wall beside some cloth that the person and the garment close in on all sides, and their rim.
+
+    Between a wide cuff, its arm and the torso the wall is seen as through a hole in the garment.
+
+    Args:
+        wall: ``(h, w)`` of a window, where the wall is seen.
+        beside: ``(h, w)``, beside that cloth.
+        largest: Area of a spot at most, squared pixels.
+    """
+    spots = np.zeros_like(wall)
+    count, numbered, stats, _ = cv2.connectedComponentsWithStats(wall.astype(np.uint8), connectivity=8)
+    for number in range(1, count):
+        left, top, width, height, area = (int(value) for value in stats[number])
+        right, bottom = left + width, top + height
+        if area > largest or min(left, top) <= RIM or right + RIM >= wall.shape[1] or bottom + RIM >= wall.shape[0]:
+            continue
+        around = (slice(top - RIM, bottom + RIM), slice(left - RIM, right + RIM))
+        spot = numbered[around] == number
+        # A line of wall along an arm is no spot: filled, it would leave the arm's edge ragged.
+        broad = opened(spot, THINNEST)
+        if broad.any() and (spot & beside[around]).any():
+            spots[around] |= spot | dilated(broad, RIM)
+    return spots
 
 
 def bare_scraps(body: BodyModel, pieces: tuple[Piece, ...]) -> BoolMask:

@@ -11,7 +11,15 @@ from engines.base import PersonMap
 from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, opened
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
-from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, hidden_by_body, under_cuffs
+from engines.warp.composite.arms import (
+    FOREARM,
+    ArmPlace,
+    arm_places,
+    arms_in_front,
+    forearms_before,
+    hidden_by_body,
+    under_cuffs,
+)
 from engines.warp.composite.gaps import bare_scraps, closed_up
 from engines.warp.composite.shading import exposure
 from engines.warp.composite.sharpness import softened
@@ -63,7 +71,8 @@ class Layers:
         on_body: ``(h, w)`` cover of ``base``.
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
-        uncovered: ``(h, w)`` cover of what of it came to light where that torso was drawn taut.
+        uncovered: ``(h, w)`` cover of what of arms came to light where that torso was drawn taut, or a forearm lay
+            behind the old garment.
         under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
         coming_forward: ``(h, w)`` how far arms below short cuffs have come before its torso, above where they have.
     """
@@ -108,7 +117,8 @@ def layers_of(scene: Scene, blur: float) -> Layers:
     base = (*base[:at], sides.torso, *base[at + 1 :])
     on_body = Drape(base, {}).alpha
     places = {side: replace(place, seen=sides.seen[side]) for side, place in places.items()}
-    bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body)
+    forearms = forearms_before(scene.old, body, places, on_body)
+    bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body, forearms=forearms)
     return Layers(
         base,
         sleeves,
@@ -116,10 +126,17 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         on_body,
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
-        sides.uncovered,
+        np.maximum.reduce([sides.uncovered, *_come_to_light(scene.old, forearms, places)]),
         under_cuffs(body, places, ends),
         coming_forward(places, ends, bare_arms, sides.uncovered),
     )
+
+
+def _come_to_light(
+    old: BoolMask, forearms: dict[int, NDArray[np.float32]], places: dict[int, ArmPlace]
+) -> list[NDArray[np.float32]]:
+    """Covers of what the old garment hid of forearms beside what was seen of them, not as far as the wrist."""
+    return [forearms[side] * (old & (places[side].share < FOREARM[1])) for side in forearms]
 
 
 def away_from_edges(layers: Layers) -> NDArray[np.float32]:

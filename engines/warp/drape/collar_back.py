@@ -25,7 +25,7 @@ right beside the front; and over which distance the one goes over into the other
 RIM = 0.008
 """Width of the neck's outline in which its pixels still hold the old background, in shoulder widths."""
 
-WIDEST = 0.24
+WIDEST = 0.225
 """Half width of a collar, in shoulder widths, from which it lies on the shoulders: they hide its back."""
 
 NOTCH = 0.03

@@ -33,9 +33,6 @@ BESIDE_END, DOWN_TO = 0.10, 0.10
 ROUND = 0.07
 """Radius of the bend in which a neckband turns round the neck at its ends, in shoulder widths."""
 
-FLAT = 0.02
-"""Rise of a collar over the shoulder up to which it lies flat, in widths of the neck: leaves and stands are higher."""
-
 
 def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit: Fit) -> Piece:
     """The torso of a garment without what stands up at the ends of its collar; those of a flat one end in a bend.
@@ -49,10 +46,8 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
         fit: Where the collar's feet lie.
     """
     shoulders, unit = marks.shoulders, body.shoulder_width
-    rise = float(shoulders.neck_foot[1] - shoulders.neck_top[1])
     if shoulders.hood or is_strap(marks):
         return piece
-    stands = rise > FLAT * 2 * float(shoulders.neck_top[0])
     window = window_of((piece.alpha > 0) & (body.heights < DOWN_TO), 2 * max(2, round(ROUND * unit)))
     if not piece.alpha[window].size:
         return piece
@@ -60,7 +55,7 @@ def laid_on_shoulders(piece: Piece, marks: UpperLandmarks, body: BodyModel, fit:
     near = np.minimum(np.abs(aside + fit.neck[LEFT]), np.abs(aside - fit.neck[RIGHT])) < BESIDE_END * unit
     near &= body.heights[window] < DOWN_TO
     own = np.asarray(piece.alpha[window] > 0.5)
-    if stands:
+    if shoulders.stands:
         gone = own & _spikes(_filled(own), near, unit)
     else:
         gone = own & _standing_out(own, near, body, window, inside_seen=piece.behind is not None)

@@ -9,7 +9,7 @@ import numpy as np
 from engines.base import Label
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
-from engines.warp.body.neck_base import neck_middle
+from engines.warp.body.neck_base import neck_base
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.torso_width import torso_half_width
 from engines.warp.drape.close_fit import CROPPED_RATIO
@@ -26,6 +26,11 @@ one without sleeves does."""
 
 NARROWEST_COLLAR = 0.20
 """Least distance of the foot of a collar from the middle of the neck, in shoulder widths: within lies the neck."""
+
+BESIDE_NECK, NECK_WITHIN = 0.03, 0.29
+"""How far outside the neck that is seen a neckband begins at least, and up to which distance from the axis that is
+asked, in shoulder widths: it lies on the slope of the shoulder, and does not climb the side of the neck; a head that is
+held aside is farther from the axis than its neck's foot."""
 
 
 @dataclass(frozen=True)
@@ -61,36 +66,21 @@ class Fit:
 
 def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING) -> Fit:
     """Choose the scale of a garment on a body, and where its neck, shoulders and hem come to lie."""
-    unit, torso = body.shoulder_width, body.torso_length
+    torso = body.torso_length
     sleeved = marks.sleeves is not None
     proportion = marks.chest / max(marks.length, 1.0)
     # Boxy garments are worn wide, slim ones close to the body.
     chest_ease = 1.04 + float(np.clip(0.7 * (proportion - 0.62), 0.0, 0.20))
     shoulders = body.tip_offset(LEFT) + body.tip_offset(RIGHT)
     seam = 2 * max(marks.shoulders.corner, 1.0)
-    beyond = marks.shoulders.corner / max(float(marks.shoulders.tip[0]), 1.0)
     # Shoulder seams lie near the body's shoulder tips; straps may lie anywhere between neck and tip.
     narrowest, widest = (0.85, 1.30) if sleeved else (0.30, 2.2)
     chest = sum(float(torso_half_width(body, np.array([0.30]), side)[0]) for side in SIDES)
     scale = chest * chest_ease / marks.chest
     scale = float(np.clip(scale, narrowest * shoulders / seam, widest * shoulders / seam))
 
-    neck, tip = {}, {}
-    middle = 0.0 if is_strap(marks) or marks.shoulders.hood else neck_middle(body)
-    natural_tip, natural_neck = marks.shoulders.tip[0] * scale, marks.shoulders.neck_foot[0] * scale
-    for side in SIDES:
-        body_tip = body.tip_offset(side)
-        low, high = LEAST_TIP / beyond if sleeved else 0.40, OUTERMOST_STRAP if is_strap(marks) else MOST_TIP
-        tip[side] = float(np.clip(natural_tip, low * body_tip, high * body_tip))
-        if is_strap(marks):
-            neck[side] = tip[side] * float(marks.shoulders.neck_foot[0] / max(marks.shoulders.tip[0], 1.0))
-            continue
-        if marks.shoulders.hood:  # a hood's foot lies far out on the shoulder and stays there
-            neck[side] = float(np.clip(natural_neck, 0.17 * unit, 0.94 * tip[side]))
-            continue
-        # Wide necklines are drawn in a little: on the body cloth slides towards the neck.
-        wide = natural_neck if natural_neck < 0.25 * unit else 0.25 * unit + 0.75 * (natural_neck - 0.25 * unit)
-        neck[side] = float(np.clip(max(wide, NARROWEST_COLLAR * unit) + side * middle, 0.0, 0.88 * tip[side]))
+    tip = _tips(marks, body, scale)
+    neck, middle = _feet(marks, body, scale, tip)
     rises = [float(shoulder_rise(body, np.array([neck[side]]), side)[0]) for side in SIDES]
     origin_drop = -float(np.mean(rises))
     natural = (origin_drop + marks.length * scale * sizing.length) / torso
@@ -101,6 +91,34 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     hem_height = (origin_drop + marks.length * scale_down) / torso
     origin = float(marks.shoulders.neck_foot[1])
     return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth, middle)
+
+
+def _tips(marks: UpperLandmarks, body: BodyModel, scale: float) -> dict[int, float]:
+    """Offset of both shoulder tips from the axis, photo pixels, of a garment of so many of them per canvas pixel."""
+    beyond = marks.shoulders.corner / max(float(marks.shoulders.tip[0]), 1.0)
+    low, high = 0.40 if marks.sleeves is None else LEAST_TIP / beyond, OUTERMOST_STRAP if is_strap(marks) else MOST_TIP
+    natural, tips = marks.shoulders.tip[0] * scale, {side: body.tip_offset(side) for side in SIDES}
+    return {side: float(np.clip(natural, low * tips[side], high * tips[side])) for side in SIDES}
+
+
+def _feet(
+    marks: UpperLandmarks, body: BodyModel, scale: float, tip: dict[int, float]
+) -> tuple[dict[int, float], float]:
+    """Offset of both feet of the collar from the axis, photo pixels, and that of its middle."""
+    unit, shoulders = body.shoulder_width, marks.shoulders
+    natural = float(shoulders.neck_foot[0]) * scale
+    if is_strap(marks):
+        return {side: tip[side] * float(shoulders.neck_foot[0] / max(shoulders.tip[0], 1.0)) for side in SIDES}, 0.0
+    if shoulders.hood:  # a hood's foot lies far out on the shoulder and stays there
+        return {side: float(np.clip(natural, 0.17 * unit, 0.94 * tip[side])) for side in SIDES}, 0.0
+    # Wide necklines are drawn in a little: on the body cloth slides towards the neck.
+    wide = natural if natural < 0.25 * unit else 0.25 * unit + 0.75 * (natural - 0.25 * unit)
+    base = neck_base(body)
+    feet = {side: max(wide, NARROWEST_COLLAR * unit) + side * base.middle for side in SIDES}
+    beside = {side: min(base.sides[side] + BESIDE_NECK * unit, NECK_WITHIN * unit) for side in SIDES}
+    wider = {side: 0.0 if shoulders.stands else max(beside[side] - feet[side], 0.0) for side in SIDES}
+    middle = base.middle + (wider[RIGHT] - wider[LEFT]) / 2
+    return {side: float(np.clip(feet[side] + wider[side], 0.0, 0.88 * tip[side])) for side in SIDES}, middle
 
 
 def _hem_height(natural: float, body: BodyModel) -> float:

@@ -10,7 +10,14 @@ from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.body.seen_arms import SeenArm, seen_arms
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arm_outline import drawn_outline
-from engines.warp.composite.arms import arm_places, arms_in_front, arms_left_alone, hidden_by_body, under_cuffs
+from engines.warp.composite.arms import (
+    arm_places,
+    arms_in_front,
+    arms_left_alone,
+    forearms_before,
+    hidden_by_body,
+    under_cuffs,
+)
 from engines.warp.composite.front import hands_in_front
 from engines.warp.skin_edges import ending_by_colour
 from tests.engines.mannequin import Mannequin, draw_mannequin
@@ -151,19 +158,35 @@ def test_a_hand_that_hung_behind_the_hip_does_not_float_before_a_wide_skirt() ->
     middle = np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
     labels = body.labels.copy()
     hidden = (labels == Label.ARMS) & (columns > 380) & (columns < middle)
-    labels[hidden] = Label.UPPER
+    labels[hidden & (places[RIGHT].share > 0.45)] = Label.UPPER
     behind = replace(body, labels=labels)
     old = labels == Label.UPPER
     share, near = places[RIGHT].share, places[RIGHT].near
     forearm = (share > 0.65) & (share < 0.85) & (near < 0.5) & (columns > 380)
-    covers = [
-        arms_in_front(old, behind, arm_places(behind), dict.fromkeys(SIDES, 0.3), sleeves={}, cloth=cloth)[
-            forearm
-        ].mean()
-        for cloth in (np.zeros(SHAPE, np.float32), np.ones(SHAPE, np.float32))
-    ]
-    assert covers[0] < 0.6
-    assert covers[1] > 0.9
+    seen = arm_places(behind)
+    floating, before = (forearms_before(old, behind, seen, np.full(SHAPE, cloth, np.float32)) for cloth in (0.0, 1.0))
+    assert not floating
+    ends, cloth = dict.fromkeys(SIDES, 0.3), np.ones(SHAPE, np.float32)
+    cover = arms_in_front(old, behind, seen, ends, sleeves={}, cloth=cloth, forearms=before)
+    assert cover[forearm].mean() > 0.9
+    assert arms_in_front(old, behind, seen, ends, sleeves={}, cloth=cloth)[forearm].mean() < 0.6
+
+
+def test_a_forearm_that_comes_to_light_is_no_wider_than_what_is_seen_above_it() -> None:
+    body = measure_body(draw_mannequin(*SHAPE, arms="out", sleeves="none").person_map)
+    columns, arm = np.arange(760)[None], body.arms[RIGHT]
+    middle = np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
+    widths = {}
+    for inwards in (2.0, 8.0):
+        labels = body.labels.copy()
+        labels[(labels == Label.ARMS) & (columns > 380) & (columns < middle - inwards)] = Label.UPPER
+        labels[(labels == Label.ARMS) & (arm_places(body)[RIGHT].share > 0.5) & (columns > 380)] = Label.UPPER
+        behind = replace(body, labels=labels)
+        places = arm_places(behind)
+        before = forearms_before(labels == Label.UPPER, behind, places, np.ones(SHAPE, np.float32))
+        share = places[RIGHT].share
+        widths[inwards] = before[RIGHT][(share > 0.66) & (share < 0.8)].sum()
+    assert widths[2.0] < 0.95 * widths[8.0]
 
 
 def test_below_a_narrow_cuff_the_torsos_edge_leads_over_to_the_arms() -> None:

@@ -109,6 +109,25 @@ def test_a_hole_that_the_outline_of_the_person_crosses_is_closed_whole() -> None
     assert mended.alpha[hole].min() == 1
 
 
+def test_a_spot_of_wall_between_cuff_arm_and_torso_is_closed_and_a_way_out_to_the_wall_is_not() -> None:
+    torso, sleeve = (
+        piece("torso", slice(20, 180), slice(20, 120)),
+        piece("left_sleeve", slice(30, 110), slice(120, 170)),
+    )
+    spot, arm = (slice(110, 122), slice(120, 132)), WALL.copy()
+    arm[108:180, 118:170] = 1
+    arm[spot] = 0
+    mended = closed_up(torso, [sleeve], UNIT, arm)
+    assert mended.alpha[111:121, 120:131].min() > 0.9
+    assert mended.alpha[126:, 136:].max() == 0
+    line = arm.copy()
+    line[spot] = 1
+    line[110:122, 121] = 0
+    assert closed_up(torso, [sleeve], UNIT, line) is torso
+    arm[112:116, 120:180] = 0
+    assert closed_up(torso, [sleeve], UNIT, arm) is torso
+
+
 def test_no_line_of_the_wall_shows_between_two_soft_edges() -> None:
     seam = (slice(60, 90), slice(119, 120))
     torso, sleeve = torso_with(seam), piece("left_sleeve", slice(30, 110), slice(119, 170))

@@ -29,6 +29,13 @@ def test_a_crew_neck_is_shallower_on_a_person_than_on_a_table_and_the_hem_stays(
     assert low < 0.015
 
 
+def test_a_round_neckline_stays_round() -> None:
+    down = np.array([0.05, 0.19]) * UNIT
+    ends, bottom = (down - raised(down, UNIT)) / down
+    assert bottom > 0.6
+    assert abs(ends - bottom) < 0.06
+
+
 def test_the_neckline_of_a_top_lies_higher_than_its_length_says() -> None:
     marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
     body = measure_body(draw_mannequin(960, 760, sleeves="none").person_map)
