@@ -9,8 +9,9 @@ AXE := 4.14.1# judges the dashboard's accessibility in tests; without npm they a
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 SERVICE := tests/api tests/domain
+STACKS := tests/stack tests/e2e
 .DEFAULT_GOAL := help
-.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks lint types imports fix docs check bench bench-backfill bench-dashboard screenshots gallery bench-engine secrets clean
+.PHONY: help env test-env demo up down status test test-pictures test-service test-stacks test-workflows lint types imports fix docs check bench bench-backfill bench-dashboard screenshots gallery bench-engine secrets clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -44,10 +45,10 @@ down: ## Stop the service that `make demo` left running
 status: ## How each part of the service is
 	$(BIN)/tryon status
 
-# Three parts of about the same length. Two of them keep a core busy each, the third mostly waits for processes.
+# Four parts of about the same length on two cores: whenever one waits for its processes, another has work.
 test: test-env ## The whole suite; ARGS="tests/api -k poll" for a part of it
 ifeq ($(ARGS),)
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=line --keep-going test-pictures test-service test-stacks
+	$(MAKE) --no-print-directory --jobs=4 --output-sync=line --keep-going test-stacks test-service test-pictures test-workflows
 else
 	$(BIN)/python -m pytest $(ARGS)
 endif
@@ -58,8 +59,11 @@ test-pictures: test-env ## The part without servers: engines, pictures, measurem
 test-service: test-env ## The API, the dashboard and the rules behind them
 	$(BIN)/python -m pytest $(SERVICE)
 
-test-stacks: test-env ## Everything else: workflows, activities, the command line, whole stacks, a browser
-	$(BIN)/python -m pytest tests $(PICTURES:%=--ignore=%) $(SERVICE:%=--ignore=%)
+test-stacks: test-env ## Whole stacks: their command line, their faults, a browser before them
+	$(BIN)/python -m pytest $(STACKS)
+
+test-workflows: test-env ## Everything else: workflows, activities, the command line, the client, logs and metrics
+	$(BIN)/python -m pytest tests $(foreach part,$(PICTURES) $(SERVICE) $(STACKS),--ignore=$(part))
 
 lint: test-env ## Style and formatting
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -6,51 +6,79 @@ import contextlib
 import logging
 import os
 import sys
+from collections import UserDict
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from cli import (
-    accounts,
-    backfills,
-    backup,
-    bucket,
-    database,
-    demo,
-    doctor,
-    engines,
-    keys,
-    ledger,
-    mails,
-    operators,
-    payments,
-    products,
-    render,
-    rotation,
-    stack,
-    watermark,
+PLACES = {
+    "up": "stack:up",
+    "down": "stack:down",
+    "status": "stack:status",
+    "doctor": "doctor:doctor",
+    "demo": "demo:demo",
+    "render": "render:render",
+    "account": "accounts:app",
+    "key": "keys:app",
+    "ledger": "ledger:app",
+    "payments": "payments:app",
+    "operator": "operators:app",
+    "mail": "mails:app",
+    "products": "products:app",
+    "backfill": "backfills:app",
+    "watermark": "watermark:app",
+    "engines": "engines:app",
+    "db": "database:app",
+    "rotate": "rotation:app",
+    "backup": "backup:app",
+    "bucket": "bucket:app",
+}
+"""Module and name of each command, or group of commands, in the order of ``tryon --help``."""
+
+
+class OnDemand(UserDict[str, Any]):
+    """The commands by name, each loaded when it is asked for: all of them together take seconds to import."""
+
+    def __getitem__(self, name: str) -> Any:
+        command = super().__getitem__(name)
+        if isinstance(command, str):
+            command = self[name] = _load(name, command)
+        return command
+
+
+def _load(name: str, place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(f"cli.{module}"), attribute)
+    alone = typer.Typer()
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(found)
+    return get_group(alone).commands[name]
+
+
+class EveryCommand(TyperGroup):
+    """The group above all commands."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = OnDemand(PLACES)
+
+
+app = typer.Typer(
+    cls=EveryCommand,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="A self-hosted virtual try-on service.",
 )
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help="A self-hosted virtual try-on service.")
-app.command()(stack.up)
-app.command()(stack.down)
-app.command()(stack.status)
-app.command()(doctor.doctor)
-app.command("demo")(demo.demo)
-app.command()(render.render)
-app.add_typer(accounts.app, name="account")
-app.add_typer(keys.app, name="key")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(payments.app, name="payments")
-app.add_typer(operators.app, name="operator")
-app.add_typer(mails.app, name="mail")
-app.add_typer(products.app, name="products")
-app.add_typer(backfills.app, name="backfill")
-app.add_typer(watermark.app, name="watermark")
-app.add_typer(engines.app, name="engines")
-app.add_typer(database.app, name="db")
-app.add_typer(rotation.app, name="rotate")
-app.add_typer(backup.app, name="backup")
-app.add_typer(bucket.app, name="bucket")
+
+@app.callback()
+def _commands() -> None:
+    """Without it, Typer would take an empty list of commands for a mistake."""
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from cli.checks import all_checks
-from cli.embedded import READY_SECONDS, EmbeddedStack
 from engines.models import models_present
 from runtime.embedded.child import ChildFailedError
 from runtime.embedded.lock import FolderInUseError
@@ -22,6 +21,9 @@ from runtime.embedded.supervisor import UP_LOG
 from runtime.logs import configure_logs
 from runtime.metrics import MetricsAddressError
 from runtime.settings import LogSettings, Settings, StackSettings, load_settings
+
+START_SECONDS = 120.0
+"""Longest time for everything to come up."""
 
 STOP_SECONDS = 120.0
 """Longer than the slowest part may take to drain."""
@@ -50,6 +52,9 @@ def up(
     if detach:
         start_detached()
         return
+    # Here, for it loads all of the database's parts, and who asks how the stack is needs none of them.
+    from cli.embedded import EmbeddedStack
+
     configure_logs(LogSettings(format="text", level="warning"), "up")
     settings = Settings()
     if not models_present(settings.engine.models_dir):
@@ -83,7 +88,7 @@ def start_detached() -> StackRecord:
             start_new_session=True,
         )
         said = ""
-        deadline = time.monotonic() + 2 * READY_SECONDS
+        deadline = time.monotonic() + START_SECONDS
         while process.poll() is None and time.monotonic() < deadline:
             said += words.read()
             record = running_stack() if "Ready." in said else None

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import pytest
 
+from cli.main import PLACES
 from tests.deployment.compose import PROJECT
 
 MODULES = {
@@ -22,9 +23,10 @@ MODULES = {
 
 GPU_MODULES = ("torch", "diffusers", "transformers", "onnxruntime", "accelerate")
 
+COMMANDS = ("cli.main", *sorted({f"cli.{place.partition(':')[0]}" for place in PLACES.values()}))
 PROCESSES = {
-    "service": ("api.main", "worker_cpu.main", "cli.main"),
-    "warp": ("worker_gpu.main", "engines.warp.engine", "engines.person", "cli.main"),
+    "service": ("api.main", "worker_cpu.main", *COMMANDS),
+    "warp": ("worker_gpu.main", "engines.warp.engine", "engines.person", *COMMANDS),
 }
 
 IMPORTER = """

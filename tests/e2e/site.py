@@ -9,7 +9,7 @@ from domain import accounts, watermarks
 from domain.object_keys import logo_key
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
-from runtime.settings import EMBEDDED_FILE, Settings
+from runtime.settings import Settings
 from tests.logos import logo_file
 from tests.stack.stack import Stack
 from workflows.contracts import ObjectRef
@@ -29,7 +29,7 @@ class Site:
     @property
     def settings(self) -> Settings:
         """Those of the stack's processes."""
-        return Settings(self.stack.data_dir / EMBEDDED_FILE)
+        return self.stack.settings
 
     def tryon(self, *arguments: str) -> str:
         """What a command prints; it has to succeed."""

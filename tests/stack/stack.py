@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,10 +18,11 @@ from typing import Any
 import httpx
 import psutil
 
+from cli.checks import all_checks
 from runtime.embedded.record import StackRecord
+from runtime.settings import EMBEDDED_FILE, Settings
 
 PROJECT = Path(__file__).parents[2]
-READY_SECONDS = 60
 NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1"}
 """Tests poll much more often than a client should. The short window keeps the log of calls short."""
 
@@ -47,8 +49,30 @@ class Stack:
     def pid(self, name: str) -> int:
         return self.record.children[name].pid
 
+    @property
+    def settings(self) -> Settings:
+        """Those of the stack's processes."""
+        return Settings(self.data_dir / EMBEDDED_FILE)
+
     def tryon(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return tryon(self.data_dir, *arguments)
+
+    def healthy(self) -> str | None:
+        """What ``tryon status`` says once everything is healthy.
+
+        It is asked again and again, and a command takes a second to start: it is run when it will not be in vain.
+        """
+
+        async def sound() -> None:
+            for name, check in all_checks(self.settings).items():
+                await check(self.pid(name))
+
+        try:
+            asyncio.run(asyncio.wait_for(sound(), 5))
+        except Exception:  # whatever it is, a part is not healthy
+            return None
+        status = self.tryon("status")
+        return status.stdout if status.returncode == 0 else None
 
     def signal(self, name: str, number: signal.Signals) -> None:
         os.kill(self.pid(name), number)

@@ -15,10 +15,13 @@ from PIL import Image
 
 from cli.samples import draw_sample, sample_person
 from runtime.object_store import S3ObjectStore
+from runtime.temporal import connect_temporal
 from tests.pictures import encoded
 from tests.stack.page import OPERATIONS, WHERE, commands, run_block
 from tests.stack.stack import Stack, until
-from tests.stack.test_jobs import books, settings_of
+from tests.stack.test_jobs import books
+from workflows.backfills.contracts import BackfillState
+from workflows.backfills.workflow import BackfillWorkflow
 
 FROM_A_FILE, FROM_TEMPORAL = "Start one from a file", "Start one with Temporal's own command line"
 STEER, STEER_BY_TEMPORAL = "Watch and steer it", "The same with Temporal's own command line"
@@ -60,13 +63,31 @@ def state(stack: Stack, name: str) -> dict[str, Any]:
     return found
 
 
-def ended(stack: Stack, name: str, seconds: float = 120) -> dict[str, Any]:
-    def probe() -> dict[str, Any] | None:
-        found = state(stack, name)
-        return found if found["state"] in ("completed", "cancelled") else None
+def progress(stack: Stack, name: str) -> BackfillState:
+    """What `state` shows, for whoever asks again and again: starting a command takes longer than some states last."""
 
-    found: dict[str, Any] = until(probe, seconds)
-    return found
+    async def ask() -> BackfillState:
+        client = await connect_temporal(stack.settings.temporal)
+        return await client.get_workflow_handle_for(BackfillWorkflow.run, name).query(BackfillWorkflow.progress)
+
+    return asyncio.run(ask())
+
+
+def drawing(stack: Stack, name: str) -> bool | None:
+    """Whether a job of it is being drawn; its items are accepted then, and a worker that is killed with one of these
+    steps in hand would be waited for for a minute."""
+
+    async def ask() -> bool:
+        client = await connect_temporal(stack.settings.temporal)
+        found = await client.count_workflows(f"ParentWorkflowId = '{name}' AND TryOnStage = 'rendering'")
+        return found.count > 0
+
+    return asyncio.run(ask()) or None
+
+
+def ended(stack: Stack, name: str, seconds: float = 120) -> dict[str, Any]:
+    until(lambda: True if progress(stack, name).state in ("completed", "cancelled") else None, seconds)
+    return state(stack, name)
 
 
 def outcomes(folder: Path) -> dict[str, dict[str, Any]]:
@@ -86,7 +107,7 @@ def test_a_file_becomes_pictures_that_are_billed_once_whatever_is_killed(
     said = page(stack, FROM_A_FILE, tmp_path)
     assert "autumn checked: 4 items (people: 1, products: 0)" in said
     assert "4 generations needed" in said
-    until(lambda: True if state(stack, "autumn")["inFlight"] else None)
+    until(lambda: drawing(stack, "autumn"))
     for worker in ("worker-gpu", "worker-cpu"):
         stack.signal(worker, signal.SIGKILL)
     found = ended(stack, "autumn")
@@ -107,7 +128,7 @@ def test_a_file_becomes_pictures_that_are_billed_once_whatever_is_killed(
 
 
 def test_temporals_own_command_line_starts_one_and_steers_it(stack: Stack, shop: str, tmp_path: Path) -> None:
-    store = S3ObjectStore(settings_of(stack).object_store)
+    store = S3ObjectStore(stack.settings.object_store)
 
     async def upload() -> None:
         await store.put("backfills/winter/anna.jpg", picture(sample_person()), "image/jpeg")
@@ -119,7 +140,7 @@ def test_temporals_own_command_line_starts_one_and_steers_it(stack: Stack, shop:
 
     asyncio.run(upload())
     page(stack, FROM_TEMPORAL, tmp_path)
-    until(lambda: True if state(stack, "winter")["inFlight"] else None)
+    until(lambda: progress(stack, "winter").in_flight or None)
     said = page(stack, STEER_BY_TEMPORAL, tmp_path, BACKFILL="winter")
     assert "TryOnWorkflow" in said
     assert state(stack, "winter")["concurrency"] == 2
@@ -134,7 +155,7 @@ def test_one_that_is_cancelled_bills_nothing_for_what_was_in_flight(stack: Stack
     write_file(tmp_path, [f"c{number}" for number in range(40)])
     started = stack.tryon("backfill", "start", str(tmp_path / "items.csv"), "--account", shop, "--id", "spring")
     assert started.returncode == 0, started.stderr
-    until(lambda: True if state(stack, "spring")["inFlight"] == 4 else None)
+    until(lambda: True if progress(stack, "spring").in_flight == 4 else None)
     assert stack.tryon("backfill", "cancel", "spring").returncode == 0
     found = ended(stack, "spring")
     assert found["state"] == "cancelled"

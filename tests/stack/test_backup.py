@@ -7,14 +7,14 @@ from pathlib import Path
 
 from domain.errors import CATALOGUE
 from tests.stack.stack import Stack, running_stack, tryon, until
-from tests.stack.test_faults import healthy, pending_step, post
+from tests.stack.test_faults import pending_step, post
 from tests.stack.test_jobs import books, objects, picture_of
 
 
 def test_a_stack_goes_on_elsewhere_where_its_backup_left_off(
     stack: Stack, tmp_path: Path, portrait: str, sweater: str
 ) -> None:
-    until(lambda: healthy(stack), seconds=60)
+    until(stack.healthy, seconds=60)
     key = stack.client.headers["Authorization"].removeprefix("Bearer ")
     product = stack.client.post(
         "/api/v1/products", json={"name": "Sweater", "category": "upper_body", "garmentImageUrl": sweater}

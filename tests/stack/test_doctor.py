@@ -15,7 +15,7 @@ def findings(said: str) -> dict[str, dict[str, Any]]:
 
 
 def test_a_sound_stack_and_its_api(stack: Stack) -> None:
-    until(lambda: True if stack.tryon("status").returncode == 0 else None)
+    until(stack.healthy)
     done = stack.tryon("doctor", "--json", "--ledger", "--url", stack.record.addresses["API"])
     assert done.returncode == 0, done.stdout + done.stderr
     levels = {subject: finding["level"] for subject, finding in findings(done.stdout).items()}

@@ -13,14 +13,14 @@ from runtime.embedded.ports import is_free
 from runtime.embedded.record import Endings
 from runtime.temporal import connect_temporal
 from tests.stack.stack import Stack, until
-from tests.stack.test_jobs import books, picture_of, settings_of
+from tests.stack.test_jobs import books, picture_of
 from workflows.contracts import TryOnOutcome
 from workflows.queues import tryon_workflow_id
 from workflows.tryon import TryOnWorkflow
 
 
 async def run_of(stack: Stack, job_id: str) -> WorkflowHandle[TryOnWorkflow, TryOnOutcome]:
-    client = await connect_temporal(settings_of(stack).temporal)
+    client = await connect_temporal(stack.settings.temporal)
     return client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
 
 
@@ -78,7 +78,7 @@ def test_a_worker_that_is_killed_delays_the_job_and_loses_nothing(
 
 
 def test_a_worker_that_is_asked_to_stop_finishes_its_render_first(stack: Stack, portrait: str, sweater: str) -> None:
-    until(lambda: True if stack.tryon("status").returncode == 0 else None)
+    until(stack.healthy)
     job_id = post(stack, portrait, sweater)
     until(lambda: True if pending_step(stack, job_id) == "render" else None)
     stack.signal("worker-gpu", signal.SIGTERM)
@@ -87,26 +87,20 @@ def test_a_worker_that_is_asked_to_stop_finishes_its_render_first(stack: Stack, 
 
 
 def test_a_job_accepted_while_temporal_is_away_runs_once_it_is_back(stack: Stack, portrait: str, sweater: str) -> None:
-    until(lambda: True if stack.tryon("status").returncode == 0 else None)
+    until(stack.healthy)
     stack.signal("temporal", signal.SIGKILL)
     job_id = post(stack, portrait, sweater)
     picture_of(stack.finished(job_id, seconds=90))
     assert books(stack, job_id)[1] == ["reserve", "settle"]
-    until(lambda: True if stack.tryon("status").returncode == 0 else None)
-
-
-def healthy(stack: Stack) -> str | None:
-    """What ``tryon status`` says once everything is healthy."""
-    status = stack.tryon("status")
-    return status.stdout if status.returncode == 0 else None
+    until(stack.healthy)
 
 
 def test_the_object_store_and_the_api_killed_at_once_cost_no_job(stack: Stack, portrait: str, sweater: str) -> None:
-    until(lambda: healthy(stack))
+    until(stack.healthy)
     job_id = post(stack, portrait, sweater)
     for name in ("object-store", "api"):
         stack.signal(name, signal.SIGKILL)
-    said = until(lambda: healthy(stack), seconds=60)
+    said = until(stack.healthy, seconds=60)
     picture_of(stack.finished(job_id, seconds=90))
     assert books(stack, job_id)[1] == ["reserve", "settle"]
     lines = {line.split()[0]: line for line in said.splitlines() if line.strip()}
@@ -116,7 +110,7 @@ def test_the_object_store_and_the_api_killed_at_once_cost_no_job(stack: Stack, p
 
 def test_a_process_that_cannot_start_is_told_of_and_holds_up_no_other(stack: Stack) -> None:
     """Somebody has taken the API's port meanwhile."""
-    until(lambda: healthy(stack))
+    until(stack.healthy)
     port = int(stack.record.addresses["API"].rpartition(":")[2])
     stack.signal("api", signal.SIGKILL)
     until(lambda: True if is_free(port) else None)
@@ -128,4 +122,4 @@ def test_a_process_that_cannot_start_is_told_of_and_holds_up_no_other(stack: Sta
         stack.signal("worker-cpu", signal.SIGKILL)
         until(lambda: True if stack.record.children.get("worker-cpu", stack.record.supervisor).pid != worker else None)
         until(lambda: True if " api           not running; ended" in stack.tryon("status").stdout else None)
-    until(lambda: healthy(stack), seconds=90)
+    until(stack.healthy, seconds=90)

@@ -18,13 +18,9 @@ from engines.person.segmenter import HOW_TO_BE_FOUND
 from runtime.database import Database
 from runtime.embedded.record import stack_secrets
 from runtime.object_store import S3ObjectStore
-from runtime.settings import EMBEDDED_FILE, Settings
+from runtime.settings import EMBEDDED_FILE
 from tests.pictures import data_uri
 from tests.stack.stack import Stack, until
-
-
-def settings_of(stack: Stack) -> Settings:
-    return Settings(stack.data_dir / EMBEDDED_FILE)
 
 
 def picture_of(body: dict[str, Any]) -> Image.Image:
@@ -34,7 +30,7 @@ def picture_of(body: dict[str, Any]) -> Image.Image:
 
 def books(stack: Stack, job_id: str) -> tuple[jobs.Job, list[str]]:
     async def read() -> tuple[jobs.Job, list[str]]:
-        database = Database(settings_of(stack).database)
+        database = Database(stack.settings.database)
         try:
             async with database.reading() as session:
                 identifier = uuid.UUID(job_id)
@@ -49,7 +45,7 @@ def books(stack: Stack, job_id: str) -> tuple[jobs.Job, list[str]]:
 
 def objects(stack: Stack, job_id: str) -> list[str]:
     """Keys in the store that have to do with the job."""
-    store = S3ObjectStore(settings_of(stack).object_store)
+    store = S3ObjectStore(stack.settings.object_store)
     return [key for key in asyncio.run(store.list_keys("")) if job_id in key]
 
 
@@ -103,7 +99,7 @@ def test_a_photo_without_a_person_fails_with_a_sentence_for_the_shopper(stack: S
 def test_the_store_is_closed_to_whoever_has_no_key(stack: Stack) -> None:
     import httpx
 
-    endpoint = settings_of(stack).object_store.endpoint
+    endpoint = stack.settings.object_store.endpoint
     assert httpx.get(f"{endpoint}/tryon/", trust_env=False).status_code == 403
 
 

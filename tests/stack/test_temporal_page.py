@@ -19,7 +19,7 @@ from tests.pictures import data_uri
 from tests.stack.page import WHERE, commands, run_block
 from tests.stack.stack import Stack, until
 from tests.stack.test_faults import pending_step
-from tests.stack.test_jobs import books, objects, picture_of, settings_of
+from tests.stack.test_jobs import books, objects, picture_of
 from workflows.queues import GPU_QUEUE
 
 FIND = "Of an account, by stage, outcome or engine"
@@ -51,7 +51,7 @@ def account_of(stack: Stack, job_id: str) -> str:
 def polling(stack: Stack) -> bool | None:
     """Whether the GPU worker that the stack has now polls its queue; tests before these may have killed it."""
     try:
-        asyncio.run(check_worker(settings_of(stack), GPU_QUEUE)(stack.pid("worker-gpu")))
+        asyncio.run(check_worker(stack.settings, GPU_QUEUE)(stack.pid("worker-gpu")))
     except (NotPollingError, KeyError):
         return None
     return True
@@ -72,7 +72,7 @@ def make_older(stack: Stack, job_id: str, seconds: int) -> None:
     """As if the job had been accepted so much earlier."""
 
     async def write() -> None:
-        database = Database(settings_of(stack).database)
+        database = Database(stack.settings.database)
         async with database.transaction() as session:
             job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
             job.created_at -= timedelta(seconds=seconds)
