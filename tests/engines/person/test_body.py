@@ -68,6 +68,14 @@ def test_reach_takes_in_the_body_and_not_the_corners(body: Body) -> None:
     assert min(body.reach[5, 5], body.reach[5, 295], body.reach[475, 5], body.reach[300, 295]) > 1.5
 
 
+def test_legs_that_the_photo_cuts_off_may_stand_further_out(body: Body) -> None:
+    above_the_knees = body.cropped(0, 0, WIDTH, 330)
+
+    beside = (325, 210)
+    assert above_the_knees.reach[beside] < 0.6 * body.reach[beside]
+    assert min(above_the_knees.reach[180, 250], above_the_knees.reach[20, 280]) > 1.2
+
+
 def test_cropped_body_is_the_same_body(body: Body) -> None:
     part = body.cropped(40, 30, 200, 300)
 
