@@ -38,9 +38,12 @@ class Guide:
         """``values`` at the size of ``grey``, a larger copy of the guide."""
         height, width = grey.shape
         slope, offset = (
-            cv2.resize(part, (width, height), interpolation=cv2.INTER_LINEAR) for part in self._coefficients(values)
+            np.asarray(cv2.resize(part, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
+            for part in self._coefficients(values)
         )
-        return np.asarray(slope * grey + offset, dtype=np.float32)
+        slope *= grey
+        slope += offset
+        return slope
 
     def _coefficients(self, values: Floats) -> tuple[Floats, Floats]:
         mean = self._box(values)
