@@ -25,6 +25,10 @@ _LEG_RADII = (0.34, 0.24, 0.17, 0.17)
 """Half thickness of hip, knee, ankle and toes, in shoulder widths."""
 
 
+_STRAY = 1.5
+"""How far ordinary cloth lies from the bones of a limb, on `Limb.offset`."""
+
+
 @dataclass(frozen=True)
 class Limb:
     """A chain of joints.
@@ -171,14 +175,14 @@ class Body:
     def reach(self) -> Floats:
         """``(height, width)``: below 1 where a body in ordinary clothes may be, growing with distance from it."""
         outside = np.maximum(np.abs(self.height - 0.6) / 0.72, self.aside / 0.75)
-        limbs = [limb.offset / 1.5 for limb in self.arms]
+        limbs = [limb.offset / _STRAY for limb in self.arms]
         limbs += [leg.offset / self._stray(side) for side, leg in enumerate(self.legs)]
         return np.asarray(np.minimum.reduce([outside, self.head / 1.4, *limbs]), dtype=np.float32)
 
     def _stray(self, side: int) -> float:
         """How far cloth may lie from a leg's bones, on `Limb.offset`; a knee beyond the photo's edge is a guess."""
-        hip, knee = self.landmarks[[23 + side, 25 + side], 1]
-        return 3.0 if hip < self.shape[0] <= knee else 1.5
+        hip, knee = self.landmarks[[_HIPS[side], _KNEES[side]], 1]
+        return 2 * _STRAY if hip < self.shape[0] <= knee else _STRAY
 
     def _arm(self, side: int) -> Limb:
         points = self.landmarks[:, :2]

@@ -76,10 +76,8 @@ def cut_out(owners: Mask, lab: Floats, body: Body) -> tuple[Mask, Region]:
     """
     owners, found = owners.copy(), np.zeros(owners.shape, dtype=np.bool_)
     for limb in body.arms:
-        near = (limb.offset < _REACH) & (limb.position > _FROM)
-        left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
-        window = np.s_[top : top + down, left : left + across]
-        if across > 1 and down > 1:
+        window = _window((limb.offset < _REACH) & (limb.position > _FROM))
+        if min(owners[window].shape) > 1:
             _cut(owners[window], found[window], lab[window], _part(limb, window), body.breadth)
     return owners, found
 
@@ -94,20 +92,19 @@ def thighs_beside(labels: Mask, lab: Floats, body: Body) -> Region:
     """
     thighs = np.zeros(labels.shape, np.bool_)
     for limb in body.arms:
-        near = (limb.offset < _BESIDE) & (limb.position > 2.0)
-        left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
-        window = np.s_[top : top + down, left : left + across]
+        window = _window((limb.offset < _BESIDE) & (limb.position > 2.0))
         hand, leg = labels[window] == Label.HANDS, labels[window] == Label.LEGS
         away = body.arm.offset[window]  # from either arm: hands may be folded
-        sure = hand & (away < _OF_HAND) & (body.arm.position[window] < 3.0), leg & (away > _OF_THIGH)
-        if sure[0].any() and sure[1].any():
+        sure_hand = hand & (away < _OF_HAND) & (body.arm.position[window] < 3.0)
+        sure_leg = leg & (away > _OF_THIGH)
+        if sure_hand.any() and sure_leg.any():
             marks = np.where(hand | leg, 0, 3).astype(np.int32)
-            marks[sure[0]], marks[sure[1]] = 1, 2
+            marks[sure_hand], marks[sure_leg] = 1, 2
             nothing = np.zeros(hand.shape, np.bool_)
             others = hand & (cv2.watershed(_painted(lab[window], nothing, leg), marks) == 2)
             if others.any():
                 others |= _threads(hand & ~others, _grown(others, _RIM), _THREAD * body.breadth)
-                thighs[window] |= hand & ~_hanging_on(hand & ~others, sure[0])
+                thighs[window] |= hand & ~_hanging_on(hand & ~others, sure_hand)
     return thighs
 
 
@@ -115,6 +112,11 @@ def _threads(hand: Region, beside: Region, width: float) -> Region:
     """What is thinner than any finger: the dark line under a hem, over which the hand grew in between."""
     core = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * round(width / 2) + 1,) * 2)
     return np.asarray(hand & beside & (cv2.morphologyEx(hand.astype(np.uint8), cv2.MORPH_OPEN, core) == 0), np.bool_)
+
+
+def _window(near: Region) -> tuple[slice, slice]:
+    left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
+    return np.s_[top : top + down, left : left + across]
 
 
 def _part(limb: Limb, window: tuple[slice, slice]) -> Limb:
