@@ -14,6 +14,7 @@ from domain import migrations
 from domain.operation import operators
 from runtime.database import Database
 from runtime.embedded.child import Child, ChildSpec, marked_environment
+from runtime.embedded.disk import check_room
 from runtime.embedded.leftovers import stop_leftovers
 from runtime.embedded.lock import sole_use
 from runtime.embedded.ports import choose_port
@@ -151,6 +152,7 @@ class EmbeddedStack:
         Raises:
             FolderInUseError: Another stack, or a restore, is at work in the data folder; nothing was started.
             PortInUseError: A named port is taken; nothing was started.
+            DiskFullError: The object store could not take pictures; nothing was started.
             ChildFailedError: A part did not come up; everything was stopped again.
         """
         with sole_use(self._data_dir):
@@ -159,6 +161,7 @@ class EmbeddedStack:
     async def _run(self) -> None:
         stop = stop_event()
         self._clear_leftovers()
+        check_room(self._data_dir)
         embedded_file = self._data_dir / EMBEDDED_FILE
         variables = choose_environment(self._wanted)
         write_environment(embedded_file, variables)

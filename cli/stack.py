@@ -14,6 +14,7 @@ import typer
 from cli.checks import all_checks
 from engines.models import models_present
 from runtime.embedded.child import ChildFailedError
+from runtime.embedded.disk import DiskFullError
 from runtime.embedded.lock import FolderInUseError
 from runtime.embedded.ports import PortInUseError
 from runtime.embedded.record import Endings, StackRecord
@@ -63,7 +64,7 @@ def up(
     typer.echo("Starting …")
     try:
         asyncio.run(EmbeddedStack(settings, typer.echo).run())
-    except (FolderInUseError, PortInUseError, MetricsAddressError, ChildFailedError, OSError) as error:
+    except (FolderInUseError, PortInUseError, DiskFullError, MetricsAddressError, ChildFailedError, OSError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
 

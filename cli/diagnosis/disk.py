@@ -9,13 +9,13 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from cli.diagnosis.findings import Case, Finding, Subject
+from runtime.embedded.disk import GIB, LEAST_FREE_SHARE
 from runtime.settings import Settings
 
 DISK = Subject("disk")
 
-GIB = 1 << 30
-LEAST_FREE_SHARE = 0.15
-LEAST_FREE_BYTES = GIB
+COMFORTABLE_SHARE = 0.15
+COMFORTABLE_BYTES = GIB
 """Below either there is a warning. The embedded store stops taking pictures before a disk is quite full, and deleting
 does not make room at once."""
 
@@ -34,9 +34,9 @@ def judged(folder: Path, *, total: int, free: int) -> Finding:
     """Whether there is room."""
     sentence = f"{free / GIB:.1f} of {total / GIB:.1f} GiB free at {folder}"
     remedy = f"See what takes it: du -xh --max-depth=2 {folder} | sort -h | tail"
-    if free < NOTHING_LEFT_BYTES:
+    if free < NOTHING_LEFT_BYTES or free < LEAST_FREE_SHARE * total:
         return DISK.error(sentence, remedy)
-    if free < LEAST_FREE_BYTES or free < LEAST_FREE_SHARE * total:
+    if free < COMFORTABLE_BYTES or free < COMFORTABLE_SHARE * total:
         return DISK.warning(sentence, remedy)
     return DISK.ok(sentence)
 

@@ -18,6 +18,13 @@ PROBE_SECONDS = 2.0
 WEED_PORTS = ("s3", "master", "volume", "filer", "admin")
 """SeaweedFS takes consecutive ports in this order, and for each the one 10000 above for gRPC."""
 
+WEED_VOLUMES = 10_000
+"""More than a disk holds, so that room on the disk is what counts.
+
+By itself SeaweedFS counts at its start how many volumes of full length (up to 1 GB) would still fit. The bucket takes
+seven at once; where few are left its own log gets none, and then it does not end when asked to.
+"""
+
 WEED_OFFSETS = tuple(base + position for base in (0, GRPC_OFFSET) for position in range(len(WEED_PORTS)))
 
 
@@ -104,5 +111,6 @@ def weed_command(folder: Path, *, s3_port: int, credentials: Path) -> list[str]:
         *ports,
         f"-s3.config={credentials}",
         *("-s3.port.iceberg=0", "-s3.port.lance=0", "-webdav=false", "-admin.ui=false"),
+        f"-volume.max={WEED_VOLUMES}",
         "-master.telemetry=false",
     ]

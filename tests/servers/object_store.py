@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from runtime.embedded.disk import check_room
 from runtime.embedded.ports import choose_port
 from runtime.embedded.servers import WEED_OFFSETS, weed_command, write_weed_credentials
 from tests.servers.processes import running
@@ -15,7 +16,12 @@ ACCESS_KEY, SECRET_KEY = "tests", "tests-secret-key"
 
 @contextmanager
 def running_object_store(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yields endpoint, access key and secret key; the server may still be coming up."""
+    """Yields endpoint, access key and secret key; the server may still be coming up.
+
+    Raises:
+        DiskFullError: It would come up and take nothing.
+    """
+    check_room(folder)
     port = choose_port(21_333, named=False, offsets=WEED_OFFSETS, what="tests")
     credentials = folder / "s3.json"
     write_weed_credentials(credentials, access_key=ACCESS_KEY, secret_key=SECRET_KEY)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 import signal
 import socket
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
 
+from cli.embedded import EmbeddedStack
+from runtime.embedded.disk import DiskFullError
 from runtime.embedded.lock import sole_use
+from runtime.settings import EMBEDDED_FILE, Settings
 from tests.stack.stack import Stack, create_key, running_stack, tryon
 from tests.stack.test_jobs import books, picture_of
 
@@ -34,6 +40,16 @@ def test_up_again_only_says_where_it_is(stack: Stack) -> None:
 def test_without_a_stack_status_is_bad_and_down_is_content(tmp_path: Path) -> None:
     assert tryon(tmp_path, "status").returncode == 1
     assert tryon(tmp_path, "down").returncode == 0
+
+
+def test_on_a_disk_that_is_nearly_full_nothing_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TRYON_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Mock(free=9, total=1000))
+    said: list[str] = []
+    with pytest.raises(DiskFullError):
+        asyncio.run(EmbeddedStack(Settings(), said.append).run())
+    assert said == []
+    assert not (tmp_path / EMBEDDED_FILE).exists()
 
 
 def test_a_second_up_finds_what_the_first_left_and_no_process_stays(

@@ -132,7 +132,7 @@ async def test_the_peppers_that_are_still_accepted(settings: Settings, previous:
 
 
 @pytest.mark.parametrize(
-    ("free_gib", "level"), [(400, "ok"), (150, "ok"), (149, "warning"), (0.9, "warning"), (0.1, "error")]
+    ("free_gib", "level"), [(400, "ok"), (150, "ok"), (149, "warning"), (10, "warning"), (9.9, "error"), (0.1, "error")]
 )
 def test_room_on_a_large_disk(free_gib: float, level: str) -> None:
     found = disk.judged(Path("/data"), total=1000 * disk.GIB, free=round(free_gib * disk.GIB))
@@ -140,7 +140,8 @@ def test_room_on_a_large_disk(free_gib: float, level: str) -> None:
 
 
 def test_room_on_a_small_disk() -> None:
-    assert disk.judged(Path("/data"), total=4 * disk.GIB, free=round(0.95 * disk.GIB)).level == "warning"
+    for free_gib, level in ((0.95, "warning"), (0.19, "error")):
+        assert disk.judged(Path("/data"), total=4 * disk.GIB, free=round(free_gib * disk.GIB)).level == level
 
 
 async def test_the_disk_of_a_folder_that_is_not_there_yet(case: Case) -> None:
