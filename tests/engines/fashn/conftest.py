@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ def weights(tmp_path_factory: pytest.TempPathFactory, numbers: Numbers) -> Path:
     write_checkpoint(folder, numbers.weights, numbers.configuration)
     write_pose_graphs(folder)
     return folder
+
+
+@pytest.fixture
+def own_weights(weights: Path, tmp_path: Path) -> Path:
+    """A copy to be spoilt."""
+    return Path(shutil.copytree(weights, tmp_path / "fashn"))
 
 
 @pytest.fixture(scope="session")
