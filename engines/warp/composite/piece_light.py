@@ -50,7 +50,7 @@ STRIDE = 4
 SEEN_IN_DRESS, FOLDED_IN_DRESS = 0.35, 0.6
 """Shares of a loose top's light and of its folds that a bodice shows: the skirt sewn to it pulls it straight."""
 
-FOLDS_SEEN = 0.5
+FOLDS_SEEN = 0.65
 """Share of the reliefs' folds that is left out where those of the old cloth are taken over."""
 
 
@@ -149,7 +149,7 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
             new = (
                 np.maximum.reduce([*covers, *(piece.alpha for piece in pieces if piece.name.endswith("sleeve"))]) > 0.5
             )
-            light = folds_of_old_cloth(photo, worn, new, unit)
+            light = folds_of_old_cloth(photo, worn, new, unit, seamed=kind == "leg")
             seen += alike * (light.change + SHADE_SEEN * light.shade)
             lacking -= alike * FOLDS_SEEN * light.believed
             unsaid -= alike * SHADE_SEEN * light.broadly

@@ -19,7 +19,7 @@ DARKEST, BRIGHTEST, BRIGHTEST_BLACK = 0.56, 1.10, 1.5
 SHINES_BELOW = 0.35
 """Brightness of cloth below which it shines, and its bound rises."""
 
-FOLD_DARKEST, FOLD_BRIGHTEST = 0.84, 1.09
+FOLD_DARKEST, FOLD_BRIGHTEST = 0.80, 1.12
 """Bounds of what is taken over from the old cloth."""
 
 PRINT_CONTRAST = 16.0
@@ -58,10 +58,25 @@ FOLD, SURE_FROM = 0.03, 0.3
 to begin to be believed there: cut off at once, a deep fold would end in a line."""
 
 REDUCTION = 2
-"""Folds are wide: they are measured on a copy this many times smaller."""
+"""Folds are measured on a copy this many times smaller."""
 
-BLACK, DARK = 12.0, 35.0
+CREASES, FINEST = (0.012, 0.005), 0.5
+"""How wide the lines and the small creases in folds are, in shoulder widths, and at least, in pixels of that copy: what
+makes folds those of a photo, as against those of a soft brush."""
+
+SMALLEST_SIGMA = 3.0
+"""Standard deviation in pixels that the surroundings of a place still have on the copy on which they are averaged."""
+
+AROUND_CREASE, QUIET, WEAVE = 0.05, 25, 2.5
+"""Surroundings over which it is measured how much cloth differs, in shoulder widths; the percentage of cloth without
+creases; and how many times what differs there is weave and noise."""
+
+BLACK, DARK = 8.0, 22.0
 """Lightness of old cloth up to which its folds are noise, and from which they are believed, CIE L."""
+
+OLD_LIGHTNESS, FOLDS_SHOWN = (10.0, 20.0, 35.0, 60.0, 85.0, 100.0), (0.45, 0.6, 0.8, 1.0, 1.1, 1.5)
+"""Lightness of old cloth, CIE L, and by what its folds are multiplied to be those of cloth that is neither light nor
+dark: dark cloth shines, and white cloth lights its own valleys."""
 
 
 LEAST_DIM, LEAST_DARK = 0.90, 0.4
@@ -88,7 +103,9 @@ class OldFolds:
     broadly: NDArray[np.float32]
 
 
-def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> OldFolds:
+def folds_of_old_cloth(
+    photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float, *, seamed: bool = False
+) -> OldFolds:
     """Light and folds of the cloth worn in the photo.
 
     Lightness at the scale of folds over lightness at the scale of the torso. Printed cloth would leave its print
@@ -99,16 +116,19 @@ def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, new: BoolMask,
         old: ``(h, w)`` bool, the old garment.
         new: ``(h, w)`` bool, the new one.
         unit: Shoulder width in pixels.
+        seamed: Whether it has pockets, a fly and seams, from which small creases are not told.
     """
     window = window_of(old, round(MARGIN * unit))
     planes = np.zeros((4, *old.shape), dtype=np.float32)
     if not old[window].size:
         return OldFolds(*planes)
-    planes[:, *window] = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit)
+    planes[:, *window] = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit, seamed=seamed)
     return OldFolds(*planes)
 
 
-def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> NDArray[np.float32]:
+def _read(
+    photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float, *, seamed: bool
+) -> NDArray[np.float32]:
     """``(4, h, w)`` of what `OldFolds` has of a window of the photo."""
     half = tuple(max(1, side // REDUCTION) for side in old.shape[::-1])
     unit = unit / REDUCTION
@@ -121,26 +141,72 @@ def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float)
     lightness = lab[..., 0] + 1.0
     usual = float(np.median(lightness[core]))
     hues = _hues(lab, usual)
-    weight = _not_print(core, lightness, hues, usual)
+    colour = np.median(hues[core], axis=0)
+    off = _apart(hues, colour)
+    plain = _not_print(core, lightness, off, usual) > 0
+    # White and yellow cloth has another hue in its folds: what is usual as it is, or in usual light, is no print.
+    weight = _not_print(core, lightness, np.minimum(off, _apart(lab[..., 1:], colour)), usual)
 
-    def averaged(sigma: float) -> NDArray[np.float32]:
-        total = cv2.GaussianBlur(lightness * weight, (0, 0), sigma)
-        return np.asarray(total / (cv2.GaussianBlur(weight, (0, 0), sigma) + 1e-3), dtype=np.float32)
-
-    broad = averaged(BROAD * unit)
-    measured = ease((_share_measured(weight, FOLD * unit) - SURE_FROM) / (1 - SURE_FROM))
-    folds = broad + (averaged(FOLD * unit) - broad) * measured
+    broad, broadly_known = _averaged(lightness, weight, BROAD * unit)
+    wide, known = _averaged(lightness, weight, FOLD * unit)
+    measured = ease((known - SURE_FROM) / (1 - SURE_FROM))
+    folds = broad + (wide - broad) * measured
+    shown = np.float32(np.interp(usual, OLD_LIGHTNESS, FOLDS_SHOWN))
     plainness = np.float32(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
-    plainness *= np.float32(_plainness(lightness, hues, folds, core, weight > 0))
+    contrast = np.asarray(shown * lightness / (folds + np.float32(1e-3)), dtype=np.float32)
+    plainness *= np.float32(_plainness(contrast, hues, core, plain))
+    if not seamed:
+        folds += _creases(lightness, wide, weight, unit) * measured
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
     before_ends = _before_ends(old, new, half, unit)
     believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32)) * before_ends
-    change = (np.clip(folds / (broad + 1e-3), FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
-    broadly = plainness * before_ends * ease(3 * _share_measured(weight, BROAD * unit))
+    change = (np.clip(1 + (folds / (broad + 1e-3) - 1) * shown, FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
+    broadly = plainness * before_ends * ease(3 * broadly_known)
     shade = (np.clip(broad / usual, SHADE_DARKEST, SHADE_BRIGHTEST) - 1) * broadly
     planes = np.dstack([change, believed, shade, broadly]).astype(np.float32)
     whole = cv2.resize(planes, old.shape[::-1], interpolation=cv2.INTER_LINEAR)
     return np.ascontiguousarray(np.moveaxis(np.asarray(whole, np.float32), 2, 0))
+
+
+def _creases(
+    lightness: NDArray[np.float32], wide: NDArray[np.float32], weight: NDArray[np.float32], unit: float
+) -> NDArray[np.float32]:
+    """``(h, w)`` of what the sharp lines and the small creases of folds add to their lightness, without the weave.
+
+    Folds lie in some places and the weave is everywhere: of each size, as much is kept of a place as it differs more
+    than the quiet parts of the cloth do.
+
+    Args:
+        lightness: ``(h, w)`` of old cloth.
+        wide: ``(h, w)`` the same averaged over `FOLD`.
+        weight: ``(h, w)`` 1 where the cloth is plain.
+        unit: Shoulder width, pixels.
+    """
+    known, total = weight > 0, np.zeros_like(wide)
+    for size in CREASES:
+        finer, share = _averaged(lightness, weight, max(size * unit, FINEST))
+        # What is averaged over nothing is no crease.
+        band = np.where(share > SURE_FROM, finer - wide, 0) * ease((share - 0.5) / 0.5)
+        energy, _ = _averaged(band * band, weight, AROUND_CREASE * unit)
+        weave = WEAVE * float(np.percentile(energy[known], QUIET)) if known.any() else 0.0
+        total += band * np.clip(1 - weave / (energy + np.float32(1e-6)), 0, 1)
+        wide = np.where(share > SURE_FROM, finer, wide)
+    return total
+
+
+def _averaged(
+    values: NDArray[np.float32], weight: NDArray[np.float32], sigma: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """``(h, w)`` weighted mean of the surroundings, and the share of them that has been measured.
+
+    Wide surroundings are averaged on a smaller copy.
+    """
+    reduced = max(1, int(sigma / SMALLEST_SIGMA))
+    size = (max(1, values.shape[1] // reduced), max(1, values.shape[0] // reduced))
+    both = np.dstack([values * weight, weight])
+    blurred = cv2.GaussianBlur(cv2.resize(both, size, interpolation=cv2.INTER_AREA), (0, 0), sigma / reduced)
+    total, share = cv2.split(cv2.resize(blurred, values.shape[::-1], interpolation=cv2.INTER_LINEAR))
+    return np.asarray(total / (share + np.float32(1e-3)), dtype=np.float32), np.asarray(share, dtype=np.float32)
 
 
 def _before_ends(old: BoolMask, new: BoolMask, size: tuple[int, ...], unit: float) -> NDArray[np.float32]:
@@ -156,35 +222,43 @@ def _hues(lab: NDArray[np.float32], usual: float) -> NDArray[np.float32]:
     return np.asarray(lab[..., 1:] * (usual / np.maximum(lab[..., :1] + 1, 0.3 * usual)), dtype=np.float32)
 
 
+def _apart(hues: NDArray[np.float32], usual: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(h, w)`` difference of ``(h, w, 2)`` hues from a usual one, CIE a or b."""
+    return np.asarray(np.maximum(np.abs(hues[..., 0] - usual[0]), np.abs(hues[..., 1] - usual[1])), dtype=np.float32)
+
+
 def _not_print(
-    core: BoolMask, lightness: NDArray[np.float32], hues: NDArray[np.float32], usual: float
+    core: BoolMask, lightness: NDArray[np.float32], off: NDArray[np.float32], usual: float
 ) -> NDArray[np.float32]:
-    """``(h, w)`` 1 on old cloth that is neither print nor button nor their soft edges, and 0 elsewhere."""
+    """``(h, w)`` 1 on old cloth that is neither print nor button nor their soft edges, and 0 elsewhere.
+
+    Args:
+        core: ``(h, w)`` bool, old cloth.
+        lightness: ``(h, w)`` of it, CIE L.
+        off: ``(h, w)`` difference of its hue from the usual one, CIE a or b.
+        usual: Its usual lightness.
+    """
     printed = (lightness < usual - DEEP_SHADE) | (lightness > usual + PRINT_CONTRAST)
-    printed |= np.abs(hues - np.median(hues[core], axis=0)).max(axis=2) > OTHER_HUE
+    printed |= off > OTHER_HUE
     return np.asarray(core & ~dilated(core & printed, PRINT_EDGE), dtype=np.float32)
 
 
-def _plainness(
-    lightness: NDArray[np.float32],
-    hues: NDArray[np.float32],
-    folds: NDArray[np.float32],
-    core: BoolMask,
-    plain: BoolMask,
-) -> float:
-    """How surely differences in old cloth are light, not noise or what print leaves, 0 to 1."""
+def _plainness(contrast: NDArray[np.float32], hues: NDArray[np.float32], core: BoolMask, plain: BoolMask) -> float:
+    """How surely differences in old cloth are light, not noise or what print leaves, 0 to 1.
+
+    Args:
+        contrast: ``(h, w)`` relative difference from its wide folds, as cloth that does not shine would show it.
+        hues: ``(h, w, 2)`` in usual light.
+        core: ``(h, w)`` bool, old cloth.
+        plain: ``(h, w)`` bool, where it is neither print nor button.
+    """
     share = float(plain.sum() / core.sum())
     if share <= LEAST_PLAIN:
         return 0.0
-    fine_contrast = float(np.std(lightness[plain] / (folds[plain] + 1e-3)))
+    fine_contrast = float(np.std(contrast[plain]))
     colours = float(np.std(hues[plain], axis=0).sum())
     believed = np.clip(1.6 - colours / 9, 0, 1) * np.clip(1.7 - fine_contrast / 0.08, 0, 1)
     return float(believed * np.clip((share - LEAST_PLAIN) / 0.25, 0, 1))
-
-
-def _share_measured(weight: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
-    """Share of the surroundings that has been measured."""
-    return np.asarray(cv2.GaussianBlur(weight, (0, 0), sigma), dtype=np.float32)
 
 
 def exposure(photo: NDArray[np.float32], person_map: PersonMap) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import griddata
 
-from engines.warp.folds.excess import Sheet, clouds, excess_of
+from engines.warp.folds.excess import Sheet, excess_of
 
 STEPS = 2500
 """After which the sheet has come to rest."""
@@ -47,14 +47,6 @@ ROUGH, ROUGH_SIZES = 0.004, (0.02, 0.05, 0.1)
 SMOOTH = 1.0
 """Smoothing of the heights, points."""
 
-SET, SET_AROUND = 1.7, (0.05, 0.04)
-"""Power of the heights, over those usual around them, to which worn cloth has set: ridges are narrower than the hollows
-between them; and over what surroundings that is, shoulder widths."""
-
-UNEVEN, UNEVEN_SIZE = (0.75, 0.45, 0.1, 1.6), 0.07
-"""Mean, standard deviation and bounds of what ridges are multiplied by from place to place, and the size of a place
-in shoulder widths: a row of equal folds is a pattern, not cloth."""
-
 _Slices = tuple[slice, slice]
 
 
@@ -78,22 +70,6 @@ def buckled(sheet: Sheet, steps: int = STEPS) -> NDArray[np.float32]:
         points[2] = np.clip(points[2] * np.float32(1 - PRESSED), 0, HIGHEST)
         speed = points - before
     return _heights(points, home)
-
-
-def creased(heights: NDArray[np.float32], sheet: Sheet) -> NDArray[np.float32]:
-    """Buckled heights with the creases of cloth that has been worn: narrower, and no two alike.
-
-    Args:
-        heights: ``(h, w)`` of `buckled`.
-        sheet: The cloth.
-    """
-    dots = 1 / sheet.spacing
-    around = cv2.GaussianBlur(heights, (0, 0), SET_AROUND[0] * dots)
-    usual = around + 2 * np.sqrt(cv2.GaussianBlur((heights - around) ** 2, (0, 0), SET_AROUND[1] * dots)) + 1e-6
-    cloudy = clouds(sheet, UNEVEN_SIZE, sheet.seed + 2)
-    mean, deviation, least, most = UNEVEN
-    uneven = np.clip(mean + deviation * cloudy / cloudy.std(), least, most)
-    return np.asarray(usual * np.clip(heights / usual, 0, 1.4) ** SET * uneven, dtype=np.float32)
 
 
 def _laid_flat(sheet: Sheet) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Folds of trouser legs: long creases that cloth has where a leg moves, one by one.
+"""Folds of tops and trouser legs: long creases that cloth has where a body moves, one by one.
 
 Cloth hangs over a crease from above and goes in under itself: towards the crease it turns away from the light, in it
 light is least, and just below it the cloth comes out again and faces up. Both ends of a crease run out into nothing, or
@@ -7,12 +7,16 @@ go on round the leg.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.body.silhouette import ease
+from engines.warp.folds.excess import Sheet, clouds
+from engines.warp.folds.reliefs import Relief, relief_of
 
 Place: TypeAlias = tuple[float, float]
 
@@ -31,6 +35,9 @@ which it comes out again."""
 
 ROUNDED = 0.004
 """Cloth does not bend more sharply than this, shoulder widths."""
+
+UNEVEN = (0.2, 1.8)
+"""Bounds of how many times as deep a crease is in one place as it is drawn."""
 
 
 def creased(beside: NDArray[np.float32], above: float, below: float) -> NDArray[np.float32]:
@@ -96,3 +103,66 @@ class Crease(NamedTuple):
     @staticmethod
     def _length(line: NDArray[np.float32]) -> float:
         return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
+
+
+class Wandering(NamedTuple):
+    """How creases of cloth differ from drawn curves.
+
+    Attributes:
+        seed: Of what is by chance.
+        aside: How far they wander, and over what length, shoulder widths.
+        uneven: Standard deviation of how many times as deep they are.
+        size: Of a place in which they are as deep alike, shoulder widths.
+    """
+
+    seed: int
+    aside: tuple[tuple[float, float], ...]
+    uneven: float
+    size: float
+
+
+def relief_of_creases(
+    sheet: Sheet,
+    parts: Sequence[tuple[float, tuple[Crease, ...]]],
+    in_crease: float,
+    wandering: Wandering | None = None,
+) -> Relief:
+    """Creases on a sheet of cloth.
+
+    Args:
+        sheet: The cloth.
+        parts: Creases, each so many times as deep.
+        in_crease: How much of what a valley is darkened each adds, over its depth for its width.
+        wandering: How they differ from their curves, if they do.
+    """
+    rows, columns = sheet.shape
+    x, y = np.meshgrid(
+        np.linspace(-sheet.wide / 2, sheet.wide / 2, columns, dtype=np.float32),
+        np.linspace(0, sheet.high, rows, dtype=np.float32),
+    )
+    x, y, uneven = _wandered(sheet, x, y, wandering) if wandering else (x, y, np.float32(1))
+    heights, closed = np.zeros((2, *sheet.shape), np.float32)
+    for deeper, creases in parts:
+        for crease in creases:
+            one = np.float32(deeper) * uneven * crease.heights(x, y)
+            heights += one
+            closed += np.minimum(one, 0) * np.float32(in_crease / (crease.above + crease.below))
+    relief = relief_of(sheet, heights)
+    relief.form[..., 2] += closed
+    return relief
+
+
+def _wandered(
+    sheet: Sheet, x: NDArray[np.float32], y: NDArray[np.float32], wandering: Wandering
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """``(h, w)`` places on the curves that creases wander from, and how many times as deep they are there."""
+    seeds = itertools.count(wandering.seed)
+
+    def chance(size: float) -> NDArray[np.float32]:
+        cloudy = clouds(sheet, size, next(seeds))
+        return np.asarray(cloudy / cloudy.std(), dtype=np.float32)
+
+    uneven = np.clip(1 + np.float32(wandering.uneven) * chance(wandering.size), *UNEVEN)
+    for far, size in wandering.aside:
+        x, y = x + np.float32(far) * chance(size), y + np.float32(far) * chance(size)
+    return x, y, np.asarray(uneven, dtype=np.float32)

@@ -1,7 +1,6 @@
-"""Where cloth is longer than the body under it: at armpits, elbows, waist and hems.
+"""Where cloth that hangs from the waist is longer than the body under it.
 
-A place on a sheet is given in shoulder widths: ``x`` from its middle, ``y`` from its upper edge. On sleeves ``x``
-rises towards the body's middle.
+A place on a sheet is given in shoulder widths: ``x`` from its middle, ``y`` from its upper edge.
 """
 
 from __future__ import annotations
@@ -16,42 +15,6 @@ from numpy.typing import NDArray
 CLUSTERED, SPREAD, MOST = 0.2, 1.1, 2.4
 """Mean, standard deviation and bound of what excess is multiplied by from place to place: folds come in clusters, and
 no two garments were ever put on alike."""
-
-INNERMOST = 0.15
-"""Share of a fan's length from which it is as strong as it gets: in the very middle folds have no direction."""
-
-
-class Fan(NamedTuple):
-    """Cloth gathered in one place: folds run out from it like rays.
-
-    Attributes:
-        x: Of the place.
-        y: Of the place.
-        first: Direction of the first ray, degrees; 0 along x, 90 along y.
-        last: Direction of the last one, more than the first.
-        length: Distance at which the excess is down to a third, shoulder widths.
-        excess: By what share the cloth is longer than the body across the rays.
-    """
-
-    x: float
-    y: float
-    first: float
-    last: float
-    length: float
-    excess: float
-
-    def strength(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``(h, w)`` excess at each place."""
-        away = np.hypot(x - self.x, y - self.y)
-        middle, half = (self.first + self.last) / 2, (self.last - self.first) / 2
-        off = (np.degrees(np.arctan2(y - self.y, x - self.x)) - middle + 180) % 360 - 180
-        sector = np.exp(-((off / half) ** 4) - (away / self.length) ** 2)
-        return np.asarray(self.excess * sector * np.clip(away / (INNERMOST * self.length), 0, 1), dtype=np.float32)
-
-    def way(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Unit vector of the excess at each place: across the rays."""
-        away = np.hypot(x - self.x, y - self.y) + np.float32(1e-6)
-        return -(y - self.y) / away, (x - self.x) / away
 
 
 class Band(NamedTuple):
@@ -95,16 +58,14 @@ class Sheet(NamedTuple):
         cluster: Size of the clusters in which folds come, shoulder widths; 0 if they come everywhere alike.
         gathered: Where it is longer than the body.
         seed: Of everything that is by chance.
-        creased: Whether wearing has set its folds; cloth that hangs freely keeps long soft ones.
     """
 
     wide: float
     high: float
     spacing: float
     cluster: float
-    gathered: Sequence[Fan | Band]
+    gathered: Sequence[Band]
     seed: int
-    creased: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -145,44 +106,6 @@ def clouds(sheet: Sheet, size: float, seed: int) -> NDArray[np.float32]:
     return np.asarray(cv2.GaussianBlur(chance, (0, 0), size / sheet.spacing), dtype=np.float32)
 
 
-def torso() -> tuple[Fan | Band, ...]:
-    """A top from the shoulders, ``y`` 0, over the waist, 0.94, to a hem below the hips, 1.6."""
-    sides = (
-        # From the armpit over the chest, towards the waist from its sides, and above the hip.
-        Fan(0.50, 0.32, 105, 170, 0.32, 0.09),
-        Fan(0.54, 0.98, 150, 215, 0.30, 0.07),
-        Band(0.46, 1.28, 0.12, 0.18, 25, 0.03),
-    )
-    return (*sides, *(_mirrored(place) for place in sides))
-
-
-def sleeve(bent: float) -> tuple[Fan | Band, ...]:
-    """A sleeve from the shoulder joint, ``y`` 0, over the elbow, `ELBOW`, to the wrist, `WRIST`.
-
-    Args:
-        bent: 0 for a straight arm, 1 for one bent by a right angle.
-    """
-    return (
-        # From the armpit.
-        Fan(0.20, 0.12, 100, 180, 0.26, 0.08),
-        # The crook of the elbow.
-        Fan(0.20, ELBOW, 110, 250, 0.24, 0.05 + 0.08 * bent),
-        Band(0.10, ELBOW + 0.03, 0.14, 0.08, 80, 0.05 * bent),
-        # Above the cuff.
-        Band(0.04, 1.38, 0.22, 0.08, 76, 0.06),
-    )
-
-
-def skirt() -> tuple[Fan | Band, ...]:
+def skirt() -> tuple[Band, ...]:
     """A skirt from the waist, ``y`` 0, to its hem; ``x`` from edge to edge."""
     return (Band(0.00, 1.00, 0.90, 1.00, 0, 0.035),)
-
-
-ELBOW, WRIST = 0.75, 1.47
-"""Where elbow and wrist are on a sleeve's sheet, shoulder widths."""
-
-
-def _mirrored(place: Fan | Band) -> Fan | Band:
-    if isinstance(place, Fan):
-        return place._replace(x=-place.x, first=180 - place.last, last=180 - place.first)
-    return place._replace(x=-place.x, turned=-place.turned)

@@ -13,8 +13,8 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.body.standing import share_bent
-from engines.warp.folds.excess import ELBOW, WRIST
-from engines.warp.folds.reliefs import relief
+from engines.warp.folds.reliefs import skirt_relief
+from engines.warp.folds.top_creases import ELBOW, WRIST, sleeve_reliefs, torso_relief
 from engines.warp.pieces import Piece
 
 TORSO_LENGTH = 1.4
@@ -63,7 +63,7 @@ def torso_folds(piece: Piece, body: BodyModel, light: tuple[float, float], *, to
     window = piece.window
     if piece.alpha[window].size:
         heights = body.heights[window]
-        change[window] = relief("torso").light(
+        change[window] = torso_relief().light(
             body.laterals[window], heights * np.float32(TORSO_LENGTH), from_aside(light)
         )
         if to_waist:
@@ -85,7 +85,7 @@ def skirt_folds(piece: Piece, body: BodyModel, light: tuple[float, float], waist
     if piece.alpha[window].size:
         y = (body.heights[window] - np.float32(waist)) * np.float32(HANGING_LENGTH)
         x = np.asarray(np.clip(piece.across[window], -1, 1) / 2, dtype=np.float32)
-        change[window] = relief("skirt").light(x, y, from_aside(light))
+        change[window] = skirt_relief().light(x, y, from_aside(light))
     return change
 
 
@@ -95,7 +95,8 @@ def sleeve_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> N
     window = piece.window
     if piece.alpha[window].size:
         arm = body.arms[side_of(piece)]
-        folds = relief(f"{piece.name}_straight").mixed(relief(f"{piece.name}_bent"), share_bent(arm))
+        straight, bent = sleeve_reliefs(piece.name.removesuffix("_sleeve"))
+        folds = straight.mixed(bent, share_bent(arm))
         x, y, across, down = limb_places(arm, _ARM, window, from_aside(light))
         change[window] = folds.light(x, y, (across, down))
     return change

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from functools import cache
 
-import numpy as np
-
-from engines.warp.folds.creases import Crease
+from engines.warp.folds.creases import Crease, relief_of_creases
 from engines.warp.folds.excess import Sheet
-from engines.warp.folds.reliefs import Relief, relief_of
+from engines.warp.folds.reliefs import Relief
 
 HALF = 0.25
 """Half width of the leg on its sheet."""
@@ -98,17 +96,4 @@ def leg_reliefs(side: str) -> tuple[Relief, Relief, Relief]:
 
 def _relief(parts: list[tuple[float, tuple[Crease, ...]]]) -> Relief:
     """Creases, each so many times as deep, on the sheet of a leg."""
-    rows, columns = SHEET.shape
-    x, y = np.meshgrid(
-        np.linspace(-SHEET.wide / 2, SHEET.wide / 2, columns, dtype=np.float32),
-        np.linspace(0, SHEET.high, rows, dtype=np.float32),
-    )
-    heights, closed = np.zeros((2, *SHEET.shape), np.float32)
-    for deeper, creases in parts:
-        for crease in creases:
-            one = np.float32(deeper) * crease.heights(x, y)
-            heights += one
-            closed += np.minimum(one, 0) * np.float32(IN_CREASE / (crease.above + crease.below))
-    relief = relief_of(SHEET, heights)
-    relief.form[..., 2] += closed
-    return relief
+    return relief_of_creases(SHEET, parts, IN_CREASE)

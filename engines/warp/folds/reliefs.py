@@ -1,6 +1,6 @@
-"""The reliefs: which there are, where they are kept, and light that falls on them.
+"""Reliefs of cloth, and light that falls on them; that of a skirt is buckled and kept.
 
-``python -m engines.warp.folds.reliefs`` buckles them anew, in a few minutes.
+``python -m engines.warp.folds.reliefs`` buckles it anew, in some seconds.
 """
 
 from __future__ import annotations
@@ -14,29 +14,15 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.folds.buckling import buckled, creased
-from engines.warp.folds.excess import Sheet, skirt, sleeve, torso
+from engines.warp.folds.buckling import buckled
+from engines.warp.folds.excess import Sheet, skirt
 
 Share: TypeAlias = NDArray[np.float32] | float
 """Part of a unit vector, everywhere the same or ``(h, w)``."""
 
-FOLDER = Path(__file__).parent / "heights"
+SKIRT = Sheet(1.00, 1.70, 0.010, 0.50, skirt(), 4)
 
-SLEEVE = Sheet(0.36, 1.60, 0.0075, 0.08, (), 0)
-
-STRAIGHT, BENT = 0.1, 1.0
-"""How far the arms of the two reliefs of each are bent, 1 for a right angle."""
-
-SHEETS = {
-    "torso": Sheet(1.20, 1.80, 0.011, 0.12, torso(), 0),
-    "skirt": Sheet(1.00, 1.70, 0.010, 0.50, skirt(), 4, creased=False),
-    "left_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=4),
-    "left_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=4),
-    "right_sleeve_straight": SLEEVE._replace(gathered=sleeve(STRAIGHT), seed=6),
-    "right_sleeve_bent": SLEEVE._replace(gathered=sleeve(BENT), seed=6),
-}
-"""Each with chance of its own: no two sleeves are put on alike. Straight and bent share theirs, so that any bend
-between them can be mixed."""
+KEPT = Path(__file__).parent / "heights" / "skirt.png"
 
 FINEST = 1e-6
 """Height of one step of what is kept, shoulder widths."""
@@ -89,12 +75,10 @@ class Relief:
 
 
 @cache
-def relief(name: str) -> Relief:
-    """One of `SHEETS`, read once."""
-    sheet = SHEETS[name]
-    steps = np.asarray(cv2.imread(str(FOLDER / f"{name}.png"), cv2.IMREAD_UNCHANGED), dtype=np.float32)
-    heights = steps * np.float32(FINEST)
-    return relief_of(sheet, heights)
+def skirt_relief() -> Relief:
+    """The folds of cloth that hangs from the waist, read once."""
+    steps = np.asarray(cv2.imread(str(KEPT), cv2.IMREAD_UNCHANGED), dtype=np.float32)
+    return relief_of(SKIRT, steps * np.float32(FINEST))
 
 
 def relief_of(sheet: Sheet, heights: NDArray[np.float32]) -> Relief:
@@ -104,15 +88,11 @@ def relief_of(sheet: Sheet, heights: NDArray[np.float32]) -> Relief:
     return Relief(sheet, np.dstack([across, down, heights - around]).astype(np.float32))
 
 
-def make(name: str) -> None:
-    """Buckle one of `SHEETS`, crease it, and keep its heights."""
-    FOLDER.mkdir(exist_ok=True)
-    sheet = SHEETS[name]
-    heights = creased(buckled(sheet), sheet) if sheet.creased else buckled(sheet)
-    steps = np.rint(heights / FINEST).clip(0, 65535)
-    cv2.imwrite(str(FOLDER / f"{name}.png"), steps.astype(np.uint16), [cv2.IMWRITE_PNG_COMPRESSION, 9])
+def make() -> None:
+    """Buckle the sheet of a skirt, and keep its heights."""
+    steps = np.rint(buckled(SKIRT) / FINEST).clip(0, 65535)
+    cv2.imwrite(str(KEPT), steps.astype(np.uint16), [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 if __name__ == "__main__":
-    for every in SHEETS:
-        make(every)
+    make()

@@ -11,14 +11,14 @@ from engines.warp.pieces import Piece
 LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
 """Brightness of cloth at which the next two are given."""
 
-FLANKS_SHOWN = (2.0, 1.7, 1.3, 0.9, 0.4, 0.2)
+FLANKS_SHOWN = (3.2, 2.6, 1.6, 0.9, 0.4, 0.2)
 """How bright lit flanks are in such cloth over how the relief has them: black cloth shows its folds as highlights,
 white cloth as shade."""
 
 VALLEYS_SHOWN = (1.0, 1.0, 1.0, 0.95, 0.75, 0.6)
 """How dark valleys are in such cloth over how the relief has them: white cloth lights its own."""
 
-VALLEYS_CARRIED, FLANKS_CARRIED = (1.0, 1.0, 1.0, 0.95, 0.7, 0.5), (1.0, 1.0, 1.0, 0.8, 0.3, 0.1)
+VALLEYS_CARRIED, FLANKS_CARRIED = (1.6, 1.5, 1.2, 0.95, 0.7, 0.5), (2.0, 1.8, 1.3, 0.8, 0.3, 0.1)
 """How much of the folds that other cloth shows in the photo is seen in such cloth: white cloth lights its own valleys,
 and what is lit in it is white and no more."""
 

@@ -9,7 +9,8 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.folds import laid
 from engines.warp.folds.laid import BELOW_WAIST, sleeve_folds, torso_folds
-from engines.warp.folds.reliefs import SHEETS, Relief
+from engines.warp.folds.reliefs import Relief
+from engines.warp.folds.top_creases import SLEEVE_SHEET as SHEET
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
@@ -85,10 +86,8 @@ def test_a_bodice_has_no_folds_of_its_own_below_the_waist(body: BodyModel) -> No
 
 
 def test_the_folds_of_a_bent_elbow_come_in_as_it_bends(body: BodyModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    sheet = SHEETS["right_sleeve_bent"]
-    slanting = Relief(sheet, np.full((*sheet.shape, 3), 0.1, np.float32))
-    level = Relief(sheet, np.zeros((*sheet.shape, 3), np.float32))
-    monkeypatch.setattr(laid, "relief", lambda name: slanting if name.endswith("bent") else level)
+    level, slanting = (Relief(SHEET, np.full((*SHEET.shape, 3), slope, np.float32)) for slope in (0.0, 0.1))
+    monkeypatch.setattr(laid, "sleeve_reliefs", lambda _: (level, slanting))
 
     def at_elbow(angle: float) -> float:
         posed = replace(body, arms={**body.arms, RIGHT: bent(body.arms[RIGHT], angle)})
