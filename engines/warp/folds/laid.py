@@ -98,7 +98,9 @@ def sleeve_folds(piece: Piece, body: BodyModel, light: tuple[float, float]) -> N
         straight, bent = sleeve_reliefs(piece.name.removesuffix("_sleeve"))
         folds = straight.mixed(bent, share_bent(arm))
         x, y, across, down = limb_places(arm, _ARM, window, from_aside(light))
-        change[window] = folds.light(x, y, (across, down))
+        # Loose cloth reaches beyond the sheet, whose creases go on round the arm.
+        edge = np.float32(folds.sheet.wide / 2 - folds.sheet.spacing)
+        change[window] = folds.light(np.clip(x, -edge, edge), y, (across, down))
     return change
 
 

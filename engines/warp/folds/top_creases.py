@@ -19,10 +19,11 @@ SLEEVE_SHEET = Sheet(0.36, 1.60, 0.006, 0.0, (), 0)
 ELBOW, WRIST = 0.75, 1.47
 """Where elbow and wrist are on a sleeve's sheet."""
 
-IN_CREASE = 0.30
-"""As on legs: how much of what a valley is darkened by a crease adds, over its depth for its width."""
+IN_TORSO, IN_SLEEVE = 0.30, 0.18
+"""How much of what a valley is darkened creases of each add, over their depth for their width: light gets into those of
+a sleeve from the side."""
 
-BENT_DEEPER = 0.7
+BENT_DEEPER = 1.0
 """How many times deeper creases of the elbow are where it is bent by a right angle."""
 
 ASIDE = ((0.016, 0.10), (0.005, 0.03))
@@ -38,13 +39,13 @@ TORSO = (
     # From the left one, down to the other hip.
     Crease((-0.47, 0.35), (-0.36, 0.41), (-0.18, 0.56), 0.0115, 0.026, 0.014),
     Crease((-0.47, 0.45), (-0.34, 0.62), (-0.20, 0.92), 0.0090, 0.036, 0.019, 0.25),
-    Crease((-0.34, 0.60), (-0.16, 0.90), (0.10, 1.22), 0.0110, 0.050, 0.026, 0.45),
-    Crease((-0.22, 0.62), (0.00, 0.86), (0.22, 1.14), 0.0080, 0.044, 0.024, 0.50),
+    Crease((-0.44, 0.54), (-0.20, 0.84), (0.20, 1.26), 0.0090, 0.060, 0.032, 0.35),
+    Crease((-0.20, 0.56), (0.04, 0.86), (0.34, 1.10), 0.0050, 0.056, 0.030, 0.45),
     # From the waist, from both sides.
     Crease((0.50, 0.84), (0.36, 0.93), (0.20, 0.94), 0.0070, 0.022, 0.012),
     Crease((0.50, 0.93), (0.30, 1.08), (0.04, 1.13), 0.0135, 0.030, 0.015),
     Crease((0.50, 1.08), (0.36, 1.24), (0.16, 1.32), 0.0090, 0.034, 0.019),
-    Crease((-0.50, 0.90), (-0.36, 0.97), (-0.20, 0.94), 0.0100, 0.024, 0.013),
+    Crease((-0.50, 0.89), (-0.36, 0.97), (-0.20, 0.96), 0.0075, 0.024, 0.013),
     Crease((-0.50, 0.98), (-0.32, 1.14), (-0.06, 1.24), 0.0135, 0.032, 0.017),
     Crease((-0.50, 1.13), (-0.40, 1.28), (-0.24, 1.38), 0.0070, 0.032, 0.018),
     # Above the hem.
@@ -55,7 +56,7 @@ TORSO = (
 
 LEFT = (
     # From the armpit round the upper arm.
-    Crease((0.17, 0.15), (0.06, 0.18), (-0.10, 0.30), 0.0080, 0.020, 0.012),
+    Crease((0.17, 0.15), (0.06, 0.18), (-0.10, 0.30), 0.0070, 0.020, 0.012),
     Crease((0.17, 0.22), (0.07, 0.30), (-0.06, 0.47), 0.0075, 0.024, 0.014),
     Crease((0.17, 0.34), (0.09, 0.46), (0.00, 0.64), 0.0060, 0.028, 0.016),
     Crease((-0.16, 0.42), (-0.09, 0.54), (0.02, 0.62), 0.0045, 0.024, 0.014),
@@ -66,9 +67,9 @@ LEFT = (
     Crease((0.17, 1.33), (0.06, 1.38), (-0.10, 1.36), 0.0080, 0.018, 0.011),
 )
 LEFT_ELBOW = (
-    Crease((0.17, 0.63), (0.05, 0.68), (-0.12, 0.63), 0.0080, 0.022, 0.013),
-    Crease((0.17, 0.72), (0.03, 0.78), (-0.10, 0.78), 0.0110, 0.022, 0.013),
-    Crease((0.17, 0.80), (0.06, 0.89), (-0.08, 0.97), 0.0090, 0.024, 0.014),
+    Crease((0.17, 0.63), (0.05, 0.68), (-0.12, 0.63), 0.0065, 0.022, 0.013),
+    Crease((0.17, 0.72), (0.03, 0.78), (-0.10, 0.78), 0.0090, 0.022, 0.013),
+    Crease((0.17, 0.80), (0.06, 0.89), (-0.08, 0.97), 0.0070, 0.024, 0.014),
 )
 RIGHT = (
     Crease((0.17, 0.17), (0.05, 0.23), (-0.08, 0.38), 0.0090, 0.022, 0.013),
@@ -80,9 +81,9 @@ RIGHT = (
     Crease((-0.17, 1.36), (-0.06, 1.40), (0.09, 1.38), 0.0075, 0.018, 0.011),
 )
 RIGHT_ELBOW = (
-    Crease((0.17, 0.66), (0.06, 0.70), (-0.09, 0.68), 0.0075, 0.022, 0.013),
-    Crease((0.17, 0.75), (0.04, 0.83), (-0.12, 0.84), 0.0110, 0.022, 0.013),
-    Crease((-0.17, 0.70), (-0.09, 0.77), (0.02, 0.80), 0.0060, 0.022, 0.013),
+    Crease((0.17, 0.66), (0.06, 0.70), (-0.09, 0.68), 0.0060, 0.022, 0.013),
+    Crease((0.17, 0.75), (0.04, 0.83), (-0.12, 0.84), 0.0090, 0.022, 0.013),
+    Crease((-0.17, 0.70), (-0.09, 0.77), (0.02, 0.80), 0.0050, 0.022, 0.013),
 )
 
 SLEEVES = {"left": (LEFT, LEFT_ELBOW), "right": (RIGHT, RIGHT_ELBOW)}
@@ -92,7 +93,7 @@ SLEEVES = {"left": (LEFT, LEFT_ELBOW), "right": (RIGHT, RIGHT_ELBOW)}
 @cache
 def torso_relief() -> Relief:
     """The creases of a top's torso."""
-    return relief_of_creases(TORSO_SHEET, ((1.0, TORSO),), IN_CREASE, ON_TORSO)
+    return relief_of_creases(TORSO_SHEET, ((1.0, TORSO),), IN_TORSO, ON_TORSO)
 
 
 @cache
@@ -104,7 +105,7 @@ def sleeve_reliefs(side: str) -> tuple[Relief, Relief]:
     """
     along, elbow = SLEEVES[side]
     straight, bent = (
-        relief_of_creases(SLEEVE_SHEET, ((1.0, along), (deeper, elbow)), IN_CREASE, ON_SLEEVE)
+        relief_of_creases(SLEEVE_SHEET, ((1.0, along), (deeper, elbow)), IN_SLEEVE, ON_SLEEVE)
         for deeper in (1.0, 1.0 + BENT_DEEPER)
     )
     return straight, bent
