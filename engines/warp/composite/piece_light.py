@@ -50,8 +50,9 @@ STRIDE = 4
 SEEN_IN_DRESS, FOLDED_IN_DRESS = 0.35, 0.6
 """Shares of a loose top's light and of its folds that a bodice shows: the skirt sewn to it pulls it straight."""
 
-FOLDS_SEEN = 0.65
-"""Share of the reliefs' folds that is left out where those of the old cloth are taken over."""
+FOLDS_SEEN = {"torso": 0.65, "leg": 0.5}
+"""Share of the reliefs' folds that is left out where those of the old cloth are taken over: of trousers only wide ones
+are."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
             )
             light = folds_of_old_cloth(photo, worn, new, unit, seamed=kind == "leg")
             seen += alike * (light.change + SHADE_SEEN * light.shade)
-            lacking -= alike * FOLDS_SEEN * light.believed
+            lacking -= alike * FOLDS_SEEN[kind] * light.believed
             unsaid -= alike * SHADE_SEEN * light.broadly
     everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
     return PieceLight(body, broad, everywhere, seen, np.maximum(lacking, 0))
