@@ -151,15 +151,15 @@ def _read(
     wide, known = _averaged(lightness, weight, FOLD * unit)
     measured = ease((known - SURE_FROM) / (1 - SURE_FROM))
     folds = broad + (wide - broad) * measured
-    shown = np.float32(np.interp(usual, OLD_LIGHTNESS, FOLDS_SHOWN))
     plainness = np.float32(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
-    contrast = np.asarray(shown * lightness / (folds + np.float32(1e-3)), dtype=np.float32)
+    contrast = np.asarray(lightness / (folds + np.float32(1e-3)), dtype=np.float32)
     plainness *= np.float32(_plainness(contrast, hues, core, plain))
     if not seamed:
         folds += _creases(lightness, wide, weight, unit) * measured
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
     before_ends = _before_ends(old, new, half, unit)
     believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32)) * before_ends
+    shown = np.float32(np.interp(usual, OLD_LIGHTNESS, FOLDS_SHOWN))
     change = (np.clip(1 + (folds / (broad + 1e-3) - 1) * shown, FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
     broadly = plainness * before_ends * ease(3 * broadly_known)
     shade = (np.clip(broad / usual, SHADE_DARKEST, SHADE_BRIGHTEST) - 1) * broadly
@@ -247,7 +247,7 @@ def _plainness(contrast: NDArray[np.float32], hues: NDArray[np.float32], core: B
     """How surely differences in old cloth are light, not noise or what print leaves, 0 to 1.
 
     Args:
-        contrast: ``(h, w)`` relative difference from its wide folds, as cloth that does not shine would show it.
+        contrast: ``(h, w)`` lightness over that of its wide folds.
         hues: ``(h, w, 2)`` in usual light.
         core: ``(h, w)`` bool, old cloth.
         plain: ``(h, w)`` bool, where it is neither print nor button.
