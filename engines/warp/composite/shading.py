@@ -78,7 +78,6 @@ OLD_LIGHTNESS, FOLDS_SHOWN = (10.0, 20.0, 35.0, 60.0, 85.0, 100.0), (0.45, 0.6, 
 """Lightness of old cloth, CIE L, and by what its folds are multiplied to be those of cloth that is neither light nor
 dark: dark cloth shines, and white cloth lights its own valleys."""
 
-
 LEAST_DIM, LEAST_DARK = 0.90, 0.4
 """Least factors of a photo without bright areas, and of one without any bright spot."""
 

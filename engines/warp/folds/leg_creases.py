@@ -25,6 +25,7 @@ IN_CREASE = 0.42
 """How much of what a valley is darkened by a crease adds, over its depth for its width: cloth nearly touches in it."""
 
 WANDERING = Wandering(50, ((0.014, 0.10), (0.005, 0.03)), 0.40, 0.10)
+"""How they differ from their curves: as those of tops do, but they are more unevenly deep."""
 
 BENT_DEEPER = 1.0
 """How many times deeper creases of the knee are where it is bent by a right angle."""

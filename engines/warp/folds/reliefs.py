@@ -21,6 +21,7 @@ Share: TypeAlias = NDArray[np.float32] | float
 """Part of a unit vector, everywhere the same or ``(h, w)``."""
 
 SKIRT = Sheet(1.00, 1.70, 0.010, 0.50, skirt(), 4)
+"""The only cloth that is buckled: what hangs freely has long soft folds."""
 
 KEPT = Path(__file__).parent / "heights" / "skirt.png"
 

@@ -27,9 +27,10 @@ BENT_DEEPER = 1.0
 """How many times deeper creases of the elbow are where it is bent by a right angle."""
 
 ASIDE = ((0.016, 0.10), (0.005, 0.03))
+"""How far creases wander, and over what length, shoulder widths: a curve that is drawn looks drawn."""
 
 ON_TORSO, ON_SLEEVE = Wandering(70, ASIDE, 0.35, 0.09), Wandering(30, ASIDE, 0.35, 0.09)
-"""How they wander: a curve that is drawn looks drawn."""
+"""How those of each differ from their curves."""
 
 TORSO = (
     # From the right armpit over the chest, and down its side.
