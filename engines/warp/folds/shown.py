@@ -19,8 +19,8 @@ VALLEYS_SHOWN = (1.0, 1.0, 1.0, 0.95, 0.75, 0.6)
 """How dark valleys are in such cloth over how the relief has them: white cloth lights its own."""
 
 VALLEYS_CARRIED, FLANKS_CARRIED = (1.6, 1.5, 1.2, 0.95, 0.7, 0.5), (2.0, 1.8, 1.3, 0.8, 0.3, 0.1)
-"""How much of the folds that other cloth shows in the photo is seen in such cloth: dark cloth shines, white cloth lights
-its own valleys, and what is lit in it is white and no more."""
+"""How much of the folds that other cloth shows in the photo is seen in such cloth: dark cloth shines, white cloth
+lights its own valleys, and what is lit in it is white and no more."""
 
 WEAVE_SEEN, WEAVE_HIDES, DEEPER_IN_WEAVE, DEEPER_ON_LEGS = 0.008, 0.030, (1.0, 1.4), (1.0, 2.1)
 """Usual relative contrast of the cloth from one thread to the next up to which it is smooth, and from which folds are
