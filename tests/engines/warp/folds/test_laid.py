@@ -109,6 +109,17 @@ def test_folds_of_sleeves_follow_the_arms(body: BodyModel) -> None:
     assert np.corrcoef(old.ravel(), near(there, body.arms[RIGHT], 0.5).ravel())[0, 1] < 0.8
 
 
+def test_creases_of_a_sleeve_wider_than_its_sheet_go_on_to_its_edge(body: BodyModel) -> None:
+    arm = body.arms[RIGHT]
+    everywhere = covering("right_sleeve", np.ones(body.shape, bool))
+    change = sleeve_folds(everywhere, body, ABOVE)
+    middle = round(float(arm.bend) * (len(arm.line) - 1))
+    around = range(middle - 10, middle + 11, 2)
+    inwards = [arm.line[at] - 1.6 * arm.inner[at] * arm.outward[at] for at in around]
+    beyond = [abs(float(change[int(y), int(x)])) for x, y in inwards]
+    assert max(beyond) > 0.02
+
+
 def test_folds_turn_with_the_light(body: BodyModel) -> None:
     left, right = (torso_folds(torso(body), body, way, to_waist=False) for way in ((-0.8, -0.6), (0.8, -0.6)))
     assert np.corrcoef(left.ravel(), right.ravel())[0, 1] < 0.8
