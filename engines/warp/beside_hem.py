@@ -70,7 +70,7 @@ def waistband_by_colour(photo: NDArray[np.float32], person_map: PersonMap, body:
     if not surely.any() or not trousers.any() or not (asked & top).any():
         return person_map
     sides = (trousers, from_trousers), (surely, distance_from(surely))
-    told, apart, _ = told_by_colour(photo[window], *sides, asked, unit)
+    told, apart, *_ = told_by_colour(photo[window], *sides, asked, unit)
     calm = np.asarray(cv2.GaussianBlur(told, (0, 0), max(CALM * unit, 1.0)))
     like = opened(top & asked & (calm > 0.0) & (apart > LEAST_APART), THICK)
     found = reaching(like | trousers, trousers) & like

@@ -40,6 +40,11 @@ second L they are weighted no higher."""
 DARKER = 20.0
 """By how much darker than skin cloth is in L for its edge to be told by lightness as well."""
 
+OTHER_HUE, TELLING = -0.2, 4.0
+"""Where the hue of cloth lies on a line from grey, 0, to that of skin, 1, up to which it is another one; and how far in
+a and b a pixel that shows half of either then lies from skin as dark as it is, from which lightness is not asked: skin
+mixed with black looks like skin in the shade, skin mixed with blue jeans does not."""
+
 APART = 9.0
 """Distance of the colours of skin and cloth at which they have as much say as the labels."""
 
@@ -83,14 +88,16 @@ def _end_anew(labels: NDArray[np.uint8], photo: NDArray[np.float32], unit: float
     hands = distance_from(labels == Label.HANDS) < deep
     asked = (skin | cloth) & (np.maximum(from_skin, from_cloth) < np.where(hands, deep, fine))
     asked |= (labels == Label.HANDS) & (from_cloth < np.float32(WITHIN * unit))
-    told, apart, darker = told_by_colour(photo, (skin, from_skin), (cloth, from_cloth), asked, unit)
+    told, apart, darker, hued = told_by_colour(photo, (skin, from_skin), (cloth, from_cloth), asked, unit)
     say = worth(apart)
     labelled = skin - np.float32(0.5)
     score = labelled + (told - labelled) * say
     calm = np.asarray(cv2.GaussianBlur(score, (0, 0), CALM), np.float32)
     begins = np.where(hands & ~darker, -NAILS * say**2, np.float32(0.0))
     # Beside cloth that is darker nothing of a hand is taken for it, and a shadow may be taken for a hand.
-    gained = cloth & asked & (calm > begins) & ~darker & ~dilated(labels == Label.LEGS, round(fine))  # a leg's shadow
+    gained = (
+        cloth & asked & (calm > begins) & (hued | ~darker) & ~dilated(labels == Label.LEGS, round(fine))
+    )  # a leg's shadow
     gained = reaching(gained | skin, skin) & gained
     # The other side of an arm is not beside the cloth, and a crease of a hand is dark as well.
     from_wall = distance_from(labels == Label.BACKGROUND)
@@ -114,7 +121,7 @@ def told_by_colour(
     cloth: tuple[BoolMask, NDArray[np.float32]],
     asked: BoolMask,
     unit: float,
-) -> tuple[NDArray[np.float32], NDArray[np.float32], BoolMask]:
+) -> tuple[NDArray[np.float32], NDArray[np.float32], BoolMask, BoolMask]:
     """Where colours lie between those of cloth and of skin around them.
 
     Args:
@@ -126,10 +133,11 @@ def told_by_colour(
 
     Returns:
         ``(height, width)`` each: -0.5 for that of cloth to 0.5 for that of skin; how far apart these two are, 0 where
-        one of them is not known; and whether that of cloth is much darker.
+        one of them is not known; whether that of cloth is much darker; and whether it has a hue so different that
+        skin in the shade is told from it all the same.
     """
     told, distance = np.zeros(asked.shape, np.float32), np.zeros(asked.shape, np.float32)
-    darker = np.zeros(asked.shape, np.bool_)
+    darker, hued = np.zeros(asked.shape, np.bool_), np.zeros(asked.shape, np.bool_)
     colours, rim = _in_the_light(photo), max(RIM * unit, 1.0)
     rows, columns = np.nonzero(asked)
     own, sure_own = _usual(colours, skin[0] & (cloth[1] > rim), (rows, columns), unit)
@@ -137,15 +145,35 @@ def told_by_colour(
     apart = own - other
     squared = np.einsum("ij,ij->i", apart, apart)
     place = np.einsum("ij,ij->i", colours[rows, columns] - other, apart) / np.maximum(squared, 1.0)
-    # Skin mixed with cloth that is darker looks like skin in the shade.
     light = (own - other)[:, 0]
     dark = light > LIGHTNESS_SAY * DARKER
     by_light = (colours[rows, columns, 0] - other[:, 0]) / np.where(dark, light, np.float32(1.0))
-    place = np.where(dark, np.minimum(place, by_light), place)
+    by_hue, covered = _covered(own, other, place)
+    # Skin mixed with cloth that is darker looks like skin in the shade, unless that has another hue.
+    place = np.where(dark, np.where(by_hue, covered, np.minimum(place, by_light)), place)
     told[rows, columns] = np.clip(place, 0, 1) - 0.5
     distance[rows, columns] = np.sqrt(squared) * (sure_own & sure_other)
-    darker[rows, columns] = dark
-    return told, distance, darker
+    darker[rows, columns], hued[rows, columns] = dark, by_hue
+    return told, distance, darker, hued
+
+
+def _covered(
+    skin: NDArray[np.float32], cloth: NDArray[np.float32], place: NDArray[np.float32]
+) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+    """Whether skin in the shade and skin mixed with cloth differ in hue, and how much of a pixel is skin, ``(n,)`` each.
+
+    Args:
+        skin: ``(n, 3)`` colours as `_in_the_light` gives them.
+        cloth: The same.
+        place: ``(n,)`` where the pixels' colours lie between them, 0 for cloth to 1 for skin.
+    """
+    of_skin, of_cloth = (((part[:, 0] / LIGHTNESS_SAY + 16.0) / 116.0) ** 3 for part in (skin, cloth))
+    mixed = of_cloth / np.maximum(of_cloth + of_skin, 1e-3) * np.hypot(*(skin - cloth)[:, 1:].T)
+    along = np.einsum("ij,ij->i", skin[:, 1:], cloth[:, 1:]) / np.maximum(np.square(skin[:, 1:]).sum(axis=1), 1.0)
+    # What is lighter has the more say in the hue of a mixture.
+    part = np.clip(place, 0.0, 1.0)
+    covered = part * of_cloth / np.maximum(part * of_cloth + (1.0 - part) * of_skin, 1e-6)
+    return np.asarray((along < OTHER_HUE) & (mixed > TELLING)), np.asarray(covered, np.float32)
 
 
 def _in_the_light(photo: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -95,7 +95,7 @@ def _free(part: NDArray[np.float32], skin: BoolMask, beside: BoolMask, unit: flo
     found = where & (off <= MIXED) & (from_beside <= MIXED)
     if not sure.any() or not found.any():
         return
-    told, apart, _ = skin_edges.told_by_colour(part, (skin, off), (beside, from_beside), found, unit)
+    told, apart, *_ = skin_edges.told_by_colour(part, (skin, off), (beside, from_beside), found, unit)
     near = off <= MIXED + 3 * STREAKS
     own = _of_nearest(part, sure, near)
     share = ease(GIVES_WAY * (0.5 - told[found])) * ease(apart[found] / np.float32(ALIKE))
