@@ -183,7 +183,7 @@ def _share(
         joint = np.maximum(joint, below_cuffs(photo, fills.skin.colour, off.old, fills.skin.arms, off.body))
     # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
     faded = (clothed < SEEN_BELOW) | at_cuffs(off.body, off.old)
-    own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, off.old, unit))
+    own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, fills.skin.between, off.old, unit))
     joint *= skin * faded * (1.0 - own_edge)
     return np.maximum(share, joint).astype(np.float32)
 

@@ -81,6 +81,7 @@ class BareSkin:
         arms: Both whole arms by picture side.
         legs: Both whole legs by picture side.
         torso: ``(height, width)``, the torso without the arms before it.
+        between: ``(height, width)``, narrow gaps beside arms that are closed with skin.
     """
 
     colour: NDArray[np.float32]
@@ -88,6 +89,7 @@ class BareSkin:
     arms: dict[int, BarePart]
     legs: dict[int, BarePart]
     torso: NDArray[np.bool_]
+    between: NDArray[np.bool_]
 
 
 def bare_skin(
@@ -134,10 +136,12 @@ def bare_skin(
         cover |= part.on
     if torso and arms:
         cover = one_shoulder_line(cover, body)
+    parts = cover | seen
     cover |= gaps(cover, body, clothed) & ~seen
     if arms:
         bared = [part.on for part in opened if part.bend < 0.0]
         cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
+    between = cover & ~parts
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(
@@ -146,7 +150,7 @@ def bare_skin(
     soft = antialiased(cover)
     with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
     before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
-    return BareSkin(colour, soft, bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before)
+    return BareSkin(colour, soft, bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before, between)
 
 
 def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:

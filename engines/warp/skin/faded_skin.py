@@ -17,6 +17,10 @@ JOINT, LIMB_JOINT = 0.045, 0.085
 """Width of the strip of seen skin into which invented skin fades, in shoulder widths, and the same below a cuff, which
 throws a broad shadow; beside the arm a top only touches it."""
 
+TO_HAND = 0.10
+"""Stretch of a wrist over which such a strip beside the old garment ends before the hand, in shoulder widths: hands
+stay as they are."""
+
 BELOW = (0.5, 0.9)
 """Pixels by which the distance from the old garment grows from one row to the next, from which a limb comes out of it
 there, and from which it certainly does."""
@@ -81,10 +85,15 @@ def faded_into_seen(
     seen, invented, distance = photo[beside], skin[beside], from_old[beside] / np.float32(unit)
     darker = (invented.sum(axis=1) - seen.sum(axis=1)) / 3.0
     shaded = ease(darker / SHADOW) * like_skin(photo[window], skin[window], IN_SHADOW)[near]
-    joint = JOINT + (LIMB_JOINT - JOINT) * _under_cuff(photo, skin, from_old, labels)[beside]
+    cuff = _under_cuff(photo, skin, from_old, labels)[beside]
+    joint = JOINT + (LIMB_JOINT - JOINT) * cuff
     share[beside] = np.maximum(
         ease(1.25 * (1.0 - distance / joint)), ease(1.25 * (1.0 - distance / SHADOW_REACH)) * shaded
     )
+    hands = labels[window] == Label.HANDS
+    if hands.any():
+        away = cv2.distanceTransform((~hands).astype(np.uint8), cv2.DIST_L2, 5)
+        share[beside] *= np.maximum(cuff, ease(np.asarray(away)[near] / np.float32(TO_HAND * unit)))
     return share * _off_wall(beside, from_old, labels, unit)
 
 
@@ -140,11 +149,12 @@ def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
     arms = np.zeros(old.shape, np.uint8)
     unit = body.shoulder_width
     for limb in body.arms.values():
-        end = clothed_until(limb, old)
+        # An arm that does not come out of the old garment lies beside it from its root on.
+        end = max(clothed_until(limb, old), 0.0)
         # The stroke ends in a half disc.
         begin = end + (BELOW_CUFF + ARM_ROOM) * unit / limb.length
         line = limb.points(np.linspace(begin, LAST, STROKE, dtype=np.float32))
-        if end > 0.0 and begin < LAST:
+        if begin < LAST:
             cv2.polylines(arms, [np.rint(line).astype(np.int32)], False, 1, round(2 * ARM_ROOM * unit))
     arms &= (body.labels == Label.ARMS).astype(np.uint8)
     soft = np.zeros(old.shape, np.float32)
@@ -156,23 +166,26 @@ def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
     return soft
 
 
-def under_old(arms: dict[int, BarePart], old: NDArray[np.bool_], unit: float) -> NDArray[np.float32]:
-    """``(height, width)`` 1 where arms go on under the old garment that lay before them, to 0 a joint's width away.
+def under_old(
+    arms: dict[int, BarePart], between: NDArray[np.bool_], old: NDArray[np.bool_], unit: float
+) -> NDArray[np.float32]:
+    """``(height, width)`` 1 where skin goes on from an arm to where the old garment lay, to 0 a joint's width away.
 
     What is seen of such an arm ends in a rim that has the colour of that garment.
 
     Args:
         arms: Both whole arms by picture side.
+        between: ``(height, width)``, gaps beside them that are closed with skin.
         old: ``(height, width)``, the old garment.
         unit: Shoulder width in pixels.
     """
     near = np.zeros(old.shape, np.float32)
     joint = JOINT * unit
-    for arm in arms.values():
-        hidden = arm.on & old
-        window = window_of(hidden, round(4 * joint))
-        if hidden[window].any():
-            goes_on = dilated(opened(hidden[window], max(1, round(UNDER_OLD * unit))), max(1, round(1.5 * joint)))
+    hidden = [(arm.on & old, max(1, round(UNDER_OLD * unit))) for arm in arms.values()]
+    for part, least in [*hidden, (between & old, 1)]:
+        window = window_of(part, round(4 * joint))
+        if part[window].any():
+            goes_on = dilated(opened(part[window], least), max(1, round(1.5 * joint)))
             soft = cv2.GaussianBlur(goes_on.astype(np.float32), (0, 0), max(joint / 3.0, 0.5))
             near[window] = np.maximum(near[window], soft)
     return near
