@@ -160,7 +160,7 @@ def told_by_colour(
 def _covered(
     skin: NDArray[np.float32], cloth: NDArray[np.float32], place: NDArray[np.float32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-    """Whether skin in the shade and skin mixed with cloth differ in hue, and how much of a pixel is skin, ``(n,)`` each.
+    """Whether skin in the shade and skin mixed with cloth differ in hue, and the share of a pixel that is skin.
 
     Args:
         skin: ``(n, 3)`` colours as `_in_the_light` gives them.

@@ -40,7 +40,7 @@ from engines.warp.skin.limb_profile import along_limb
 from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
 from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
 from engines.warp.skin.texture import coloured_texture, skin_texture
-from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
+from engines.warp.skin.tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
 from engines.warp.skin.torso_relief import belly_relief, chest_relief
 
 LEAST_SHARE = 0.05
@@ -136,7 +136,7 @@ def bare_skin(
         cover |= part.on
     if torso and arms:
         cover = one_shoulder_line(cover, body)
-    parts = cover | seen
+    parts = cover | labelled_as(body.labels, SKIN_LABELS)
     cover |= gaps(cover, body, clothed) & ~seen
     if arms:
         bared = [part.on for part in opened if part.bend < 0.0]

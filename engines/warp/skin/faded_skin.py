@@ -50,6 +50,9 @@ BELOW_CUFF, ARM_ROOM, LAST, STROKE = 0.12, 0.20, 1.1, 24
 """How far below its old cuff an arm has nothing of it left, and how far from its centre line its skin lies, in shoulder
 widths; the share of it at which the hand begins; and the points that its line is drawn through."""
 
+ARMHOLE = 0.25
+"""Share of an arm at which it comes out of a garment without sleeves."""
+
 SHADOW_REACH, SHADOW, IN_SHADOW = 0.13, 0.10, (0.35, 0.6)
 """How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
 skin it is for certain, in units of full white; and what `LIKE_SKIN` is in such a shadow, whose light is bluish."""
@@ -149,8 +152,8 @@ def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
     arms = np.zeros(old.shape, np.uint8)
     unit = body.shoulder_width
     for limb in body.arms.values():
-        # An arm that does not come out of the old garment lies beside it from its root on.
-        end = max(clothed_until(limb, old), 0.0)
+        # An arm without a sleeve comes out of an armhole, whose shadow goes with it.
+        end = max(clothed_until(limb, old), ARMHOLE)
         # The stroke ends in a half disc.
         begin = end + (BELOW_CUFF + ARM_ROOM) * unit / limb.length
         line = limb.points(np.linspace(begin, LAST, STROKE, dtype=np.float32))
