@@ -24,6 +24,7 @@ from engines.person.matte import agreement, refined, silhouette
 from engines.person.networks import Floats, Network
 from engines.person.parsing import parse
 from engines.person.pose import Pose, find_pose, region_of_body
+from engines.person.wall_between import wall_between
 
 _WORKING_SIDE = 1024
 """Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""
@@ -165,6 +166,8 @@ def _mapped(
     matte = refined(pose, people, body, lab, cells)
     step("parsing")
     labels = _parsed_where_needed(lab, cells, matte, pose.mask, body)
+    gaps = wall_between(labels, lab, matte, body)
+    labels[gaps], matte[gaps] = Label.BACKGROUND, 0.0
     step("enlarge")
     height, width = photo.shape[:2]
     return PersonMap(

@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from engines.base import Label
 from engines.filling import carried_out
 from engines.garment.regions import BoolMask, closed, reaching, window_of, windows_of
 from engines.labels import labelled_as
@@ -62,7 +63,8 @@ def across_creases(
 def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
     """What is left open between an arm and the torso by a hair's breadth: it is skin in both.
 
-    Where the gap beside a waist, bare or in a dress, is wide somewhere it runs on to a point above and below.
+    Where the gap beside a waist, bare or in a dress, is wide somewhere it runs on to a point above and below. The wall
+    that is seen between two fingers stays.
 
     Args:
         cover: ``(height, width)``, where skin is wanted.
@@ -75,6 +77,10 @@ def gaps(cover: NDArray[np.bool_], body: BodyModel, clothed: NDArray[np.float32]
     skin = cover | labelled_as(body.labels, SKIN_LABELS)
     wide, narrow = (max(1, round(crease * body.shoulder_width)) for crease in (CREASE, POINT))
     filled = closed(skin, wide)
+    hands = body.labels == Label.HANDS
+    around = window_of(hands, 2 * wide)
+    if hands[around].size:
+        filled[around] &= ~closed(hands[around], wide) | (body.labels[around] != Label.BACKGROUND)
     pointed = filled & ~closed(skin | (clothed > COVERED), narrow) & (body.heights > POINTED_FROM)
     if not pointed.any():
         return filled

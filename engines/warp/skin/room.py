@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import dilated, disk, window_of
+from engines.garment.regions import dilated, disk, distance_from, window_of
+from engines.labels import labelled_as
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 from engines.warp.pieces import Drape
 from engines.warp.skin.smooth_edge import antialiased
@@ -101,9 +102,9 @@ def unnamed_sleeves(
     share = np.zeros(body.shape, np.float32)
     if beside.any():
         window = window_of(beside, round(OFF_SLEEVE * body.shoulder_width))
-        # Beside an arm that is seen there is the wall.
-        from_skin = cv2.distanceTransform((body.labels[window] != Label.ARMS).astype(np.uint8), cv2.DIST_L2, 3)
-        missed = beside[window] & (from_old[window] < np.asarray(from_skin))
+        # Beside an arm that is seen, and between the fingers of its hand, there is the wall.
+        from_skin = distance_from(labelled_as(body.labels[window], (Label.ARMS, Label.HANDS)))
+        missed = beside[window] & (from_old[window] < from_skin)
         share[window] = np.where(missed, bare[window] * (1.0 - worn[window]), 0.0)
     return share
 

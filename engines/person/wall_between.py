@@ -1,0 +1,160 @@
+"""Wall that is seen through a hand, or between an arm and the body, and that was taken for either of them.
+
+Such a gap is too narrow for the networks, and the matte closes it. The wall right beside the person says which colour
+it has; what has that colour, and neither that of the skin nor of the cloth next to it, is looked through.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from engines.base import Label, Mask
+from engines.filling import carried_out, reduced
+from engines.labels import labelled_as
+from engines.person.body import Body
+from engines.person.colour_models import Region
+from engines.person.networks import Floats
+
+_SKIN, _CLOTH = (Label.ARMS, Label.HANDS), (Label.UPPER, Label.LOWER, Label.FULL)
+
+_FROM, _REACH = 0.25, 2.6
+"""Where on `engines.person.body.Limb.position` and how far off on `Limb.offset` gaps are looked for."""
+
+_HAND, _ON_ARM = 1.9, 0.7
+"""Position from which it is a hand, which may be looked through, and the offset below which an arm may not."""
+
+_BESIDE = 0.10
+"""How far from skin a gap reaches at most, in shoulder widths."""
+
+_MARGIN = 0.25
+"""How far around that the wall and the clothes are looked at, in shoulder widths."""
+
+_WALL_REACH, _NEXT_REACH, _LEAST_KNOWN = 0.12, 0.08, 1e-3
+"""Standard deviations over which the colours of the wall, and of skin and cloth, are averaged, in shoulder widths, and
+the share of them around a pixel from which they are known."""
+
+_REDUCED = 4
+"""Factor by which these are worked out smaller."""
+
+_GROUND = 0.05
+"""Matte below which a pixel is wall alone."""
+
+_RIM = 3
+"""Width of the rims of wall, skin and cloth that are mixed with one another, pixels of the working copy."""
+
+_LIGHTNESS_SAY = 0.5
+"""Share of lightness in how far colours are apart, next to a and b: a gap lies in the shade."""
+
+_LIKE, _CLEARLY = 8.0, 0.5
+"""Largest such distance of what is looked through from the wall, and that over its distance from skin and cloth."""
+
+_DEEP, _ALIKE, _MOST_ALIKE = 0.05, 10.0, 0.02
+"""How far from its edge cloth is asked whether it has that colour itself, in shoulder widths; from which distance on
+it has not; and the share of it that may: what is white on it is a print and no wall."""
+
+_LEAST_OPEN, _LEAST_CLOSED = 0.0004, 0.0010
+"""Area of a gap that meets the known wall, and of one that is closed in, in squared shoulder widths: a finger nail is
+smaller."""
+
+_BESIDE_SKIN = 0.2
+"""Share of the outline of a gap that is skin, at least."""
+
+
+def wall_between(labels: Mask, lab: Floats, matte: Floats, body: Body) -> Region:
+    """``(height, width)`` bool: wall that is called hand, arm or cloth.
+
+    Args:
+        labels: ``(height, width)`` of `engines.base.Label`.
+        lab: ``(height, width, 3)`` CIELAB.
+        matte: ``(height, width)``, 0 to 1.
+        body: The person's frame of reference.
+    """
+    found = np.zeros(labels.shape, np.bool_)
+    for limb in body.arms:
+        near = (limb.offset < _REACH) & (limb.position > _FROM) & ((limb.offset > _ON_ARM) | (limb.position > _HAND))
+        left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
+        margin = round(_MARGIN * body.breadth)
+        window = np.s_[max(top - margin, 0) : top + down + margin, max(left - margin, 0) : left + across + margin]
+        if min(across, down) > _REDUCED:
+            found[window] |= _found_in(near[window], labels[window], lab[window], matte[window], body.breadth)
+    return found
+
+
+def _found_in(asked: Region, labels: Mask, lab: Floats, matte: Floats, unit: float) -> Region:
+    """``(h, w)`` of a window, within the pixels that are asked about."""
+    skin, cloth = labelled_as(labels, _SKIN), labelled_as(labels, _CLOTH)
+    asked = asked & (skin | cloth | (labels == Label.OTHER))
+    asked &= cv2.boxFilter(skin.astype(np.float32), -1, (2 * round(_BESIDE * unit) + 1,) * 2) > 0
+    ground = (labels == Label.BACKGROUND) & (matte < _GROUND)
+    wall = _usual(lab, _shrunk(ground, _RIM), _WALL_REACH * unit)
+    own = [_usual(lab, _shrunk(part, _RIM), _NEXT_REACH * unit) for part in (skin, cloth)]
+    off_wall = _off(lab, wall, asked)
+    off_own = np.minimum(*(_off(lab, usual, asked) for usual in own))
+    like, nearer = asked.copy(), asked.copy()
+    like[asked] = off_wall < np.minimum(_LIKE, _CLEARLY * off_own)
+    nearer[asked] = off_wall < off_own
+    if like.any():
+        like &= skin | ~_in_print(lab, wall, cloth, unit)
+    like = cv2.morphologyEx(like.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    gaps = _gaps(like, labels, unit)
+    # The rim of a gap is mixed with what is beside it, or lighter where the photo was sharpened.
+    return np.asarray(gaps | (_grown(gaps, _RIM) & nearer))
+
+
+def _in_print(lab: Floats, wall: tuple[Floats, Floats], cloth: Region, unit: float) -> Region:
+    """``(h, w)`` where the cloth around has the colour of the wall itself: what is white on it is a print."""
+    few = np.s_[::_REDUCED, ::_REDUCED]
+    deep = _shrunk(cloth[few], max(1, round(_DEEP * unit / _REDUCED)))
+    same = deep.copy()
+    same[deep] = _off(np.ascontiguousarray(lab[few]), wall, deep) < _ALIKE
+    size = (2 * round(_MARGIN * unit / _REDUCED) + 1,) * 2
+    share, all_of_it = (cv2.blur(part.astype(np.float32), size) for part in (same, deep))
+    printed = (share > _MOST_ALIKE * all_of_it).astype(np.uint8)
+    return cv2.resize(printed, cloth.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
+
+
+def _gaps(like: Region, labels: Mask, unit: float) -> Region:
+    """Those regions that lie beside skin and are larger than a finger nail, a rivet or a speck of light."""
+    kept = np.zeros(like.shape, np.bool_)
+    count, numbered, stats, _ = cv2.connectedComponentsWithStats(like.astype(np.uint8), connectivity=8)
+    skin, ground = labelled_as(labels, _SKIN), labels == Label.BACKGROUND
+    for number in range(1, count):
+        left, top, width, height, area = (int(value) for value in stats[number])
+        if area < _LEAST_OPEN * unit**2:
+            continue
+        around = np.s_[max(top - _RIM, 0) : top + height + _RIM, max(left - _RIM, 0) : left + width + _RIM]
+        gap = numbered[around] == number
+        outline = _grown(gap, _RIM) & ~gap
+        open_ = bool((outline & ground[around]).any())
+        beside_skin = (outline & skin[around]).sum() > _BESIDE_SKIN * outline.sum()
+        if beside_skin and (open_ or area > _LEAST_CLOSED * unit**2):
+            kept[around] |= gap
+    return kept
+
+
+def _usual(lab: Floats, known: Region, reach: float) -> tuple[Floats, Floats]:
+    """The colours of a region carried out around it, drawn small, and how much of it is around each place."""
+    return carried_out(*reduced(lab, known, _REDUCED), max(reach / _REDUCED, 1.0))
+
+
+def _off(lab: Floats, usual: tuple[Floats, Floats], asked: Region) -> Floats:
+    """``(n,)`` how far the colours that are asked about are from usual ones; infinite where these are not known."""
+    carried, weight = usual
+    rows, columns = np.nonzero(asked)
+    there = tuple(
+        np.minimum(place * small // whole, small - 1)
+        for place, small, whole in zip((rows, columns), weight.shape, asked.shape, strict=True)
+    )
+    apart = lab[rows, columns] - carried[there]
+    apart[:, 0] *= _LIGHTNESS_SAY
+    off = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+    return np.asarray(np.where(weight[there] > _LEAST_KNOWN, off, np.inf), np.float32)
+
+
+def _shrunk(region: Region, radius: int) -> Region:
+    return cv2.erode(region.astype(np.uint8), np.ones((2 * radius + 1,) * 2, np.uint8)) > 0
+
+
+def _grown(region: Region, radius: int) -> Region:
+    return cv2.dilate(region.astype(np.uint8), np.ones((2 * radius + 1,) * 2, np.uint8)) > 0
