@@ -14,6 +14,7 @@ from engines.base import EngineError, Label, Landmark, Mask, OnStep, PersonMap, 
 from engines.beside import beside
 from engines.labels import labelled_as
 from engines.models import model_path
+from engines.person.arm_gaps import shaded_arms, wall_between
 from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
 from engines.person.detection import Detection, Detector, pose_detector
@@ -24,7 +25,6 @@ from engines.person.matte import agreement, refined, silhouette
 from engines.person.networks import Floats, Network
 from engines.person.parsing import parse
 from engines.person.pose import Pose, find_pose, region_of_body
-from engines.person.wall_between import wall_between
 
 _WORKING_SIDE = 1024
 """Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""
@@ -166,8 +166,6 @@ def _mapped(
     matte = refined(pose, people, body, lab, cells)
     step("parsing")
     labels = _parsed_where_needed(lab, cells, matte, pose.mask, body)
-    gaps = wall_between(labels, lab, matte, body)
-    labels[gaps], matte[gaps] = Label.BACKGROUND, 0.0
     step("enlarge")
     height, width = photo.shape[:2]
     return PersonMap(
@@ -185,7 +183,10 @@ def _colours(photo: Picture) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:
-    """Labels of the whole working copy; only the box around the person is looked at."""
+    """Labels of the whole working copy; only the box around the person is looked at.
+
+    The wall that is seen between an arm and the body is taken off the matte, in place.
+    """
     height, width = body.shape
     left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
     right, bottom = min(left + across + _MARGIN, width), min(top + down + _MARGIN, height)
@@ -194,9 +195,12 @@ def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, li
     labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
     if across and down:
         part = body.cropped(left, top, right - left, bottom - top)
-        labels[box] = parse(
-            np.ascontiguousarray(lab[box]), np.ascontiguousarray(cells[box]), matte[box], likely[box], part
-        )
+        colours = np.ascontiguousarray(lab[box])
+        found = parse(colours, np.ascontiguousarray(cells[box]), matte[box], likely[box], part)
+        gaps = wall_between(found, colours, matte[box], part)
+        found[gaps], matte[box][gaps] = Label.BACKGROUND, 0.0
+        found[shaded_arms(found, part)] = Label.ARMS
+        labels[box] = found
     return labels
 
 

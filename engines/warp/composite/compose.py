@@ -120,7 +120,7 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     for piece, factor in zip(layers.base, factors, strict=True):
         picture = _laid_over(picture, piece, factor * below_top / level, unit)
     # Before the wall arms and hands keep the edges that they have, but not those before the old garment.
-    before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1) | dilated(scene.old, ARM_RIM + 1)
+    before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1) | (dilated(scene.old, ARM_RIM + 1) & seen_arms)
     on_arms = 1 - (1 - falls) * layers.under_cuffs * person
     bare = shaded(without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), on_arms)
     picture = blended(picture, bare, layers.bare_arms)

@@ -1,7 +1,8 @@
-"""Wall that is seen through a hand, or between an arm and the body, and that was taken for either of them.
+"""Gaps between an arm and the body, and through a hand: what is seen in them, and what lies on the arm's side of them.
 
 Such a gap is too narrow for the networks, and the matte closes it. The wall right beside the person says which colour
-it has; what has that colour, and neither that of the skin nor of the cloth next to it, is looked through.
+it has; what has that colour, and neither that of the skin nor of the cloth next to it, is looked through. What is as
+dark as the shirt on the arm's side of a gap is the arm in its own shade.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import cv2
 import numpy as np
 
 from engines.base import Label, Mask
-from engines.filling import carried_out, reduced
+from engines.filling import carried_out
 from engines.labels import labelled_as
 from engines.person.body import Body
 from engines.person.colour_models import Region
@@ -57,6 +58,13 @@ _LEAST_OPEN, _LEAST_CLOSED = 0.0004, 0.0010
 """Area of a gap that meets the known wall, and of one that is closed in, in squared shoulder widths: a finger nail is
 smaller."""
 
+_STRIP, _LEAST_STRIP, _STRIP_OFF = 0.05, 0.10, 1.6
+"""Width of the widest strip of an arm called cloth and its least length, in shoulder widths, and its distance from the
+bones at most, on `engines.person.body.Limb.offset`."""
+
+_WIDEST_GAP = 0.25
+"""Width of the widest gap beside such a strip, in shoulder widths."""
+
 _BESIDE_SKIN = 0.2
 """Share of the outline of a gap that is skin, at least."""
 
@@ -72,13 +80,48 @@ def wall_between(labels: Mask, lab: Floats, matte: Floats, body: Body) -> Region
     """
     found = np.zeros(labels.shape, np.bool_)
     for limb in body.arms:
-        near = (limb.offset < _REACH) & (limb.position > _FROM) & ((limb.offset > _ON_ARM) | (limb.position > _HAND))
-        left, top, across, down = cv2.boundingRect(near.astype(np.uint8))
-        margin = round(_MARGIN * body.breadth)
-        window = np.s_[max(top - margin, 0) : top + down + margin, max(left - margin, 0) : left + across + margin]
-        if min(across, down) > _REDUCED:
-            found[window] |= _found_in(near[window], labels[window], lab[window], matte[window], body.breadth)
+        window = _around((limb.offset < _REACH) & (limb.position > _FROM), round(_MARGIN * body.breadth))
+        if min(labels[window].shape) > _REDUCED:
+            offset, position = limb.offset[window], limb.position[window]
+            asked = (offset < _REACH) & (position > _FROM) & ((offset > _ON_ARM) | (position > _HAND))
+            found[window] |= _found_in(asked, labels[window], lab[window], matte[window], body.breadth)
     return found
+
+
+def shaded_arms(labels: Mask, body: Body) -> Region:
+    """``(height, width)`` bool: strips of arms called cloth, although a gap parts them from the clothes on the body.
+
+    Args:
+        labels: ``(height, width)`` of `engines.base.Label`.
+        body: The person's frame of reference.
+    """
+    strips = np.zeros(labels.shape, np.bool_)
+    for limb in body.arms:
+        near = (limb.offset < _STRIP_OFF) & (limb.position > _FROM)
+        window = _around(near, round(_WIDEST_GAP * body.breadth))
+        if labels[window].size:
+            strips[window] |= _strips_in(near[window], labels[window], body.aside[window], body.breadth)
+    # The corner of a cuff is as narrow, and short.
+    _, numbered, stats, _ = cv2.connectedComponentsWithStats(strips.astype(np.uint8), connectivity=8)
+    long = stats[:, cv2.CC_STAT_HEIGHT] > _LEAST_STRIP * body.breadth
+    return np.asarray(strips & long[numbered])
+
+
+def _strips_in(near: Region, labels: Mask, aside: Floats, unit: float) -> Region:
+    """``(h, w)`` of a window: narrow runs of cloth between an arm and a gap on its inner side."""
+    arm, cloth, ground = labelled_as(labels, _SKIN), labelled_as(labels, _CLOTH), labels == Label.BACKGROUND
+    row = np.ones((1, round(_WIDEST_GAP * unit)), np.uint8)
+    gap = ground & (cv2.morphologyEx((~ground).astype(np.uint8), cv2.MORPH_CLOSE, row) > 0)
+    changes = np.diff(np.pad(near & cloth, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    (rows, begins), ends = np.nonzero(changes > 0), np.nonzero(changes < 0)[1]
+    inner = (begins > 0) & (ends < labels.shape[1]) & (ends - begins <= _STRIP * unit)
+    rows, before, after = rows[inner], begins[inner] - 1, ends[inner]
+    strips = np.zeros(labels.shape, np.bool_)
+    for from_arm, to_gap in ((before, after), (after, before)):
+        kept = arm[rows, from_arm] & gap[rows, to_gap] & (aside[rows, to_gap] < aside[rows, from_arm])
+        for y, first, beyond in zip(rows[kept], before[kept] + 1, after[kept], strict=True):
+            strips[y, first:beyond] = True
+    return strips
 
 
 def _found_in(asked: Region, labels: Mask, lab: Floats, matte: Floats, unit: float) -> Region:
@@ -134,22 +177,25 @@ def _gaps(like: Region, labels: Mask, unit: float) -> Region:
 
 
 def _usual(lab: Floats, known: Region, reach: float) -> tuple[Floats, Floats]:
-    """The colours of a region carried out around it, drawn small, and how much of it is around each place."""
-    return carried_out(*reduced(lab, known, _REDUCED), max(reach / _REDUCED, 1.0))
+    """The colours of a region carried out around it, read at few places, and how much of it is around each of them."""
+    few = np.s_[::_REDUCED, ::_REDUCED]
+    return carried_out(lab[few], known[few].astype(np.float32), max(reach / _REDUCED, 1.0))
 
 
 def _off(lab: Floats, usual: tuple[Floats, Floats], asked: Region) -> Floats:
     """``(n,)`` how far the colours that are asked about are from usual ones; infinite where these are not known."""
     carried, weight = usual
     rows, columns = np.nonzero(asked)
-    there = tuple(
-        np.minimum(place * small // whole, small - 1)
-        for place, small, whole in zip((rows, columns), weight.shape, asked.shape, strict=True)
-    )
+    there = rows * carried.shape[0] // asked.shape[0], columns * carried.shape[1] // asked.shape[1]
     apart = lab[rows, columns] - carried[there]
     apart[:, 0] *= _LIGHTNESS_SAY
     off = np.sqrt(np.einsum("ij,ij->i", apart, apart))
     return np.asarray(np.where(weight[there] > _LEAST_KNOWN, off, np.inf), np.float32)
+
+
+def _around(region: Region, margin: int) -> tuple[slice, slice]:
+    left, top, across, down = cv2.boundingRect(region.astype(np.uint8))
+    return np.s_[max(top - margin, 0) : top + down + margin, max(left - margin, 0) : left + across + margin]
 
 
 def _shrunk(region: Region, radius: int) -> Region:
