@@ -48,6 +48,10 @@ WAIST, WAIST_ASIDE, WAIST_DENT = (0.35, 1.1), 0.6, 0.03
 """Heights between which a waist is, in torso lengths, how far aside, and the radius of the dent between a top that
 bulged over it and what is worn below, in shoulder widths."""
 
+GAP, GAP_FROM = 0.25, 0.15
+"""Width of the widest gap between an arm and the body, in shoulder widths, and the height from which on there are any,
+in torso lengths."""
+
 SEEN_AS_CLOTH = 0.5
 """Cover from which a pixel shows the new garment more than what is behind it."""
 
@@ -81,7 +85,19 @@ def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]
     _without_dents(room, without_hair, collar & (aside < SHOULDER_FROM) & (aside > SLOPE_FROM), SLOPE_DENT * unit)
     waist = (body.heights > WAIST[0]) & (body.heights < WAIST[1]) & (np.abs(body.laterals) < WAIST_ASIDE)
     _without_dents(room, worn, waist, WAIST_DENT * unit)
-    return room
+    return np.asarray(room * (1.0 - antialiased(_seen_gaps(body))), np.float32)
+
+
+def _seen_gaps(body: BodyModel) -> NDArray[np.bool_]:
+    """``(height, width)``: the wall that the photo shows between an arm and the body; it goes on to a point there."""
+    wall = (body.labels == Label.BACKGROUND) & (body.matte < SEEN_AS_CLOTH)
+    asked = (body.heights > GAP_FROM) & (body.heights < body.crotch_height)
+    seen = np.zeros(body.shape, bool)
+    row = np.ones((1, max(2, round(GAP * body.shoulder_width))), np.uint8)
+    window = window_of(asked & ~wall, row.shape[1])
+    closed = cv2.morphologyEx((~wall[window]).astype(np.uint8), cv2.MORPH_CLOSE, row) > 0
+    seen[window] = closed & wall[window] & asked[window]
+    return seen
 
 
 def unnamed_sleeves(
