@@ -22,8 +22,8 @@ _SKIN, _CLOTH = (Label.ARMS, Label.HANDS), (Label.UPPER, Label.LOWER, Label.FULL
 _FROM, _REACH = 0.25, 2.6
 """Where on `engines.person.body.Limb.position` and how far off on `Limb.offset` gaps are looked for."""
 
-_HAND, _ON_ARM = 1.9, 0.7
-"""Position from which it is a hand, which may be looked through, and the offset below which an arm may not."""
+_BONE, _WRIST = 0.4, 2.1
+"""Offset up to which, and position down to which an arm is not looked through: what lies on it there is a watch."""
 
 _BESIDE = 0.10
 """How far from skin a gap reaches at most, in shoulder widths."""
@@ -83,8 +83,11 @@ def wall_between(labels: Mask, lab: Floats, matte: Floats, body: Body) -> Region
         window = _around((limb.offset < _REACH) & (limb.position > _FROM), round(_MARGIN * body.breadth))
         if min(labels[window].shape) > _REDUCED:
             offset, position = limb.offset[window], limb.position[window]
-            asked = (offset < _REACH) & (position > _FROM) & ((offset > _ON_ARM) | (position > _HAND))
-            found[window] |= _found_in(asked, labels[window], lab[window], matte[window], body.breadth)
+            near = (offset < _REACH) & (position > _FROM)
+            like, nearer = _like_wall(near, labels[window], lab[window], matte[window], body.breadth)
+            gaps = _gaps(like, (offset < _BONE) & (position < _WRIST), labels[window], body.breadth)
+            # The rim of a gap is mixed with what is beside it, or lighter where the photo was sharpened.
+            found[window] |= gaps | (_grown(gaps, _RIM) & nearer)
     return found
 
 
@@ -124,41 +127,51 @@ def _strips_in(near: Region, labels: Mask, aside: Floats, unit: float) -> Region
     return strips
 
 
-def _found_in(asked: Region, labels: Mask, lab: Floats, matte: Floats, unit: float) -> Region:
-    """``(h, w)`` of a window, within the pixels that are asked about."""
+def _like_wall(near: Region, labels: Mask, lab: Floats, matte: Floats, unit: float) -> tuple[Region, Region]:
+    """Which pixels of a window clearly have the colour of the wall, and which have rather that than their own.
+
+    Args:
+        near: ``(h, w)``, near an arm; the others are not looked at.
+        labels: ``(h, w)``.
+        lab: ``(h, w, 3)``.
+        matte: ``(h, w)``.
+        unit: Shoulder width in pixels.
+
+    Returns:
+        ``(h, w)`` each.
+    """
     skin, cloth = labelled_as(labels, _SKIN), labelled_as(labels, _CLOTH)
-    asked = asked & (skin | cloth | (labels == Label.OTHER))
+    # What is called an arm is one: it has tattoos.
+    asked = near & (cloth | (labels == Label.HANDS))
     asked &= cv2.boxFilter(skin.astype(np.float32), -1, (2 * round(_BESIDE * unit) + 1,) * 2) > 0
-    ground = (labels == Label.BACKGROUND) & (matte < _GROUND)
-    wall = _usual(lab, _shrunk(ground, _RIM), _WALL_REACH * unit)
+    ground = _shrunk((labels == Label.BACKGROUND) & (matte < _GROUND), _RIM)
     own = [_usual(lab, _shrunk(part, _RIM), _NEXT_REACH * unit) for part in (skin, cloth)]
-    off_wall = _off(lab, wall, asked)
+    off_wall = _off(lab, _usual(lab, ground, _WALL_REACH * unit), asked)
     off_own = np.minimum(*(_off(lab, usual, asked) for usual in own))
     like, nearer = asked.copy(), asked.copy()
     like[asked] = off_wall < np.minimum(_LIKE, _CLEARLY * off_own)
     nearer[asked] = off_wall < off_own
     if like.any():
-        like &= skin | ~_in_print(lab, wall, cloth, unit)
+        like &= skin | ~_in_print(lab, ground, cloth & ~_grown(like, _RIM), unit)
     like = cv2.morphologyEx(like.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
-    gaps = _gaps(like, labels, unit)
-    # The rim of a gap is mixed with what is beside it, or lighter where the photo was sharpened.
-    return np.asarray(gaps | (_grown(gaps, _RIM) & nearer))
+    return np.asarray(like), nearer
 
 
-def _in_print(lab: Floats, wall: tuple[Floats, Floats], cloth: Region, unit: float) -> Region:
+def _in_print(lab: Floats, ground: Region, cloth: Region, unit: float) -> Region:
     """``(h, w)`` where the cloth around has the colour of the wall itself: what is white on it is a print."""
     few = np.s_[::_REDUCED, ::_REDUCED]
     deep = _shrunk(cloth[few], max(1, round(_DEEP * unit / _REDUCED)))
+    off_wall = _off(lab[few], _usual(lab, ground, _MARGIN * unit), deep)
     same = deep.copy()
-    same[deep] = _off(np.ascontiguousarray(lab[few]), wall, deep) < _ALIKE
+    same[deep], deep[deep] = off_wall < _ALIKE, np.isfinite(off_wall)
     size = (2 * round(_MARGIN * unit / _REDUCED) + 1,) * 2
     share, all_of_it = (cv2.blur(part.astype(np.float32), size) for part in (same, deep))
     printed = (share > _MOST_ALIKE * all_of_it).astype(np.uint8)
     return cv2.resize(printed, cloth.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
 
 
-def _gaps(like: Region, labels: Mask, unit: float) -> Region:
-    """Those regions that lie beside skin and are larger than a finger nail, a rivet or a speck of light."""
+def _gaps(like: Region, arm: Region, labels: Mask, unit: float) -> Region:
+    """Those regions that lie beside skin and on no arm, and are larger than a nail, a rivet or a speck of light."""
     kept = np.zeros(like.shape, np.bool_)
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(like.astype(np.uint8), connectivity=8)
     skin, ground = labelled_as(labels, _SKIN), labels == Label.BACKGROUND
@@ -171,7 +184,7 @@ def _gaps(like: Region, labels: Mask, unit: float) -> Region:
         outline = _grown(gap, _RIM) & ~gap
         open_ = bool((outline & ground[around]).any())
         beside_skin = (outline & skin[around]).sum() > _BESIDE_SKIN * outline.sum()
-        if beside_skin and (open_ or area > _LEAST_CLOSED * unit**2):
+        if beside_skin and not arm[around][gap].any() and (open_ or area > _LEAST_CLOSED * unit**2):
             kept[around] |= gap
     return kept
 

@@ -9,7 +9,7 @@ from engines.warp.skin_edges import ending_by_colour
 UNIT = 200.0
 WHITE, BLACK, KHAKI = (0.94, 0.94, 0.95), (0.06, 0.06, 0.07), (0.68, 0.60, 0.51)
 DARK_SKIN, PALE_SKIN, NAIL = (0.45, 0.27, 0.19), (0.80, 0.63, 0.53), (0.66, 0.49, 0.42)
-WALL = (0.55, 0.57, 0.60)
+WALL, JEANS = (0.55, 0.57, 0.60), (0.20, 0.33, 0.48)
 
 
 def drawn(cloth: tuple[float, ...], skin: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,6 +73,31 @@ def test_the_dark_side_of_an_arm_before_the_wall_is_left_alone() -> None:
     photo[:, 52:], labels[:, 52:] = BLACK, Label.LOWER
     found = ending_by_colour(photo, labels, UNIT)
     assert (found[:, 40:42] == Label.ARMS).all()
+
+
+@pytest.mark.parametrize(("cloth", "shade"), [(JEANS, 0.62), (BLACK, 0.4)])
+def test_the_shaded_side_of_an_arm_beside_darker_cloth_is_the_arm(cloth: tuple[float, ...], shade: float) -> None:
+    photo = np.full((160, 120, 3), cloth, np.float32)
+    photo[:, 40:90] = PALE_SKIN
+    photo[:, 40:48] *= np.linspace(shade, 1.0, 8, dtype=np.float32)[:, None]
+    labels = np.full((160, 120), Label.LOWER, np.uint8)
+    labels[:, 40:90] = Label.ARMS
+    found = ending_by_colour(photo, labels, UNIT)
+    # Black cloth tells less: it looks like skin in a deeper shade.
+    assert (found[20:140, 41 if cloth == JEANS else 44 : 90] == Label.ARMS).all()
+    assert (found[20:140, :39] == Label.LOWER).all()
+
+
+def test_half_a_pixel_of_skin_before_blue_cloth_is_where_an_arm_ends() -> None:
+    photo = np.full((160, 120, 3), JEANS, np.float32)
+    photo[:, 40:90] = PALE_SKIN
+    for column, share in ((38, 0.2), (39, 0.35)):
+        photo[:, column] = (share * np.array(PALE_SKIN) ** 2.2 + (1 - share) * np.array(JEANS) ** 2.2) ** (1 / 2.2)
+    labels = np.full((160, 120), Label.LOWER, np.uint8)
+    labels[:, 37:90] = Label.ARMS
+    found = ending_by_colour(photo, labels, UNIT)
+    assert (found[20:140, 37:39] == Label.LOWER).all()
+    assert (found[20:140, 40:90] == Label.ARMS).all()
 
 
 def test_where_no_clothes_are_near_nothing_changes() -> None:

@@ -93,3 +93,16 @@ def test_a_slit_between_an_arm_and_a_garment_is_skin_and_an_open_gap_is_not() ->
     assert not slits(nowhere, arms, body, cloth, beside + 100.0).any()
     opening = np.where((body.heights > 0.6) & within & (aside < 0.0) & (aside > -0.4), np.float32(0.0), cloth)
     assert slits(nowhere, arms, body, opening, beside).sum() < 0.1 * slit.sum()
+
+
+def test_the_wall_between_two_fingers_is_not_closed_with_skin() -> None:
+    body = body_without_labels()
+    labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
+    x, y = body.point(0.9).round().astype(int)
+    labels[y - 20 : y + 20, x - 20 : x - 1] = labels[y - 20 : y + 20, x + 1 : x + 20] = Label.HANDS
+    labels[y + 20 : y + 24, x - 20 : x + 20] = Label.HANDS
+    slit = np.s_[y - 10 : y + 19, x - 1 : x + 1]
+    nothing, nowhere = np.zeros(body.shape, np.float32), np.zeros(body.shape, bool)
+    assert not gaps(nowhere, body.relabelled(labels), nothing)[slit].any()
+    labels[labels == Label.HANDS] = Label.LEGS
+    assert gaps(nowhere, body.relabelled(labels), nothing)[slit].all()

@@ -69,6 +69,31 @@ def test_an_arm_goes_on_under_a_shirt_that_lay_before_it_and_not_beside_one() ->
     forearm = arm.on & (arm.share > 0.6) & (arm.share < 0.9)
     before = forearm & (arm.across * RIGHT < 0.0)
     outer = forearm & (arm.across * RIGHT > 0.1) & (arm.across * RIGHT < 0.3)
-    assert under_old({RIGHT: arm}, before, body.shoulder_width)[outer].mean() > 0.5
+    nowhere = np.zeros_like(before)
+    assert under_old({RIGHT: arm}, nowhere, before, body.shoulder_width)[outer].mean() > 0.5
     sliver = forearm & (arm.across * RIGHT < -0.9)
-    assert under_old({RIGHT: arm}, sliver, body.shoulder_width).max() == 0.0
+    assert under_old({RIGHT: arm}, nowhere, sliver, body.shoulder_width).max() == 0.0
+    # Unless the gap beside it is closed with skin: then the rim of the arm would be a line in it.
+    beside = forearm & (arm.across * RIGHT < -0.5)
+    assert under_old({}, beside, beside, body.shoulder_width)[beside].mean() > 0.5
+
+
+def test_an_arm_without_a_sleeve_has_its_own_edge_below_its_armhole() -> None:
+    mannequin = draw_mannequin(sleeves="none")
+    body = measure_body(mannequin.person_map)
+    beside = beside_old(body, mannequin.person_map.labels == Label.LOWER)
+    rows, columns = np.rint(body.arms[RIGHT].points(np.array([0.6, 0.8], np.float32))[:, ::-1]).astype(int).T
+    assert beside[rows, columns] == pytest.approx([1.0, 1.0], abs=0.01)
+    row, column = np.rint(body.arms[RIGHT].points(np.array([0.15], np.float32))[0, ::-1]).astype(int)
+    assert beside[row, column] < 0.1
+
+
+def test_nothing_that_is_painted_beside_a_skirt_ends_in_a_line_across_the_wrist() -> None:
+    labels = np.full((160, 120), Label.ARMS, np.uint8)
+    labels[:, :40], labels[100:, 40:] = Label.LOWER, Label.HANDS
+    photo = np.full((*labels.shape, 3), (0.6, 0.4, 0.3), np.float32)
+    from_old = np.maximum(np.indices(labels.shape)[1] - 39.0, 0.0).astype(np.float32)
+    share = faded_into_seen(photo, photo, from_old, labels, UNIT)
+    assert share[40, 42] > 0.9
+    assert share[99, 42] < 0.1
+    assert np.abs(np.diff(share[40:110, 42])).max() < 0.15

@@ -1,5 +1,7 @@
 """Bare skin stays within the outline of the person, whose dents are those of its clothes."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -112,3 +114,19 @@ def test_skin_takes_what_is_called_wall_beside_a_sleeve_and_not_beside_a_seen_ar
         sample = int(np.searchsorted(arm.shares, at))
         x, y = (arm.line[sample] + arm.outward[sample] * (arm.outer[sample] + out)).round().astype(int)
         assert (share[y, x] > 0.9) == wanted
+
+
+def test_a_gap_that_the_photo_shows_between_an_arm_and_the_body_has_no_room_for_skin() -> None:
+    body = measure_body(draw_mannequin(sleeves="short").person_map)
+    worn = (body.matte > 0.5).astype(np.float32)
+    arm = body.arms[LEFT]
+    sample = int(np.searchsorted(arm.shares, 0.6))
+    x, y = (arm.line[sample] - arm.outward[sample] * 1.2 * arm.inner[sample]).round().astype(int)
+    gap = np.s_[y - 12 : y + 12, x - 3 : x + 3]
+    labels, matte = body.labels.copy(), body.matte.copy()
+    labels[y - 12 : y + 12, x - 20 : x + 20], matte[y - 12 : y + 12, x - 20 : x + 20] = Label.UPPER, 1.0
+    closed = replace(body.relabelled(labels), matte=matte.copy())
+    assert skin_room(np.ones_like(worn), closed)[gap].min() > 0.9
+    labels[gap], matte[gap] = Label.BACKGROUND, 0.0
+    seen = replace(body.relabelled(labels), matte=matte)
+    assert skin_room(np.ones_like(worn), seen)[y - 8 : y + 8, x - 1 : x + 1].max() < 0.1
