@@ -19,7 +19,7 @@ throws a broad shadow; beside the arm a top only touches it."""
 
 TO_HAND = 0.10
 """Stretch of a wrist over which such a strip beside the old garment ends before the hand, in shoulder widths: hands
-stay as they are."""
+stay as they are. Only the rim that is mixed with that garment goes on."""
 
 BELOW = (0.5, 0.9)
 """Pixels by which the distance from the old garment grows from one row to the next, from which a limb comes out of it
@@ -96,7 +96,8 @@ def faded_into_seen(
     hands = labels[window] == Label.HANDS
     if hands.any():
         away = cv2.distanceTransform((~hands).astype(np.uint8), cv2.DIST_L2, 5)
-        share[beside] *= np.maximum(cuff, ease(np.asarray(away)[near] / np.float32(TO_HAND * unit)))
+        at_rim = ease(2.0 * (1.0 - distance / AT_OLD))
+        share[beside] *= np.maximum(np.maximum(cuff, at_rim), ease(np.asarray(away)[near] / np.float32(TO_HAND * unit)))
     return share * _off_wall(beside, from_old, labels, unit)
 
 

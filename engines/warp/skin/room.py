@@ -85,12 +85,12 @@ def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]
     _without_dents(room, without_hair, collar & (aside < SHOULDER_FROM) & (aside > SLOPE_FROM), SLOPE_DENT * unit)
     waist = (body.heights > WAIST[0]) & (body.heights < WAIST[1]) & (np.abs(body.laterals) < WAIST_ASIDE)
     _without_dents(room, worn, waist, WAIST_DENT * unit)
-    return np.asarray(room * (1.0 - antialiased(_seen_gaps(body))), np.float32)
+    return np.asarray(room * (1.0 - antialiased(_seen_gaps(worn, body))), np.float32)
 
 
-def _seen_gaps(body: BodyModel) -> NDArray[np.bool_]:
+def _seen_gaps(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
     """``(height, width)``: the wall that the photo shows between an arm and the body; it goes on to a point there."""
-    wall = (body.labels == Label.BACKGROUND) & (body.matte < SEEN_AS_CLOTH)
+    wall = (body.labels == Label.BACKGROUND) & (worn < SEEN_AS_CLOTH)
     asked = (body.heights > GAP_FROM) & (body.heights < body.crotch_height)
     seen = np.zeros(body.shape, bool)
     row = np.ones((1, max(2, round(GAP * body.shoulder_width))), np.uint8)

@@ -22,7 +22,7 @@ ELBOW, WRIST, HAND = (ZOOM * 80, ZOOM * 180), (ZOOM * 60, ZOOM * 240), (ZOOM * 5
 
 
 def body() -> Body:
-    drawn = drawn_body()
+    drawn, size = drawn_body(), np.array([ZOOM, ZOOM, ZOOM, 1], np.float32)
     return Body(drawn.landmarks * size, drawn.face, (ZOOM * HEIGHT, ZOOM * WIDTH))
 
 
