@@ -87,7 +87,9 @@ def wall_between(labels: Mask, lab: Floats, matte: Floats, body: Body) -> Region
             like, nearer = _like_wall(near, labels[window], lab[window], matte[window], body.breadth)
             gaps = _gaps(like, (offset < _BONE) & (position < _WRIST), labels[window], body.breadth)
             # The rim of a gap is mixed with what is beside it, or lighter where the photo was sharpened.
-            found[window] |= gaps | (_grown(gaps, _RIM) & nearer)
+            for _ in range(_RIM):
+                gaps |= _grown(gaps, 1) & nearer
+            found[window] |= gaps
     return found
 
 
