@@ -116,7 +116,8 @@ def _strips_in(near: Region, labels: Mask, aside: Floats, unit: float) -> Region
     """``(h, w)`` of a window: narrow runs of cloth between an arm and a gap on its inner side."""
     arm, cloth, ground = labelled_as(labels, _SKIN), labelled_as(labels, _CLOTH), labels == Label.BACKGROUND
     row = np.ones((1, round(_WIDEST_GAP * unit)), np.uint8)
-    gap = ground & (cv2.morphologyEx((~ground).astype(np.uint8), cv2.MORPH_CLOSE, row) > 0)
+    person = (~ground).astype(np.uint8)
+    gap = ground & (cv2.morphologyEx(person, cv2.MORPH_CLOSE, row, borderType=cv2.BORDER_CONSTANT, borderValue=0) > 0)
     changes = np.diff(np.pad(near & cloth, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     (rows, begins), ends = np.nonzero(changes > 0), np.nonzero(changes < 0)[1]
     inner = (begins > 0) & (ends < labels.shape[1]) & (ends - begins <= _STRIP * unit)

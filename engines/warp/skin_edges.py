@@ -95,9 +95,8 @@ def _end_anew(labels: NDArray[np.uint8], photo: NDArray[np.float32], unit: float
     calm = np.asarray(cv2.GaussianBlur(score, (0, 0), CALM), np.float32)
     begins = np.where(hands & ~darker, -NAILS * say**2, np.float32(0.0))
     # Beside cloth that is darker nothing of a hand is taken for it, and a shadow may be taken for a hand.
-    gained = (
-        cloth & asked & (calm > begins) & (hued | ~darker) & ~dilated(labels == Label.LEGS, round(fine))
-    )  # a leg's shadow
+    shadow_of_leg = dilated(labels == Label.LEGS, round(fine))
+    gained = cloth & asked & (calm > begins) & (hued | ~darker) & ~shadow_of_leg
     gained = reaching(gained | skin, skin) & gained
     # The other side of an arm is not beside the cloth, and a crease of a hand is dark as well.
     from_wall = distance_from(labels == Label.BACKGROUND)

@@ -95,8 +95,11 @@ def _seen_gaps(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
     seen = np.zeros(body.shape, bool)
     row = np.ones((1, max(2, round(GAP * body.shoulder_width))), np.uint8)
     window = window_of(asked & ~wall, row.shape[1])
-    closed = cv2.morphologyEx((~wall[window]).astype(np.uint8), cv2.MORPH_CLOSE, row) > 0
-    seen[window] = closed & wall[window] & asked[window]
+    if wall[window].size:
+        # Between an arm and the edge of the photo there is no gap.
+        person = (~wall[window]).astype(np.uint8)
+        closed = cv2.morphologyEx(person, cv2.MORPH_CLOSE, row, borderType=cv2.BORDER_CONSTANT, borderValue=0) > 0
+        seen[window] = closed & wall[window] & asked[window]
     return seen
 
 
