@@ -1,4 +1,4 @@
-"""The sides of a short wide sleeve: outside it hangs down from where the arm is widest, inside it ends in no spike."""
+"""The outline of a short sleeve: from the shoulder straight to a hem that stands off the arm, and no spike inside."""
 
 from __future__ import annotations
 
@@ -6,39 +6,72 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
-from scipy import ndimage
 
-from engines.garment.curves import Polyline
+from engines.garment.curves import Polyline, lengths_along
+from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
+from engines.warp.body.silhouette import towards
+from engines.warp.drape.taut import tautened
 from engines.warp.pieces import Piece
 
-MOST_OFF = 0.07
-"""Farthest that cloth hangs off the arm beyond the sleeve's usual room, in shoulder widths."""
+STANDS_OFF = (0.05, 0.10)
+"""How far the outer corner of a hem stands off the arm at least and at most, in shoulder widths: by 0.04 that of ribbed
+knitwear that people wear, by 0.05 on strong arms, and by 0.08 to 0.10 that of other T-shirts."""
 
-AROUND = 0.92
-"""Width at which a sleeve is seen at most, over its width laid flat."""
+MOST_SLANT = 0.18
+"""By how much a hem, which keeps its length from the shoulder outside and from the armpit inside, may rise outwards
+over its width, measured across the arm. Boxy sleeves, laid out, point sideways: theirs would rise more."""
 
 ROUND, AT_CORNER = 0.016, 0.16
 """Softness of the outline in which the inner corner of a cuff is rounded (standard deviation), and how far around the
 corner; in shoulder widths. Where the armpit lies little above the cuff, the corner is drawn out to a torn point."""
 
 
-def hung(upper: Polyline, lower: Polyline, cloth_width: NDArray[np.float64], body: BodyModel, side: int) -> Polyline:
-    """The outer edge of a short sleeve, hanging straight down where the arm below the shoulder runs inwards.
+def slanting(by_length: float, inner_end: float, inner: Polyline, arm: Limb, unit: float) -> float:
+    """Share of the arm at which the outer edge of a short sleeve ends.
+
+    Laid out, a wide sleeve is long below the armpit's height only outside. Drawn as long as the armpit lies low, its
+    outer edge would be half as long again as it is cut, and the sleeve a tube.
 
     Args:
-        upper: ``(n, 2)`` outer edge from the shoulder tip to the cuff, along the arm.
-        lower: ``(n, 2)`` inner edge from the armpit to the cuff.
-        cloth_width: ``(n,)`` width of the sleeve laid flat, in pixels of the photo.
+        by_length: Where the edge ends by its own length.
+        inner_end: Share at which the inner edge ends; the outer one ends nowhere below.
+        inner: ``(2,)`` the hem's inner corner.
+        arm: The arm.
+        unit: Shoulder width in pixels.
+    """
+    at = np.array([inner_end])
+    width = arm.outer_at(at)[0] + STANDS_OFF[1] * unit + (arm.points(at)[0] - inner) @ arm.outwards(at)[0]
+    return float(np.clip(by_length, inner_end - MOST_SLANT * max(float(width), 0.0) / arm.length, inner_end))
+
+
+def flared(
+    edges: tuple[Polyline, Polyline], cuff: float, end: tuple[Limb, float], body: BodyModel, side: int
+) -> Polyline:
+    """The outer edge of a short sleeve, taut from the shoulder to a hem that stands off the arm.
+
+    Cloth does not follow an arm inwards: people's own hems are the outermost points of their sleeves.
+
+    Args:
+        edges: ``(n, 2)`` the outer edge from the shoulder tip to the hem, along the arm, and the inner one from the
+            armpit.
+        cuff: Width of the hem laid flat, in pixels of the photo; 0 for a cap, which lies on the shoulder.
+        end: The arm, and the share of it at which the edge ends.
         body: The body.
         side: Picture side.
     """
-    across = body.skeleton.right.astype(np.float64) * side
-    out = upper @ across
-    spare = AROUND * cloth_width - np.linalg.norm(upper - lower, axis=1)
-    off = np.clip(np.maximum.accumulate(out) - out, 0.0, np.clip(spare, 0.0, MOST_OFF * body.shoulder_width))
-    return np.asarray(upper + ndimage.gaussian_filter1d(off, 2.0, mode="nearest")[:, None] * across)
+    (upper, lower), (arm, share), unit = edges, end, body.shoulder_width
+    at = np.array([share])
+    outwards = arm.outwards(at)[0].astype(np.float64)
+    off = float((upper[-1] - arm.points(at)[0]) @ outwards) - float(arm.outer_at(at)[0])
+    inwards = float((upper @ outwards).max() - upper[-1] @ outwards)
+    room = cuff - float(np.linalg.norm(upper[-1] - lower[-1]))
+    least = max(room, inwards, STANDS_OFF[0] * unit - off) if cuff else inwards
+    moved = min(least, max(STANDS_OFF[1] * unit - off, 0.0))
+    # Off a raised arm cloth hangs downwards.
+    hanging = abs(float(towards(arm.points(at)[0] - arm.line[0]) @ body.skeleton.down))
+    along = lengths_along(upper)
+    return tautened(upper + outwards * (moved * hanging * along / along[-1])[:, None], side)
 
 
 def with_round_corner(sleeve: Piece, unit: float) -> Piece:

@@ -31,16 +31,25 @@ TAUT_UNTIL = 0.55
 """How far from the seam an outer edge has no hollows, in shoulder widths along the edge."""
 
 
-def over_shoulder(upper: Polyline, body: BodyModel, side: int) -> Polyline:
+def over_shoulder(upper: Polyline, body: BodyModel, side: int, slope: Polyline) -> Polyline:
     """Lay the outer edge of a sleeve over the shoulder.
 
     Args:
         upper: ``(n, 2)`` from the shoulder tip to the cuff, straight from the tip to the arm.
         body: The body.
         side: Picture side.
+        slope: ``(2,)`` unit vector along the shoulder seam, outwards, where it ends at the tip.
     """
-    covering = _over_bare_skin(upper, body, side)
-    return _rounded(_without_hollows(_over_hidden_round(covering, body, side), body, side), body)
+    round_ = _over_hidden_round(_over_bare_skin(upper, body, side), body, side)
+    # What rises over the line of the shoulder would be a puffed sleeve head.
+    covering = _over_bare_skin(_below_line(round_, slope * side), body, side)
+    return _rounded(_without_hollows(covering, body, side), body)
+
+
+def _below_line(upper: Polyline, rightwards: Polyline) -> Polyline:
+    """The edge pressed down to the straight line through its first point, which runs to the right."""
+    above = np.array([rightwards[1], -rightwards[0]])
+    return np.asarray(upper - np.maximum((upper - upper[0]) @ above, 0.0)[:, None] * above)
 
 
 def _rounded(upper: Polyline, body: BodyModel) -> Polyline:

@@ -17,7 +17,7 @@ from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
 from engines.warp.drape.below_armpit import edge_of_torso, led_on_from_seam
-from engines.warp.drape.hanging_sleeve import hung
+from engines.warp.drape.hanging_sleeve import flared, slanting
 from engines.warp.drape.resting_sleeve import from_cut, resting, without_shade
 from engines.warp.drape.shoulder_cover import over_shoulder
 from engines.warp.drape.sleeve_length import cuff_share
@@ -43,8 +43,9 @@ GIRTH = 0.82
 CUFF_FROM = 0.84
 """Share of a long sleeve from which it narrows to the wrist."""
 
-ARC, ARC_FROM = 0.10, 0.72
-"""How far the end of a sleeve sags in its middle, over its width, and the share of the sleeve from which it does."""
+ARC, SHORT_ARC, ARC_FROM = 0.10, 0.03, 0.72
+"""How far the end of a long sleeve and of a short one sags in its middle, over its width, and the share of the sleeve
+from which it does: a photo is taken from the height of the chest, and there one looks straight at a hem."""
 
 OVERHANG, LEAST_OVERHANG = 0.08, 0.012
 """How far the grid reaches beyond the sleeve's edges, over its width; the less at the armpit."""
@@ -65,6 +66,9 @@ that fan out from the armpit."""
 
 ROUND_FROM_SEAM = 0.6
 """Share of a sleeve over which it becomes round: at its seam it goes on in the same surface as the torso."""
+
+SEAM_END = 0.2
+"""Share of a shoulder seam that says which way it runs at its end."""
 
 COLUMNS = 11
 """Grid points across a sleeve."""
@@ -110,20 +114,25 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
     upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
     over = np.concatenate([tip[None], loft.beyond_tip(side)])
-    if _is_cap(sleeve):
-        end = _end_of_cap(arm, outer, over, upper_from, _length(sleeve.upper) * loft.fit.scale)
-    upper = np.concatenate([over, _offset_line(arm, outer, upper_from, end)])
+    cap, short = _is_cap(sleeve), end < LONG_FROM
+    outer_end = _end_by_length(arm, outer, over, upper_from, _length(sleeve.upper) * loft.fit.scale) if short else end
+    if cap:
+        end = outer_end
     lower = np.concatenate([armpit[None], _offset_line(arm, -inner, lower_from, lower_end)])
-    if _is_cap(sleeve):
+    if cap:
         lower = _beginning(lower, _length(sleeve.lower) * loft.fit.scale)
-    if end < LONG_FROM:
+    if short:
         lower = _outside_torso(lower, armpit, body, side, end)
     else:
         lower = led_on_from_seam(lower, edge_of_torso(loft, marks, side), body, side)
+    if short and not cap:
+        outer_end = slanting(outer_end, lower_end, lower[-1], arm, body.shoulder_width)
+    upper = np.concatenate([over, _offset_line(arm, outer, upper_from, outer_end)])
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
-    upper = over_shoulder(upper, body, side)
-    if end < LONG_FROM:
-        upper = hung(upper, lower, 2 * sleeve.half_widths * loft.fit.scale, body, side)
+    upper = over_shoulder(upper, body, side, _shoulder_slope(marks, loft, side))
+    if short:
+        cuff = 0.0 if cap else 2 * float(sleeve.half_widths[-1]) * loft.fit.scale
+        upper = flared((upper, lower), cuff, (arm, outer_end), body, side)
 
     fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
     edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
@@ -140,7 +149,16 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
     inside = from_cut(ribbon, rests)
-    return LaidSleeve(Ribbon(ribbon.source, _arched(target), _flat_at_seam(ribbon), inside), end)
+    return LaidSleeve(
+        Ribbon(ribbon.source, _arched(target, SHORT_ARC if short else ARC), _flat_at_seam(ribbon), inside), end
+    )
+
+
+def _shoulder_slope(marks: UpperLandmarks, loft: TorsoLoft, side: int) -> NDArray[np.float64]:
+    """``(2,)`` unit vector along the shoulder seam, outwards, where it ends at the garment's tip."""
+    neck, tip = marks.shoulders.neck_foot, marks.shoulders.tip
+    inside, end = loft.place(np.stack([marks.point(side, tip + SEAM_END * (neck - tip)), marks.point(side, tip)]))
+    return towards(end - inside).astype(np.float64)
 
 
 def _flat_at_seam(sleeve: Ribbon) -> NDArray[np.float32]:
@@ -176,14 +194,14 @@ def _below_armpit(edges: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDA
     return np.asarray(LEAST_OVERHANG + (OVERHANG - LEAST_OVERHANG) * ease(away / FULL_OVERHANG), dtype=np.float64)
 
 
-def _arched(target: NDArray[np.float32]) -> NDArray[np.float32]:
+def _arched(target: NDArray[np.float32], arc: float) -> NDArray[np.float32]:
     """The rows near the end bent to an arc, as a round opening is seen."""
     rows, columns = target.shape[:2]
     across = np.linspace(-1.0, 1.0, columns, dtype=np.float32)
     way = towards(target[-1].mean(axis=0) - target[-4].mean(axis=0))
     width = float(np.linalg.norm(target[-1, -1] - target[-1, 0]))
     near_end = ease((np.linspace(0.0, 1.0, rows) - ARC_FROM) / (1 - ARC_FROM))
-    sag = near_end[:, None] * np.maximum(1 - across * across, 0) * (ARC * width)
+    sag = near_end[:, None] * np.maximum(1 - across * across, 0) * (arc * width)
     return np.asarray(target + sag[..., None] * way, dtype=np.float32)
 
 
@@ -207,10 +225,10 @@ def _beginning(line: Polyline, length: float) -> Polyline:
     return at_lengths(line, np.linspace(0.0, min(max(length, 1.0), _length(line)), POINTS))
 
 
-def _end_of_cap(arm: Limb, outer: NDArray[np.float64], over: Polyline, first: float, length: float) -> float:
-    """Share of the arm at which an outer edge of this length ends; a cap keeps its length whatever the armpit does."""
-    shares = np.linspace(first, 0.6, 60)
-    line = np.concatenate([over, _offset_line(arm, outer, first, 0.6, 60)])
+def _end_by_length(arm: Limb, outer: NDArray[np.float64], over: Polyline, first: float, length: float) -> float:
+    """Share of the arm at which an outer edge of this length ends."""
+    shares = np.linspace(first, LONG_FROM, 60)
+    line = np.concatenate([over, _offset_line(arm, outer, first, LONG_FROM, 60)])
     along = lengths_along(line)[len(over) :]
     return float(np.interp(length, along, shares, left=first + 0.02))
 
