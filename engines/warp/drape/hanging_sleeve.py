@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.garment.curves import Polyline, lengths_along
 from engines.warp.body.limbs import Limb
@@ -22,12 +23,12 @@ MOST_SLANT = 0.18
 """By how much a hem, which keeps its length from the shoulder outside and from the armpit inside, may rise outwards
 over its width, measured across the arm. Boxy sleeves, laid out, point sideways: theirs would rise more."""
 
-ROUND, AT_CORNER = 0.016, 0.16
+ROUND, AT_CORNER = 0.009, 0.16
 """Softness of the outline in which the inner corner of a cuff is rounded (standard deviation), and how far around the
 corner; in shoulder widths. Where the armpit lies little above the cuff, the corner is drawn out to a torn point."""
 
 
-def slanting(by_length: float, inner_end: float, inner: Polyline, arm: Limb, unit: float) -> float:
+def slanting(by_length: float, inner_end: float, inner: Polyline, arm: Limb, body: BodyModel) -> float:
     """Share of the arm at which the outer edge of a short sleeve ends.
 
     Laid out, a wide sleeve is long below the armpit's height only outside. Drawn as long as the armpit lies low, its
@@ -38,11 +39,13 @@ def slanting(by_length: float, inner_end: float, inner: Polyline, arm: Limb, uni
         inner_end: Share at which the inner edge ends; the outer one ends nowhere below.
         inner: ``(2,)`` the hem's inner corner.
         arm: The arm.
-        unit: Shoulder width in pixels.
+        body: The body.
     """
     at = np.array([inner_end])
-    width = arm.outer_at(at)[0] + STANDS_OFF[1] * unit + (arm.points(at)[0] - inner) @ arm.outwards(at)[0]
-    return float(np.clip(by_length, inner_end - MOST_SLANT * max(float(width), 0.0) / arm.length, inner_end))
+    width = arm.outer_at(at)[0] + (arm.points(at)[0] - inner) @ arm.outwards(at)[0]
+    across = max(float(width), 0.0) + STANDS_OFF[1] * body.shoulder_width
+    least = inner_end - MOST_SLANT * _hanging(arm, at, body) * across / arm.length
+    return float(np.clip(by_length, least, inner_end))
 
 
 def flared(
@@ -68,10 +71,13 @@ def flared(
     room = cuff - float(np.linalg.norm(upper[-1] - lower[-1]))
     least = max(room, inwards, STANDS_OFF[0] * unit - off) if cuff else inwards
     moved = min(least, max(STANDS_OFF[1] * unit - off, 0.0))
-    # Off a raised arm cloth hangs downwards.
-    hanging = abs(float(towards(arm.points(at)[0] - arm.line[0]) @ body.skeleton.down))
     along = lengths_along(upper)
-    return tautened(upper + outwards * (moved * hanging * along / along[-1])[:, None], side)
+    return tautened(upper + outwards * (moved * _hanging(arm, at, body) * along / along[-1])[:, None], side)
+
+
+def _hanging(arm: Limb, at: NDArray[np.float64], body: BodyModel) -> float:
+    """How far an arm hangs down, 0 to 1: off one that is raised to the side cloth falls inwards, not outwards."""
+    return float(towards(arm.points(at)[0] - arm.line[0]) @ body.skeleton.down) ** 2
 
 
 def with_round_corner(sleeve: Piece, unit: float) -> Piece:

@@ -126,7 +126,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     else:
         lower = led_on_from_seam(lower, edge_of_torso(loft, marks, side), body, side)
     if short and not cap:
-        outer_end = slanting(outer_end, lower_end, lower[-1], arm, body.shoulder_width)
+        outer_end = slanting(outer_end, lower_end, lower[-1], arm, body)
     upper = np.concatenate([over, _offset_line(arm, outer, upper_from, outer_end)])
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     upper = over_shoulder(upper, body, side, _shoulder_slope(marks, loft, side))
