@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.curves import Polyline, lengths_along
+from engines.garment.regions import opened
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import towards
@@ -23,9 +24,12 @@ MOST_SLANT = 0.18
 """By how much a hem, which keeps its length from the shoulder outside and from the armpit inside, may rise outwards
 over its width, measured across the arm. Boxy sleeves, laid out, point sideways: theirs would rise more."""
 
-ROUND, AT_CORNER = 0.009, 0.16
-"""Softness of the outline in which the inner corner of a cuff is rounded (standard deviation), and how far around the
-corner; in shoulder widths. Where the armpit lies little above the cuff, the corner is drawn out to a torn point."""
+SPIKE, AT_CORNER = 0.012, 0.16
+"""Half the width of what is cut off as a spike at the inner corner of a cuff, and how far around the corner; in
+shoulder widths. Where the armpit lies little above the cuff, the corner is drawn out to a torn point."""
+
+SOFT = 1.0
+"""Softness of the outline where a spike was, pixels (standard deviation)."""
 
 
 def slanting(by_length: float, inner_end: float, inner: Polyline, arm: Limb, body: BodyModel) -> float:
@@ -80,7 +84,7 @@ def _hanging(arm: Limb, at: NDArray[np.float64], body: BodyModel) -> float:
     return float(towards(arm.points(at)[0] - arm.line[0]) @ body.skeleton.down) ** 2
 
 
-def with_round_corner(sleeve: Piece, unit: float) -> Piece:
+def without_spike(sleeve: Piece, unit: float) -> Piece:
     """A sleeve without what stands out like a spike where its cuff meets its inner edge.
 
     Args:
@@ -97,13 +101,12 @@ def with_round_corner(sleeve: Piece, unit: float) -> Piece:
     cover = sleeve.alpha[window]
     if not cover.size:
         return sleeve
-    sigma = max(ROUND * unit, 1.0)
-    soft = cv2.GaussianBlur(cover, (0, 0), sigma)
-    round_ = np.clip((soft - 0.5) * np.float32(2.0 * sigma) + 0.5, 0.0, 1.0)
+    cloth = cover > 0.5
+    spike = (cloth & ~opened(cloth, max(1, round(SPIKE * unit)))).astype(np.float32)
     rows, columns = np.indices(cover.shape, np.float32)
     away = np.hypot(rows + np.float32(top - y), columns + np.float32(left - x)) / np.float32(reach)
-    kept = np.where(cover > round_, round_ / np.maximum(cover, 1e-3), 1.0)
-    kept = 1.0 - (1.0 - kept) * np.clip(3.0 * (1.0 - away), 0.0, 1.0)
+    cut = np.clip(2.0 * cv2.GaussianBlur(spike, (0, 0), SOFT), 0.0, 1.0) * np.clip(3.0 * (1.0 - away), 0.0, 1.0)
+    kept = np.asarray(1.0 - cut, np.float32)
     alpha, colour = sleeve.alpha.copy(), sleeve.colour.copy()
     alpha[window] *= kept
     colour[window] *= kept[..., None]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engines.base import Label
+from engines.garment.curves import lengths_along
 from engines.garment.cutout import cut_out
 from engines.garment.regions import dilated, eroded
 from engines.garment.upper_landmarks import find_upper_landmarks
@@ -88,11 +89,27 @@ def test_a_sleeve_is_sewn_in_on_the_shoulder_and_not_beyond_it() -> None:
     assert all(fit.tip[side] == pytest.approx(MOST_TIP * body.tip_offset(side)) for side in SIDES)
 
 
-def test_the_end_of_a_sleeve_is_an_arc() -> None:
-    end = laid("t-shirt", bare_body()).ribbon.target[-2]
-    chord = end[-2] - end[1]
-    aside = np.array([-chord[1], chord[0]]) / np.linalg.norm(chord)
-    assert abs((end[len(end) // 2] - end[1]) @ aside) > 0.06 * np.linalg.norm(chord)
+def test_the_end_of_a_long_sleeve_is_an_arc_and_the_hem_of_a_short_one_nearly_straight() -> None:
+    sags = {}
+    for kind in ("t-shirt", "long sleeve"):
+        end = laid(kind, bare_body()).ribbon.target[-2]
+        chord = end[-2] - end[1]
+        aside = np.array([-chord[1], chord[0]]) / np.linalg.norm(chord)
+        sags[kind] = abs((end[len(end) // 2] - end[1]) @ aside) / np.linalg.norm(chord)
+    assert sags["long sleeve"] > 0.06
+    assert sags["t-shirt"] < 0.045
+
+
+def test_a_boxy_sleeve_keeps_nearly_the_length_it_is_cut_to() -> None:
+    body, marks = bare_body(), find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    assert marks.sleeves is not None
+    whole = marks.sleeves[1]
+    # Boxy sleeves are short, and end near a low armpit.
+    upper, lower = (line[0] + share * (line - line[0]) for line, share in ((whole.upper, 0.8), (whole.lower, 0.4)))
+    loft = TorsoLoft(marks, body, fit_garment(marks, body))
+    outer = lay_sleeve(marks, body, loft, RIGHT, replace(whole, upper=upper, lower=lower)).ribbon.target[1:-1, 1]
+    drawn, natural = lengths_along(outer.astype(np.float64))[-1], lengths_along(upper)[-1] * loft.fit.scale
+    assert 0.9 < drawn / natural < 1.17
 
 
 def test_a_cuff_goes_round_the_wrist() -> None:
