@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.regions import BoolMask, opened, pieces, window_of
-from engines.warp.pieces import Drape
+from engines.warp.pieces import Drape, Piece
 
 THIN = 0.035
 """Width up to which skin beside a sleeve is no arm, in shoulder widths."""
 
 LONG = 1.5
 """Length of such a strip at least, over that width."""
+
+HEM_ROW = 2
+"""The row of a sleeve's mesh, from its end, that lies on its hem: cloth fades out in the last one."""
 
 SEEN = 0.5
 """Cover from which skin or cloth is seen."""
@@ -37,10 +40,22 @@ def beside_sleeves(bare: NDArray[np.float32], drape: Drape, unit: float) -> Bool
             continue
         inwards = slice(None) if piece.name.startswith("left") else slice(None, None, -1)
         outside = ~np.logical_or.accumulate(sleeve[:, inwards], axis=1)[:, inwards]
-        outside &= np.asarray(sleeve.any(axis=1))[:, None]
+        outside &= np.asarray(sleeve.any(axis=1))[:, None] & ~_below_hem(piece, window)
         skin = (bare[window] > 0) & ~cloth
         for place, strip in pieces(outside & skin & ~opened(skin, radius)):
             # The corner of an arm that comes out of its sleeve is narrow as well, and short.
             if strip.shape[0] > LONG * THIN * unit:
                 strips[window][place] |= strip
     return strips
+
+
+def _below_hem(sleeve: Piece, window: tuple[slice, slice]) -> BoolMask:
+    """``(h, w)`` of a window: beyond the line, which may slant, on which a sleeve ends and its arm comes out."""
+    rows, columns = (np.arange(side.start, side.stop, dtype=np.float32) for side in window)
+    if len(sleeve.mesh) <= HEM_ROW:
+        return np.zeros((len(rows), len(columns)), bool)
+    hem, before = sleeve.mesh[-HEM_ROW], sleeve.mesh[-HEM_ROW - 1]
+    chord = hem[-1] - hem[0]
+    way = np.array([-chord[1], chord[0]])
+    way *= np.sign(way @ (hem - before).mean(axis=0))
+    return np.asarray((columns[None] - hem[0, 0]) * way[0] + (rows[:, None] - hem[0, 1]) * way[1] > 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,22 @@ def test_the_corner_of_an_arm_at_its_hem_stays() -> None:
     bare = np.zeros((200, 200), np.float32)
     bare[98:180, 75:118] = 1.0
     assert not beside_sleeves(bare, sleeve("left_sleeve"), UNIT).any()
+
+
+@pytest.mark.parametrize("name", ["left_sleeve", "right_sleeve"])
+def test_below_a_slanting_hem_the_arm_stays_to_its_outer_edge(name: str) -> None:
+    rows, columns = np.indices((200, 200), np.float32)
+    hem = 40.0 + 1.5 * (columns - 80.0)
+    alpha = ((rows > 20) & (rows < hem) & (columns >= 80) & (columns < 120)).astype(np.float32)
+    mesh = np.array([[[80.0, top], [120.0, top + slope]] for top, slope in ((20, 0), (30, 30), (40, 60), (44, 60))])
+    bare = np.zeros((200, 200), np.float32)
+    bare[30:180, 76:118] = 1.0
+    if name.startswith("right"):
+        alpha, bare, mesh = alpha[:, ::-1], bare[:, ::-1], mesh * (-1, 1) + (199, 0)
+    piece = Piece(name, np.zeros((200, 200, 3), np.float32), alpha, np.zeros_like(alpha), mesh.astype(np.float32))
+    strips = beside_sleeves(bare, Drape((piece,), {}), UNIT)
+    assert beside_sleeves(bare, Drape((replace(piece, mesh=np.zeros((0, 0, 2), np.float32)),), {}), UNIT).any()
+    assert not strips[45:].any()
 
 
 def test_without_sleeves_nothing_goes() -> None:
