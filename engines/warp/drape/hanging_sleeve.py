@@ -1,4 +1,4 @@
-"""The outline of a short sleeve: from the shoulder straight to a hem that stands off the arm, and no spike inside."""
+"""The outline of a short sleeve: from the shoulder straight to a hem that stands off the arm and ends in no spike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.curves import Polyline, lengths_along
-from engines.garment.regions import opened
+from engines.garment.regions import dilated, opened
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import towards
@@ -25,11 +25,12 @@ MOST_SLANT = 0.18
 over its width, measured across the arm. Boxy sleeves, laid out, point sideways: theirs would rise more."""
 
 SPIKE, AT_CORNER = 0.012, 0.16
-"""Half the width of what is cut off as a spike at the inner corner of a cuff, and how far around the corner; in
-shoulder widths. Where the armpit lies little above the cuff, the corner is drawn out to a torn point."""
+"""Half the width of what is cut off as a spike at a corner of a cuff, and how far around the corner; in
+shoulder widths. Where the armpit lies little above the cuff, the inner corner is drawn out to a torn point, and
+the outer one of a cap is a thorn."""
 
-SOFT = 1.0
-"""Softness of the outline where a spike was, pixels (standard deviation)."""
+EDGE, SOFT = 2, 0.7
+"""Width of the soft edge of a spike, and softness of the outline where it was (standard deviation), pixels."""
 
 
 def slanting(by_length: float, inner_end: float, inner: Polyline, arm: Limb, body: BodyModel) -> float:
@@ -84,8 +85,8 @@ def _hanging(arm: Limb, at: NDArray[np.float64], body: BodyModel) -> float:
     return float(towards(arm.points(at)[0] - arm.line[0]) @ body.skeleton.down) ** 2
 
 
-def without_spike(sleeve: Piece, unit: float) -> Piece:
-    """A sleeve without what stands out like a spike where its cuff meets its inner edge.
+def without_spikes(sleeve: Piece, unit: float) -> Piece:
+    """A sleeve without what stands out like a spike at the corners of its cuff.
 
     Args:
         sleeve: As it was drawn; the rows of its mesh run from the outer to the inner edge.
@@ -93,21 +94,22 @@ def without_spike(sleeve: Piece, unit: float) -> Piece:
     """
     if not sleeve.mesh.size:
         return sleeve
-    x, y = np.rint(sleeve.mesh[-1, -1]).astype(int)
-    reach = round(AT_CORNER * unit)
-    # One window larger than the place by what the blur sees.
-    top, left = (max(int(at) - 2 * reach, 0) for at in (y, x))
-    window = slice(top, max(int(y) + 2 * reach, 0)), slice(left, max(int(x) + 2 * reach, 0))
-    cover = sleeve.alpha[window]
-    if not cover.size:
-        return sleeve
-    cloth = cover > 0.5
-    spike = (cloth & ~opened(cloth, max(1, round(SPIKE * unit)))).astype(np.float32)
-    rows, columns = np.indices(cover.shape, np.float32)
-    away = np.hypot(rows + np.float32(top - y), columns + np.float32(left - x)) / np.float32(reach)
-    cut = np.clip(2.0 * cv2.GaussianBlur(spike, (0, 0), SOFT), 0.0, 1.0) * np.clip(3.0 * (1.0 - away), 0.0, 1.0)
-    kept = np.asarray(1.0 - cut, np.float32)
     alpha, colour = sleeve.alpha.copy(), sleeve.colour.copy()
-    alpha[window] *= kept
-    colour[window] *= kept[..., None]
+    reach = round(AT_CORNER * unit)
+    for x, y in np.rint(sleeve.mesh[-1, [0, -1]]).astype(int):
+        # One window larger than the place by what is looked at.
+        top, left = (max(int(at) - 2 * reach, 0) for at in (y, x))
+        window = slice(top, max(int(y) + 2 * reach, 0)), slice(left, max(int(x) + 2 * reach, 0))
+        cloth = alpha[window] > 0.5
+        if not cloth.any():
+            continue
+        broad = opened(cloth, max(1, round(SPIKE * unit)))
+        # With its soft edge, but without that of the cloth that stays.
+        thin = dilated(cloth & ~broad, EDGE) & ~dilated(broad, 1)
+        spike = cv2.GaussianBlur(thin.astype(np.float32), (0, 0), SOFT)
+        rows, columns = np.indices(cloth.shape, np.float32)
+        away = np.hypot(rows + np.float32(top - y), columns + np.float32(left - x)) / np.float32(reach)
+        kept = np.asarray(1.0 - spike * np.clip(3.0 * (1.0 - away), 0.0, 1.0), np.float32)
+        alpha[window] *= kept
+        colour[window] *= kept[..., None]
     return replace(sleeve, alpha=alpha, colour=colour)

@@ -16,7 +16,7 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.collar_ends import laid_on_shoulders
 from engines.warp.drape.fit import fit_garment, is_strap
-from engines.warp.drape.hanging_sleeve import without_spike
+from engines.warp.drape.hanging_sleeve import without_spikes
 from engines.warp.drape.hood_opening import opened_for_neck
 from engines.warp.drape.open_front import drawn_open
 from engines.warp.drape.seam_overlap import with_overlap
@@ -100,7 +100,7 @@ def drape_upper(
             part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
             name = "left_sleeve" if side == LEFT else "right_sleeve"
             drawn = draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name)
-            pieces.append(without_spike(drawn, body.shoulder_width))
+            pieces.append(without_spikes(drawn, body.shoulder_width))
             checks[f"{name}_end"] = laid.end
     return Drape(tuple(pieces), checks)
 

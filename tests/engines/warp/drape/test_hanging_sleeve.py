@@ -9,7 +9,7 @@ import pytest
 
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, measure_body
-from engines.warp.drape.hanging_sleeve import MOST_SLANT, STANDS_OFF, flared, slanting, without_spike
+from engines.warp.drape.hanging_sleeve import MOST_SLANT, STANDS_OFF, flared, slanting, without_spikes
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
@@ -94,15 +94,19 @@ def test_off_a_raised_arm_cloth_does_not_stand(side: int, body: BodyModel) -> No
     assert slanting(0.1, 0.35, sleeve[1][-1], arm, body) > 0.33
 
 
-def test_no_spike_is_left_at_the_inner_corner_of_a_cuff() -> None:
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_no_spike_is_left_at_either_corner_of_a_cuff(mirrored: bool) -> None:
     alpha = np.zeros((200, 200), np.float32)
     alpha[40:120, 60:140] = 1
     alpha[112:117, 140:152] = 1
     mesh = np.stack(np.meshgrid(np.linspace(60, 150, 4), np.linspace(40, 118, 5)), axis=2).astype(np.float32)
+    mesh = mesh[:, ::-1] if mirrored else mesh
     sleeve = Piece("left_sleeve", np.repeat(alpha[..., None], 3, axis=2), alpha, np.zeros_like(alpha), mesh)
-    rounded = without_spike(sleeve, 250.0)
+    rounded = without_spikes(sleeve, 250.0)
     assert rounded.alpha[:, 146:].max() < 0.2
     assert np.array_equal(rounded.alpha[:80], alpha[:80])
-    assert np.array_equal(rounded.alpha[:, :80], alpha[:, :80])
+    # The other corner is none, and hardly rounded.
+    assert np.array_equal(rounded.alpha[:, 66:80], alpha[:, 66:80])
+    assert (alpha - rounded.alpha)[:, :66].sum() < 12
     assert rounded.alpha[60:110, 70:132].min() > 0.99
     np.testing.assert_allclose(rounded.colour[..., 0], rounded.alpha, atol=1e-6)
