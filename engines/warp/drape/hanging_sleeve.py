@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.curves import Polyline, lengths_along
+from engines.garment.curves import Polyline, lengths_along, smoothed
 from engines.garment.regions import dilated, opened
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
@@ -23,6 +23,10 @@ knitwear that people wear, by 0.05 on strong arms, and by 0.08 to 0.10 that of o
 MOST_SLANT = 0.18
 """By how much a hem, which keeps its length from the shoulder outside and from the armpit inside, may rise outwards
 over its width, measured across the arm. Boxy sleeves, laid out, point sideways: theirs would rise more."""
+
+ROUNDED = 2.0
+"""Points of a sleeve's edge over which it goes over from the round of the shoulder into a straight line (standard
+deviation)."""
 
 SPIKE, AT_CORNER = 0.012, 0.16
 """Half the width of what is cut off as a spike at a corner of a cuff, and how far around the corner; in
@@ -77,7 +81,8 @@ def flared(
     least = max(room, inwards, STANDS_OFF[0] * unit - off) if cuff else inwards
     moved = min(least, max(STANDS_OFF[1] * unit - off, 0.0))
     along = lengths_along(upper)
-    return tautened(upper + outwards * (moved * _hanging(arm, at, body) * along / along[-1])[:, None], side)
+    taut = tautened(upper + outwards * (moved * _hanging(arm, at, body) * along / along[-1])[:, None], side)
+    return smoothed(taut, ROUNDED)
 
 
 def _hanging(arm: Limb, at: NDArray[np.float64], body: BodyModel) -> float:
