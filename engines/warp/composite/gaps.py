@@ -39,6 +39,9 @@ THINNEST, RIM = 1, 2
 """Half the width of a spot of wall at least, and the width of the person's soft edge around it, in which some of it
 shows, pixels."""
 
+SHORT = 0.09
+"""Length of a mere line of wall up to which it is a spot, as below the inner corner of a hem, shoulder widths."""
+
 WHOLE, REACH = 0.95, 2.5
 """Cover from which a pixel shows the cloth alone, and from how far around colours are carried into a gap, pixels."""
 
@@ -80,7 +83,7 @@ def closed_up(
     # The person's outline may cross a hole, neither half of which is closed without the other one.
     holes = _between(gaps, cloth, parts, LARGEST_HOLE * unit**2, OPEN_TO_WALL)
     gaps = _between(gaps & ~wall, cloth, parts, most, OPEN) | _between(gaps & wall, cloth, parts, most, OPEN_TO_WALL)
-    gaps |= holes | (_enclosed(~cloth & wall, dilated(parts[0], TOUCHED), most) & ~cloth)
+    gaps |= holes | (_enclosed(~cloth & wall, dilated(parts[0], TOUCHED), most, SHORT * unit) & ~cloth)
     if scraps is not None:
         gaps |= scraps[window]
     if not gaps.any():
@@ -100,7 +103,7 @@ def closed_up(
     return replace(torso, colour=colour, alpha=alpha, across=across)
 
 
-def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
+def _enclosed(wall: BoolMask, beside: BoolMask, largest: float, short: float) -> BoolMask:
     """The small spots of wall beside some cloth that the person and the garment close in on all sides, and their rim.
 
     Between a wide cuff, its arm and the torso the wall is seen as through a hole in the garment.
@@ -109,6 +112,7 @@ def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
         wall: ``(h, w)`` of a window, where the wall is seen.
         beside: ``(h, w)``, beside that cloth.
         largest: Area of a spot at most, squared pixels.
+        short: Length of a mere line at most, pixels.
     """
     spots = np.zeros_like(wall)
     count, numbered, stats, _ = cv2.connectedComponentsWithStats(wall.astype(np.uint8), connectivity=8)
@@ -119,9 +123,9 @@ def _enclosed(wall: BoolMask, beside: BoolMask, largest: float) -> BoolMask:
             continue
         around = (slice(top - RIM, bottom + RIM), slice(left - RIM, right + RIM))
         spot = numbered[around] == number
-        # A line of wall along an arm is no spot: filled, it would leave the arm's edge ragged.
+        # A long line of wall along an arm is no spot: filled, it would leave the arm's edge ragged.
         broad = opened(spot, THINNEST)
-        if broad.any() and (spot & beside[around]).any():
+        if (broad.any() or max(width, height) <= short) and (spot & beside[around]).any():
             spots[around] |= spot | dilated(broad, RIM)
     return spots
 
