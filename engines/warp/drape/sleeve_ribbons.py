@@ -105,16 +105,17 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     end = cuff_share(marks, marks.sleeves or (sleeve, sleeve), body, side, start=start, scale=loft.fit.scale)
     if end > HAND_COVERING and hand_hidden(body, side):
         arm, end = sleeved_arm(arm, body)
+    short = end < LONG_FROM
     lower_from = _nearest_share(arm, armpit, 0.55)
     # A wide armhole may reach below a short cuff: then the sleeve is drawn longer, or its cuff slants, instead of
     # folding back.
     end = max(end, min(lower_from + 0.03, end + 0.08))
     lower_end = max(end, lower_from + 0.02)
     lower_from = min(max(lower_from, start) + 0.06 * body.shoulder_width / arm.length, 0.9 * lower_end)
-    outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end))
+    outer, inner = _edges(arm, body.shoulder_width, sleeve.half_widths * loft.fit.scale, (start, end), short)
     upper_from = min(0.04 * body.shoulder_width / arm.length + 0.5 * start, 0.5 * end)
     over = np.concatenate([tip[None], loft.beyond_tip(side)])
-    cap, short = _is_cap(sleeve), end < LONG_FROM
+    cap = _is_cap(sleeve)
     outer_end = _end_by_length(arm, outer, over, upper_from, _length(sleeve.upper) * loft.fit.scale) if short else end
     if cap:
         end = outer_end
@@ -142,16 +143,18 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)), monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
-    fading = np.clip(1 - np.arange(len(ribbon.target) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
-    own_course = ribbon.target[1:] + (seam[1] - ribbon.target[1])[None] * fading
-    course = np.concatenate([seam[:1], own_course]).astype(np.float32)
-    target = forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
+    target = _arched(_led_from(seam, ribbon.target), SHORT_ARC if short else ARC)
     if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
     inside = from_cut(ribbon, rests)
-    return LaidSleeve(
-        Ribbon(ribbon.source, _arched(target, SHORT_ARC if short else ARC), _flat_at_seam(ribbon), inside), end
-    )
+    return LaidSleeve(Ribbon(ribbon.source, target, _flat_at_seam(ribbon), inside), end)
+
+
+def _led_from(seam: NDArray[np.float32], own: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``(rows, cols, 2)`` rows of a sleeve, led to their own course from where the torso has the first two."""
+    fading = np.clip(1 - np.arange(len(own) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
+    course = np.concatenate([seam[:1], own[1:] + (seam[1] - own[1])[None] * fading]).astype(np.float32)
+    return forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
 
 
 def _shoulder_slope(marks: UpperLandmarks, loft: TorsoLoft, side: int) -> NDArray[np.float64]:
@@ -234,17 +237,16 @@ def _end_by_length(arm: Limb, outer: NDArray[np.float64], over: Polyline, first:
 
 
 def _edges(
-    arm: Limb, unit: float, cloth_half: NDArray[np.float64], span: tuple[float, float]
+    arm: Limb, unit: float, cloth_half: NDArray[np.float64], span: tuple[float, float], short: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Distances of the sleeve's edges from the arm's centre line at every sample, outer and inner, in pixels."""
     start, end = span
-    is_long = end > LONG_FROM
     # A wide short sleeve hangs against the body, and closes the armpit.
-    snug, most, inwards = (0.010, 0.034, 1.2) if is_long else (0.014, 0.050, 4.0)
+    snug, most, inwards = (0.014, 0.050, 4.0) if short else (0.010, 0.034, 1.2)
     room = np.full(len(arm.shares), most)
     # Cloth laid flat is half its girth wide; around an arm it is narrower.
     half = np.interp(arm.shares, np.linspace(start, end, len(cloth_half)), cloth_half) * GIRTH
-    if is_long:
+    if not short:
         # A cuff goes round the wrist.
         room = room * (1 - 0.7 * ease((arm.shares - CUFF_FROM * end) / ((1 - CUFF_FROM) * end)).astype(np.float64))
     middle, own = (arm.outer - arm.inner) / 2, (arm.outer + arm.inner) / 2
