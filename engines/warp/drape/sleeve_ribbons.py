@@ -24,8 +24,9 @@ from engines.warp.drape.sleeve_length import cuff_share
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 
-LONG_FROM = 0.62
-"""Sleeves that reach beyond this share of the arm are long: they lie closer and are laid to the wrist."""
+LONG_FROM, AT_ELBOW = 0.62, 0.05
+"""Sleeves that reach beyond this share of the arm, and further below the elbow than the second, are long: they lie
+closer and are laid to the wrist. Of a bent arm whose forearm is seen from its end the elbow lies low."""
 
 HAND_COVERING = 0.72
 """A sleeve that ends beyond this share of the arm would show nothing but an invented wrist where no hand is seen."""
@@ -105,7 +106,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     end = cuff_share(marks, marks.sleeves or (sleeve, sleeve), body, side, start=start, scale=loft.fit.scale)
     if end > HAND_COVERING and hand_hidden(body, side):
         arm, end = sleeved_arm(arm, body)
-    short = end < LONG_FROM
+    short = end < max(LONG_FROM, arm.bend + AT_ELBOW)
     lower_from = _nearest_share(arm, armpit, 0.55)
     # A wide armhole may reach below a short cuff: then the sleeve is drawn longer, or its cuff slants, instead of
     # folding back.
