@@ -17,9 +17,9 @@ that edge of a limb is brighter than its axis, and the most of that."""
 IN_VALLEY = 13.0
 """Loss of light of what lies a shoulder width below its surroundings."""
 
-DARKEST, LIGHTEST, MOST_GLOSS = 0.28, 0.10, 1.8
-"""Largest loss and gain of light by the form, both approached and never passed, and by what the gain is larger at most
-on dark skin, which shines more."""
+DARKEST, LIGHTEST, MOST_GLOSS = 0.28, 0.10, 1.6
+"""Largest loss and gain of light by the form, both approached and never passed, and the most gloss of skin, with whose
+square the gain grows: on dark skin the light that its surface throws back is most of what is seen."""
 
 RIM = 0.22
 """Width of the edge, in half widths of the leg, at which the form fades: there its round turns away."""
@@ -36,7 +36,7 @@ def leg_relief(part: BarePart, tilt: float, contrast: float = 1.0, gloss: float 
     """
     outwards, downwards, above = leg_surface(part.side)
     aside = part.side * float(np.clip(FROM_SIDE * tilt, -MOST_FROM_SIDE, MOST_FROM_SIDE))
-    shines = float(np.clip(gloss, 1.0, MOST_GLOSS))
+    shines = float(np.clip(gloss, 1.0, MOST_GLOSS)) ** 2
     table = contrast * (FROM_ABOVE * downwards - aside * outwards + IN_VALLEY * above)
     lit = shines * LIGHTEST * np.tanh(table / LIGHTEST)
     table = np.where(table < 0.0, DARKEST * np.tanh(table / DARKEST), lit)

@@ -59,8 +59,9 @@ MOST_TILT, USUAL_TILT = 0.30, 0.14
 """Largest brightness difference from the axis to an edge that light from one side makes, on a limb where it is seen
 and on the hidden ones."""
 
-OUTWARDS = 0.07
-"""The same towards the outer edge of a limb, where no limb is seen that could tell."""
+OUTWARDS, LEGS_OUTWARDS = 0.07, 0.14
+"""The same towards the outer edge of an arm and of a leg, beside which stands the other one, where no limb is seen that
+could tell."""
 
 SHINING = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
@@ -217,7 +218,8 @@ def limb_lights(
     lights: dict[Label, dict[int, SkinLight]] = {}
     for label, both in limbs.items():
         # Where nothing tells the side of the light, that towards the body and the other leg is the darker one.
-        usual = {side: SkinLight(OUTWARDS * side if tilt is None else tilt, depth) for side in both}
+        outwards = LEGS_OUTWARDS if label is Label.LEGS else OUTWARDS
+        usual = {side: SkinLight(outwards * side if tilt is None else tilt, depth) for side in both}
         found = {side: measured[label].get(side, usual[side]) for side in both}
         lights[label] = {side: replace(light, gloss=gloss) for side, light in found.items()}
     return lights
