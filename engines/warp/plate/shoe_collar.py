@@ -14,12 +14,18 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.channels import brightness
 from engines.garment.regions import BoolMask, eroded
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.into_shoe import shoe_opening
 from engines.warp.body.limbs import Limb
-from engines.warp.plate.shoe_rim import CUT, HIGH, MOST_HIDDEN, ground_below_heel, rim_of_shoe, turn_of_shoe
+from engines.warp.plate.shoe_leather import (
+    LEARNT,
+    colours_going_on,
+    like_skin,
+    line_of_hem,
+    strip_below_hem,
+)
+from engines.warp.plate.shoe_rim import CUT, HIGH, MOST_HIDDEN, heel_of_shoe, rim_of_shoe, turn_of_shoe
 
 CAST, CAST_REACH = 0.34, 0.020
 """Depth of the shadow of its opening on the ankle, and the reach of that in shoulder widths."""
@@ -44,29 +50,21 @@ is seen from the side, in shoulder widths."""
 LOWEST_CUT = 0.06
 """How far below the opening the cut edge of a shoe lies at most, in shoulder widths."""
 
-LEARNT, SHADED, ALIKE_WITHIN = 0.075, 0.022, 0.020
-"""Height of the strip of the shoe whose colours go on and of the part of it that lies in the hem's shadow, and standard
-deviation over which neighbouring columns of it have one colour, in shoulder widths."""
-
 ROUND, ROUND_WIDTH = 0.16, 0.018
 """How much darker the shoe is at both ends of what is continued, where it turns away, and over which width, in shoulder
 widths."""
 
-LINING, LINING_WIDTH, INSIDE = 0.22, 0.006, 0.62
+LINING, LINING_WIDTH, INSIDE = 0.22, 0.006, 0.74
 """How much darker it is along its opening, the width of that line in shoulder widths, and the light inside."""
 
 BINDING, BOUND = 0.022, 0.06
 """How far below its opening the seam of its binding runs, in shoulder widths, and how much darker that is."""
 
-LIT, LIT_WITHIN, NO_SOLE = 0.97, 0.05, 0.87
-"""Least brightness of what goes on over that of the strip around it, how far around, in shoulder widths, and over that
-of the whole strip, below which is the sole."""
-
 HEEL = 0.05
 """How much lower than the rest of its cut edge a shoe may come up behind, in shoulder widths."""
 
-SKIN_LIKE = 0.07
-"""Largest difference from skin of equal brightness of what is no shoe but a bare foot."""
+LEAST_UPRIGHT = 0.94
+"""Least cosine of the angle between a shin and the upright under which shoes stand on the ground."""
 
 LEAST_ANKLE = 0.002
 """Area of a seen ankle, in squared shoulder widths."""
@@ -122,7 +120,7 @@ def shoe_collar(
         unit: Shoulder width in pixels.
     """
     opening = shoe_opening(labels, leg, unit)
-    if opening is None or _is_seen(opening, seen, unit):
+    if opening is None or _slants(leg) or _is_seen(opening, seen, unit):
         return None
     row, high, below = round(opening[2]), max(3, round(HIGH * unit)), max(4, round(LEARNT * unit))
     cut = _cut_edge(labels, cloth, opening, unit)
@@ -137,15 +135,16 @@ def shoe_collar(
     first, last = int(ankle[0]) - stand_off, int(ankle[-1]) + stand_off
     turn = turn_of_shoe(labels, (first + last) / 2.0, max((last - first) / 2.0, 1.0), row, unit)
     left, right = own_cut((left, right, edge), (first, last), turn, row, unit)
+    ground, (left, right) = heel_of_shoe(photo, labels, (left, right), turn, row=row, unit=unit)
     begin, end = max(0, min(left, first) - high), min(labels.shape[1], max(right, last) + high)
     window = (slice(max(0, row - round((MOST_HIDDEN + CUT_WITHIN) * unit)), row + 3 * below), slice(begin, end))
     edge = edge[begin:end] - window[0].start
-    strip = _strip(photo[window], labels[window], edge, below, unit)
-    if strip.sum() < LEAST_STRIP or _like_skin(photo[window][strip], skin[window][bare.on[window]]):
+    strip = strip_below_hem(photo[window], labels[window], edge, below, unit)
+    if strip.sum() < LEAST_STRIP or like_skin(photo[window][strip], skin[window][bare.on[window]]):
         return None
     at = (first - begin, last - begin, top - window[0].start)
-    ground = ground_below_heel(labels, (left, right), turn, row, unit) - window[0].start
-    line, level, far = rim_of_shoe(edge, (left - begin, right - begin), at, turn, ground=ground, unit=unit)
+    between = left - begin, right - begin
+    line, level, far = rim_of_shoe(edge, between, at, turn, ground=ground - window[0].start, unit=unit)
     columns = np.arange(end - begin)
     outside = (columns < left - begin) | (columns > right - begin)
     shoe = np.argmax(labels[window] == Label.FEET, axis=0) + CUT
@@ -157,9 +156,16 @@ def shoe_collar(
     colour, over, lining, cover = _drawn(photo[window], strip, lines, at, turn=turn, unit=unit)
     # What is seen of the shoe stays, but for the rim that is mixed with the hem.
     cover[eroded(labels[window] == Label.FEET, CUT + 1)] = 0.0
+    cover = np.maximum(cover, line_of_hem(photo[window], labels[window] == Label.FEET, colour, edge, unit) * ~outside)
     above = np.maximum(line - np.arange(len(colour), dtype=np.float32)[:, None], 0.0)
     shade = 1.0 - CAST * np.exp(-above / max(CAST_REACH * unit, 1.0))
     return ShoeCollar(window, colour, over, lining, cover, beside, np.where(above > 0.0, shade, 1.0).astype(np.float32))
+
+
+def _slants(leg: Limb) -> bool:
+    """Whether a shin is held aside: its shoe stands on its heel or its edge, and is cut off aslant."""
+    knee, ankle = leg.points(np.array([leg.bend, 1.0], np.float32))
+    return bool(ankle[1] - knee[1] < LEAST_UPRIGHT * np.linalg.norm(ankle - knee))
 
 
 def _is_seen(opening: tuple[float, float, float], seen: BoolMask, unit: float) -> bool:
@@ -236,37 +242,6 @@ def _without_steps(
     return columns[part == np.bincount(inside).argmax()] if len(inside) else columns
 
 
-def _strip(
-    photo: NDArray[np.float32], labels: NDArray[np.uint8], edge: NDArray[np.float32], below: int, unit: float
-) -> BoolMask:
-    """``(h, w)``, the part of the shoe whose colours go on: right below its cut edge."""
-    depth = np.arange(len(labels), dtype=np.float32)[:, None] - edge
-    strip = eroded(labels == Label.FEET, 1) & (depth > SHADED * unit) & (depth < below)
-    if not strip.any():
-        return np.asarray(strip)
-    light = brightness(photo)
-    strip &= light > NO_SOLE * np.median(light[strip])
-    near = strip.astype(np.float32)
-    reach = max(LIT_WITHIN * unit, 1.0)
-    usual = cv2.GaussianBlur(light * near, (0, 0), reach) / np.maximum(cv2.GaussianBlur(near, (0, 0), reach), 1e-3)
-    # Its folds, seams and the shadows of its laces do not go on; a side of it that lies in shade does.
-    return np.asarray(strip & (light > LIT * usual))
-
-
-def _going_on(photo: NDArray[np.float32], strip: BoolMask, unit: float) -> NDArray[np.float32]:
-    """``(1, w, 3)``: the colour of the shoe in each column, as its strip has it there or nearest to it."""
-    pixels, columns = strip.sum(axis=0), np.arange(strip.shape[1])
-    sums, known = (photo * strip[..., None]).sum(axis=0), pixels > 0
-    colours = [np.interp(columns, columns[known], sums[known, k] / pixels[known]) for k in range(3)]
-    return ndimage.gaussian_filter1d(np.stack(colours, axis=1).astype(np.float32), ALIKE_WITHIN * unit, axis=0)[None]
-
-
-def _like_skin(shoe: NDArray[np.float32], skin: NDArray[np.float32]) -> bool:
-    """Whether what stands below a leg is a bare foot."""
-    one, other = (np.median(pixels, axis=0) for pixels in (shoe, skin))
-    return bool(np.abs(one / max(float(one.mean()), 0.05) - other / max(float(other.mean()), 0.05)).max() < SKIN_LIKE)
-
-
 def _drawn(
     photo: NDArray[np.float32],
     strip: BoolMask,
@@ -292,7 +267,7 @@ def _drawn(
     shade = shade * (1.0 - LINING * np.exp(-np.maximum(depth, 0.0) / max(LINING_WIDTH * unit, 0.8)))
     bound = (depth - BINDING * unit) / max(LINING_WIDTH * unit, 0.8)
     shade = shade * (1.0 - BOUND * np.exp(-(bound**2))) * np.where((depth < -0.5) & (rows > far), INSIDE, 1.0)
-    colour = _going_on(photo, strip, unit) * shade[..., None]
+    colour = colours_going_on(photo, strip, unit) * shade[..., None]
     over, lining, inside = (
         np.asarray(cv2.GaussianBlur(part.astype(np.float32), (0, 0), 0.7), np.float32)
         for part in (over, lining, rows < level)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.filling import fill_from
-from engines.garment.regions import closed, dilated, eroded, largest, opened, spread, window_of
+from engines.garment.regions import closed, dilated, eroded, largest, opened, pieces, spread, window_of
 from engines.warp.plate.stray_cloth import (
     AROUND_FEET,
     CLEARLY_CLOSER,
@@ -32,6 +32,17 @@ SHOE_COLOURS, SHOE_PIXELS = 6, 1500
 
 FOLD = 0.04
 """Size of the dark folds and light edges of a cuff, in shoulder widths."""
+
+SOLE, CORNER = 0.09, 0.03
+"""Half the width from which what hangs from trousers is their cuff, and what is narrower the dark sole of a heel beside
+them, and how far the corners of a cuff stand out of that, in shoulder widths."""
+
+LEAST_SOLE = 0.002
+"""Area of the smallest such strip, in squared shoulder widths: smaller ones are the shadow in a corner of a hem."""
+
+GOES_ON, BESIDE_STRIP, LEAST_GOING_ON = 0.08, 0.04, 0.12
+"""Largest difference per channel from such a strip of the shoe that it goes on in, of full white, how far beside it
+that is looked for, in shoulder widths, and least area of it over that of the strip."""
 
 CRUMB = 0.02
 """Regions smaller than this share of the largest one are no trouser leg."""
@@ -93,12 +104,44 @@ def _told_beside_feet(
     like_cloth = (from_cloth < LIKE_CLOTH) & (from_cloth < CLEARLY_CLOSER * from_shoe)
     near = dilated(trousers, max(3, round(CUFF * unit)))
     alike = opened(feet & near & like_cloth, 2)
+    sole = _sole(smooth, trousers, alike, feet & ~alike, unit)
+    alike &= ~sole
     cuffs = spread(alike & dilated(trousers & ~shoes, SEAM), alike)
     dark_folds = dilated(cuffs, fold) & (from_cloth < 2.0 * LIKE_CLOTH) & (from_cloth < from_shoe)
-    cuffs = closed(dilated(cuffs | (dark_folds & feet), 2), fold) & feet
+    cuffs = closed(dilated(cuffs | (dark_folds & feet), 2), fold) & feet & ~sole
     shoes &= spread(sure, shoes | (feet & ~cuffs))
     told = np.where(shoes, np.uint8(Label.FEET), labels)
     return np.asarray(np.where(cuffs, np.uint8(Label.LOWER), told), np.uint8)
+
+
+def _sole(
+    smooth: NDArray[np.float32],
+    trousers: NDArray[np.bool_],
+    alike: NDArray[np.bool_],
+    shoe: NDArray[np.bool_],
+    unit: float,
+) -> NDArray[np.bool_]:
+    """``(height, width)``: strips beside a hem that look like it and go on in a shoe: its dark sole and its heel.
+
+    Args:
+        smooth: ``(height, width, 3)``, the photo without its grain.
+        trousers: ``(height, width)``, without crumbs.
+        alike: ``(height, width)``, what was called a shoe and looks like them.
+        shoe: ``(height, width)``, what was called a shoe and does not.
+        unit: Shoulder width in pixels.
+    """
+    wide = opened(trousers | alike, max(3, round(SOLE * unit)))
+    narrow = alike & ~dilated(wide, max(1, round(CORNER * unit)))
+    found, margin = np.zeros_like(narrow), max(2, round(BESIDE_STRIP * unit))
+    for window, strip in pieces(narrow, margin):
+        if strip.sum() < LEAST_SOLE * unit * unit:
+            continue
+        beside = smooth[window][shoe[window] & dilated(strip, margin)]
+        colour = np.median(smooth[window][strip], axis=0)
+        goes_on = np.abs(beside - colour).mean(axis=1) < GOES_ON
+        if goes_on.sum() > LEAST_GOING_ON * strip.sum():
+            found[window] |= strip
+    return found
 
 
 def _of_shoe(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import interpolate, ndimage
 
 from engines.base import Label
+from engines.channels import brightness
 from engines.garment.regions import longest_run, opened
 
 HIGH = 0.045
@@ -20,9 +21,14 @@ TURNED, TOE_REACH = (0.30, 0.85), (0.35, 0.45)
 the side, and from which wholly; and the height and the reach to both sides of what of it is looked at, in shoulder
 widths."""
 
-LIFT, HEEL_TAB, DIP = 0.40, 0.30, 0.50
+LIFT, HEEL_TAB, DIP = 0.40, 0.30, 0.75
 """How far above the cut edge the opening of a shoe seen from the side runs below the ankle bone, how far its heel
-stands up above that, and how far it dips below both of its ends at most, as shares of `HIGH`."""
+stands up above that, and how far it dips below its heel at most, as shares of `HIGH`."""
+
+INSTEP, MOST_INSTEP, OVER_LOW = 0.72, 0.10, 0.03
+"""Rise of the instep from the cut edge to the tongue over the way there, the most of it, and how much higher than the
+lowest part of the opening the tongue stands, in shoulder widths: a tongue no higher than the cut edge is that of a
+slipper."""
 
 HEEL_HEIGHT, MOST_HIDDEN = 0.185, 0.095
 """Height of a heel over the ground, and how much of it a hem hides at most, in shoulder widths: without its heel a
@@ -35,14 +41,23 @@ BESIDE_COUNTER, OF_COUNTER = 0.65, 0.30
 """Where beside the ankle a heel has gone down, so far from its middle over half its width, and to which share of its
 height over the lowest part of the opening."""
 
+IN_SHADOW = 0.35
+"""How much less than the shoe its shadow differs from the floor, as a share."""
+
+BEHIND_SOLE = 0.025
+"""How far labels stand out behind a sole at most, in shoulder widths."""
+
 JOINED = 0.035
 """Radius of what joins the labels of two shoes, in shoulder widths."""
+
+STRAIGHT = 0.6
+"""Share of the way up to its tongue over which the instep is straight."""
 
 TONGUE_AT = 0.70
 """Where the tongue of such a shoe is highest: so far from the middle of the ankle towards the tip, over half its
 width."""
 
-ROUNDED, HEEL_LEANS = 0.010, 0.024
+ROUNDED, HEEL_LEANS = 0.017, 0.024
 """Standard deviation over which the opening is rounded, and how far before its end a heel is highest, in shoulder
 widths."""
 
@@ -77,10 +92,19 @@ def turn_of_shoe(labels: NDArray[np.uint8], middle: float, half: float, row: int
     return float(np.copysign(turned, aside))
 
 
-def ground_below_heel(labels: NDArray[np.uint8], between: tuple[int, int], turn: float, row: int, unit: float) -> float:
-    """Row on which the heel of a shoe stands.
+def heel_of_shoe(
+    photo: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    between: tuple[int, int],
+    turn: float,
+    *,
+    row: int,
+    unit: float,
+) -> tuple[float, tuple[int, int]]:
+    """Row on which the heel of a shoe stands, and the columns of its cut edge without what stands out behind its sole.
 
     Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         labels: ``(height, width)`` of `Label`.
         between: First and last column of its cut edge.
         turn: How far it is seen from the side; its tip lies to the left where it is negative.
@@ -91,9 +115,22 @@ def ground_below_heel(labels: NDArray[np.uint8], between: tuple[int, int], turn:
     left = max(0, between[1] + 1 - length if turn < 0.0 else between[0])
     margin, depth = round(JOINED * unit), round(TOE_REACH[0] * unit)
     begin = max(0, left - 2 * margin)
-    feet = opened(labels[row : row + depth, begin : left + length + 2 * margin] == Label.FEET, max(1, margin))
-    stands = np.asarray(feet[:, left - begin : left - begin + length].any(axis=1))
-    return float(row + longest_run(stands)[1])
+    window = slice(row, row + depth), slice(begin, left + length + 2 * margin)
+    heel = slice(left - begin, left - begin + length)
+    feet, floor = labels[window] == Label.FEET, labels[window] == Label.BACKGROUND
+    if floor.any() and feet[:, heel].any():
+        # The labels often give the shadow on the floor to the shoe, which stands out of it more than that.
+        light = brightness(photo[window])
+        beyond = np.abs(light - np.median(light[floor])) * feet
+        feet &= beyond > IN_SHADOW * beyond[:, heel].mean(axis=1).max()
+    ground = float(row + longest_run(feet[:, heel].mean(axis=1) > 0.5)[1])
+    first, end = longest_run(feet.any(axis=0))
+    most = round(BEHIND_SOLE * abs(turn) * unit)
+    if end == first:
+        return ground, between
+    if turn < 0.0:
+        return ground, (between[0], max(between[1] - most, min(between[1], begin + end - 1)))
+    return ground, (min(between[0] + most, max(between[0], begin + first)), between[1])
 
 
 def rim_of_shoe(
@@ -169,22 +206,28 @@ def _from_aside(
     tip, heel = (1, 0) if way > 0.0 else (0, 1)
     tab, dip = HEEL_TAB * HIGH * unit, DIP * HIGH * unit
     low = float(edge[int(np.clip(middle, 0, len(edge) - 1))]) - LIFT * HIGH * unit
-    tongue = middle + way * TONGUE_AT * half, min(float(top), feet[tip] - tab)
+    before = middle + way * TONGUE_AT * half
+    rise = min(INSTEP * max(way * (ends[tip] - before), 0.0), MOST_INSTEP * unit)
+    tongue = before, min(float(top), feet[tip] - max(tab, rise))
     tall = max(ground - HEEL_HEIGHT * unit, feet[heel] - MOST_HIDDEN * unit)
     counter = min(feet[heel] - tab, low - tab, tall)
-    low = min(low, (tongue[1] + counter) / 2.0 + dip)
+    low = min(low, counter + dip)
+    tongue = before, max(min(tongue[1], low - OVER_LOW * unit), feet[tip] - MOST_INSTEP * unit)
     # Measured from the tip on: its end of the cut, the tongue, below the ankle bone, the heel's top and its outline.
     toe = max(way * ends[tip], way * tongue[0] + 1.0)
     back = min(way * ends[heel], way * (first, last)[heel], way * middle - 2.0)
     in_heel = max(-back - HEEL_LEANS * unit, -way * middle + 1.0)
     # The counter stands up right behind the ankle and goes down beside it.
     behind = min(max(-way * (middle - way * BESIDE_COUNTER * half), -way * middle + 1.0), in_heel - 0.5)
-    at = np.array([-toe, -way * tongue[0], -way * middle, behind, in_heel, -back])
+    halfway = toe + STRAIGHT * (way * tongue[0] - toe), feet[tip] + CUT + STRAIGHT * (tongue[1] - feet[tip] - CUT)
+    at = np.array([-toe, -halfway[0], -way * tongue[0], -way * middle, behind, in_heel, -back])
     beside = low + OF_COUNTER * (counter - low)
-    rows = [feet[tip] + CUT, tongue[1], low, beside, counter, max(feet[heel], counter) + CUT]
+    rows = [feet[tip] + CUT, halfway[1], tongue[1], low, beside, counter, max(feet[heel], counter) + CUT]
     rim = interpolate.PchipInterpolator(at, rows)
     columns = np.clip(-way * np.arange(len(edge)), at[0], at[-1])
     near = ndimage.gaussian_filter1d(rim(columns), max(ROUNDED * unit, 1.0), mode="nearest")
     # The far rim runs straight from the tongue to the heel.
-    chord = np.interp(columns, at[[1, 4]], rim(at[[1, 4]]))
-    return near, np.where((columns > at[1]) & (columns < at[4]), np.minimum(near, chord), near)
+    chord = np.interp(columns, at[[2, 5]], rim(at[[2, 5]]))
+    # Right at its ends the inside is no more than the near rim lost in being rounded.
+    inside = np.maximum(near - chord - max(0.5 * ROUNDED * unit, 1.0), 0.0)
+    return near, np.where((columns > at[2]) & (columns < at[5]), near - inside, near)

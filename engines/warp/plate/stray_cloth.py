@@ -47,8 +47,8 @@ LONGEST_ANKLE = 0.23
 AROUND_FEET = 16
 """Beside the feet so many pixels more than the width of an ankle are looked at with them."""
 
-LEAST_ANKLE = 0.09
-"""Width of the narrowest ankle, in shoulder widths."""
+LEAST_ANKLE, WIDEST_ANKLE = 0.09, 0.32
+"""Width of the narrowest and of the widest ankle, in shoulder widths; what is wider is a shoe in the colour of skin."""
 
 ANKLE_TONES, ANKLE_HUE = (0.3, 1.3), 0.12
 """Brightness of an ankle over that of the other skin, and largest difference from its colour at equal brightness."""
@@ -150,7 +150,9 @@ def _ankles_in(
     below, regions = distance[alike], numbered[alike]
     begins, ends = (np.asarray(of(below, regions, index)) for of in (ndimage.minimum, ndimage.maximum))
     # What goes on further down is a shoe of the colour of skin.
-    ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit)])
+    widths = np.array([place[1].stop - place[1].start for place in ndimage.find_objects(numbered)])
+    narrow = widths < WIDEST_ANKLE * unit
+    ankles = np.isin(numbered, index[(begins < 2 * SEAM) & (ends < LONGEST_ANKLE * unit) & narrow])
     # The edge of a shoe beside the ankle is lighter than the line under a hem.
     dark = feet & (tone < SEAM_TONE)
     # What is dark and broader than that line is a tongue, or a whole dark shoe.

@@ -1,13 +1,16 @@
 """A shoe that trousers cut off opens around the bared ankle."""
 
+from dataclasses import replace
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
 from engines.base import Category, Label, Landmark
-from engines.warp.body.model import measure_body
+from engines.warp.body.model import LEFT, measure_body
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
-from engines.warp.plate.shoe_collar import BESIDE_ANKLE, LOWEST_CUT, own_cut
+from engines.warp.plate.shoe_collar import BESIDE_ANKLE, LOWEST_CUT, own_cut, shoe_collar
 from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
 from tests.engines.warp.plating import lay_plate
 
@@ -67,6 +70,23 @@ def test_it_is_a_low_shoe() -> None:
 def test_neither_a_seen_ankle_nor_a_bare_foot_gets_one(colour: tuple[int, int, int], ankle: int) -> None:
     seen = above_cut(*on_shoes(colour, ankle))
     assert seen[0] - seen[2] > 35
+
+
+def test_below_a_shin_that_is_held_aside_none_goes_on() -> None:
+    mannequin, _, _ = on_shoes()
+    labels = mannequin.person_map.labels
+    leg = measure_body(mannequin.person_map, mannequin.photo.astype(np.float32) / 255.0).legs[LEFT]
+    whole = leg.line.copy()
+    nothing = np.zeros(labels.shape, bool)
+    bare = Mock(on=np.ones(labels.shape, bool))
+    photo = mannequin.photo.astype(np.float32) / 255.0
+    skin = np.full(photo.shape, np.array(SKIN) / 255.0, np.float32)
+    for aside in (0.0, 0.5):
+        line = whole + np.stack([aside * (whole[-1, 1] - whole[:, 1]), np.zeros(len(whole))], axis=1)
+        slanting = replace(leg, line=line.astype(np.float32))
+        cloth = labels == Label.LOWER
+        found = shoe_collar(photo, labels, slanting, cloth=cloth, seen=nothing, bare=bare, skin=skin, unit=150.0)
+        assert (found is None) == (aside > 0.0)
 
 
 def test_what_is_seen_of_the_shoe_stays() -> None:

@@ -6,7 +6,7 @@ from engines.base import Label, Landmark
 from engines.warp.body.model import measure_body
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
 from engines.warp.plate.stray_cloth import bare_ankles
-from tests.engines.mannequin import SKIN, Mannequin, draw_mannequin
+from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
 
 SHOE = (235, 235, 235)
 
@@ -35,6 +35,17 @@ def test_a_cuff_called_shoe_is_trousers() -> None:
     assert wrong.sum() > 500
     assert (told != truth)[wrong].mean() < 0.2
     assert (told[shoes] == Label.FEET).mean() > 0.85
+
+
+def test_a_dark_sole_beside_a_hem_is_no_cuff() -> None:
+    photo, labels = np.full((260, 160, 3), 215, np.uint8), np.full((260, 160), Label.BACKGROUND, np.uint8)
+    # A shoe with a sole in the colour of the trousers, from their hem down behind it and along the ground.
+    photo[110:220, 40:130], labels[100:220, 40:130] = SHOE, Label.FEET
+    photo[110:220, 40:54] = photo[205:220, 40:130] = TROUSERS
+    photo[:110, 40:120], labels[:100, 40:120] = TROUSERS, Label.LOWER
+    told = shoes_told_from_trousers(photo.astype(np.float32) / 255.0, labels, 150.0)
+    assert (told[120:220, 40:54] == Label.FEET).mean() > 0.95
+    assert (told[100:108, 44:116] == Label.LOWER).mean() > 0.9
 
 
 def test_labels_that_are_right_stay() -> None:
@@ -125,3 +136,19 @@ def test_a_white_shoe_is_no_ankle_of_pale_skin() -> None:
     found = bare_ankles(seen, labels, labels == Label.LOWER, measure_body(mannequin.person_map).shoulder_width)
     assert found[ankle].mean() > 0.7
     assert not found[shoes & (below > 8)].any()
+
+
+def test_a_brown_shoe_is_no_ankle() -> None:
+    rows, columns = np.indices((200, 160))
+    labels = np.full(rows.shape, Label.BACKGROUND, np.uint8)
+    photo = np.full((*rows.shape, 3), 215, np.uint8)
+    labels[:60, 40:90], photo[:60, 40:90] = Label.LOWER, (40, 50, 90)
+    face = (rows > 160) & (columns > 100)
+    labels[face], photo[face] = Label.FACE, SKIN
+    old = labels == Label.LOWER
+    for right, ankle in ((62, True), (125, False)):
+        worn, lit = labels.copy(), photo.copy()
+        worn[60:110, 35:130], lit[60:110, 35:130] = Label.FEET, SHOE
+        lit[60:80, 38:right] = (0.7 * np.array(SKIN)).astype(np.uint8)
+        found = bare_ankles(lit.astype(np.float32) / 255.0, worn, old, 150.0)
+        assert found[64:76, 42:58].any() == ankle
