@@ -28,6 +28,7 @@ from engines.stages import Stages
 from engines.warp.about import WARP
 from engines.warp.beside_hem import trousers_beside_hem, waistband_by_colour
 from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.boot_shafts import shafts_of_boots
 from engines.warp.composite.compose import compose
 from engines.warp.composite.layers import Scene
 from engines.warp.debug_pictures import (
@@ -42,6 +43,7 @@ from engines.warp.debug_pictures import (
     picture_of_mesh,
 )
 from engines.warp.drape.dressing import drape_garment
+from engines.warp.drape.into_boots import behind_boots
 from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
@@ -140,6 +142,7 @@ class WarpEngine:
         body = measure_body(person_map, before)
         checks = check_pose(person_map, body)
         corrected = trousers_beside_hem(looked_at_again(before, person_map, body), body)
+        corrected = shafts_of_boots(before, corrected, body)
         if corrected is not person_map:
             person_map, body = corrected, measure_body(corrected, before)
         # Garments hang on the body as it was measured; what they lie on ends where the photo shows it.
@@ -208,6 +211,8 @@ class WarpEngine:
         drape = drape_garment(
             garment, cloth, body, under_tucked_top=under_tucked_top, tucked_into_next=tucked_into_next
         )
+        if off is not None and garment.category is not Category.UPPER_BODY:
+            drape = behind_boots(drape, off.body)
         self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
         self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
         self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))

@@ -24,6 +24,7 @@ from engines.warp.composite.shadows import (
     SHADOW_GONE,
     contact_shadow,
     crease_beside,
+    going_into,
     shaded,
     shadow_of_cuffs,
     shadow_on_shoes,
@@ -109,11 +110,18 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     seen_arms = scene.person_map.labels == Label.ARMS
     beside = 1 - freed_arms(scene.old, seen_arms, layers.places, unit) * (1 - layers.under_cuffs)
     fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
+    boots = scene.drape.boots
+    if boots is not None:
+        fallen = 1 - (1 - fallen) * (1 - boots)
     if any(piece.name.endswith("leg") for piece in layers.base):
         shoes = (scene.person_map.labels == Label.FEET) * person
+        if boots is not None:
+            shoes *= 1 - boots
         fallen = np.minimum(fallen, shadow_on_shoes(casts, shoes, SHOE_REACH * unit, SHOE_SHADOW))
     picture = shaded(plate, fallen)
     below_top = _below_top(scene, layers, worn_over)
+    if boots is not None:
+        below_top = below_top * going_into(boots, unit)
     before = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     factors = [light.on_base(piece, before, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)

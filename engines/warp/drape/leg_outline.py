@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.warp.body.boots import rim_of_boot
 from engines.warp.body.hip_line import half_width_as_seen, hip_half_width, thigh_half_width
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.body.standing import GROIN, raised_aside, way_of_thigh
+from engines.warp.drape.into_boots import into_boot
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.on_shoe import edges_on_shoe
 from engines.warp.drape.over_boots import around_boot
@@ -250,6 +252,9 @@ def _around_leg(
         cloth_inner = np.maximum(cloth_inner, boot_inner)
     bare_outer, bare_inner = around_skin(body, side, shares)
     cloth_outer, cloth_inner = np.maximum(cloth_outer, bare_outer), np.maximum(cloth_inner, bare_inner)
+    rim = rim_of_boot(body, side) if rows.end > LONGEST_SHORTS else None
+    if rim is not None:
+        cloth_outer, cloth_inner = into_boot(body, side, shares, (cloth_outer, cloth_inner), rim)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),

@@ -8,16 +8,11 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.labels import labelled_as
+from engines.warp.body.boots import HIGHEST_SHAFT, SHAFT_UNTIL, rim_of_boot
 from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
 from engines.warp.pieces import Reals
-
-SHAFT_UNTIL = 0.86
-"""Share of a leg above which what a foot wears is a shaft; below it is a shoe, which sticks out forwards."""
-
-HIGHEST_SHAFT = 0.15
-"""How far below the knee, in shares of the leg, a shaft ends that trousers fall over."""
 
 ROOM, WIDEST_SHAFT = 1.06, 0.30
 """Width of the cloth over that of the shaft, and the widest half of one, in shoulder widths."""
@@ -36,6 +31,8 @@ def around_boot(body: BodyModel, side: int, shares: Reals) -> tuple[NDArray[np.f
     """
     leg, least = body.legs[side], np.zeros(len(shares))
     line, outwards = leg.points(shares), leg.outwards(shares)
+    if rim_of_boot(body, side) is not None:
+        return least, least
     there, framed = values_at(body.labels, line)
     shaft = framed & (there == Label.FEET) & (shares > leg.bend + HIGHEST_SHAFT)
     if not (shaft & (shares < SHAFT_UNTIL)).any():

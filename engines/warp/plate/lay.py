@@ -19,7 +19,9 @@ from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded, windows_of
 from engines.warp.blending import blended
+from engines.warp.body.boots import cover_of_boot, rim_of_boot
 from engines.warp.body.model import LEFT, SIDES
+from engines.warp.composite.shadows import going_into
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.hem_rim import above_cloth, own_rim
@@ -229,6 +231,12 @@ def _collar_shoes(
     labels, cloth = off.person_map.labels, off.old & ~off.ankles
     seen = off.ankles | (labels == Label.LEGS)
     for side in SIDES:
+        rim = rim_of_boot(off.body, side)
+        if rim is not None:
+            # Nothing of a boot was hidden by the trousers that were tucked into it.
+            shade = going_into(cover_of_boot(off.body, side, rim), off.body.shoulder_width)
+            fill *= on_channels(1.0 + (shade - 1.0) * skin)
+            continue
         collar = shoe_collar(
             photo,
             labels,

@@ -13,6 +13,7 @@ from engines.garment.regions import dilated, eroded, largest, reaching, window_o
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
 from engines.warp.plate.arm_crumbs import arm_crumbs
+from engines.warp.plate.boot_rim import rims_of_boots_told
 from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
 from engines.warp.plate.cloth_outline import outline_of_cloth
 from engines.warp.plate.shoe_colours import shoes_told_from_trousers
@@ -83,6 +84,7 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
     else:
         labels = shoes_told_from_trousers(photo, labels, body.shoulder_width)
         labels = shoes_completed(photo, labels, body.shoulder_width)
+        labels = rims_of_boots_told(photo, labels, body)
         old = old_garment(labels, body, category)
         # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
         ankles = bare_ankles(photo, labels, old, body.shoulder_width)

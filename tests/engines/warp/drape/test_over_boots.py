@@ -1,40 +1,30 @@
 """Trousers hide the shafts of boots, and shoes do not widen them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from engines.base import Label
-from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.body.model import RIGHT, measure_body
 from engines.warp.drape.over_boots import around_boot
+from tests.engines.booted import draw_booted
 from tests.engines.mannequin import draw_mannequin
 
 SHARES = np.linspace(0.0, 1.05, 56)
 
 
-def booted(half: float) -> BodyModel:
-    """Boots up to the middle of the shin, of a half width in shoulder widths."""
-    person = draw_mannequin(960, 760, arms="out").person_map
-    body = measure_body(person)
-    labels = person.labels.copy()
-    rows, columns = np.indices(labels.shape)
-    for side in SIDES:
-        x, y = body.legs[side].points(np.array([0.72]))[0]
-        shaft = (rows > y) & (np.abs(columns - x) < half * body.shoulder_width)
-        labels[shaft] = Label.FEET
-    matte = np.where(labels > 0, 255, 0).astype(np.uint8)
-    return measure_body(replace(person, labels=labels, matte=matte))
-
-
 @pytest.mark.parametrize("half", [0.15, 0.22])
-def test_cloth_reaches_around_a_shaft(half: float) -> None:
-    body = booted(half)
+def test_cloth_reaches_around_a_shaft_on_a_bare_leg(half: float) -> None:
+    _, body = draw_booted(half, cloth=Label.LEGS)
     outer, inner = around_boot(body, RIGHT, SHARES)
     shin = (SHARES > 0.78) & (SHARES < 1.0)
     for edge in (outer, inner):
         assert (edge[shin] >= 1.0 * half * body.shoulder_width - 2.0).all()
         assert edge[body.legs[RIGHT].bend > SHARES].max() == 0.0
+
+
+def test_cloth_that_goes_into_a_shaft_does_not() -> None:
+    _, body = draw_booted(0.2)
+    assert not np.any(around_boot(body, RIGHT, SHARES))
 
 
 def test_shoes_are_no_boots() -> None:
