@@ -35,6 +35,13 @@ TEETH, STEEPER = 1.6, 2.2
 """Blur that takes the teeth of the labels off the rim, pixels (standard deviation), and by how much what it leaves is
 made steeper again."""
 
+GOING_INTO = ((0.008, 0.40), (0.035, 0.22))
+"""Reach, in shoulder widths (standard deviation), and depth of the dark line and of the soft shade in which a leg goes
+into a boot."""
+
+SHADE_GONE = 4.0
+"""Distance at which nothing is left of a shade, over its reach."""
+
 
 def rim_of_boot(body: BodyModel, side: int) -> float | None:
     """Share of a leg at which the boot begins that its trousers are tucked into; None without one.
@@ -79,6 +86,21 @@ def cover_of_boot(body: BodyModel, side: int, rim: float) -> NDArray[np.float32]
     soft = cv2.GaussianBlur(eroded(own, MIXED).astype(np.float32), (0, 0), TEETH)
     cover[window] = np.clip((soft - 0.5) * STEEPER + 0.5, 0.0, 1.0)
     return cover
+
+
+def going_into(boot: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
+    """Darkening of a leg that goes into a boot, along the rim and above it, as a factor.
+
+    Args:
+        boot: ``(height, width)`` float32 cover of the boot, 0 to 1.
+        shoulder_width: Pixels.
+    """
+    factor = np.ones_like(boot)
+    for spread, depth in GOING_INTO:
+        window = window_of(boot > 0, round(SHADE_GONE * spread * shoulder_width))
+        soft = cv2.GaussianBlur(boot[window], (0, 0), max(spread * shoulder_width, 0.7))
+        factor[window] *= 1.0 - depth * np.clip(2.0 * soft, 0.0, 1.0)
+    return factor
 
 
 def _width(body: BodyModel, side: int, share: float, label: Label) -> float:

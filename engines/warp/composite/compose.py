@@ -11,6 +11,7 @@ from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, window_of
 from engines.labels import labelled_as
 from engines.warp.blending import blended
+from engines.warp.body.boots import going_into
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
@@ -24,7 +25,6 @@ from engines.warp.composite.shadows import (
     SHADOW_GONE,
     contact_shadow,
     crease_beside,
-    going_into,
     shaded,
     shadow_of_cuffs,
     shadow_on_shoes,

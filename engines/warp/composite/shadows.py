@@ -56,10 +56,6 @@ SHOE_EDGE = 0.7
 WHOLE = 0.9
 """Cover from which nothing shows through."""
 
-GOING_INTO = ((0.008, 0.40), (0.035, 0.22))
-"""Reach, in shoulder widths (standard deviation), and depth of the dark line and of the soft shade in which a leg goes
-into a boot."""
-
 CREASE_REACH, CREASE_DEPTH = 0.008, 0.45
 """Width of the dark line where a sleeve lies on cloth of its own kind, in shoulder widths (standard deviation), and how
 much darker it is: in photos of people in long sleeves it is half as light as the cloth, and two hundredths wide."""
@@ -96,21 +92,6 @@ def crease_beside(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[
     """
     soft = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(CREASE_REACH * shoulder_width, 0.7)), dtype=np.float32)
     return np.asarray(1.0 - CREASE_DEPTH * np.clip(2.0 * soft * (1.0 - cover), 0.0, 1.0), dtype=np.float32)
-
-
-def going_into(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
-    """Darkening of cloth that goes into something, a leg into its boot, along the rim and above it, as a factor.
-
-    Args:
-        cover: ``(h, w)`` float32 of what it goes into, 0 to 1.
-        shoulder_width: Pixels.
-    """
-    factor = np.ones_like(cover)
-    for reach, depth in GOING_INTO:
-        window = window_of(cover > 0, round(SHADOW_GONE * reach * shoulder_width))
-        soft = cv2.GaussianBlur(cover[window], (0, 0), max(reach * shoulder_width, 0.7))
-        factor[window] *= 1.0 - depth * np.clip(2.0 * soft, 0.0, 1.0)
-    return factor
 
 
 def shaded(surface: NDArray[np.float32], shadow: NDArray[np.float32]) -> NDArray[np.float32]:

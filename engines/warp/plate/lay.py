@@ -19,9 +19,8 @@ from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded, windows_of
 from engines.warp.blending import blended
-from engines.warp.body.boots import cover_of_boot, rim_of_boot
+from engines.warp.body.boots import cover_of_boot, going_into, rim_of_boot
 from engines.warp.body.model import LEFT, SIDES
-from engines.warp.composite.shadows import going_into
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
 from engines.warp.plate.hem_rim import above_cloth, own_rim

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.base import Label
-from engines.warp.body.boots import cover_of_boot, rim_of_boot
+from engines.warp.body.boots import cover_of_boot, going_into, rim_of_boot
 from engines.warp.body.model import RIGHT, SIDES, measure_body
 from tests.engines.booted import RIM, draw_booted
 from tests.engines.mannequin import draw_mannequin
@@ -39,3 +39,12 @@ def test_the_cover_is_that_of_the_boot_on_its_leg() -> None:
     assert cover[boot & own].mean() > 0.9
     assert cover[~boot].max() < 0.5
     assert not cover[~own].any()
+
+
+def test_a_leg_is_dark_where_it_goes_into_a_boot() -> None:
+    boot = np.zeros((80, 60), np.float32)
+    boot[50:, 20:40] = 1.0
+    factor = going_into(boot, 150.0)
+    assert factor[49, 30] < 0.75
+    assert factor[20, 30] == 1.0
+    assert np.all(np.diff(factor[30:50, 30]) <= 0)

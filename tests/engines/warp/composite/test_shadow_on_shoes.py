@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engines.warp.composite.shadows import going_into, shadow_on_shoes
+from engines.warp.composite.shadows import shadow_on_shoes
 
 
 def test_a_shoe_is_dark_right_below_the_hem_and_lit_at_its_tip() -> None:
@@ -22,12 +22,3 @@ def test_nothing_falls_beside_the_shoe() -> None:
     factor = shadow_on_shoes(legs, shoes, 6.0, 0.7)
     assert factor[42, 45] == 1.0
     assert (shadow_on_shoes(legs, np.zeros_like(shoes), 6.0, 0.7) == 1.0).all()
-
-
-def test_a_leg_is_dark_where_it_goes_into_a_boot() -> None:
-    boot = np.zeros((80, 60), np.float32)
-    boot[50:, 20:40] = 1.0
-    factor = going_into(boot, 150.0)
-    assert factor[49, 30] < 0.75
-    assert factor[20, 30] == 1.0
-    assert np.all(np.diff(factor[30:50, 30]) <= 0)
