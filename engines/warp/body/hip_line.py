@@ -64,7 +64,7 @@ def hip_half_width(body: BodyModel, heights: Reals, side: int) -> NDArray[np.flo
     if bridged is not None:
         # Past an arm a top may be an open jacket.
         most = np.maximum(known, LIKE_OTHER_HALF * body.half_width(looked_at, -side))
-        known = np.where(seen.crossed, np.clip(bridged, known, most), known)
+        known = np.where(seen.crossed & np.isfinite(bridged), np.clip(bridged, known, most), known)
     steady = ndimage.gaussian_filter1d(known, STEADIED, mode="nearest")
     return np.where(heights < HIPS[0], body.half_width(heights, side), np.interp(heights, looked_at, steady)).astype(
         np.float32
@@ -86,7 +86,7 @@ def thigh_half_width(body: BodyModel, side: int) -> NDArray[np.float32]:
     if bridged is None:
         return leg.outer
     most = np.interp(leg.shares, [0.0, leg.bend, 1.0], LEG_MOST) * body.shoulder_width
-    return np.where(hidden, np.maximum(leg.outer, np.minimum(bridged, most)), leg.outer).astype(np.float32)
+    return np.where(hidden, np.fmax(leg.outer, np.minimum(bridged, most)), leg.outer).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,17 @@ def _past_arms(body: BodyModel, starts: NDArray[np.float32], way: NDArray[np.flo
 
 
 def _bridged(edge: Reals, least: Reals) -> NDArray[np.float32] | None:
-    """An edge with its gaps bridged straight, nowhere inside what was seen; None where too little was."""
-    known = np.isfinite(edge)
-    if known.sum() < LEAST_SEEN * len(edge):
+    """An edge with its gaps bridged straight, nowhere inside what was seen; None where too little was.
+
+    Beyond its ends it goes on no farther than it was seen: NaN where nothing else is seen. Hips that show only below a
+    hand are no measure of the waist.
+    """
+    known = edge > 0  # neither NaN nor the gap between the legs
+    seen = int(known.sum())
+    if seen < LEAST_SEEN * len(edge):
         return None
     index = np.arange(len(edge))
     straight = np.interp(index, index[known], edge[known])
+    first, last = index[known][[0, -1]]
+    straight[(index < first - seen) | (index > last + seen)] = np.nan
     return np.fmax(straight, least).astype(np.float32)

@@ -65,3 +65,12 @@ def test_a_hand_on_the_thigh_leaves_its_edge_alone(person: PersonMap, body: Body
 
 def test_what_is_seen_is_held_to_nothing(body: BodyModel) -> None:
     assert half_width_as_seen(body, 0.8, RIGHT) == pytest.approx(float(body.half_width(0.8, RIGHT)), abs=3)
+
+
+def test_hips_that_show_only_below_an_arm_are_no_measure_of_the_waist(person: PersonMap, body: BodyModel) -> None:
+    edge = np.where(body.heights < 0.85, 0.30, 0.42)
+    arm = (body.laterals > edge) & (body.laterals < 0.7) & (body.heights > 0.4) & (body.heights < 0.95)
+    labels = np.where(arm, np.uint8(Label.ARMS), person.labels)
+    beside = measure_body(replace(person, labels=labels, matte=np.where(arm, np.uint8(255), person.matte)))
+    waist = hip_half_width(beside, np.array([0.65, 0.7], np.float32), RIGHT)
+    assert waist == pytest.approx(0.31 * body.shoulder_width, abs=0.03 * body.shoulder_width)
