@@ -16,9 +16,10 @@ from engines.warp.body.silhouette import towards
 from engines.warp.drape.taut import tautened
 from engines.warp.pieces import Piece
 
-STANDS_OFF = (0.065, 0.10)
+STANDS_OFF = (0.05, 0.075)
 """How far the outer corner of a hem stands off the arm at least and at most, in shoulder widths: by 0.04 that of ribbed
-knitwear that people wear, by 0.05 on strong arms, and by 0.08 to 0.10 that of other T-shirts."""
+knitwear that people wear, by 0.05 on strong arms, and by 0.08 to 0.10 that of other T-shirts. As far as the last,
+without the folds that hold such a hem out, it looks blown up."""
 
 MOST_SLANT = 0.18
 """By how much a hem, which keeps its length from the shoulder outside and from the armpit inside, may rise outwards
