@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_FOR_TESTS := $(VENV)/.ready-for-tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-AXE := 4.14.1# judges the dashboard's accessibility in tests; without npm they are skipped
+# Judges of the dashboard's accessibility and of clients in TypeScript; without npm their tests are skipped.
+NPM_PACKAGES := axe-core@4.14.1 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@22.20.5
+CLIENT_GENERATOR := openapi-python-client==0.29.1# in an environment of its own: it pins what we use in other versions
 PICTURES := tests/engines tests/imaging tests/bench tests/worker_gpu tests/docs \
   tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
 SERVICE := tests/api tests/domain
@@ -18,10 +20,10 @@ help: ## This list
 
 env: $(READY) ## Virtual environment in .venv, with the CPU engine's model files in .models
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml tryon_client/pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) --upgrade pip
-	$(INSTALL) --editable .
+	$(INSTALL) --editable tryon_client --editable .
 	$(BIN)/tryon engines fetch warp
 	touch $@
 
@@ -29,7 +31,9 @@ test-env: $(READY_FOR_TESTS) ## The same with all that the tests need: torch and
 
 $(READY_FOR_TESTS): $(READY)
 	$(INSTALL) --editable ".[gpu]" --group dev
-	-npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/npm axe-core@$(AXE) > /dev/null
+	-npm install --silent --no-audit --no-fund --no-save --prefix $(VENV)/npm $(NPM_PACKAGES) > /dev/null
+	test -x $(VENV)/generators/bin/python || $(PYTHON) -m venv $(VENV)/generators
+	$(VENV)/generators/bin/python -m pip install --quiet --disable-pip-version-check $(CLIENT_GENERATOR)
 	touch $@
 
 demo: env ## Try a garment on: [PERSON=photo.jpg] [GARMENT="a.png b.png"] [CATEGORY="upper_body lower_body"] [OUT=x.jpg]

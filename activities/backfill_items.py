@@ -16,11 +16,12 @@ from domain.jobs.backfills import ItemStanding
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account
 from domain.object_keys import backfill_page_key, backfill_result_key, result_key
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from intake.backfill_items import sent_garment, stored_pictures
 from intake.backfill_pages import PAGE_ITEMS, read_page
 from intake.garments import resolve_products
-from intake.job import JobDraft
+from intake.job import JobDraft, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
 from runtime.database import Database
 from runtime.metric_catalogue import BACKFILL_WAITS
@@ -29,7 +30,7 @@ from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
 from workflows.backfills.contracts import BackfillItem
 from workflows.backfills.step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
-from workflows.contracts import ObjectRef, TryOnInput, TryOnOutcome
+from workflows.contracts import ObjectRef, TryOnOutcome
 
 WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})
 """Refusals that say nothing about the item: it waits until they are over."""
@@ -40,11 +41,14 @@ ASK_AGAIN = timedelta(seconds=5)
 class BackfillItemActivities:
     """Items become ordinary jobs: the same checks, limits and billing as a request."""
 
-    def __init__(self, database: Database, store: ObjectStore, plans: PlanBook, limits: ImageLimits) -> None:
+    def __init__(
+        self, database: Database, store: ObjectStore, plans: PlanBook, limits: ImageLimits, decoders: DecoderPool
+    ) -> None:
         self._database = database
         self._store = store
         self._plans = plans
         self._limits = limits
+        self._decoders = decoders
 
     @activity.defn(name=steps.ACCEPT_ITEM.name)
     async def accept_item(self, request: AcceptItemInput) -> AcceptedItem:
@@ -124,7 +128,7 @@ class BackfillItemActivities:
 
     async def _draft(self, request: AcceptItemInput, item: BackfillItem) -> JobDraft:
         """The job that the item asks for, with every picture of it looked into."""
-        stored = await self._stored(item)
+        stored = await self._stored(item, request.account_id)
         several = len(item.garments) > 1
         sent = [
             sent_garment(garment, f"garments[{index}]." if several else "", stored)
@@ -144,7 +148,7 @@ class BackfillItemActivities:
             priority=request.priority,
         )
 
-    async def _stored(self, item: BackfillItem) -> dict[str, ObjectRef]:
+    async def _stored(self, item: BackfillItem, account_id: str) -> dict[str, ObjectRef]:
         found = {}
         for key, name in stored_pictures([item]).items():
             try:
@@ -152,14 +156,13 @@ class BackfillItemActivities:
             except ObjectMissingError:
                 raise TryOnError("image_not_readable", f"{name}: there is no object {key}.") from None
             picture = Picture(name, data)
-            facts = await asyncio.to_thread(inspect_pictures, [picture], self._limits)
+            facts = await inspect_pictures([picture], self._limits, self._decoders, account_id)
             content_type = facts[name].content_type
             found[key] = await asyncio.to_thread(ObjectRef.of, self._store.bucket, key, data, content_type)
         return found
 
     async def _accepted(self, request: AcceptItemInput, key: str, draft: JobDraft) -> AcceptedItem:
-        job_input = draft.workflow_input()
-        new = draft.row(job_input, relayed=False)
+        new = draft.row(relayed=False)
         now = datetime.now(UTC)
         async with self._database.transaction() as session:
             # With the account locked, another backfill with the same key has been here or comes later.
@@ -168,7 +171,7 @@ class BackfillItemActivities:
             known = _taken_up_before(request, key, standing)
             if known is not None:
                 return known
-            await jobs.accept_job(session, self._plans, new, now=now)
+            job = await jobs.accept_job(session, self._plans, new, now=now)
             await backfills.note_job(
                 session,
                 account_id=draft.account_id,
@@ -177,7 +180,7 @@ class BackfillItemActivities:
                 backfill_id=request.backfill_id,
                 now=now,
             )
-        return AcceptedItem(key=key, state="accepted", job_id=str(draft.job_id), job=job_input)
+        return AcceptedItem(key=key, state="accepted", job_id=str(draft.job_id), job=workflow_input_of(job))
 
 
 def _taken_up_before(request: AcceptItemInput, key: str, standing: ItemStanding | None) -> AcceptedItem | None:
@@ -194,5 +197,4 @@ def _taken_up_before(request: AcceptItemInput, key: str, standing: ItemStanding 
     if standing.item.backfill_id != request.backfill_id:
         return AcceptedItem(key=key, state="running", job_id=str(job.id))
     # Of this very step, which was cut off before it could say so: whether its run has begun, starting it will tell.
-    job_input = TryOnInput.model_validate(job.workflow_input)
-    return AcceptedItem(key=key, state="accepted", job_id=str(job.id), job=job_input)
+    return AcceptedItem(key=key, state="accepted", job_id=str(job.id), job=workflow_input_of(job))

@@ -25,6 +25,7 @@ from domain.object_keys import (
     backfill_prefix,
     backfill_progress_key,
     backfill_uses_key,
+    own_backfill_key,
 )
 from domain.products import products
 from domain.tables import Account
@@ -87,6 +88,8 @@ class BackfillActivities:
             if problems:
                 raise invalid(problems)
             if not backfill.dry_run:
+                mark = own_backfill_key(str(account.id), request.backfill_id)
+                await self._store.put(mark, b"", CONTENT_TYPE)
                 await self._lay_out(request.backfill_id, found.items)
             return await self._plan(account, found.items)
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio import activity
 
+from domain.errors import known_code
 from domain.jobs import jobs
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
@@ -54,7 +55,7 @@ class BookkeepingActivities:
             await jobs.fail_job(
                 session,
                 job_id=uuid.UUID(request.job_id),
-                error_code=request.error_code,
+                error_code=known_code(request.error_code),  # a run of an older release may ask for any
                 error_advice=request.error_advice,
                 keep=self._result_ttl,
                 now=datetime.now(UTC),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -19,22 +18,17 @@ from activities.heartbeat import heartbeats
 from domain import erasure
 from domain.jobs import jobs
 from domain.object_keys import (
-    BACKFILLS,
-    JOBS,
-    RESULTS,
     account_prefix,
-    backfill_of_key,
     backfill_prefix,
     backfill_progress_key,
     catalogue_prefix,
     imports_prefix,
-    job_of_key,
-    job_of_result,
     job_prefix,
+    own_backfills_prefix,
     result_key,
 )
 from runtime.database import Database
-from runtime.object_store import ObjectMissingError, ObjectStore
+from runtime.object_store import ObjectMissingError, ObjectStore, delete_below
 from workflows import steps
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.cancel import cancel_run
@@ -43,6 +37,9 @@ from workflows.queues import ACCOUNT_ATTRIBUTE, tryon_workflow_id
 
 AT_ONCE = 500
 """Rows in one transaction, and ids in one question."""
+
+SWEPT_AFTER = timedelta(days=2)
+"""Folders of jobs that ended longer ago are gone: the purge has looked at all of them hundreds of times since."""
 
 CANCEL_SECONDS = 1.0
 """For asking one run to stop. Nothing depends on its being heard: the run finds its job ended."""
@@ -77,14 +74,22 @@ class ErasingActivities:
 
     @activity.defn(name=steps.DELETE_ACCOUNT_OBJECTS.name)
     async def delete_account_objects(self, request: ErasedAccount) -> ErasureReport:
-        """Delete results, inputs, pictures of products, logos and backfills."""
+        """Delete results, inputs, pictures of products, logos and backfills.
+
+        Only what rows and the account's own folders tell of is asked for, however much others have stored.
+        """
         async with heartbeats():
-            prefixes = [catalogue_prefix(request.account_id), account_prefix(request.account_id)]
-            prefixes += [imports_prefix(request.account_id)]
-            prefixes += await self._job_prefixes(uuid.UUID(request.account_id))
-            prefixes += await self._backfill_prefixes(request.account_id)
-            deleted = sum([await self._store.delete_prefix(prefix) for prefix in prefixes])
-            deleted += await self._delete_pictures_of_items(uuid.UUID(request.account_id))
+            account_id = uuid.UUID(request.account_id)
+            deleted = await self._delete_objects_of_jobs(account_id)
+            deleted += await self._delete_pictures_of_items(account_id)
+            # The account's own folder last: it says which backfills are its.
+            for prefix in (
+                *await self._backfill_folders(request.account_id),
+                catalogue_prefix(request.account_id),
+                imports_prefix(request.account_id),
+                account_prefix(request.account_id),
+            ):
+                deleted += await delete_below(self._store, prefix)
             return ErasureReport(deleted=deleted)
 
     @activity.defn(name=steps.FORGET_ACCOUNT_ROWS.name)
@@ -129,42 +134,45 @@ class ErasingActivities:
                 cancelled += 1
         return cancelled
 
-    async def _job_prefixes(self, account_id: uuid.UUID) -> list[str]:
-        """What lies there of the account's jobs, whatever their rows say."""
-        inputs = {job_of_key(key) for key in await self._store.list_keys(JOBS)}
-        results = {job_of_result(key) for key in await self._store.list_keys(RESULTS)}
-        own = await self._own_jobs(account_id, {job_id for job_id in inputs | results if job_id is not None})
-        return [job_prefix(str(each)) for each in own & inputs] + [result_key(str(each)) for each in own & results]
-
-    async def _own_jobs(self, account_id: uuid.UUID, job_ids: Iterable[uuid.UUID]) -> set[uuid.UUID]:
-        listed, own = sorted(job_ids), set[uuid.UUID]()
-        for start in range(0, len(listed), AT_ONCE):
+    async def _delete_objects_of_jobs(self, account_id: uuid.UUID) -> int:
+        """Results by their keys, and what lies in folders of jobs."""
+        deleted, last = 0, None
+        ended_since = datetime.now(UTC) - SWEPT_AFTER
+        while True:
             async with self._database.reading() as session:
-                own |= set(
-                    await erasure.own_jobs(session, account_id=account_id, job_ids=listed[start : start + AT_ONCE])
+                page = await erasure.jobs_with_objects(
+                    session, account_id=account_id, ended_since=ended_since, after=last, limit=AT_ONCE
                 )
-        return own
+            if not page:
+                return deleted
+            await self._store.delete_keys([result_key(str(job_id)) for job_id in page])
+            deleted += len(page)
+            for job_id in page:
+                deleted += await delete_below(self._store, job_prefix(str(job_id)))
+            last = page[-1]
 
-    async def _backfill_prefixes(self, account_id: str) -> list[str]:
+    async def _backfill_folders(self, account_id: str) -> list[str]:
         """Folders of the account's backfills, without those whose names another account has used too."""
         identifier = uuid.UUID(account_id)
-        found = {backfill_of_key(key) for key in await self._store.list_keys(BACKFILLS)}
-        owners = {backfill_id: await self._owner_of(backfill_id) for backfill_id in found}
+        own = own_backfills_prefix(account_id)
+        marked = {key.removeprefix(own) for key in await self._store.list_keys(own)}
         async with self._database.reading() as session:
-            named = await erasure.backfills_of(session, account_id=identifier) & found
-        folders = {each for each in found if owners[each] == account_id or (each in named and owners[each] is None)}
+            named = marked | await erasure.backfills_of(session, account_id=identifier)
+        folders = {each for each in named if await self._owner_of(each) in (account_id, None)}
         async with self._database.reading() as session:
             folders -= await erasure.shared_backfills(session, account_id=identifier, backfill_ids=folders)
         return [backfill_prefix(each) for each in sorted(folders)]
 
     async def _delete_pictures_of_items(self, account_id: uuid.UUID) -> int:
         """Pictures of the account's items that are left, each by its whole key: its folder is not the account's."""
-        async with self._database.reading() as session:
-            kept = set(await erasure.backfill_results(session, account_id=account_id))
-        there = kept & set(await self._store.list_keys(BACKFILLS)) if kept else kept
-        for key in there:
-            await self._store.delete(key)
-        return len(there)
+        deleted, last = 0, ""
+        while True:
+            async with self._database.reading() as session:
+                page = await erasure.backfill_results(session, account_id=account_id, after=last, limit=AT_ONCE)
+            if not page:
+                return deleted
+            await self._store.delete_keys([key for _, key in page])
+            deleted, last = deleted + len(page), page[-1][0]
 
     async def _owner_of(self, backfill_id: str) -> str | None:
         """The account that a backfill says it is for; None where it has not said so."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.picture_metrics import count_refused_picture
-from domain.errors import CATALOGUE
+from domain.errors import CATALOGUE, ErrorCode, known_code
 from engines.base import EngineError, Garment
 from imaging.errors import ImageError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
@@ -23,13 +23,13 @@ STORE_AWAY = timedelta(seconds=6)
 but not within the second and a half that the three attempts of a download would take by themselves."""
 
 
-def failure(code: str, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
+def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str = "") -> ApplicationError:
     """An error of the catalogue as Temporal carries it: the code is its type.
 
     Expected ones are marked benign, so that they do not look like faults in logs and metrics.
 
     Args:
-        code: Of the catalogue.
+        code: Why. Only what is raised here has a code for its type; any other exception is a fault of ours.
         detail: For whoever reads the history.
         retryable: Whether Temporal tries the step again.
         about: What the caller has to be told besides the code, as the error's one detail: in a product's steps the
@@ -56,7 +56,7 @@ def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
     except EngineError as error:
         place = next((number for number, garment in enumerate(garments, start=1) if garment is error.garment), None)
         if place and len(garments) > 1:
-            what_to_do = error.advice or CATALOGUE[error.code].advice
+            what_to_do = error.advice or CATALOGUE[known_code(error.code)].advice
             error.advice = f"It is number {place} of {len(garments)}. {what_to_do}"
         raise
 
@@ -71,7 +71,7 @@ def expected_failures() -> Iterator[None]:
         if isinstance(error, ImageError):
             count_refused_picture(error)
         advice = error.advice if isinstance(error, EngineError) else ""
-        raise failure(error.code, str(error), retryable=retryable, about=advice) from error
+        raise failure(known_code(error.code), str(error), retryable=retryable, about=advice) from error
     except ObjectMissingError as error:
         # The inputs of a job that ended meanwhile are deleted; trying again cannot bring them back.
         raise failure("generation_failed", f"missing object: {error}") from error

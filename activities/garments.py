@@ -9,11 +9,11 @@ from temporalio import activity
 from activities.failures import expected_failures
 from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
+from activities.shares import holder
 from domain.object_keys import is_product_picture, work_key
-from imaging.decode import decode_image
+from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.object_store import ObjectStore
@@ -27,10 +27,13 @@ WORKING_SIDE = 1536
 class GarmentActivities:
     """Steps that deal with one garment."""
 
-    def __init__(self, store: ObjectStore, fetcher: RemoteImageFetcher, limits: ImageLimits) -> None:
+    def __init__(
+        self, store: ObjectStore, fetcher: RemoteImageFetcher, limits: ImageLimits, decoders: DecoderPool
+    ) -> None:
         self._store = store
         self._fetcher = fetcher
         self._limits = limits
+        self._decoders = decoders
 
     @activity.defn(name=steps.FETCH_GARMENT.name)
     async def fetch_garment(self, request: FetchGarmentInput) -> FetchedGarment:
@@ -59,27 +62,28 @@ class GarmentActivities:
             data = await self._fetcher.fetch(url)
         else:
             return None
-        png = await asyncio.to_thread(garment_png, data, self._limits, remote=stored is None)
+        png = await garment_png(data, self._limits, self._decoders, remote=stored is None)
         return await put_object(
             self._store, work_key(request.job_id, f"garment-{request.garment.index}-{side}.png"), png, "image/png"
         )
 
 
-def garment_png(data: bytes, limits: ImageLimits, *, remote: bool) -> bytes:
+async def garment_png(data: bytes, limits: ImageLimits, decoders: DecoderPool, *, remote: bool) -> bytes:
     """Turn a garment's picture upright and shrink it, for an engine to work with.
 
     Args:
         data: A JPEG, PNG or WebP.
         limits: What it has to meet.
+        decoders: Where it is decoded.
         remote: It was fetched from an address.
 
     Raises:
         ImageError: ``garment_url_not_an_image`` for one from an address, any of the ``image_…`` codes for another.
     """
     try:
-        inspect_image(data, limits)
-        return encode_png(decode_image(data, limits, max_side=WORKING_SIDE))
+        pixels = await decoders.decode(holder(), data, limits, max_side=WORKING_SIDE)
     except ImageError as error:
         if remote:
             raise ImageError(ImageErrorCode.URL_NOT_AN_IMAGE, f"{error.code}: {error.detail}") from error
         raise
+    return await decoders.in_thread(holder(), encode_png, pixels)

@@ -13,8 +13,10 @@ from activities.device import Device
 from activities.device_watch import device_span
 from activities.engine_metrics import record_render
 from activities.failures import expected_failures, failure, saying_which
+from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
 from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_person_map
+from activities.shares import holder
 from domain.object_keys import work_key
 from engines.base import (
     Category,
@@ -33,6 +35,7 @@ from engines.kind_folding import fold_kind
 from engines.routes import RoutedEngines
 from engines.sizes import fit_of
 from imaging.decode import decode_image
+from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
 from imaging.limits import STORED_LIMITS
 from runtime.object_store import ObjectStore
@@ -96,6 +99,7 @@ class InferenceActivities:
         device: The threads that segmenter and engines run in.
         give_up: Called when the device is broken, or when a render did not fit into its memory a second time: a
             process whose memory is that fragmented, or whose neighbour took it, is better started anew.
+        decoders: Decode the photos, which are as strangers sent them.
         tracer: Makes the spans of what runs on the device.
     """
 
@@ -107,6 +111,7 @@ class InferenceActivities:
         device: Device,
         give_up: Callable[[], None],
         *,
+        decoders: DecoderPool,
         tracer: Tracer | None = None,
     ) -> None:
         self._store = store
@@ -114,13 +119,15 @@ class InferenceActivities:
         self._engines = engines
         self._device = device
         self._give_up = give_up
+        self._decoders = decoders
         self._tracer = tracer or NoOpTracer()
 
     @activity.defn(name=steps.SEGMENT_PERSON.name)
     async def segment_person(self, request: SegmentPersonInput) -> SegmentedPerson:
         """Find the person and store the map."""
         with expected_failures():
-            photo = await self._photo(request.person)
+            async with heartbeats():
+                photo = await self._photo(request.person)
             began = time.monotonic()
             with device_span(self._tracer, "segment", SEGMENTER) as watch:
                 person_map = await self._device.run(
@@ -138,11 +145,12 @@ class InferenceActivities:
     async def render(self, request: RenderInput) -> RenderedPicture:
         """Draw the picture and store it, lossless."""
         with expected_failures():
-            photo, packed_map, garments = await asyncio.gather(
-                self._photo(request.person),
-                get_object(self._store, request.person_map),
-                asyncio.gather(*(self._garment(garment) for garment in request.garments)),
-            )
+            async with heartbeats():
+                photo, packed_map, garments = await asyncio.gather(
+                    self._photo(request.person),
+                    get_object(self._store, request.person_map),
+                    asyncio.gather(*(self._garment(garment) for garment in request.garments)),
+                )
             person_map = await asyncio.to_thread(unpack_person_map, packed_map)
             prepared = RenderRequest(photo, person_map, dressing_order(garments), request.seed)
             engine = self._engines.engine_for(prepared.garments)
@@ -185,12 +193,15 @@ class InferenceActivities:
 
     async def _photo(self, ref: ObjectRef) -> Picture:
         data = await get_object(self._store, ref)
-        return await asyncio.to_thread(decode_image, data, STORED_LIMITS)
+        return await self._decoders.decode(holder(), data, STORED_LIMITS)
+
+    async def _normalised(self, ref: ObjectRef) -> Picture:
+        return await asyncio.to_thread(decode_image, await get_object(self._store, ref), STORED_LIMITS)
 
     async def _garment(self, garment: FetchedGarment) -> Garment:
         return Garment(
-            picture=await self._photo(garment.picture),
+            picture=await self._normalised(garment.picture),
             category=Category(garment.category),
             hints=engine_hints(garment.hints),
-            back_picture=await self._photo(garment.back_picture) if garment.back_picture else None,
+            back_picture=await self._normalised(garment.back_picture) if garment.back_picture else None,
         )

@@ -16,10 +16,12 @@ from activities.heartbeat import heartbeats
 from activities.objects import put_object
 from activities.picture_metrics import count_refused_picture
 from domain import watermarks
+from domain.errors import ErrorCode
 from domain.object_keys import logo_key, logo_prefix
+from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
-from imaging.logo import normalise_logo
+from imaging.logo import KEPT_SIDE, normalise_logo
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStore, ObjectStoreUnavailableError
@@ -29,7 +31,7 @@ from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkI
 
 log = structlog.get_logger(__name__)
 
-LOGO_CODES = {
+LOGO_CODES: dict[ImageErrorCode, ErrorCode] = {
     ImageErrorCode.URL_REFUSED: "logo_url_refused",
     ImageErrorCode.URL_UNREACHABLE: "logo_unreachable",
     ImageErrorCode.URL_TOO_LARGE: "logo_too_large",
@@ -42,12 +44,18 @@ class LogoActivities:
     """Steps of `SetWatermarkWorkflow`. Nothing that is set changes before the new logo is stored."""
 
     def __init__(
-        self, database: Database, store: ObjectStore, fetcher: RemoteImageFetcher, limits: ImageLimits
+        self,
+        database: Database,
+        store: ObjectStore,
+        fetcher: RemoteImageFetcher,
+        limits: ImageLimits,
+        decoders: DecoderPool,
     ) -> None:
         self._database = database
         self._store = store
         self._fetcher = fetcher
         self._limits = limits
+        self._decoders = decoders
 
     @activity.defn(name=steps.FETCH_LOGO.name)
     async def fetch_logo(self, request: FetchLogoInput) -> FetchedLogo:
@@ -55,7 +63,8 @@ class LogoActivities:
         with _logo_failures():
             async with heartbeats():
                 data = await self._fetcher.fetch(request.logo_url, self._limits.max_bytes)
-                logo = await asyncio.to_thread(normalise_logo, data, self._limits)
+                pixels = await self._decoders.decode_logo(request.account_id, data, self._limits, max_side=KEPT_SIDE)
+                logo = await self._decoders.in_thread(request.account_id, normalise_logo, pixels)
                 ref = await asyncio.to_thread(self._describe, request.account_id, logo.png)
                 await put_object(self._store, ref.key, logo.png, ref.content_type)
         return FetchedLogo(picture=ref, width=logo.width, height=logo.height)

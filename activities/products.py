@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import random
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import ValidationError
 from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.failures import expected_failures, failure
 from activities.garments import garment_png
 from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
 from activities.picture_metrics import count_refused_picture
-from domain.errors import TryOnError
+from domain.errors import TryOnError, known_code
 from domain.jobs import jobs
-from domain.object_keys import PRODUCTS, product_picture_key, registration_of_key, registration_prefix
+from domain.object_keys import (
+    PRODUCTS,
+    account_of_product_key,
+    catalogue_prefix,
+    product_picture_key,
+    registration_of_key,
+    registration_prefix,
+)
 from domain.products import products
 from domain.products.registrations import began_at, product_id_of
-from domain.tables import Job
+from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
-from runtime.object_store import ObjectStore
+from runtime.object_store import PAGE, ObjectStore
 from workflows import steps
 from workflows.contracts import ObjectRef, SweepInput, SweepReport, TryOnInput
 from workflows.products.contracts import (
@@ -45,9 +55,6 @@ ACCEPTANCE_SECONDS = 120.0
 product and has no row of its own yet; that takes seconds, and two minutes are ample. Nothing enforces it: of a
 job whose acceptance takes longer, while its product gets another picture, the old picture may be deleted."""
 
-MOST_OPEN_JOBS = 1_000_000
-"""Bounds one look; there are never as many."""
-
 
 class ProductActivities:
     """Steps that deal with registered garments."""
@@ -58,12 +65,15 @@ class ProductActivities:
         store: ObjectStore,
         fetcher: RemoteImageFetcher,
         limits: ImageLimits,
+        *,
+        decoders: DecoderPool,
         acceptance_seconds: float = ACCEPTANCE_SECONDS,
     ) -> None:
         self._database = database
         self._store = store
         self._fetcher = fetcher
         self._limits = limits
+        self._decoders = decoders
         self._acceptance_seconds = acceptance_seconds
 
     @activity.defn(name=steps.COPY_PRODUCT_PICTURES.name)
@@ -95,7 +105,7 @@ class ProductActivities:
                         session, account_id=account_id, product_id=product_id, values=values
                     )
         except TryOnError as error:
-            raise failure(error.code, error.sentence) from error
+            raise failure(known_code(error.code), error.sentence) from error
         pictures = (saved.product.front, saved.product.back)
         return SavedProduct(
             product_id=products.public_id(saved.product.id),
@@ -117,23 +127,63 @@ class ProductActivities:
 
     @activity.defn(name=steps.SWEEP_PRODUCT_PICTURES.name)
     async def sweep_product_pictures(self, request: SweepInput) -> SweepReport:
-        """Delete what no product and no job in progress refers to: superseded pictures, and what a crash left."""
-        before = datetime.now(UTC) - YOUNG
-        keys = {key for key in await self._store.list_keys(PRODUCTS) if _older(key, before)}
-        keys -= await self._keys_in_use()
-        if keys:
-            await asyncio.sleep(self._acceptance_seconds)
-            keys -= await self._keys_in_use()
-        deleted = 0
-        for key in sorted(keys)[: request.limit]:
-            deleted += await self._store.delete_prefix(key)
-        return SweepReport(deleted=deleted)
+        """Delete what no product and no job in progress refers to: superseded pictures, and what a crash left.
 
-    async def _keys_in_use(self) -> set[str]:
+        The first try finds them and fails, to be tried again after a while, and holds no worker until then; the second
+        looks again, for a job that has looked at a product and had no row yet.
+
+        Raises:
+            ApplicationError: There is something to look at again.
+        """
+        found: list[str] = next(iter(activity.info().heartbeat_details), [])
+        async with heartbeats():
+            if found:
+                return await self._delete_unused(found)
+            found = await self._unused(request.limit)
+        if found:
+            activity.heartbeat(found)
+            raise ApplicationError(
+                "found, to be looked at again",
+                type="in_progress",
+                next_retry_delay=timedelta(seconds=self._acceptance_seconds),
+                category=ApplicationErrorCategory.BENIGN,
+            )
+        return SweepReport()
+
+    async def _unused(self, limit: int) -> list[str]:
+        """Keys of pictures that nothing refers to, of as many accounts as it takes."""
+        before, found = datetime.now(UTC) - YOUNG, list[str]()
+        accounts = await self._store.list_folders(PRODUCTS)
+        random.shuffle(accounts)  # so that the same ones are not last every day
+        for account in accounts:
+            used, after = await self._keys_in_use(account), ""
+            while page := await self._store.list_page(catalogue_prefix(account), after=after):
+                after = page[-1].key
+                found += [each.key for each in page if _older(each.key, before) and each.key not in used]
+                if len(found) >= limit:
+                    return found[:limit]
+        return found
+
+    async def _delete_unused(self, keys: list[str]) -> SweepReport:
+        unused = []
+        for account, own in itertools.groupby(keys, account_of_product_key):
+            used = await self._keys_in_use(account)
+            unused += [key for key in own if key not in used]
+        for start in range(0, len(unused), PAGE):
+            await self._store.delete_keys(unused[start : start + PAGE])
+        return SweepReport(deleted=len(unused))
+
+    async def _keys_in_use(self, account: str) -> set[str]:
+        """What an account's products and jobs in progress refer to."""
+        try:
+            account_id = uuid.UUID(account)
+        except ValueError:
+            return set()
         async with self._database.reading() as session:
-            used = await products.list_picture_keys(session)
-            open_jobs = await jobs.list_open(session, older_than=timedelta(0), limit=MOST_OPEN_JOBS)
-        return used.union(*(_pictures_of(job) for job in open_jobs))
+            used = await products.list_picture_keys(session, account_id=account_id)
+            async for workflow_input in jobs.open_inputs(session, account_id=account_id):
+                used |= _pictures_of(workflow_input)
+        return used
 
     async def _normalised(self, source: PictureSource | None) -> bytes | None:
         if source is None:
@@ -145,10 +195,10 @@ class ProductActivities:
                 data = await self._fetcher.fetch(source.url)
             else:
                 raise ValueError("a picture needs to be stored, or to have an address")
-            return await asyncio.to_thread(garment_png, data, self._limits, remote=source.stored is None)
+            return await garment_png(data, self._limits, self._decoders, remote=source.stored is None)
         except ImageError as error:
             count_refused_picture(error)
-            raise failure(error.code, str(error), retryable=error.retryable, about=source.field) from error
+            raise failure(known_code(error.code), str(error), retryable=error.retryable, about=source.field) from error
 
     async def _stored(self, request: CopyPicturesInput, side: str, png: bytes | None) -> ObjectRef | None:
         if png is None:
@@ -173,10 +223,10 @@ def _older(key: str, than: datetime) -> bool:
     return began is not None and began < than
 
 
-def _pictures_of(job: Job) -> set[str]:
+def _pictures_of(workflow_input: dict[str, Any]) -> set[str]:
     """Keys of the garments' pictures that a job was accepted with."""
     try:
-        garments = TryOnInput.model_validate(job.workflow_input).garments
+        garments = TryOnInput.model_validate(workflow_input).garments
     except ValidationError:
         return set()  # no version of this code can run it
     sides = (side for garment in garments for side in (garment.picture, garment.back_picture))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
 import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
+from sqlalchemy.exc import SQLAlchemyError
 from temporalio import activity
 
 from activities.forgetting import forget_sign_ins
+from activities.heartbeat import heartbeats
 from domain.access import idempotency
 from domain.jobs import backfills, jobs, retention
 from domain.object_keys import (
@@ -18,20 +21,25 @@ from domain.object_keys import (
     IMPORTS,
     JOBS,
     RESULTS,
-    backfill_of_key,
     backfill_prefix,
     backfill_uses_key,
     import_of_key,
     import_prefix,
+    imports_prefix,
     job_of_key,
     job_of_result,
-    job_prefix,
-    result_key,
 )
 from runtime.database import Database
 from runtime.metric_catalogue import EXPIRED
 from runtime.metrics import activity_meter
-from runtime.object_store import ObjectMissingError, ObjectStore
+from runtime.object_store import (
+    PAGE,
+    ObjectMissingError,
+    ObjectStore,
+    ObjectStoreUnavailableError,
+    StoredKey,
+    delete_below,
+)
 from runtime.settings import BackfillSettings, JobSettings
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
@@ -42,11 +50,8 @@ ORPHAN_AGE = timedelta(hours=1)
 KEEP_IMPORTS = timedelta(days=7)
 """How long an owner can read what became of a file of products."""
 
-LONGEST_ROUND_SECONDS = 25.0
-"""Of the step's 50: pictures past their time go first, and what is left of it is for the rest."""
-
-ASKED_AT_ONCE = 500
-"""Jobs in one question to the database."""
+LONGEST_ROUND_SECONDS = 120.0
+"""Of the step's 240: when they are over, each kind may finish a page."""
 
 
 class PurgingActivities:
@@ -62,67 +67,143 @@ class PurgingActivities:
 
     @activity.defn(name=steps.PURGE.name)
     async def purge(self, request: SweepInput) -> SweepReport:
-        """Delete results past their time, what clean-ups have missed, and old rows of jobs, request keys, sign-ins."""
-        deleted = await self._delete_expired(request.limit)
-        deleted += await self._delete_inputs(request.limit)
-        deleted += await self._delete_results(request.limit)
-        deleted += await self._delete_backfills()
-        deleted += await self._delete_imports()
-        now = datetime.now(UTC)
-        async with self._database.transaction() as session:
-            forgotten = await idempotency.forget_old_keys(session, now=now)
-            recorded_since = now - timedelta(days=self._settings.record_days)
-            forgotten += await retention.delete_old(session, finished_before=recorded_since, limit=request.limit)
-            forgotten += await backfills.delete_old_items(session, touched_before=recorded_since, limit=request.limit)
-        forgotten += await forget_sign_ins(self._database, now=now, limit=request.limit)
+        """Delete results past their time, what clean-ups have missed, and old rows of jobs, request keys, sign-ins.
+
+        Each kind has a page in turn, until nothing is left or the round's time is up, so that none waits for the
+        backlog of another; where the store is away, rows are forgotten all the same.
+
+        Raises:
+            ObjectStoreUnavailableError: It was away; everything else was done.
+        """
+        deleted = forgotten = 0
+        failures: list[Exception] = []
+        until = monotonic() + LONGEST_ROUND_SECONDS
+        kinds = [
+            self._forgotten(request.limit),
+            self._expired(request.limit),
+            self._inputs(),
+            self._results(),
+            self._backfills(),
+            self._imports(),
+        ]
+        async with heartbeats():
+            first = True
+            while kinds and (first or monotonic() < until):
+                for kind in list(kinds):
+                    try:
+                        page = await anext(kind, None)
+                    except (ObjectStoreUnavailableError, SQLAlchemyError) as error:
+                        failures.append(error)
+                        page = None
+                    if page is None:
+                        kinds.remove(kind)
+                    else:
+                        deleted += page.deleted
+                        forgotten += page.forgotten
+                first = False
+        if failures:
+            raise failures[0]
         return SweepReport(deleted=deleted, forgotten=forgotten)
 
-    async def _delete_expired(self, limit: int) -> int:
-        deleted = 0
-        until = monotonic() + LONGEST_ROUND_SECONDS
-        while monotonic() < until:
+    async def _forgotten(self, limit: int) -> AsyncIterator[SweepReport]:
+        """Rows that are past their time."""
+        while True:
+            now = datetime.now(UTC)
+            recorded_since = now - timedelta(days=self._settings.record_days)
+            async with self._database.transaction() as session:
+                requests = await idempotency.forget_old_keys(session, now=now)
+            async with self._database.transaction() as session:
+                old = await retention.delete_old(session, finished_before=recorded_since, limit=limit)
+                old += await backfills.delete_old_items(session, touched_before=recorded_since, limit=limit)
+            old += await forget_sign_ins(self._database, now=now, limit=limit)
+            yield SweepReport(forgotten=requests + old)
+            if old < limit:
+                return
+
+    async def _expired(self, limit: int) -> AsyncIterator[SweepReport]:
+        """Pictures that are past their time."""
+        page = min(limit, PAGE)
+        while True:
             async with self._database.reading() as session:
-                expired = await retention.list_expired(session, limit=limit, unkept_for=self._keep_backfills)
-            for job in expired:
-                if job.result_key:
-                    deleted += await self._store.delete_prefix(job.result_key)
-                async with self._database.transaction() as session:
-                    await retention.forget_result(session, job_id=job.id)
+                expired = await retention.list_expired(session, limit=page, unkept_for=self._keep_backfills)
+            await self._store.delete_keys([job.result_key for job in expired if job.result_key])
+            async with self._database.transaction() as session:
+                await retention.forget_results(session, job_ids=[job.id for job in expired])
             activity_meter().add(EXPIRED, len(expired))
-            if len(expired) < limit:
-                break
-        return deleted
+            yield SweepReport(deleted=len(expired))
+            if len(expired) < page:
+                return
 
-    async def _delete_inputs(self, limit: int) -> int:
+    async def _inputs(self) -> AsyncIterator[SweepReport]:
         """Inputs and intermediate pictures of jobs that have ended, or never came to be."""
-        found = _jobs_of(await self._store.list_keys(JOBS), job_of_key)
-        old = set(_jobs_of(await self._store.list_keys(JOBS, older_than=ORPHAN_AGE), job_of_key))
-        standings = await self._standings(found)
-        unwanted = [each for each in found if (standings[each].ended if each in standings else each in old)]
-        return await self._delete([job_prefix(str(job_id)) for job_id in unwanted[:limit]])
+        async for page in self._pages(JOBS):
+            standings = await self._standings(page, job_of_key)
+            old = datetime.now(UTC) - ORPHAN_AGE
+            yield await self._deleted(
+                each.key
+                for each in page
+                if (job_id := job_of_key(each.key)) is not None
+                and (standings[job_id].ended if job_id in standings else each.written_at <= old)
+            )
 
-    async def _delete_results(self, limit: int) -> int:
+    async def _results(self) -> AsyncIterator[SweepReport]:
         """Results that no poll can reach: of jobs that failed while they were written, or have no row any more."""
-        found = _jobs_of(await self._store.list_keys(RESULTS, older_than=ORPHAN_AGE), job_of_result)
-        standings, gone = await self._standings(found), jobs.Standing(ended=True, has_result=False)
-        unwanted = [each for each in found if standings.get(each, gone) == gone]
-        return await self._delete([result_key(str(job_id)) for job_id in unwanted[:limit]])
+        gone = jobs.Standing(ended=True, has_result=False)
+        async for page in self._pages(RESULTS):
+            standings = await self._standings(page, job_of_result)
+            old = datetime.now(UTC) - ORPHAN_AGE
+            yield await self._deleted(
+                each.key
+                for each in page
+                if (job_id := job_of_result(each.key)) is not None
+                and each.written_at <= old
+                and standings.get(job_id, gone) == gone
+            )
 
-    async def _delete_backfills(self) -> int:
+    async def _backfills(self) -> AsyncIterator[SweepReport]:
         """What backfills keep, where nothing has changed for long."""
-        old = set(await self._store.list_keys(BACKFILLS, older_than=self._keep_backfills))
-        if not old:
-            return 0
-        in_use = {backfill_of_key(key) for key in await self._store.list_keys(BACKFILLS) if key not in old}
-        for backfill_id in list(in_use):
-            in_use |= await self._used_by(backfill_id)
-        unwanted = {backfill_of_key(key) for key in old} - in_use
-        return await self._delete([backfill_prefix(backfill_id) for backfill_id in sorted(unwanted)])
+        unwanted, in_use = set[str](), set[str]()
+        for backfill_id in await self._store.list_folders(BACKFILLS):
+            yield SweepReport()
+            if await self._changed_of_late(backfill_id):
+                in_use |= await self._used_by(backfill_id)
+            else:
+                unwanted.add(backfill_id)
+        for backfill_id in _in_any_order(unwanted - in_use):
+            while page := await self._store.list_page(backfill_prefix(backfill_id)):
+                yield await self._deleted(each.key for each in page)
 
-    async def _delete_imports(self) -> int:
+    async def _imports(self) -> AsyncIterator[SweepReport]:
         """Files of products and what became of their rows. No import takes as long as these are kept."""
-        old = {import_of_key(key) for key in await self._store.list_keys(IMPORTS, older_than=KEEP_IMPORTS)}
-        return await self._delete([import_prefix(*names) for names in sorted(old)])
+        for account_id in _in_any_order(await self._store.list_folders(IMPORTS)):
+            old, after = datetime.now(UTC) - KEEP_IMPORTS, ""
+            while page := await self._store.list_page(imports_prefix(account_id), after=after):
+                after = page[-1].key
+                for names in sorted({import_of_key(each.key) for each in page if each.written_at <= old}):
+                    yield SweepReport(deleted=await delete_below(self._store, import_prefix(*names)))
+                yield SweepReport()
+
+    async def _pages(self, prefix: str) -> AsyncIterator[list[StoredKey]]:
+        """All keys below, from a place by chance on and round to it.
+
+        Ids are spread evenly, so no round has to know where the one before it stopped.
+        """
+        begin = f"{prefix}{uuid.uuid4()}"
+        for first, last in ((begin, ""), ("", begin)):
+            after = first
+            while page := await self._store.list_page(prefix, after=after):
+                after = page[-1].key
+                yield [each for each in page if not last or each.key <= last]
+                if last and after > last:
+                    break
+
+    async def _changed_of_late(self, backfill_id: str) -> bool:
+        old, after = datetime.now(UTC) - self._keep_backfills, ""
+        while page := await self._store.list_page(backfill_prefix(backfill_id), after=after):
+            if any(each.written_at > old for each in page):
+                return True
+            after = page[-1].key
+        return False
 
     async def _used_by(self, backfill_id: str) -> set[str]:
         """Other folders that hold pictures of a backfill's items."""
@@ -131,16 +212,21 @@ class PurgingActivities:
         except ObjectMissingError:
             return set()
 
-    async def _standings(self, job_ids: list[uuid.UUID]) -> dict[uuid.UUID, jobs.Standing]:
-        found: dict[uuid.UUID, jobs.Standing] = {}
-        for start in range(0, len(job_ids), ASKED_AT_ONCE):
-            async with self._database.reading() as session:
-                found |= await jobs.standings(session, job_ids=job_ids[start : start + ASKED_AT_ONCE])
-        return found
+    async def _standings(
+        self, page: list[StoredKey], job_of: Callable[[str], uuid.UUID | None]
+    ) -> dict[uuid.UUID, jobs.Standing]:
+        job_ids = {job_id for each in page if (job_id := job_of(each.key)) is not None}
+        async with self._database.reading() as session:
+            return await jobs.standings(session, job_ids=job_ids)
 
-    async def _delete(self, prefixes: list[str]) -> int:
-        return sum([await self._store.delete_prefix(prefix) for prefix in prefixes])
+    async def _deleted(self, keys: Iterable[str]) -> SweepReport:
+        unwanted = list(keys)
+        await self._store.delete_keys(unwanted)
+        return SweepReport(deleted=len(unwanted))
 
 
-def _jobs_of(keys: list[str], job_of: Callable[[str], uuid.UUID | None]) -> list[uuid.UUID]:
-    return sorted({job_id for key in keys if (job_id := job_of(key)) is not None})
+def _in_any_order(names: Iterable[str]) -> list[str]:
+    """So that the same ones are not last in every round."""
+    shuffled = list(names)
+    random.shuffle(shuffled)
+    return shuffled

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from temporalio import activity
 
-from activities.failures import failure
+from activities.failures import expected_failures, failure
 from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
+from activities.shares import holder
+from domain.errors import known_code
 from domain.object_keys import work_key
-from imaging.decode import decode_image
+from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
 from imaging.limits import STORED_LIMITS
 from runtime.object_store import ObjectStore
@@ -49,20 +49,19 @@ def mark_as_test(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 class RehearsalActivities:
     """The step of test keys."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, decoders: DecoderPool) -> None:
         self._store = store
+        self._decoders = decoders
 
     @activity.defn(name=steps.REHEARSE.name)
     async def rehearse(self, request: RehearseInput) -> RenderedPicture:
         """Return the customer's photo with a mark, or fail as the script says."""
         if request.error_code is not None:
-            raise failure(request.error_code, "as the test key asked")
-        async with heartbeats():
-            data = await get_object(self._store, request.person)
-            png = await asyncio.to_thread(self._marked, data)
-            picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
+            raise failure(known_code(request.error_code), "as the test key asked")
+        with expected_failures():
+            async with heartbeats():
+                data = await get_object(self._store, request.person)
+                photo = await self._decoders.decode(holder(), data, STORED_LIMITS)
+                png = await self._decoders.in_thread(holder(), lambda: encode_png(mark_as_test(photo)))
+                picture = await put_object(self._store, work_key(request.job_id, "rendered.png"), png, "image/png")
         return RenderedPicture(picture=picture, report=RenderReport(engine=ENGINE))
-
-    @staticmethod
-    def _marked(data: bytes) -> bytes:
-        return encode_png(mark_as_test(decode_image(data, STORED_LIMITS)))

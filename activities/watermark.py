@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from activities.objects import ObjectChangedError, get_object, put_object
 from domain import watermarks
 from domain.object_keys import result_key
 from imaging.decode import decode_image, decode_logo
+from imaging.decoder_pool import DecoderPool
 from imaging.encode import digital_source_xmp, encode_jpeg
 from imaging.errors import ImageError
 from imaging.limits import STORED_LIMITS
@@ -38,10 +39,11 @@ LogoState = Literal["off", "stamped", "missing", "not_usable"]
 class WatermarkActivities:
     """The last step that touches pixels."""
 
-    def __init__(self, database: Database, store: ObjectStore, images: ImageSettings) -> None:
+    def __init__(self, database: Database, store: ObjectStore, images: ImageSettings, decoders: DecoderPool) -> None:
         self._database = database
         self._store = store
         self._images = images
+        self._decoders = decoders
 
     @activity.defn(name=steps.WATERMARK.name)
     async def watermark(self, request: WatermarkInput) -> WatermarkedPicture:
@@ -55,7 +57,9 @@ class WatermarkActivities:
             async with heartbeats():
                 data = await get_object(self._store, request.picture)
                 state, logo = await self._logo(request)
-                jpeg = await asyncio.to_thread(self._to_jpeg, data, logo, trained=request.trained)
+                # The engine's picture and the kept logo are files of ours: no stranger's bytes are decoded here.
+                encode = partial(self._to_jpeg, data, logo, trained=request.trained)
+                jpeg = await self._decoders.in_thread(request.account_id, encode)
                 result = await put_object(self._store, result_key(request.job_id), jpeg, "image/jpeg")
         return WatermarkedPicture(result=result, logo=state)
 
@@ -65,7 +69,7 @@ class WatermarkActivities:
         while ref is not None:
             try:
                 data = await get_object(self._store, ref)
-                return "stamped", await asyncio.to_thread(decode_logo, data, STORED_LIMITS)
+                return "stamped", await self._decoders.in_thread(request.account_id, decode_logo, data, STORED_LIMITS)
             except ObjectMissingError:
                 state, reason = "missing", "it is not in the object store"
             except (ImageError, ObjectChangedError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,8 +21,10 @@ from api.dashboard.door import Door, visiting_account
 from api.dashboard.rendering import ROOT as DASHBOARD
 from api.errors import error_response, register_error_handlers
 from api.gate import Gate, account_of
+from api.known_hosts import KnownHosts, hosts_of
 from api.metrics import ApiMetrics, HttpMetrics
-from api.openapi.document import DESCRIPTION, openapi_of
+from api.openapi.document import DESCRIPTION, openapi_of, servers_of
+from api.openapi.pages import add_reference_pages
 from api.parts import ApiParts, open_parts
 from api.payments import webhook as payments
 from api.products import router as products
@@ -32,10 +33,14 @@ from api.route_names import RouteNames
 from api.tracing import HttpTracing
 from api.tryon import router as tryon
 from api.usage import router as usage
+from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
 ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router)
+
+PAGE_DECODERS = 2
+"""One for whoever fills theirs, and one for the others."""
 
 PartsFactory = Callable[[Settings], AbstractAsyncContextManager[ApiParts]]
 
@@ -59,13 +64,31 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.image_slots = asyncio.Semaphore(settings.api.image_threads)
+        most_pixels = settings.images.max_pixels
+        app.state.decoders = DecoderPool(settings.api.image_threads, most_pixels)
         # Pages are asked for as often as anybody likes: what they draw waits for its own kind, not calls for it.
-        app.state.page_slots = asyncio.Semaphore(max(1, settings.api.image_threads // 2))
-        async with parts(settings) as app.state.parts:
-            yield
+        app.state.page_decoders = DecoderPool(PAGE_DECODERS, most_pixels)
+        try:
+            async with parts(settings) as app.state.parts:
+                app.state.readiness = health.Readiness(app.state.parts)
+                yield
+                await app.state.readiness.close()
+        finally:
+            await app.state.decoders.close()
+            await app.state.page_decoders.close()
 
-    app = FastAPIOffline(title="Virtual try-on", version="1", description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPIOffline(
+        docs_url=None,
+        redoc_url=None,
+        title=settings.dashboard.name,
+        summary="Virtual try-on",
+        version="1",
+        description=DESCRIPTION,
+        servers=servers_of(settings),
+        lifespan=lifespan,
+        redirect_slashes=False,  # a redirect of the router's own goes to whatever host the request names
+    )
+    add_reference_pages(app)
     register_error_handlers(app)
     app.state.metrics = metrics
     app.state.own_addresses = {}
@@ -76,7 +99,8 @@ def create_app(
                 app.state.own_addresses.setdefault(route.path, set()).update(route.methods)
     dashboard = create_dashboard(app.state)
     app.mount(DASHBOARD, dashboard)
-    app.add_api_route("/", _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
+    for path in ("/", DASHBOARD):
+        app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
     metrics.watch(budget)
     routes = RouteNames([*app.routes, *(route for router in ROUTERS for route in router.routes)])
@@ -98,7 +122,8 @@ def create_app(
     )
     app.add_middleware(Gate)
     app.add_middleware(Door, dashboard=dashboard)
-    app.add_middleware(RequestContext)
+    app.add_middleware(KnownHosts, names=hosts_of(settings))
+    app.add_middleware(RequestContext, store_seconds=settings.api.store_timeout_seconds)
     if tracing.on:
         app.add_middleware(HttpTracing, tracing=tracing, routes=routes)
     app.add_middleware(HttpMetrics, metrics=metrics, routes=routes)

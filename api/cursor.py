@@ -43,4 +43,4 @@ def read_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
         # In UTC, a moment near either end of the calendar may be past it: the database's driver must not find that out.
         return moment.astimezone(UTC), uuid.UUID(identifier)
     except (ValueError, OverflowError):
-        raise TryOnError("field_invalid", "cursor: must be the nextCursor of a page before.") from None
+        raise TryOnError("field_invalid", fields={"cursor": "must be the nextCursor of an earlier page."}) from None

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import time
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy import make_url
 
 from api.openapi.answers import success
-from api.parts import parts_of
+from api.parts import ApiParts
+from runtime.embedded.disk import DiskFullError, check_room
+from runtime.object_store import waiting_at_most
+from runtime.settings import EMBEDDED_FILE, Settings
 
 router = APIRouter(tags=["health"])
 
 PROBE_SECONDS = 1.0
+
+ASK_SECONDS = 1.0
+"""Between two looks at the parts, however many ask how they stand."""
 
 Standing = Literal["ok", "unavailable"]
 
@@ -36,6 +46,7 @@ class PartsStanding(BaseModel):
     database: str
     objectStore: str  # noqa: N815  # as it is on the wire
     temporal: str
+    disk: str
 
 
 class Ready(BaseModel):
@@ -47,11 +58,63 @@ class Ready(BaseModel):
     parts: PartsStanding
 
 
-ALL_WELL = {"status": "ok", "parts": {"database": "ok", "objectStore": "ok", "temporal": "ok"}}
+ALL_WELL = {"status": "ok", "parts": {"database": "ok", "objectStore": "ok", "temporal": "ok", "disk": "ok"}}
 STORE_AWAY = {
     "status": "unavailable",
-    "parts": {"database": "ok", "objectStore": "unreachable (TimeoutError)", "temporal": "ok"},
+    "parts": {"database": "ok", "objectStore": "unreachable (TimeoutError)", "temporal": "ok", "disk": "ok"},
 }
+
+
+class Readiness:
+    """How the parts stand. They are asked at most once a second, and by one at a time, whoever wants to know."""
+
+    def __init__(self, parts: ApiParts) -> None:
+        self._parts = parts
+        self._folders = local_folders(parts.settings)
+        self._asking: asyncio.Task[PartsStanding] | None = None
+        self._asked_at = 0.0
+
+    async def standing(self) -> PartsStanding:
+        """As it was found out within the last second."""
+        if self._asking is None or (self._asking.done() and time.monotonic() - self._asked_at >= ASK_SECONDS):
+            self._asked_at = time.monotonic()
+            # In a context of its own: it is no part of the request that happens to come first.
+            self._asking = asyncio.create_task(self._ask(), context=contextvars.Context())
+        return await asyncio.shield(self._asking)
+
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        if self._asking is not None:
+            await asyncio.wait([self._asking])
+
+    async def _ask(self) -> PartsStanding:
+        with waiting_at_most(PROBE_SECONDS):
+            database, store, temporal = await asyncio.gather(
+                _state_of(self._parts.database.ping()),
+                _state_of(self._parts.store.ping()),
+                _state_of(self._parts.temporal.service_client.check_health()),
+            )
+        return PartsStanding(database=database, objectStore=store, temporal=temporal, disk=_room_in(self._folders))
+
+
+def local_folders(settings: Settings) -> list[Path]:
+    """Folders of this machine that accepting a job writes into: the SQLite file's, and the embedded stack's."""
+    database, data_dir = make_url(settings.database.url), settings.stack.data_dir
+    of_sqlite = database.get_backend_name() == "sqlite" and database.database
+    folders = [Path(database.database or "").parent] if of_sqlite else []
+    folders += [data_dir] if (data_dir / EMBEDDED_FILE).is_file() else []
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _room_in(folders: list[Path]) -> str:
+    try:
+        for folder in folders:
+            check_room(folder)
+    except DiskFullError:  # its sentence names the folder, and anybody may ask
+        return "full"
+    except OSError as error:
+        return f"unreachable ({type(error).__name__})"
+    return "ok"
 
 
 async def _state_of(probe: Awaitable[object]) -> str:
@@ -86,21 +149,14 @@ async def healthz() -> Alive:
     },
 )
 async def readyz(request: Request) -> JSONResponse:
-    """Ask the database, the object store and Temporal.
+    """Ask the database, Temporal and the object store, which has to take an object, and look for room on the disk.
 
-    Temporal may be away: jobs are accepted without it and started once it is back.
+    Temporal may be away: jobs are accepted without it and started once it is back. Parts are asked at most once a
+    second; whoever calls more often is told the same again.
     """
-    parts = parts_of(request)
-    database, store, temporal = await asyncio.gather(
-        _state_of(parts.database.ping()),
-        _state_of(parts.store.ping()),
-        _state_of(parts.temporal.service_client.check_health()),
-    )
-    ready = database == store == "ok"
+    readiness: Readiness = request.app.state.readiness
+    parts = await readiness.standing()
+    ready = parts.database == parts.objectStore == parts.disk == "ok"
     return JSONResponse(
-        {
-            "status": "ok" if ready else "unavailable",
-            "parts": {"database": database, "objectStore": store, "temporal": temporal},
-        },
-        200 if ready else 503,
+        {"status": "ok" if ready else "unavailable", "parts": parts.model_dump()}, 200 if ready else 503
     )

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
 from api.inline_pictures import InlinePictures, take_pictures_out
-from domain.errors import TryOnError
+from domain.errors import CATALOGUE, TryOnError
+from intake.complaints import complaints_of
 
 IGNORED_FIELDS = "X-Ignored-Fields"
 """Header that names the fields of the request that mean nothing to the service."""
@@ -19,10 +20,6 @@ MOST_VALUES = 1000
 
 LONGEST_HEADER = 1000
 """Characters of a header that repeats what the caller sent."""
-
-
-WORDINGS = {"literal_error": "must be {expected}", "string_too_long": "must have at most {max_length} characters"}
-"""What people read of the commonest complaints, by pydantic's names for them."""
 
 
 class WireModel(BaseModel):
@@ -64,27 +61,16 @@ def parse_body(body: bytes, model: type[Model]) -> tuple[Model, InlinePictures]:
         raise refusal(error.errors(include_url=False, include_input=False)) from None
 
 
-def refusal(complaints: Sequence[Any]) -> TryOnError:
-    """The first of pydantic's complaints in words; values are never repeated, they may be pictures."""
-    first = complaints[0]
-    if first["type"] == "json_invalid":
+def refusal(errors: Sequence[Mapping[str, Any]]) -> TryOnError:
+    """Everything that pydantic found, as one refusal that names each field.
+
+    A validator of ours may raise a `PydanticCustomError` whose type is a code of the catalogue.
+    """
+    kinds = {error["type"] for error in errors}
+    if "json_invalid" in kinds:
         return TryOnError("json_invalid")
-    return TryOnError("field_invalid", f"{field_name(first['loc']) or 'The request body'}: {_said(first)}.")
-
-
-def _said(complaint: Mapping[str, Any]) -> str:
-    """What is wrong with a field: in our words where there are some, else in pydantic's."""
-    facts = {name: str(value).replace("'", "") for name, value in complaint.get("ctx", {}).items()}
-    wording = WORDINGS.get(complaint["type"])
-    return wording.format(**facts) if wording else str(complaint["msg"]).removeprefix("Value error, ")
-
-
-def field_name(location: Sequence[int | str]) -> str:
-    """What the caller calls the field: ``garments[1].category``."""
-    name = ""
-    for part in location:
-        name += f"[{part}]" if isinstance(part, int) else f".{part}" if name else part
-    return name
+    code = kinds.pop() if len(kinds) == 1 else ""
+    return TryOnError(code if code in CATALOGUE else "field_invalid", fields=complaints_of(errors))
 
 
 def ignored_fields(model: WireModel, prefix: str = "") -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,6 +11,7 @@ import structlog
 import uvicorn
 
 from api.app import create_app
+from api.edge import Edge, protocol_within
 from api.metrics import ApiMetrics
 from api.parts import open_parts
 from runtime.logs import configure_logs
@@ -27,10 +30,22 @@ def main() -> None:
     settings = load_settings()
     configure_logs(settings.logs, "api")
     try:
+        # What settings alone make impossible is one sentence here; while the server starts it would be a traceback.
+        asyncio.run(_try_parts(settings))
         serve(settings)
-    except UNUSABLE as error:
+    except (ValueError, *UNUSABLE) as error:
         log.error("API cannot be started", reason=str(error))  # noqa: TRY400  # the sentence says it all
         raise SystemExit(1) from None
+
+
+async def _try_parts(settings: Settings) -> None:
+    """Make the process's parts and let go of them; none is connected to.
+
+    Raises:
+        ValueError: They cannot be made of these settings.
+    """
+    async with open_parts(settings):
+        pass
 
 
 def serve(settings: Settings) -> None:
@@ -47,16 +62,18 @@ def serve(settings: Settings) -> None:
         create_app(settings, parts, metrics=metrics, tracing=tracing),
         host=settings.api.host,
         port=settings.api.port,
-        **options_of(settings),
+        **options_of(settings, metrics.count_refusal),
     )
     tracing.close()
     if stop_metrics is not None:
         stop_metrics()
 
 
-def options_of(settings: Settings) -> dict[str, Any]:
-    """How the server behaves, wherever it listens."""
+def options_of(settings: Settings, on_refusal: Callable[[str], None] = lambda _code: None) -> dict[str, Any]:
+    """How the server behaves, wherever it listens; ``on_refusal`` is told the code of what is no request at all."""
     return {
+        "http": protocol_within(Edge(settings.api, on_refusal)),
+        "ws": "none",
         "log_config": None,
         "access_log": False,
         "server_header": False,

@@ -58,9 +58,13 @@ class ApiMetrics:
             self.meter.add(IMAGE_REJECTED, reason=code)
 
     def count_refused_address(self, error: BaseException) -> None:
-        """Count why the address of a picture was refused, if that is what lies behind an error."""
+        """Count why addresses of pictures were refused, if that is what lies behind an error."""
         cause: BaseException | None = error
         while cause is not None:
+            if isinstance(cause, BaseExceptionGroup):
+                for each in cause.exceptions:
+                    self.count_refused_address(each)
+                return
             if isinstance(cause, ImageError) and cause.refusal is not None:
                 self.meter.add(SSRF_BLOCKED, reason=cause.refusal)
                 return

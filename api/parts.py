@@ -74,7 +74,7 @@ async def open_parts(
             temporal=temporal,
             digester=KeyDigester(*settings.security.peppers()),
             limits=ImageLimits(**settings.images.limits()),
-            plans=load_plans(settings.billing.plans_file),
+            plans=settings.billing.plans(load_plans),
             endings=endings,
             rate_limiter=rate_limiter,
             payments=payments,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from api.inline_pictures import NO_PICTURES, InlinePictures
+from domain.errors import TryOnError
 from imaging.data_uri import decode_data_uri, is_data_uri
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
@@ -23,6 +26,23 @@ class PictureReader:
         self._limits = limits
         self._inline = inline
 
+    def pictures(self, values: Mapping[str, str | None]) -> dict[str, Picture | str | None]:
+        """Every picture of a request, by the name of its field; see `picture`.
+
+        Raises:
+            TryOnError: It names every field that is wrong.
+        """
+        found: dict[str, Picture | str | None] = {}
+        refused = []
+        for field, value in values.items():
+            try:
+                found[field] = self.picture(field, value)
+            except TryOnError as error:
+                refused.append(error)
+        if refused:
+            raise TryOnError.naming_all(refused)
+        return found
+
     def picture(self, field: str, value: str | None) -> Picture | str | None:
         """Take an inline picture out of its data: URI, or judge the address of one.
 
@@ -34,20 +54,9 @@ class PictureReader:
         """
         if value is None:
             return None
-        if is_data_uri(value):
-            return self.inline(field, value)
         try:
-            return check_remote_url(value)
-        except ImageError as error:
-            raise naming(field, error) from None
-
-    def inline(self, field: str, value: str) -> Picture:
-        """Take a picture out of a data: URI.
-
-        Raises:
-            TryOnError: ``malformed_data_uri``.
-        """
-        try:
+            if not is_data_uri(value):
+                return check_remote_url(value)
             return Picture(field, decode_data_uri(self._inline.get(value, value), self._limits))
         except ImageError as error:
             if error.code == ImageErrorCode.TOO_LARGE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 import uuid
@@ -11,12 +12,17 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.early_answer import CLOSE
 from api.errors import error_response
 from domain.errors import TryOnError
+from runtime.object_store import waiting_at_most
 
 REQUEST_ID = "X-Request-Id"
 ANSWER_HEADERS = "answer_headers"
 """Where in the ASGI scope's state the headers lie that every answer to this request carries, whoever makes it."""
+
+STANDING_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+"""Of every answer that does not say otherwise."""
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 JOB_PARAMETER = "jobId"
@@ -34,8 +40,10 @@ log = structlog.get_logger(__name__)
 class RequestContext:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, store_seconds: float) -> None:
+        """Wrap ``app``; each request may wait ``store_seconds`` for the object store, all its calls together."""
         self._app = app
+        self._store_seconds = store_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,14 +61,19 @@ class RequestContext:
                 headers = MutableHeaders(scope=message)
                 job_id = job_of(scope, headers)
                 headers[REQUEST_ID] = request_id
-                headers.setdefault("Cache-Control", "no-store")
-                headers["X-Content-Type-Options"] = "nosniff"
+                for name, value in STANDING_HEADERS.items():
+                    headers.setdefault(name, value)
                 headers.update(answer_headers)
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with structlog.contextvars.bound_contextvars(request_id=request_id), waiting_at_most(self._store_seconds):
             try:
                 await self._app(scope, receive, send_with_headers)
+            except asyncio.CancelledError:
+                # The process ends and has waited for this request as long as it may: an answer all the same.
+                if not status:
+                    await error_response(TryOnError("busy"), CLOSE)(scope, receive, send_with_headers)
+                raise
             except Exception:
                 log.exception("unhandled exception")
                 if status:  # the answer is under way: all that is left is to break it off

@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from api.accounts import blocking, erasing, terms
 from api.usage.schemas import UsageAnswer
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, in_transactions
+from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.money.plans import load_plans
 from domain.money.usage import Usage, usage_of
@@ -27,10 +28,10 @@ from runtime.temporal import connect_temporal
 app = typer.Typer(no_args_is_help=True, help="Accounts.")
 
 PlanName = Annotated[str, typer.Option(help="trial, starter, growth, scale or enterprise, or another of your plans.")]
-Included = Annotated[int | None, typer.Option(min=0, help="Included generations of this account alone.")]
-DailyCap = Annotated[int | None, typer.Option(min=0, help="Generations a day of this account alone.")]
+Included = Annotated[int | None, typer.Option(min=0, help="Included try-ons of this account alone.")]
+DailyCap = Annotated[int | None, typer.Option(min=0, help="Try-ons a day of this account alone.")]
 MonthlyPrice = Annotated[str | None, typer.Option(help="Price per month of this account alone, in US dollars.")]
-ExtraPrice = Annotated[str | None, typer.Option(help="Price of an extra generation, likewise.")]
+ExtraPrice = Annotated[str | None, typer.Option(help="Price of an extra try-on of this account alone, in US dollars.")]
 
 
 @app.command("create")
@@ -44,13 +45,13 @@ def create_account(
     extra_price: ExtraPrice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add an account; its first period, or its trial, begins now."""
+    """Add an account; its first period or trial starts now."""
     settings = load_settings()
 
     async def work(session: AsyncSession) -> str:
         account = await terms.create_account(
             session,
-            load_plans(settings.billing.plans_file),
+            settings.billing.plans(load_plans),
             email=email,
             plan=plan,
             own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
@@ -73,13 +74,13 @@ def change_plan(
     monthly_price: MonthlyPrice = None,
     extra_price: ExtraPrice = None,
 ) -> None:
-    """Put an account on a plan: a new period with the whole volume begins now; packs stay."""
+    """Put an account on a plan: a new period with all its try-ons starts now; packs stay."""
     settings = load_settings()
 
     async def work(session: AsyncSession) -> None:
         await terms.change_plan(
             session,
-            load_plans(settings.billing.plans_file),
+            settings.billing.plans(load_plans),
             account_id=await account_named(session, account),
             plan=plan,
             own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
@@ -102,7 +103,7 @@ def top_up(
     async def work(session: AsyncSession) -> int:
         pack = await terms.credit_pack(
             session,
-            load_plans(settings.billing.plans_file),
+            settings.billing.plans(load_plans),
             account_id=await account_named(session, account),
             generations=generations,
             reason=None,
@@ -112,18 +113,18 @@ def top_up(
         return pack.price_cents
 
     cents = in_transaction(settings, work)
-    typer.echo(f"{generations} generations for {Decimal(cents) / 100:.2f} USD.")
+    typer.echo(f"{generations} try-ons for {Decimal(cents) / 100:.2f} USD.")
 
 
 @app.command("usage")
 def usage(account: AccountName, as_json: AsJson = False) -> None:
-    """What an account has used of its volume."""
+    """Show what an account has used."""
     settings = load_settings()
 
     async def work(session: AsyncSession) -> Usage:
         return await usage_of(
             session,
-            load_plans(settings.billing.plans_file),
+            settings.billing.plans(load_plans),
             account_id=await account_named(session, account),
             now=datetime.now(UTC),
         )
@@ -140,7 +141,7 @@ def usage(account: AccountName, as_json: AsJson = False) -> None:
 def block(
     account: AccountName, reason: Annotated[str, typer.Option(help="Shown to the owner, at most 200 characters.")]
 ) -> None:
-    """Refuse every call of an account from now on; its jobs in progress are cancelled and not billed."""
+    """Refuse every call of an account; its jobs in progress are cancelled and not billed."""
     settings = load_settings()
     if len(reason) > blocking.LONGEST_REASON:
         raise typer.BadParameter(f"at most {blocking.LONGEST_REASON} characters", param_hint="--reason")
@@ -169,15 +170,17 @@ def unblock(account: AccountName) -> None:
 
 
 @app.command("erase")
-def erase(account: AccountName, yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False) -> None:
-    """Erase an account with everything it has stored, for good; its keys are refused from now on."""
+def erase(account: AccountName, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False) -> None:
+    """Erase an account and everything it stored, for good; its keys stop working at once."""
     settings = load_settings()
+    digester = KeyDigester(*settings.security.peppers())
     if not yes:
-        typer.confirm(f"Everything that {account} has stored will be deleted, for good. Go on?", abort=True)
+        typer.confirm(f"Everything {account} has stored will be deleted for good. Continue?", abort=True)
 
     async def work(session: AsyncSession) -> tuple[uuid.UUID, bool]:
         account_id = await account_named(session, account)
-        return account_id, await erasing.begin(session, account_id=account_id, erased_by=None, now=datetime.now(UTC))
+        now = datetime.now(UTC)
+        return account_id, await erasing.begin(session, digester, account_id=account_id, erased_by=None, now=now)
 
     account_id, begun = in_transaction(settings, work)
     if not begun:

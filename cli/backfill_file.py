@@ -7,13 +7,14 @@ import hashlib
 from pathlib import Path
 from typing import TypeVar
 
-from domain.errors import TryOnError
 from domain.object_keys import BACKFILLS, backfill_picture_key, backfill_prefix
+from imaging.errors import ImageError
+from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
 from intake.backfill_items import WholeItems, whole_items
 from intake.backfill_pages import CONTENT_TYPE, lines_of
 from intake.backfill_rows import Problem, read_rows
-from intake.pictures import Picture, inspect_pictures
+from intake.pictures import naming
 from runtime.object_store import ObjectStore
 from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment
 
@@ -52,9 +53,9 @@ class PictureFolder:
         except OSError as error:
             raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
         try:
-            facts = inspect_pictures([Picture(field, data)], self._limits)[field]
-        except TryOnError as error:
-            raise ValueError(f"{error.sentence} ({path})") from None
+            facts = inspect_image(data, self._limits)
+        except ImageError as error:
+            raise ValueError(f"{naming(field, error).sentence} ({path})") from None
         key = backfill_picture_key(self._backfill_id, hashlib.sha256(data).hexdigest())
         self.found[key] = (path, facts.content_type)
         return key

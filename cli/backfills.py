@@ -32,7 +32,7 @@ from workflows.backfills.start import start_backfill
 from workflows.backfills.step_contracts import ItemOutcome
 from workflows.backfills.workflow import BackfillWorkflow
 
-app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Temporal and the CPU worker have to run.")
+app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Needs Temporal and the CPU worker.")
 
 BackfillName = Annotated[str, typer.Argument(help="The backfill's id, which is its workflow id.")]
 WATCH_SECONDS = 2.0
@@ -44,11 +44,11 @@ def start(
     *,
     file: Annotated[Path, typer.Argument(help="CSV or JSONL; pictures by paths, keys or addresses.", exists=True)],
     account: AccountName,
-    backfill_id: Annotated[str | None, typer.Option("--id", help="Its id; one is made up without.")] = None,
-    default: Annotated[list[str] | None, typer.Option(help="name=value for rows that say nothing.")] = None,
+    backfill_id: Annotated[str | None, typer.Option("--id", help="Its id; made up if not given.")] = None,
+    default: Annotated[list[str] | None, typer.Option(help="name=value for rows that leave the field empty.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=LARGEST_WINDOW, help="Items in flight at a time.")] = 4,
-    priority: Annotated[int, typer.Option(min=1, max=5, help="1 goes first; what people wait for has 2.")] = 4,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check, and say what it would take.")] = False,
+    priority: Annotated[int, typer.Option(min=1, max=5, help="1 goes first; jobs that people wait for have 2.")] = 4,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the file and say what it would use.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Return when it has ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -113,10 +113,10 @@ def list_backfills(as_json: AsJson = False) -> None:
 @app.command("show")
 def show(
     name: BackfillName,
-    watch: Annotated[bool, typer.Option("--watch", help="Again and again until it has ended.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Repeat until it has ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """How far a backfill is."""
+    """Show the progress of a backfill."""
 
     async def work(client: Client, _store: S3ObjectStore) -> None:
         handle = client.get_workflow_handle_for(BackfillWorkflow.run, name)
@@ -133,13 +133,13 @@ def show(
 
 @app.command("pause")
 def pause(name: BackfillName) -> None:
-    """Take up no more items; those in flight go on."""
+    """Start no more items; those in flight continue."""
     _signal(name, "pause")
 
 
 @app.command("resume")
 def resume(name: BackfillName) -> None:
-    """Go on after a pause, or try at once whether there are generations again."""
+    """Continue after a pause, or after the account ran out of try-ons."""
     _signal(name, "resume")
 
 
@@ -178,8 +178,8 @@ def failures(name: BackfillName, as_json: AsJson = False) -> None:
 
 
 @app.command("fetch")
-def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Made if it is not there.")]) -> None:
-    """Download the pictures and outcomes of a backfill; what is there already is left alone."""
+def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Created if missing.")]) -> None:
+    """Download the pictures and outcomes of a backfill; files already there are left alone."""
 
     async def work(_client: Client, store: S3ObjectStore) -> tuple[int, int]:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
@@ -290,7 +290,7 @@ def _run(settings: Settings, work: Callable[[Client, S3ObjectStore], Awaitable[A
         typer.echo(f"there is no object {error}", err=True)
     except RPCError as error:
         unknown = error.status is RPCStatusCode.NOT_FOUND
-        typer.echo("Temporal knows no backfill of this name" if unknown else str(error), err=True)
+        typer.echo("There is no backfill with this id." if unknown else str(error), err=True)
     except (ValueError, RuntimeError, ObjectStoreUnavailableError) as error:
         typer.echo(str(error), err=True)
     raise typer.Exit(1)

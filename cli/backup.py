@@ -72,7 +72,7 @@ def check(archive: Annotated[Path, typer.Argument(help="The backup.")], as_json:
 @app.command("restore")
 def restore_backup(
     archive: Annotated[Path, typer.Argument(help="The backup.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Set a data folder that is not empty aside.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Move a data folder that is not empty aside.")] = False,
 ) -> None:
     """Put a backup into the data folder (TRYON_DATA_DIR), all of it or nothing."""
     settings = Settings()
@@ -82,7 +82,7 @@ def restore_backup(
     typer.echo(f"Restored to {settings.stack.data_dir}.\n{_told(done.manifest)}")
     typer.echo(f"{done.released} jobs were in progress; they are released and not billed.")
     if done.set_aside:
-        typer.echo(f"What was there before is in {done.set_aside}.")
+        typer.echo(f"The earlier data folder is now {done.set_aside}.")
     for each in done.disagreements:
         typer.echo(f"{each.account_id}  {each.subject}: counted {each.counted}; recomputed {each.recomputed}", err=True)
     typer.echo("Counters, ledger and jobs agree." if not done.disagreements else "The ledger does not add up.")
@@ -99,7 +99,7 @@ def release_open(
 ) -> None:
     """After a restore by other means (pg_restore): release every job in progress, before anything is started."""
     if not stopped:
-        typer.echo("Jobs that workers are busy with would be released too: stop everything and say --nothing-runs.")
+        typer.echo("This also releases jobs that workers are busy with. Stop everything, then add --nothing-runs.")
         raise typer.Exit(1)
     settings = load_settings()
     keep = timedelta(seconds=settings.jobs.result_ttl_seconds)

@@ -19,11 +19,11 @@ def callback() -> None:
 
 @app.command("create")
 def create_bucket() -> None:
-    """Make the bucket that the settings name, if it is not there; safe at any time."""
+    """Create the bucket that the settings name if it is missing; safe at any time."""
     settings = load_settings().object_store
     try:
         asyncio.run(S3ObjectStore(settings).ensure_bucket())
     except ObjectStoreUnavailableError as error:
         typer.echo(f"{settings.endpoint}: {error}", err=True)
         raise typer.Exit(1) from None
-    typer.echo(f"The bucket {settings.bucket} is there.")
+    typer.echo(f"The bucket {settings.bucket} exists.")

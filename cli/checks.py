@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import httpx
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
 
-from runtime.embedded.servers import check_weed_volumes
+from runtime.embedded.store import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
 from runtime.temporal import connect_temporal
@@ -33,8 +34,8 @@ def check_temporal(settings: Settings) -> Check:
     return check
 
 
-def check_object_store(settings: Settings) -> Check:
-    """The store has room, takes our key, has, or makes, the bucket, and keeps an object.
+def check_object_store(settings: Settings, data_dir: Path) -> Check:
+    """The store has room, answers no stranger, takes our key, has, or makes, the bucket, and keeps an object.
 
     The first object of a new bucket takes a second, while the store makes room for it; better now than in the first
     customer's request.
@@ -43,7 +44,7 @@ def check_object_store(settings: Settings) -> Check:
     s3_port = int(settings.object_store.endpoint.rpartition(":")[2])
 
     async def check(_pid: int) -> None:
-        await check_weed_volumes(s3_port)
+        await check_weed(data_dir, s3_port)
         await store.ensure_bucket()
         await store.put(PROBE_KEY, b"probe", "application/octet-stream")
         await store.delete_prefix(PROBE_KEY)
@@ -84,11 +85,11 @@ class NotPollingError(Exception):
     """The worker is not polling its queue yet."""
 
 
-def all_checks(settings: Settings) -> dict[str, Check]:
+def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
     """Every part of the embedded stack by name, in the order in which they start."""
     return {
         "temporal": check_temporal(settings),
-        "object-store": check_object_store(settings),
+        "object-store": check_object_store(settings, data_dir),
         "api": check_api(settings),
         "worker-cpu": check_worker(settings, CPU_QUEUE),
         "worker-gpu": check_worker(settings, GPU_QUEUE),

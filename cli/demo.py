@@ -28,9 +28,7 @@ from domain.tables import Job
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
 from tryon_client import AsyncTryOnClient, Garment, JobFailed, Result, TryOnApiError, WaitTimeout
-from tryon_client.calls import COMBO, TRY_ON
-from tryon_client.garments import Category
-from tryon_client.pictures import as_inline
+from tryon_client.calls import COMBO, TRY_ON, Category, as_inline
 from workflows.queues import tryon_workflow_id
 from workflows.tryon import TryOnWorkflow
 
@@ -54,7 +52,7 @@ def demo(
     category: Annotated[
         list[str] | None, typer.Option(help="upper_body, lower_body or full_body; one for each garment.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("out/demo.jpg"),
+    out: Annotated[Path, typer.Option(help="Where to write the picture.")] = Path("out/demo.jpg"),
 ) -> None:
     """Bring the stack up if it is not, try a garment on over HTTP, and write the picture."""
     names = garment or [DEFAULT_GARMENT]
@@ -103,7 +101,7 @@ def _demo_key(settings: Settings) -> str:
         if account is None:
             account = await accounts.create_account(
                 session,
-                load_plans(settings.billing.plans_file),
+                settings.billing.plans(load_plans),
                 email=DEMO_EMAIL,
                 plan="starter",
                 now=datetime.now(UTC),
@@ -161,6 +159,8 @@ def _report(settings: Settings, result: Result, out: Path, sheet: Path) -> None:
     typer.echo(f"completed in {result.generation_ms} ms by the {report.get('engine')} engine")
     for stage, spent in report.get("timingsMs", {}).items():
         typer.echo(f"  {stage:<24} {spent:>6} ms")
-    typer.echo(f"Run in the Temporal UI: {settings.temporal.run_url(tryon_workflow_id(result.job_id))}")
+    run_url = settings.temporal.run_url(tryon_workflow_id(result.job_id))
+    if run_url:
+        typer.echo(f"Run in the Temporal UI: {run_url}")
     typer.echo(f"Picture: {out}    person, garment, result: {sheet}")
-    typer.echo("The service keeps running; `make down` stops it.")
+    typer.echo("The service is still running; `make down` stops it.")

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from cli.checks import all_checks
@@ -14,12 +15,13 @@ from domain import migrations
 from domain.operation import operators
 from runtime.database import Database
 from runtime.embedded.child import Child, ChildSpec, marked_environment
-from runtime.embedded.disk import check_room
+from runtime.embedded.disk import RoomRegained, check_room
 from runtime.embedded.leftovers import stop_leftovers
 from runtime.embedded.lock import sole_use
 from runtime.embedded.ports import choose_port
 from runtime.embedded.record import Endings, ProcessIdentity, StackRecord, stack_secrets, write_environment
-from runtime.embedded.servers import WEED_OFFSETS, temporal_command, weed_command, write_weed_credentials
+from runtime.embedded.servers import temporal_command
+from runtime.embedded.store import OBJECTS, WEED_OFFSETS, prepare_weed
 from runtime.embedded.supervisor import Supervisor
 from runtime.process import stop_event
 from runtime.settings import EMBEDDED_FILE, Settings
@@ -53,7 +55,7 @@ def choose_environment(wanted: Settings) -> dict[str, str]:
     return kept_environment(wanted) | {
         "TRYON_S3_ENDPOINT": f"http://127.0.0.1:{s3_port}",
         "TRYON_TEMPORAL_ADDRESS": f"127.0.0.1:{temporal_port}",
-        "TRYON_TEMPORAL_UI_URL": f"http://127.0.0.1:{ui_port}",
+        "TRYON_TEMPORAL_UI_URL": f"http://127.0.0.1:{ui_port}" if wanted.stack.temporal_ui else "",
         "TRYON_API_HOST": wanted.api.host,
         "TRYON_API_PORT": str(api_port),
     }
@@ -77,35 +79,32 @@ def addresses_of(settings: Settings) -> dict[str, str]:
     """What a person wants to open, by name."""
     api = f"http://{settings.api.host}:{settings.api.port}"
     dashboard = f"{settings.dashboard.base_url(settings.api)}/dashboard/"
-    pages = {"Dashboard": dashboard, "API": api, "API docs": f"{api}/docs", "Temporal UI": settings.temporal.ui_url}
+    pages = {"Dashboard": dashboard, "API": api, "API docs": f"{api}/docs"}
+    if settings.temporal.ui_url:
+        pages["Temporal UI"] = settings.temporal.ui_url
     return pages | metrics_addresses(settings.metrics)
 
 
 def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
     """Every process of the stack by name, in the order in which they start."""
-    checks = all_checks(settings)
-    credentials = data_dir / "s3.json"
-    store_folder = data_dir / "objects"
-    store_folder.mkdir(parents=True, exist_ok=True)
-    write_weed_credentials(
-        credentials,
-        access_key=settings.object_store.access_key,
-        secret_key=settings.object_store.secret_key.get_secret_value(),
-    )
+    checks = all_checks(settings, data_dir)
     commands = {
         "temporal": temporal_command(
             data_dir / "temporal.db",
             port=_port(settings.temporal.address),
-            ui_port=_port(settings.temporal.ui_url),
+            ui_port=_port(settings.temporal.ui_url) if settings.temporal.ui_url else None,
             namespace=settings.temporal.namespace,
             search_attributes=[key.name for key in SEARCH_ATTRIBUTES],
         ),
-        "object-store": weed_command(
-            store_folder, s3_port=_port(settings.object_store.endpoint), credentials=credentials
+        "object-store": prepare_weed(
+            data_dir,
+            s3_port=_port(settings.object_store.endpoint),
+            access_key=settings.object_store.access_key,
+            secret_key=settings.object_store.secret_key.get_secret_value(),
         ),
         **{name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()},
     }
-    return {
+    specs = {
         name: ChildSpec(
             name,
             command,
@@ -116,6 +115,7 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
         )
         for name, command in commands.items()
     }
+    return specs | {"object-store": replace(specs["object-store"], wants_restart=RoomRegained(data_dir / OBJECTS))}
 
 
 async def has_operator(settings: Settings) -> bool:

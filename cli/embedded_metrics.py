@@ -21,7 +21,6 @@ def metrics_environment(wanted: MetricsSettings) -> dict[str, str]:
 
     Raises:
         PortInUseError: A port that the operator named is taken.
-        MetricsAddressError: What the operator named is no address.
     """
     chosen, free_from = {}, FIRST_PORT
     for field in FIELDS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +41,7 @@ def fetch(
     if name not in ENGINES:
         raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
     settings = load_settings()
+    os.umask(0o022)  # what is fetched is public, and who renders with it may be another user
     try:
         if name not in WEIGHTS:
             fetch_models(into or settings.engine.models_dir, typer.echo)

@@ -8,11 +8,14 @@ import os
 import sys
 from collections import UserDict
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
+
+from runtime.embedded.privacy import UMASK
 
 PLACES = {
     "up": "stack:up",
@@ -37,6 +40,9 @@ PLACES = {
     "bucket": "bucket:app",
 }
 """Module and name of each command, or group of commands, in the order of ``tryon --help``."""
+
+if find_spec("tryon_client") is None:
+    del PLACES["demo"]  # it calls the service as a customer would, with the client, which is installed by itself
 
 
 class OnDemand(UserDict[str, Any]):
@@ -84,9 +90,12 @@ def _commands() -> None:
 def main() -> None:
     """Run one command, and leave without taking the interpreter down in order.
 
+    What it writes is for its user alone, and so is what the processes write that it starts.
+
     A thread of Temporal's client may just be delivering an answer then, and Python ends the process with an abort
     (temporalio/sdk-python#300): a command that did its work would fail, every third time.
     """
+    os.umask(UMASK)
     code: object = 0
     try:
         app()

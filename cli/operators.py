@@ -25,7 +25,7 @@ def add_operator(account: Email) -> None:
     """Open the admin pages to the owner of an account, who signs in anew for that."""
     changed = in_transaction(load_settings(), lambda session: _set(session, account, operator=True))
     typer.echo(f"{account} is an operator{' from now on' if changed else ' already'}.")
-    typer.echo('A password that was never chosen is chosen with "Forgot your password" on the page that signs in.')
+    typer.echo('No password yet? Use "Forgot your password" on the sign-in page.')
 
 
 @app.command("remove")

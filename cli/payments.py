@@ -27,7 +27,7 @@ PaymentId = Annotated[uuid.UUID, typer.Argument(help="Id of the order, from `try
 @app.command("list")
 def list_payments(
     *,
-    only_open: Annotated[bool, typer.Option("--open", help="Only those that wait.")] = False,
+    only_open: Annotated[bool, typer.Option("--open", help="Only unpaid ones.")] = False,
     limit: Annotated[int, typer.Option(min=1)] = 50,
     as_json: AsJson = False,
 ) -> None:
@@ -43,11 +43,11 @@ def list_payments(
 
 @app.command("approve")
 def approve(payment_id: PaymentId) -> None:
-    """The money is there: credit what was ordered."""
+    """Credit an order whose payment has arrived."""
     settings = load_settings()
 
     async def work(session: AsyncSession) -> bool:
-        plans = load_plans(settings.billing.plans_file)
+        plans = settings.billing.plans(load_plans)
         return await orders.approve(session, plans, payment_id=payment_id, operator_id=None, now=datetime.now(UTC))
 
     _tell(in_transaction(settings, work), "Credited.")
@@ -67,7 +67,7 @@ def reject(
 
 def _tell(did: bool, sentence: str) -> None:
     if not did:
-        typer.echo("This order was closed before.", err=True)
+        typer.echo("This order was already closed.", err=True)
         raise typer.Exit(1)
     typer.echo(sentence)
 

@@ -75,14 +75,14 @@ def import_file(
     *,
     file: Annotated[Path, typer.Argument(help="CSV in UTF-8 whose first row names the columns.", exists=True)],
     account: AccountName,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say whether the rows are good.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the rows.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Register the good rows even if some are bad.")] = False,
     concurrency: Annotated[int, typer.Option(min=1, max=16, help="Rows registered at the same time.")] = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Register every row of a file, or update the product with its externalId. Importing again does no harm.
+    """Register or update a product for every row of a file. You can safely import the same file again.
 
-    The CPU worker and Temporal have to run.
+    Rows update the product with their externalId. Needs Temporal and the CPU worker.
     """
     settings = load_settings()
 
@@ -110,7 +110,7 @@ def _read(file: Path, settings: Settings) -> ProductFile:
         typer.echo(f"{file}: {error}.", err=True)
         raise typer.Exit(1) from None
     if found.ignored_columns:
-        typer.echo(f"Columns that mean nothing here: {', '.join(found.ignored_columns)}", err=True)
+        typer.echo(f"Ignored columns: {', '.join(found.ignored_columns)}", err=True)
     return found
 
 
@@ -123,7 +123,7 @@ def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRo
         try:
             return asyncio.run(run(lambda: bar.update(1)))
         except (RPCError, RuntimeError) as error:
-            typer.echo(f"Temporal cannot be reached: {error}. Importing the file again does no harm.", err=True)
+            typer.echo(f"Temporal cannot be reached: {error}. You can safely import the file again.", err=True)
             raise typer.Exit(1) from None
 
 

@@ -18,7 +18,7 @@ from runtime.settings import ObjectStoreSettings, SecuritySettings, StackSetting
 
 app = typer.Typer(no_args_is_help=True, help="New secrets for the embedded stack.")
 
-RESTART = "It counts from the next start on: tryon down, then tryon up."
+RESTART = "It takes effect at the next start: tryon down, then tryon up."
 
 
 @app.command("pepper")
@@ -39,7 +39,7 @@ def finish(
         bool, typer.Option("--revoke-waiting", help="Revoke the keys that have not been used since the rotation.")
     ] = False,
 ) -> None:
-    """Accept no older pepper any more; refused while keys in use are still under one."""
+    """Stop accepting older peppers; refused while keys in use still need one."""
     _refuse_foreign_pepper()
     kept, settings = _kept(), load_settings()
     wanted = SecuritySettings(
@@ -47,7 +47,7 @@ def finish(
     )
     # With fewer peppers than the stack keeps, keys under the others would not be seen to wait.
     if settings.security.peppers() != wanted.peppers():
-        typer.echo(f"The peppers of the last rotation are not in use yet. {RESTART}", err=True)
+        typer.echo(f"The peppers of the last rotation have not taken effect. {RESTART}", err=True)
         raise typer.Exit(1)
 
     async def work(session: AsyncSession) -> None:

@@ -46,7 +46,7 @@ def up(
     """Start the whole service on this machine, and stop it on Ctrl-C."""
     record = running_stack()
     if record:
-        typer.echo("The stack is up already:")
+        typer.echo("The stack is already up:")
         for name, address in record.addresses.items():
             typer.echo(f"  {name:<12} {address}")
         return
@@ -121,7 +121,7 @@ def down() -> None:
 
 
 def status() -> None:
-    """Say how each part is; exit 0 only when all of them are healthy."""
+    """Show the state of each part; exit 0 only when all of them are healthy."""
     record = running_stack()
     if record is None:
         typer.echo("The stack is not up.")
@@ -155,5 +155,6 @@ async def _states(record: StackRecord) -> dict[str, str]:
             return f"not healthy: {type(error).__name__} {error}"[:200]
         return HEALTHY
 
-    checks = all_checks(load_settings())
+    settings = load_settings()
+    checks = all_checks(settings, settings.stack.data_dir)
     return dict(zip(checks, await asyncio.gather(*(state_of(name) for name in checks)), strict=True))

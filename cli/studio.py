@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from activities.garments import garment_png
+from activities.garments import WORKING_SIDE
 from activities.inference import engine_hints
 from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
 from engines.dressing_order import dressing_order
 from engines.warp.debug_pictures import Observe, look_away
 from imaging.decode import decode_image
-from imaging.inspect import inspect_image
-from imaging.limits import STORED_LIMITS, ImageLimits
+from imaging.limits import ImageLimits
 from runtime.settings import Settings
 from worker_gpu.engine import build_engine, choose_segmenter
 from workflows.contracts import GarmentHints
@@ -58,9 +57,7 @@ class Studio:
             ImageError: It is no picture that the service would take.
             EngineError: There is nobody in it, or several people.
         """
-        data = path.read_bytes()
-        inspect_image(data, self._limits)
-        photo = decode_image(data, self._limits)
+        photo = decode_image(path.read_bytes(), self._limits)
         began = time.monotonic()
         person_map = self.map_of(photo)
         return Person(photo, person_map, round(1000 * (time.monotonic() - began)))
@@ -83,7 +80,7 @@ class Studio:
         return Garment(self._product_photo(path), category, engine_hints(hints), back_picture)
 
     def _product_photo(self, path: Path) -> Picture:
-        return decode_image(garment_png(path.read_bytes(), self._limits, remote=False), STORED_LIMITS)
+        return decode_image(path.read_bytes(), self._limits, max_side=WORKING_SIDE)
 
     def render(self, person: Person, garments: Sequence[Garment]) -> RenderResult:
         """Dress the person, from the skin outwards.

@@ -31,10 +31,10 @@ app = typer.Typer(no_args_is_help=True, help="An account's logo on its results."
 
 @app.command("show")
 def show(account: AccountName, as_json: AsJson = False) -> None:
-    """Whether results of an account carry a logo, and which."""
+    """Show whether results of an account carry a logo, and which."""
     watermark = _watermark_of(load_settings(), account)
     if watermark is None:
-        typer.echo(json.dumps({"enabled": False, "logoUrl": None}) if as_json else "No logo was fetched yet.")
+        typer.echo(json.dumps({"enabled": False, "logoUrl": None}) if as_json else "There is no logo yet.")
         return
     rows: dict[str, Any] = {
         "enabled": watermark.enabled,
@@ -50,11 +50,11 @@ def set_logo(
     account: AccountName,
     logo: Annotated[str, typer.Option(help="https:// address of a PNG, WebP or JPEG of at most 1 MB.")],
     off: Annotated[
-        bool, typer.Option("--off", help="Only fetch and keep the logo; results do not carry it yet.")
+        bool, typer.Option("--off", help="Only fetch and keep the logo; do not put it on results yet.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch a logo, keep a copy, and put it on results from now on. The CPU worker and Temporal have to run."""
+    """Fetch a logo, keep a copy, and put it on results. Needs Temporal and the CPU worker."""
     settings = load_settings()
 
     async def work(session: AsyncSession) -> uuid.UUID:
@@ -74,13 +74,13 @@ def set_logo(
 
 @app.command("on")
 def switch_on(account: AccountName) -> None:
-    """Put the logo that was fetched on results from now on."""
+    """Put the stored logo on results."""
     _switch(account, enabled=True)
 
 
 @app.command("off")
 def switch_off(account: AccountName) -> None:
-    """Leave the logo off results from now on, and keep it."""
+    """Leave the logo off results, but keep it."""
     _switch(account, enabled=False)
 
 
@@ -113,7 +113,7 @@ def preview(
     photo: Annotated[Path, typer.Argument(help="A JPEG, PNG or WebP file.", exists=True, dir_okay=False)],
     out: Annotated[Path, typer.Argument(help="The JPEG to write.")],
 ) -> None:
-    """Stamp the logo that was fetched on a picture of your own, to see what it will look like."""
+    """Put the stored logo on a picture of your own, to see how it will look."""
     settings = load_settings()
     watermark = _watermark_of(settings, account)
     if watermark is None:

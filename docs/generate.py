@@ -63,22 +63,24 @@ def errors() -> str:
         'Every 4xx and 5xx answer has the body `{"error": "…"}`, whose sentence is safe to show to an end user and may',
         "name the field that was wrong, and the header `X-Error-Code` with one of the codes below. Codes without a",
         "status are found out after a job was accepted: the poll answers 200 with `status: failed`, nothing is billed.",
-        "What its sentence advises may be more exact than here, where the engine knows what is wrong with the photo.",
+        "The sentence of a job may be more exact than here, where the engine knows what is wrong with a picture.",
         "",
-        "| Code | Status | Who can mend it | Worth a retry | Sentence |",
-        "|---|---|---|---|---|",
+        "| Code | Status | Who can fix it | Worth a retry | Sentence | What the shop does |",
+        "|---|---|---|---|---|---|",
     ]
     for code, entry in CATALOGUE.items():
         retry = "yes" if entry.retryable else "no"
         lines.append(
-            f"| `{code}` | {entry.status or 'job'} | {entry.audience} | {retry} | {one_line(entry.sentence)} |"
+            f"| `{code}` | {entry.status or 'job'} | {entry.audience} | {retry} | {one_line(entry.sentence)} "
+            f"| {one_line(entry.remedy)} |"
         )
     return "\n".join(lines) + "\n"
 
 
 GARMENTS_INTRODUCTION = """\
 Every field of a garment is optional but its picture and `category`. Kinds and sizes are free text, and no text is
-refused for what it says; hints that make no sense, such as tucked trousers, are accepted and left aside. Every hint
+refused for what it says; hints that make no sense, such as tucked trousers, are accepted and left aside, and so is a
+hint with which no usable picture comes out, such as a blouse that cannot be opened: no job fails by a hint. Every hint
 that was given ends up in one of two lists of the job's report, `hintsApplied` or `hintsNotApplied`; the latter says
 why. Names there are the engine's.
 
@@ -205,7 +207,7 @@ class ApiReference:
         return ", ".join(f"`{name}`" for name in answer["headers"] if name not in common)
 
     def _fields(self, schema: dict[str, Any]) -> list[str]:
-        schema = self._resolve(schema)
+        schema = self._whole(schema)
         lines = ["| Field | Type | Required | Meaning |", "|---|---|---|---|"]
         nested: list[str] = []
         required_names = schema.get("required", [])
@@ -231,6 +233,16 @@ class ApiReference:
             f"{kind}, {field.get('minLength', 0)} to {field['maxLength']} characters" if "maxLength" in field else kind
         )
 
+    def _whole(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """An object's schema; of a choice between several, all their fields, the first one's description for each."""
+        schema = self._resolve(schema)
+        if "oneOf" not in schema:
+            return schema
+        options = [self._resolve(option) for option in schema["oneOf"]]
+        properties = {name: field for option in reversed(options) for name, field in option["properties"].items()}
+        required = set.intersection(*(set(option["required"]) for option in options))
+        return {"properties": {name: properties[name] for name in options[0]["properties"]}, "required": required}
+
     def _shape(self, schema: dict[str, Any]) -> str:
         if "oneOf" in schema:
             return " or ".join(self._shape(option) for option in schema["oneOf"])
@@ -250,13 +262,13 @@ def test_keys() -> str:
     lines = [
         "# Test keys",
         GENERATED,
-        "A key that begins with `vto_test_` goes the whole way, HTTP to picture, without a model and without a bill: it",
-        "never spends quota, and any request of it that would be accepted completes. The picture is the customer's photo",
-        "with TEST written across, and the account's logo if it has one. `tryon key create --account … --test` makes one.",
-        "It is a key of the same account all the same: it sees and changes the same products as a live key, and may",
-        "erase any job of the account.",
+        "A request with a key that begins with `vto_test_` goes all the way from HTTP to picture, without a model and for",
+        "free: it uses no quota, and every request that would be accepted completes. The picture is the customer's photo",
+        "with TEST written across it, and the account's logo if it has one. Create test keys in the dashboard, or with",
+        "`tryon key create --account … --test`. A test key still belongs to the account: it sees and changes the same",
+        "products as a live key, and can erase any job of the account.",
         "",
-        "These product ids give every outcome on demand, alone or in a combo; the first one in a request counts. A live",
+        "These product ids produce every outcome on demand, alone or in a combo; the first one in a request counts. A live",
         "key does not know them.",
         "",
         "| `productId` | What happens |",

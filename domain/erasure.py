@@ -11,28 +11,34 @@ import uuid
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, tuple_, update
+from sqlalchemy import Table as SqlTable
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.billing.payments import reject_open_of_account
 from domain.money.quota import lock_account
 from domain.tables import (
     Account,
+    Allowance,
     ApiKey,
     BackfillItem,
+    DailyUsage,
     EmailToken,
-    IdempotencyKey,
     Job,
+    LedgerEntry,
     Login,
     LoginSession,
     Mail,
-    Product,
+    Payment,
     RateWindow,
-    Watermark,
+    Table,
 )
 
 REASON = "This account was erased."
 """Why it is blocked from then on."""
+
+KEPT = frozenset(table.__tablename__ for table in (Account, ApiKey, Job, Allowance, DailyUsage, LedgerEntry, Payment))
+"""Tables with rows of an account that stay: what the bill is made of. Rows of every other table go."""
 
 Position = tuple[datetime, uuid.UUID]
 """``created_at`` and ``id`` of the last job of a batch."""
@@ -66,7 +72,9 @@ async def begin_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: da
     await session.execute(
         update(ApiKey).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None)).values(revoked_at=now)
     )
-    await _forget_owner(session, account_id)
+    # The rest goes in pages; this opens doors.
+    for table in (LoginSession, EmailToken, Mail, Login):
+        await session.execute(delete(table).where(table.account_id == account_id))
     return True
 
 
@@ -85,11 +93,13 @@ async def list_unfinished(
     return list(found)
 
 
-async def own_jobs(
-    session: AsyncSession, *, account_id: uuid.UUID, job_ids: Collection[uuid.UUID]
+async def jobs_with_objects(
+    session: AsyncSession, *, account_id: uuid.UUID, ended_since: datetime, after: uuid.UUID | None, limit: int
 ) -> Sequence[uuid.UUID]:
-    """Which of these jobs are the account's."""
-    return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.id.in_(job_ids)))).all()
+    """The next jobs of the account, by id, that may have objects: with a result, in progress, or ended since then."""
+    may_have = or_(Job.result_key.is_not(None), Job.finished_at.is_(None), Job.finished_at >= ended_since)
+    own = [Job.account_id == account_id, may_have, *([] if after is None else [Job.id > after])]
+    return (await session.scalars(select(Job.id).where(*own).order_by(Job.id).limit(limit))).all()
 
 
 async def backfills_of(session: AsyncSession, *, account_id: uuid.UUID) -> set[str]:
@@ -110,14 +120,17 @@ async def shared_backfills(session: AsyncSession, *, account_id: uuid.UUID, back
     )
 
 
-async def backfill_results(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[str]:
-    """Keys of the pictures that backfills keep for the account."""
-    found = await session.scalars(
-        select(BackfillItem.result_key).where(
-            BackfillItem.account_id == account_id, BackfillItem.result_key.is_not(None)
-        )
+async def backfill_results(
+    session: AsyncSession, *, account_id: uuid.UUID, after: str, limit: int
+) -> Sequence[tuple[str, str]]:
+    """Names of the account's next items with a picture that a backfill keeps, and the pictures' keys."""
+    found = await session.execute(
+        select(BackfillItem.key, BackfillItem.result_key)
+        .where(BackfillItem.account_id == account_id, BackfillItem.result_key.is_not(None), BackfillItem.key > after)
+        .order_by(BackfillItem.key)
+        .limit(limit)
     )
-    return [key for key in found if key is not None]
+    return [(name, key) for name, key in found if key is not None]
 
 
 async def empty_jobs(
@@ -158,29 +171,24 @@ async def empty_jobs(
 
 
 async def delete_rows(session: AsyncSession, *, account_id: uuid.UUID, limit: int) -> int:
-    """Delete some of the rows that may be many: products, items of backfills, idempotency keys.
+    """Delete some of its rows, in every table but those of `KEPT`.
 
     Returns:
         How many it were; none are left once there were none.
     """
-    deleted = 0
-    for table, key in ((Product, Product.id), (BackfillItem, BackfillItem.key), (IdempotencyKey, IdempotencyKey.key)):
-        own = table.account_id == account_id
-        some = (await session.scalars(select(key).where(own).limit(limit))).all()
-        if some:
-            deleted += len(some)
-            await session.execute(delete(table).where(own, key.in_(some)).execution_options(synchronize_session=False))
+    keys = select(ApiKey.id).where(ApiKey.account_id == account_id)
+    rates, callers = Table.metadata.tables[RateWindow.__tablename__], RateWindow.caller_id
+    deleted = await _delete_some(session, rates, or_(callers == account_id, callers.in_(keys)), limit)
+    for table in Table.metadata.sorted_tables:
+        for key in table.foreign_keys:
+            if key.column.table.name == Account.__tablename__ and table.name not in KEPT:
+                deleted += await _delete_some(session, table, key.parent == account_id, limit)
     return deleted
 
 
 async def finish_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> None:
-    """Forget the rest, once everything else is gone. Orders that nobody decided about are rejected."""
+    """Note that it is done, once everything else is gone. Orders that nobody decided about are rejected."""
     await reject_open_of_account(session, account_id=account_id, note=REASON, now=now)
-    await session.execute(delete(Watermark).where(Watermark.account_id == account_id))
-    keys = select(ApiKey.id).where(ApiKey.account_id == account_id)
-    await session.execute(delete(RateWindow).where(RateWindow.api_key_id.in_(keys)))
-    # A sign-in or a mail that was under way when it began.
-    await _forget_owner(session, account_id)
     await session.execute(
         update(Account)
         .where(Account.id == account_id, Account.erasure_finished_at.is_(None))
@@ -188,6 +196,9 @@ async def finish_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: d
     )
 
 
-async def _forget_owner(session: AsyncSession, account_id: uuid.UUID) -> None:
-    for table in (LoginSession, EmailToken, Mail, Login):
-        await session.execute(delete(table).where(table.account_id == account_id))
+async def _delete_some(session: AsyncSession, table: SqlTable, own: ColumnElement[bool], limit: int) -> int:
+    key = tuple_(*table.primary_key)
+    some = (await session.execute(select(*table.primary_key).where(own).limit(limit))).all()
+    if some:
+        await session.execute(delete(table).where(key.in_([tuple(row) for row in some])))
+    return len(some)

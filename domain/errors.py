@@ -2,13 +2,15 @@
 
 HTTP answers carry the status, the sentence as ``{error}`` and the code as ``X-Error-Code``; a job that fails after
 it was accepted carries the code, and advice where there is better than the catalogue's, on its row, and the sentence
-in the poll. Nothing ever branches on a sentence.
+in the poll. Nothing ever reads a sentence: which fields are to blame is a refusal's own attribute.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias, TypeGuard
 
 
 class Audience(StrEnum):
@@ -28,10 +30,12 @@ class ErrorEntry:
 
     Attributes:
         status: HTTP status, or ``None`` for what is only found out after a job was accepted.
-        audience: Who can mend it.
+        audience: Who can fix it.
         retryable: Whether the same call may succeed later.
-        problem: What is wrong. Safe to show to an end user; holds no internals.
+        problem: What is wrong. Safe to show to a shopper: it holds no internals and asks for nothing that only the
+            shop can do.
         advice: What to do about it, as safe; what found the error may know better advice.
+        remedy: What the shop does about it, for its owner and its programs. Shoppers do not read it.
     """
 
     status: int | None
@@ -39,6 +43,7 @@ class ErrorEntry:
     retryable: bool
     problem: str
     advice: str = ""
+    remedy: str = ""
 
     @property
     def sentence(self) -> str:
@@ -50,9 +55,33 @@ class ErrorEntry:
         return f"{self.problem} {advice or self.advice}".rstrip()
 
 
+# fmt: off
+ErrorCode: TypeAlias = Literal[
+    "request_malformed", "headers_too_large", "headers_incomplete", "too_many_connections", "host_refused",
+    "route_not_found", "method_not_allowed", "unauthorized", "account_blocked", "body_too_large", "body_incomplete",
+    "content_type_not_json", "json_invalid", "field_invalid", "idempotency_key_invalid", "idempotency_in_progress",
+    "idempotency_mismatch", "product_not_found", "external_id_taken", "job_not_found", "rate_limited", "trial_ended",
+    "volume_exhausted", "daily_cap_reached", "malformed_data_uri", "image_too_large", "image_not_readable",
+    "image_animated", "image_too_small", "image_too_many_pixels", "image_too_elongated", "image_too_complex",
+    "garment_url_refused", "product_picture_refused", "logo_url_refused", "logo_unreachable", "logo_too_large",
+    "logo_not_usable", "logo_being_set", "garment_url_unreachable", "garment_url_too_large",
+    "garment_url_not_an_image", "person_not_found", "several_people", "pose_not_usable", "garment_not_recognised",
+    "result_not_usable", "timed_out", "cancelled", "generation_failed", "busy", "storage_unavailable", "internal",
+]
+# fmt: on
+"""The keys of `CATALOGUE`, as a type: a job ends with one of them or not at all. Text becomes one by `known_code`."""
+
 CALLER, SHOPPER, OPERATOR = Audience.CALLER, Audience.SHOPPER, Audience.OPERATOR
+NOT_AVAILABLE = "Try-on is not available right now."
+"""What a shopper reads where the shop has used up what it paid for."""
 
 CATALOGUE: dict[str, ErrorEntry] = {
+    # The connection
+    "request_malformed": ErrorEntry(400, CALLER, False, "This is not a valid HTTP request."),
+    "headers_too_large": ErrorEntry(431, CALLER, False, "The request headers are too large."),
+    "headers_incomplete": ErrorEntry(408, CALLER, True, "The request headers did not arrive in time."),
+    "too_many_connections": ErrorEntry(503, CALLER, True, "Too many connections are open. Please try again shortly."),
+    "host_refused": ErrorEntry(400, CALLER, False, "The Host header must name this service, once."),
     # The request itself
     "route_not_found": ErrorEntry(404, CALLER, False, "There is nothing at this address."),
     "method_not_allowed": ErrorEntry(405, CALLER, False, "This address does not take that method."),
@@ -76,22 +105,42 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "external_id_taken": ErrorEntry(409, CALLER, False, "Another product of this account has this externalId."),
     "job_not_found": ErrorEntry(404, CALLER, False, "Job not found or expired."),
     # Money and time
-    "rate_limited": ErrorEntry(429, CALLER, True, "Too many requests. Please wait a moment and try again."),
-    "trial_ended": ErrorEntry(402, CALLER, False, "The free trial is over. Choose a plan to go on."),
-    "volume_exhausted": ErrorEntry(
-        402, CALLER, False, "The included volume and all top-ups are used up. Buy a top-up pack to go on."
+    "rate_limited": ErrorEntry(
+        429,
+        CALLER,
+        True,
+        "Too many requests. Please wait a moment and try again.",
+        remedy="Wait as many seconds as Retry-After says.",
     ),
-    "daily_cap_reached": ErrorEntry(429, CALLER, True, "The daily limit is reached. It is lifted at 00:00 UTC."),
+    "trial_ended": ErrorEntry(
+        402, CALLER, False, NOT_AVAILABLE, remedy="The free trial is over. Choose a plan to continue."
+    ),
+    "volume_exhausted": ErrorEntry(
+        402, CALLER, False, NOT_AVAILABLE, remedy="All included try-ons and packs are used up. Buy a pack to continue."
+    ),
+    "daily_cap_reached": ErrorEntry(
+        429,
+        CALLER,
+        True,
+        NOT_AVAILABLE,
+        "Please try again tomorrow.",
+        "All try-ons for today are used. The limit resets at 00:00 UTC. A larger plan raises it.",
+    ),
     # Pictures that came with the request
     "malformed_data_uri": ErrorEntry(
         400, CALLER, False, "A picture must be a base64 data: URI of type image/jpeg, image/png or image/webp."
     ),
     "image_too_large": ErrorEntry(413, SHOPPER, False, "A picture is larger than 8 MB."),
     "image_not_readable": ErrorEntry(422, SHOPPER, False, "A picture could not be read as JPEG, PNG or WebP."),
-    "image_animated": ErrorEntry(422, SHOPPER, False, "Animated pictures cannot be used; send a still one."),
-    "image_too_small": ErrorEntry(422, SHOPPER, False, "A picture is too small; its shorter side needs 256 pixels."),
+    "image_animated": ErrorEntry(422, SHOPPER, False, "Animated pictures cannot be used."),
+    "image_too_small": ErrorEntry(422, SHOPPER, False, "A picture is too small: both sides need at least 256 pixels."),
     "image_too_many_pixels": ErrorEntry(422, SHOPPER, False, "A picture has more than 50 megapixels."),
-    "image_too_elongated": ErrorEntry(422, SHOPPER, False, "A picture is more than four times as long as wide."),
+    "image_too_elongated": ErrorEntry(
+        422, SHOPPER, False, "One side of a picture is more than four times as long as the other."
+    ),
+    "image_too_complex": ErrorEntry(
+        422, SHOPPER, False, "A picture takes too much work to open.", "Save it again as an ordinary JPEG and use that."
+    ),
     "garment_url_refused": ErrorEntry(400, CALLER, False, "A garment URL must be a public https:// address."),
     "product_picture_refused": ErrorEntry(
         422, CALLER, False, "The garment picture could not be fetched from its address."
@@ -112,7 +161,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "garment_url_unreachable": ErrorEntry(None, CALLER, False, "The garment picture could not be downloaded."),
     "garment_url_too_large": ErrorEntry(None, CALLER, False, "The garment picture is larger than 8 MB."),
     "garment_url_not_an_image": ErrorEntry(
-        None, CALLER, False, "The garment address does not hold a JPEG, PNG or WebP picture that can be used."
+        None, CALLER, False, "There is no usable JPEG, PNG or WebP picture at the address of the garment."
     ),
     "person_not_found": ErrorEntry(
         None, SHOPPER, False, "No person was found in the photo.", "Use a photo that shows you from the front."
@@ -128,13 +177,17 @@ CATALOGUE: dict[str, ErrorEntry] = {
         "Stand facing the camera with your arms a little away from your body.",
     ),
     "garment_not_recognised": ErrorEntry(
-        None, SHOPPER, False, "The garment could not be recognised.", "Use a picture of it alone on a plain background."
+        None,
+        CALLER,
+        False,
+        "The garment could not be recognised.",
+        "Its picture must show the garment alone on a plain background.",
     ),
     "result_not_usable": ErrorEntry(
-        None, SHOPPER, True, "No good picture came out.", "Try again, or use another photo of you or of the garment."
+        None, SHOPPER, True, "No good picture came out.", "Please try again, or use another photo."
     ),
     "timed_out": ErrorEntry(None, OPERATOR, True, "The picture took too long to make. Please try again."),
-    "cancelled": ErrorEntry(None, OPERATOR, True, "The generation was cancelled."),
+    "cancelled": ErrorEntry(None, OPERATOR, True, "The try-on was cancelled."),
     "generation_failed": ErrorEntry(None, OPERATOR, True, "The picture could not be made. Please try again."),
     # The service itself
     "busy": ErrorEntry(503, OPERATOR, True, "The service is busy. Please try again in a moment."),
@@ -149,16 +202,57 @@ class TryOnError(Exception):
     Attributes:
         code: Key of `CATALOGUE`.
         entry: Its row.
-        sentence: What the client reads: the entry's sentence, or a more exact one that is as safe to show.
+        fields: What is wrong with each field that is to blame, by its name as the caller sent it; a clause or
+            sentence each, with its full stop. The empty name stands for the whole request.
+        sentence: What the client reads: the entry's sentence, or a more exact one that is as safe to show; or every
+            field with what is wrong with it.
         retry_after: Whole seconds after which the same call may succeed, where that is known.
     """
 
-    def __init__(self, code: str, sentence: str | None = None, *, retry_after: int | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        sentence: str | None = None,
+        *,
+        fields: Mapping[str, str] | None = None,
+        retry_after: int | None = None,
+    ) -> None:
         self.code = code
         self.entry = CATALOGUE[code]
-        self.sentence = sentence or self.entry.sentence
+        self.fields = dict(fields or {})
+        named = " ".join(f"{name or 'The request'}: {said}" for name, said in self.fields.items())
+        self.sentence = sentence or named or self.entry.sentence
         self.retry_after = retry_after
         super().__init__(f"{code}: {self.sentence}")
+
+    @classmethod
+    def naming_all(cls, errors: Sequence[TryOnError]) -> TryOnError:
+        """One refusal for the fields of several, so that a caller need not find them one by one.
+
+        Args:
+            errors: At least one, each of which names fields.
+
+        Returns:
+            With the code that they share; where they differ, ``field_invalid``, or where their statuses differ, the
+            code of the first.
+        """
+        first, fields = errors[0], {name: said for error in errors for name, said in error.fields.items()}
+        if any(error.entry.status != first.entry.status for error in errors):
+            together = cls(first.code, fields=first.fields)
+        else:
+            together = cls(first.code if len({error.code for error in errors}) == 1 else "field_invalid", fields=fields)
+        together.__cause__ = ExceptionGroup("what it is made of", errors)
+        return together
+
+
+def is_code(text: str | None) -> TypeGuard[ErrorCode]:
+    """Whether a text is a code of the catalogue, and not such as the name of an exception nobody expected."""
+    return text in CATALOGUE
+
+
+def known_code(text: str | None, otherwise: ErrorCode = "generation_failed") -> ErrorCode:
+    """The code that a text is; ``otherwise`` for any other text."""
+    return text if is_code(text) else otherwise
 
 
 def sentence_of(code: str, advice: str | None = None) -> str:
@@ -168,4 +262,4 @@ def sentence_of(code: str, advice: str | None = None) -> str:
         code: Why it failed.
         advice: What found the error knows better than the catalogue; as safe to show.
     """
-    return CATALOGUE.get(code, CATALOGUE["generation_failed"]).advised(advice)
+    return CATALOGUE[known_code(code)].advised(advice)

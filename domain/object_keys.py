@@ -90,9 +90,24 @@ def is_product_picture(key: str) -> bool:
     return key.startswith(PRODUCTS) and key.endswith(".png")
 
 
+def account_of_product_key(key: str) -> str:
+    """Whose picture this is, for keys that `catalogue_prefix` begins."""
+    return key.removeprefix(PRODUCTS).partition("/")[0]
+
+
 def registration_of_key(key: str) -> str:
     """Which registration wrote this object, for keys that `registration_prefix` begins."""
     return key.removeprefix(PRODUCTS).partition("/")[2].partition("/")[0]
+
+
+def own_backfills_prefix(account_id: str) -> str:
+    """Below it, an empty object for each backfill that is the account's: folders of backfills do not tell whose."""
+    return f"{account_prefix(account_id)}backfills/"
+
+
+def own_backfill_key(account_id: str, backfill_id: str) -> str:
+    """Says that a backfill is the account's."""
+    return f"{own_backfills_prefix(account_id)}{backfill_id}"
 
 
 def backfill_picture_key(backfill_id: str, sha256: str) -> str:

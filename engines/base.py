@@ -131,6 +131,7 @@ class Hints:
         view_angle: ``front``, ``left``, ``right`` or ``back``.
         kind_text: The caller's own words for the garment.
         fit: What the two sizes say, where they can be compared.
+        left_out: Names of the hints with which no picture came out.
     """
 
     kind: GarmentKind | None = None
@@ -141,6 +142,7 @@ class Hints:
     view_angle: str | None = None
     kind_text: str | None = None
     fit: Fit | None = None
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from engines.base import Category, Garment, Hints
 from engines.sizes import NOT_ONE_SYSTEM
@@ -15,6 +15,16 @@ Refusal: TypeAlias = Callable[[Garment, str], str | None]
 HINT_NAMES = ("kind", "size", "customer_size", "garment_state", "tuck_state", "view_angle", "back_picture")
 """Names of hints on a job's report; the back picture is one of them, since it may be of no use."""
 
+LEFT_OUT_TOGETHER = (
+    ("garment_state",),
+    ("view_angle", "back_picture"),
+    ("tuck_state",),
+    ("size", "customer_size"),
+    ("kind",),
+)
+"""Hints that say something only together, those that ask most of a picture first."""
+
+_LEFT_OUT = "No usable picture came out with it, so the garment is drawn as without it."
 _ELSEWHERE = " It was followed for another garment."
 
 
@@ -46,7 +56,7 @@ def pointless_hints(garment: Garment) -> dict[str, str]:
         pointless["view_angle"] = "No photo of the back was sent; the front photo serves."
     if hints.view_angle != "back" and garment.back_picture is not None:
         pointless["back_picture"] = "The photo of the back is used only where viewAngle is back."
-    return pointless | _pointless_sizes(hints)
+    return dict.fromkeys(hints.left_out, _LEFT_OUT) | pointless | _pointless_sizes(hints)
 
 
 def _pointless_sizes(hints: Hints) -> dict[str, str]:
@@ -59,8 +69,42 @@ def _pointless_sizes(hints: Hints) -> dict[str, str]:
 
 def sensible_hints(garment: Garment) -> Hints:
     """The hints without those that make no sense for the garment: what an engine goes by."""
-    names = pointless_hints(garment)
-    return replace(garment.hints, **{name: None for name in names if name != "back_picture"})
+    none: dict[str, Any] = dict.fromkeys(pointless_hints(garment).keys() - {"back_picture"})
+    if "size" in none:
+        none["fit"] = None
+    return replace(garment.hints, **none)
+
+
+def with_fewer_hints(
+    garments: Sequence[Garment], honoured: frozenset[str], blamed: object
+) -> Iterator[Sequence[Garment]]:
+    """What to draw where nothing could be drawn with the hints of a request.
+
+    Args:
+        garments: Of the request.
+        honoured: Names of the hints that the engine follows; the others change no picture.
+        blamed: The garment that was not recognised, where one was not: one of its hints is looked for.
+
+    Yields:
+        The garments without any hint; then, where there are several, without one of them at a time.
+    """
+    wishes = [
+        (garment, found)
+        for garment in garments
+        for together in LEFT_OUT_TOGETHER
+        if (found := frozenset(together) & honoured & {*given_hints(garment)} - pointless_hints(garment).keys())
+    ]
+    if wishes:
+        yield [_leaving_out(garment, wishes) for garment in garments]
+    if len(wishes) > 1:
+        for wish in wishes:
+            if blamed is None or wish[0] is blamed:
+                yield [_leaving_out(garment, [wish]) for garment in garments]
+
+
+def _leaving_out(garment: Garment, wishes: Sequence[tuple[Garment, frozenset[str]]]) -> Garment:
+    names = frozenset[str]().union(*(names for asked, names in wishes if asked is garment))
+    return replace(garment, hints=replace(garment.hints, left_out=names)) if names else garment
 
 
 def settle(garments: Sequence[Garment], refusal: Refusal) -> tuple[list[str], dict[str, str]]:

@@ -14,6 +14,7 @@ class ImageErrorCode(StrEnum):
     TOO_SMALL = "image_too_small"
     TOO_MANY_PIXELS = "image_too_many_pixels"
     TOO_ELONGATED = "image_too_elongated"
+    TOO_COMPLEX = "image_too_complex"
     ANIMATED = "image_animated"
     URL_REFUSED = "garment_url_refused"
     URL_UNREACHABLE = "garment_url_unreachable"

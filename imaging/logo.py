@@ -1,4 +1,4 @@
-"""From a stranger's logo file to the copy that is kept."""
+"""From a logo's pixels to the copy that is kept."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imaging.decode import decode_logo
 from imaging.encode import encode_png
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.limits import LOGO_LIMITS, ImageLimits
 
 KEPT_SIDE = 1024
 """Longer side in pixels of the kept copy: sharp at 18 % of the width of pictures up to 5600 pixels wide."""
@@ -34,19 +32,18 @@ class KeptLogo:
     height: int
 
 
-def normalise_logo(data: bytes, limits: ImageLimits = LOGO_LIMITS) -> KeptLogo:
-    """Judge and decode a logo, cut off the border where nothing can be seen, and encode it afresh.
+def normalise_logo(logo: NDArray[np.uint8]) -> KeptLogo:
+    """Cut off a logo's border where nothing can be seen, and encode it afresh.
 
     Without the cut, a logo in the middle of a large empty canvas would come out tiny and far from its corner.
 
     Args:
-        data: A PNG, WebP or JPEG.
-        limits: What the file has to meet.
+        logo: ``(height, width, 4)``, straight alpha, with `KEPT_SIDE` pixels at most.
 
     Raises:
-        ImageError: Any of the ``image_…`` codes; ``image_not_readable`` too for a logo that is wholly transparent.
+        ImageError: ``image_not_readable`` for a logo that is wholly transparent.
     """
-    logo = _visible_part(decode_logo(data, limits, max_side=KEPT_SIDE))
+    logo = _visible_part(logo)
     return KeptLogo(encode_png(logo), width=logo.shape[1], height=logo.shape[0])
 
 

@@ -16,6 +16,7 @@ from PIL import Image
 
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
+from imaging.work import refuse_costly, refuse_many_pixels
 
 PARSERS = ("JPEG", "PNG", "WEBP")
 """Pillow's parsers that may run. The one for JPEG answers "MPO" for a JPEG that carries further pictures."""
@@ -30,12 +31,6 @@ MAX_PIXELS_PER_BYTE = 2_000
 
 FREE_PIXELS = 4_000_000
 """Below this `MAX_PIXELS_PER_BYTE` is not asked: so few pixels cost nothing to decode."""
-
-MAX_JPEG_SCANS = 200
-"""Progressive JPEGs have about 10 scans. Each one makes the decoder walk over the whole picture, so a file of
-thousands of empty scans would keep it busy for minutes."""
-
-START_OF_SCAN = b"\xff\xda"
 
 DECODER_FAILURES = (
     OSError,
@@ -88,31 +83,29 @@ def open_picture(data: bytes, limits: ImageLimits) -> Image.Image:
     """
     if len(data) > limits.max_bytes:
         raise ImageError(ImageErrorCode.TOO_LARGE, f"the picture has {len(data)} bytes, {limits.max_bytes} are allowed")
+    refuse_costly(data, limits)
     with unreadable_on_failure():
         image = Image.open(io.BytesIO(data), formats=PARSERS)
         animated = image.format not in JPEG_FORMATS and getattr(image, "n_frames", 1) > 1
+    refuse_many_pixels(image.width, image.height, limits)  # as the parser has it
     _refuse_false_header(image, data)
-    _refuse_size(image.width, image.height, limits)
+    _refuse_shape(image.width, image.height, limits)
     if animated:
         raise ImageError(ImageErrorCode.ANIMATED, f"an animated {image.format}; send a still picture")
     return image
 
 
 def _refuse_false_header(image: Image.Image, data: bytes) -> None:
-    """Refuse headers that promise more pixels, or more passes over them, than such a file can hold."""
+    """Refuse headers that promise more pixels than such a file can hold."""
     pixels = image.width * image.height
     is_jpeg = image.format in JPEG_FORMATS
     per_byte = JPEG_MAX_PIXELS_PER_BYTE if is_jpeg else MAX_PIXELS_PER_BYTE
     if pixels > len(data) * per_byte and (is_jpeg or pixels > FREE_PIXELS):
         raise ImageError(ImageErrorCode.NOT_READABLE, f"{len(data)} bytes claim to hold {pixels} pixels")
-    if is_jpeg and data.count(START_OF_SCAN) > MAX_JPEG_SCANS:
-        raise ImageError(ImageErrorCode.NOT_READABLE, f"a JPEG of more than {MAX_JPEG_SCANS} scans")
 
 
-def _refuse_size(width: int, height: int, limits: ImageLimits) -> None:
+def _refuse_shape(width: int, height: int, limits: ImageLimits) -> None:
     shorter, longer = sorted((width, height))
-    if width * height > limits.max_pixels:
-        raise ImageError(ImageErrorCode.TOO_MANY_PIXELS, f"{width} x {height} is more than {limits.max_pixels} pixels")
     if shorter < limits.min_side:
         raise ImageError(
             ImageErrorCode.TOO_SMALL, f"{width} x {height}: the shorter side needs {limits.min_side} pixels"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
+from intake.complaints import complaints_of
 from workflows.backfills.contracts import BackfillItem, ItemGarment
 from workflows.contracts import MAX_GARMENTS
 
@@ -70,12 +71,8 @@ def read_rows(data: bytes) -> Rows:
 
 def sentences_of(error: ValidationError) -> list[str]:
     """One for each field that is wrong, which it begins with."""
-    found = []
-    for each in error.errors(include_url=False, include_context=False, include_input=False):
-        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in each["loc"]).lstrip(".")
-        said = "is not a field of an item" if each["type"] == "extra_forbidden" else each["msg"]
-        found.append(f"{place}: {said}." if place else f"{said}.")
-    return found
+    complaints = complaints_of(error.errors(include_url=False, include_input=False))
+    return [f"{name}: {said}" if name else said for name, said in complaints.items()]
 
 
 def _json_lines(text: str, problems: list[Problem]) -> Iterator[tuple[int, object]]:
@@ -111,8 +108,8 @@ def _wrong_columns(header: list[str]) -> list[str]:
         return [f"names none of the columns {', '.join((*ITEM_COLUMNS, *GARMENT_COLUMNS))}."]
     unknown = [name for name in header if name not in known and not _NUMBERED.fullmatch(name)]
     twice = sorted({name for name in header if header.count(name) > 1})
-    return [f"{name or 'a column without a name'}: is not a field of an item." for name in unknown] + [
-        f"{name}: stands there twice." for name in twice if name not in unknown
+    return [f"{name or 'a column without a name'}: is not a known field." for name in unknown] + [
+        f"{name}: appears twice." for name in twice if name not in unknown
     ]
 
 

@@ -114,7 +114,8 @@ async def _resolve(
         return ResolvedGarment(garment.category or STAND_IN_CATEGORY, garment.hints, garment.front, garment.back)
     product = await find_for_tryon(session, account_id=account_id, product_id_text=name)
     if product is None:
-        raise TryOnError("product_not_found", f"{garment.prefix}productId: {CATALOGUE['product_not_found'].sentence}")
+        sentence = CATALOGUE["product_not_found"].sentence
+        raise TryOnError("product_not_found", fields={f"{garment.prefix}productId": sentence})
     return _merged(garment, product)
 
 

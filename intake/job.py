@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from domain.access.idempotency import Claim
 from domain.jobs.jobs import NewJob
+from domain.tables import Job
 from intake.garments import ResolvedGarment, products_used
 from runtime.settings import JobSettings
 from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
@@ -36,9 +37,14 @@ class JobDraft:
     priority: int = INTERACTIVE_PRIORITY
     rehearsal: RehearsalScript | None = None
 
-    def workflow_input(self) -> TryOnInput:
-        """What its workflow is started with."""
-        return TryOnInput(
+    def row(self, *, claim: Claim | None = None, relayed: bool = True) -> NewJob:
+        """What becomes the job's row once it is accepted.
+
+        Args:
+            claim: Under which `Idempotency-Key` it is accepted, if under any.
+            relayed: Whether the relay starts its workflow if nobody else has.
+        """
+        workflow_input = TryOnInput(
             job_id=str(self.job_id),
             account_id=str(self.account_id),
             kind="single" if len(self.garments) == 1 else "combo",
@@ -49,15 +55,6 @@ class JobDraft:
             priority=self.priority,
             rehearsal=self.rehearsal,
         )
-
-    def row(self, workflow_input: TryOnInput, *, claim: Claim | None = None, relayed: bool = True) -> NewJob:
-        """What becomes the job's row once it is accepted.
-
-        Args:
-            workflow_input: From `workflow_input`.
-            claim: Under which `Idempotency-Key` it is accepted, if under any.
-            relayed: Whether the relay starts its workflow if nobody else has.
-        """
         return NewJob(
             job_id=self.job_id,
             account_id=self.account_id,
@@ -70,6 +67,18 @@ class JobDraft:
             claim=claim,
             relayed=relayed,
         )
+
+
+def workflow_input_of(job: Job) -> TryOnInput:
+    """What the workflow of an accepted job is started with, whoever starts it and however late.
+
+    The deadline is the row's, set at acceptance and never moved: so long the client was told that a job can take, and
+    it waits whether or not Temporal is there. A run that is started late has what is left of it.
+
+    Raises:
+        pydantic.ValidationError: No version of this code can start it.
+    """
+    return TryOnInput.model_validate(job.workflow_input).model_copy(update={"deadline_at": job.deadline_at})
 
 
 def request_deadline(garments: Sequence[ResolvedGarment], settings: JobSettings) -> timedelta:

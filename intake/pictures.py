@@ -1,13 +1,14 @@
-"""Pictures that came along with a job, looked into before it is accepted. Nothing here waits."""
+"""Pictures that came along with a job, looked into before it is accepted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from domain.errors import TryOnError
+from domain.errors import CATALOGUE, TryOnError
+from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import ImageFacts, inspect_image
+from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
 
 
@@ -24,26 +25,36 @@ class Picture:
     data: bytes | None
 
 
-def inspect_pictures(pictures: Sequence[Picture], limits: ImageLimits) -> dict[str, ImageFacts]:
-    """Look into pictures.
+async def inspect_pictures(
+    pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
+) -> dict[str, ImageFacts]:
+    """Look into pictures, one after the other.
+
+    Args:
+        pictures: What came along.
+        limits: What they have to meet.
+        decoders: Where they are looked into.
+        holder: Whose share of the decoders that takes.
 
     Returns:
         What each picture is, by the name of its field.
 
     Raises:
-        TryOnError: One of the ``image_…`` codes, for the first picture that has to be refused.
+        TryOnError: One of the ``image_…`` codes; it names every picture that has to be refused.
     """
-    facts = {}
+    facts, refused = {}, []
     for picture in pictures:
         try:
             if picture.data is None:
                 raise ImageError(ImageErrorCode.TOO_LARGE, "judged by its length")
-            facts[picture.field] = inspect_image(picture.data, limits)
+            facts[picture.field] = await decoders.inspect(holder, picture.data, limits)
         except ImageError as error:
-            raise naming(picture.field, error) from None
+            refused.append(naming(picture.field, error))
+    if refused:
+        raise TryOnError.naming_all(refused)
     return facts
 
 
 def naming(field: str, error: ImageError) -> TryOnError:
     """The refusal of a picture, with the field that held it."""
-    return TryOnError(error.code, f"{field}: {TryOnError(error.code).sentence}")
+    return TryOnError(error.code, fields={field: CATALOGUE[error.code].sentence})

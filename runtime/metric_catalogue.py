@@ -135,7 +135,7 @@ BACKFILL_ITEMS = Metric(
 BACKFILL_WAITS = Metric(
     "tryon_backfill_waits_total",
     "counter",
-    "Items of backfills that were refused for want of generations, by error code; each is tried again",
+    "Items of backfills refused because the account had no try-ons left, by error code; each is tried again",
     (CPU,),
     ("code",),
 )

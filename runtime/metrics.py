@@ -143,7 +143,6 @@ def sdk_runtime(address: str | None) -> Runtime:
     """
     if address is None:
         return Runtime.default()
-    host_and_port(address)
     buckets = {metric.name: metric.buckets for metric in CATALOGUE.values() if metric.buckets}
     prometheus = PrometheusConfig(
         bind_address=address,
@@ -159,14 +158,8 @@ def sdk_runtime(address: str | None) -> Runtime:
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """The parts of an address such as ``127.0.0.1:9464`` or ``[::1]:9464``.
-
-    Raises:
-        MetricsAddressError: It is none.
-    """
+    """The parts of an address such as ``127.0.0.1:9464`` or ``[::1]:9464``."""
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise MetricsAddressError(f"{address} is no address to serve metrics at; it has to be like 127.0.0.1:9464.")
     return host.strip("[]"), int(port)
 
 

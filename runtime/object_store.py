@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
 import io
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -25,8 +29,17 @@ ONE_PART_BYTES = 128 * 1024 * 1024
 CONNECTIONS = 16
 """Requests under way at the same time in one process."""
 
+READ_AT_ONCE = 256 * 1024
+"""Bytes between two looks at the time that is left."""
+
+PING_KEY = "ping"
+"""Always the same object, so that a process that dies leaves one at most."""
+
 OnCall = Callable[[str, str, float], None]
 """Told of every call: operation, outcome (``ok``, ``missing``, ``failed``), seconds."""
+
+PAGE = 1000
+"""Keys in one answer of a store, and in one request to delete: S3 takes no more."""
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")
@@ -38,6 +51,75 @@ class ObjectMissingError(Exception):
 
 class ObjectStoreUnavailableError(Exception):
     """The store did not answer, or answered with a fault of its own; trying again later may help."""
+
+
+class _Patience:
+    """Time that may yet be spent waiting for the store; calls at the same time spend it once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._calls = 0
+        self._since = 0.0
+
+    def left(self) -> float:
+        return self._left - (time.monotonic() - self._since if self._calls else 0.0)
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        if not self._calls:
+            self._since = time.monotonic()
+        self._calls += 1
+        try:
+            yield
+        finally:
+            left = self.left()
+            self._calls -= 1
+            if not self._calls:
+                self._left = left
+
+
+_PATIENCE: contextvars.ContextVar[_Patience | None] = contextvars.ContextVar("patience", default=None)
+
+
+@contextmanager
+def waiting_at_most(seconds: float) -> Iterator[None]:
+    """Let all calls of the block together wait so long for the store, whatever the settings allow each of them.
+
+    Once the time is over a call raises `ObjectStoreUnavailableError`, and the thread that was waiting for it is free.
+    """
+    token = _PATIENCE.set(_Patience(seconds))
+    try:
+        yield
+    finally:
+        _PATIENCE.reset(token)
+
+
+class _TimeLeft(urllib3.Timeout):
+    """What the settings allow one call, or what its block has left of its time; asked for before each attempt."""
+
+    def __init__(self, connect: float, read: float) -> None:
+        super().__init__(connect=connect, read=read)
+        self._each = connect, read
+
+    def clone(self) -> urllib3.Timeout:
+        left = _seconds_left(_PATIENCE.get())
+        connect, read = (min(each, left) for each in self._each)
+        return urllib3.Timeout(connect=connect, read=read)
+
+
+def _seconds_left(patience: _Patience | None) -> float:
+    left = float("inf") if patience is None else patience.left()
+    if left <= 0:
+        raise ObjectStoreUnavailableError("no answer came in the time that there was")
+    return left
+
+
+@dataclass(frozen=True)
+class StoredKey:
+    """An object without what it holds."""
+
+    key: str
+    written_at: datetime
 
 
 class ObjectStore(Protocol):
@@ -67,11 +149,22 @@ class ObjectStore(Protocol):
         """Keys that begin so, in order; only of objects that were written longer ago, if so asked."""
         ...
 
+    async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
+        """The next keys that begin so, in order: those that come after ``after``, at most ``limit``."""
+        ...
+
+    async def list_folders(self, prefix: str) -> list[str]:
+        """What follows ``prefix`` up to the next slash, for every key that has one there; each once, in order."""
+        ...
+
+    async def delete_keys(self, keys: Sequence[str]) -> None:
+        """Delete these objects alone, at most `PAGE` of them; none of them need be there."""
+
     async def ensure_bucket(self) -> None:
         """Make the bucket if it is not there."""
 
     async def ping(self) -> None:
-        """Raise if the bucket cannot be reached."""
+        """Raise if the bucket is not there, or takes nothing."""
 
 
 class S3ObjectStore:
@@ -88,14 +181,14 @@ class S3ObjectStore:
         self._client = Minio(
             address.netloc,
             access_key=settings.access_key,
-            secret_key=settings.secret_key.get_secret_value(),
+            secret_key=settings.secret(),
             region=settings.region,
             secure=address.scheme == "https",
             # The client's own pool retries for six seconds when refused and reads for five minutes.
             http_client=urllib3.PoolManager(
                 maxsize=CONNECTIONS,
                 retries=urllib3.Retry(connect=1, read=1, redirect=0, backoff_factor=0.1),
-                timeout=urllib3.Timeout(connect=settings.connect_timeout_seconds, read=settings.read_timeout_seconds),
+                timeout=_TimeLeft(connect=settings.connect_timeout_seconds, read=settings.read_timeout_seconds),
             ),
         )
 
@@ -114,12 +207,21 @@ class S3ObjectStore:
     async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
         return await self._call("list", self._list_keys, prefix, older_than)
 
+    async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
+        return await self._call("list", self._list_page, prefix, after, limit)
+
+    async def list_folders(self, prefix: str) -> list[str]:
+        return await self._call("list", self._list_folders, prefix)
+
+    async def delete_keys(self, keys: Sequence[str]) -> None:
+        if keys:
+            await self._call("delete", self._delete_keys, keys)
+
     async def ensure_bucket(self) -> None:
         await self._call("ensure_bucket", self._ensure_bucket)
 
     async def ping(self) -> None:
-        if not await self._call("ping", self._client.bucket_exists, bucket_name=self.bucket):
-            raise ObjectStoreUnavailableError(f"there is no bucket {self.bucket}")
+        await self._call("ping", self._ping)
 
     def _put(self, key: str, data: bytes, content_type: str) -> None:
         self._client.put_object(
@@ -132,9 +234,13 @@ class S3ObjectStore:
         )
 
     def _get(self, key: str) -> bytes:
-        response = self._client.get_object(bucket_name=self.bucket, object_name=key)
+        response, pieces = self._client.get_object(bucket_name=self.bucket, object_name=key), []
         try:
-            return response.read()
+            # The timeout of a connection is for each silence, and a store may trickle.
+            while piece := response.read1(READ_AT_ONCE):
+                pieces.append(piece)
+                _seconds_left(_PATIENCE.get())
+            return b"".join(pieces)
         finally:
             response.close()
             response.release_conn()
@@ -147,13 +253,39 @@ class S3ObjectStore:
             if entry.object_name and _is_older(entry.last_modified or datetime.now(UTC), older_than)
         )
 
+    def _list_page(self, prefix: str, after: str, limit: int) -> list[StoredKey]:
+        # The client asks for the next thousand when they are wanted.
+        found = self._client.list_objects(
+            bucket_name=self.bucket, prefix=prefix, recursive=True, start_after=after or None
+        )
+        return [
+            StoredKey(entry.object_name, entry.last_modified or datetime.now(UTC))
+            for entry in itertools.islice(found, limit)
+            if entry.object_name
+        ]
+
+    def _list_folders(self, prefix: str) -> list[str]:
+        found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix)
+        names = (entry.object_name for entry in found if entry.is_dir)
+        return sorted(name.removeprefix(prefix).rstrip("/") for name in names if name)
+
     def _delete_prefix(self, prefix: str) -> int:
         keys = self._list_keys(prefix)
+        self._delete_keys(keys)
+        return len(keys)
+
+    def _delete_keys(self, keys: Sequence[str]) -> None:
         for failure in self._client.remove_objects(
             bucket_name=self.bucket, delete_object_list=[DeleteObject(key) for key in keys]
         ):
             raise ObjectStoreUnavailableError(f"{failure.code}: {failure.message}")
-        return len(keys)
+
+    def _ping(self) -> None:
+        # Asked first: some stores make a bucket that something is put into.
+        if not self._client.bucket_exists(bucket_name=self.bucket):
+            raise ObjectStoreUnavailableError(f"there is no bucket {self.bucket}")
+        self._put(PING_KEY, b"ping", "text/plain")
+        self._client.remove_object(bucket_name=self.bucket, object_name=PING_KEY)
 
     def _ensure_bucket(self) -> None:
         if not self._client.bucket_exists(bucket_name=self.bucket):
@@ -166,25 +298,40 @@ class S3ObjectStore:
         *args: Parameters.args,
         **kwargs: Parameters.kwargs,
     ) -> Answer:
-        began, outcome = time.monotonic(), "failed"
+        began, outcome, patience = time.monotonic(), "failed", _PATIENCE.get()
         try:
-            work = functools.partial(function, *args, **kwargs)
-            answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+            left = _seconds_left(patience)
+            work = functools.partial(contextvars.copy_context().run, function, *args, **kwargs)
+            answer = asyncio.get_running_loop().run_in_executor(self._threads, work)
+            if patience is None:
+                found = await answer
+            else:
+                with patience.spent():
+                    found = await asyncio.wait_for(answer, left)
             outcome = "ok"
-            return answer
+            return found
         except S3Error as error:
             if error.code == "NoSuchKey":
                 outcome = "missing"
                 raise ObjectMissingError(str(error.resource)) from error
             raise ObjectStoreUnavailableError(f"{error.code}: {error.message}") from error
-        except (urllib3.exceptions.HTTPError, ServerError, InvalidResponseError) as error:
-            raise ObjectStoreUnavailableError(str(error)) from error
+        except (urllib3.exceptions.HTTPError, ServerError, InvalidResponseError, TimeoutError) as error:
+            raise ObjectStoreUnavailableError(str(error) or "no answer came in the time that there was") from error
         finally:
             self._on_call(operation, outcome, time.monotonic() - began)
 
 
 def _is_older(written_at: datetime, age: timedelta | None) -> bool:
     return age is None or written_at <= datetime.now(UTC) - age
+
+
+async def delete_below(store: ObjectStore, prefix: str) -> int:
+    """Delete every object whose key begins so, a page at a time, and say how many there were."""
+    deleted = 0
+    while page := await store.list_page(prefix):
+        await store.delete_keys([each.key for each in page])
+        deleted += len(page)
+    return deleted
 
 
 class MemoryObjectStore:
@@ -217,6 +364,18 @@ class MemoryObjectStore:
         return sorted(
             key for key in self.objects if key.startswith(prefix) and _is_older(self.written_at[key], older_than)
         )
+
+    async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
+        keys = [key for key in await self.list_keys(prefix) if key > after][:limit]
+        return [StoredKey(key, self.written_at[key]) for key in keys]
+
+    async def list_folders(self, prefix: str) -> list[str]:
+        rests = (key.removeprefix(prefix) for key in self.objects if key.startswith(prefix))
+        return sorted({rest.partition("/")[0] for rest in rests if "/" in rest})
+
+    async def delete_keys(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self.objects.pop(key, None)
 
     async def ensure_bucket(self) -> None:
         pass

@@ -12,6 +12,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.access.keys import KeyDigester
+from domain.entrance import throttles, trials
+from domain.entrance.email_addresses import mailbox_of
+from domain.entrance.throttles import SignInTries, sign_in_wait
 from domain.jobs import jobs
 from domain.object_keys import (
     backfill_picture_key,
@@ -19,6 +22,7 @@ from domain.object_keys import (
     backfill_result_key,
     input_key,
     logo_key,
+    own_backfill_key,
     product_picture_key,
     result_key,
 )
@@ -63,6 +67,22 @@ class FullAccount:
     backfill_id: str
     shared_backfill_id: str
 
+    @property
+    def email(self) -> str:
+        """Its address until it is erased."""
+        return f"{self.word}@example.com"
+
+    def names(self, digester: KeyDigester) -> list[str]:
+        """All that a row can name it by: its id, its keys', its owner's address as digests, and its own words."""
+        ids = (self.caller.account_id, self.caller.key_id)
+        digests = [
+            each[:32]
+            for what in (throttles.SIGN_IN, throttles.MAIL)
+            for each in digester.accepted(f"throttle {what} address {self.email}")
+        ]
+        trial = digester.accepted(f"trial of {mailbox_of(self.email)}")
+        return [*(text for each in ids for text in (str(each), each.hex)), self.word, *digests, *trial]
+
 
 async def full_account(database: Database, digester: KeyDigester, store: ObjectStore, other: Caller) -> FullAccount:
     """Make one; ``other`` is an account that shares a backfill's name with it."""
@@ -80,15 +100,20 @@ async def full_account(database: Database, digester: KeyDigester, store: ObjectS
             keep=HOUR,
             now=now,
         )
-        await _rows(session, full, other, now)
+        await _rows(session, digester, full, other, now)
     await _objects(store, full)
     return full
 
 
-async def _rows(session: AsyncSession, full: FullAccount, other: Caller, now: datetime) -> None:
+async def _rows(session: AsyncSession, digester: KeyDigester, full: FullAccount, other: Caller, now: datetime) -> None:
     owner, word, (done, _running) = full.caller.account_id, full.word, full.job_ids
     account = await session.get_one(Account, owner)
-    account.email = f"{word}@example.com"
+    account.email = email = full.email
+    await trials.take_trial(session, digester, email=email, now=now)
+    for tries in (SignInTries.of(digester, email=email, address=address) for address in ("192.0.2.7", "198.51.100.7")):
+        await session.run_sync(lambda sync, tries=tries: sign_in_wait(sync, tries, known_network=False, now=now))
+    mailed = throttles.address_subject(digester, throttles.MAIL, throttles.MAIL_PER_ADDRESS, email=email)
+    await session.run_sync(lambda sync: throttles.seconds_to_wait(sync, (mailed,), now=now))
     for job_id in full.job_ids:
         job = await session.get_one(Job, job_id)
         job.workflow_input, job.products = {"url": f"https://shop.example/{word}"}, [{"id": word, "revision": 1}]
@@ -127,7 +152,8 @@ async def _rows(session: AsyncSession, full: FullAccount, other: Caller, now: da
             IdempotencyKey(
                 account_id=owner, key=word, fingerprint=word, claim=uuid.uuid4(), claimed_at=now, job_id=done
             ),
-            RateWindow(api_key_id=full.caller.key_id, policy="tryon", stamps=[now.timestamp()]),
+            RateWindow(caller_id=full.caller.key_id, policy="requests", stamps=[now.timestamp()]),
+            RateWindow(caller_id=owner, policy="playground", stamps=[now.timestamp()]),
             Product(
                 id=uuid.uuid4(),
                 account_id=owner,
@@ -189,6 +215,8 @@ async def _objects(store: ObjectStore, full: FullAccount) -> None:
         backfill_result_key(full.shared_backfill_id, f"b-{word}.jpg-too"),
     ):
         await store.put(key, word.encode(), "image/jpeg")
+    for backfill_id in (f"unnamed-{word}", full.backfill_id):
+        await store.put(own_backfill_key(owner, backfill_id), b"", "application/json")
     await store.put(backfill_progress_key(f"unnamed-{word}"), progress, "application/json")
     await store.put(backfill_picture_key(f"unnamed-{word}", word), word.encode(), "image/jpeg")
 

@@ -14,7 +14,7 @@ from temporalio.client import Client
 from domain import migrations
 from domain.access.keys import KeyDigester
 from runtime.database import Database
-from runtime.embedded.servers import check_weed_volumes
+from runtime.embedded.store import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.servers.object_store import running_object_store
@@ -87,19 +87,25 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def object_store_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ObjectStoreSettings]:
-    with running_object_store(tmp_path_factory.mktemp("objects")) as (endpoint, access_key, secret_key):
+def object_store_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its data folder."""
+    return tmp_path_factory.mktemp("objects")
+
+
+@pytest.fixture(scope="session")
+def object_store_settings(object_store_folder: Path) -> Iterator[ObjectStoreSettings]:
+    with running_object_store(object_store_folder) as (endpoint, access_key, secret_key):
         yield ObjectStoreSettings(endpoint=endpoint, access_key=access_key, secret_key=SecretStr(secret_key))
 
 
 @pytest.fixture(scope="session")
-async def object_store(object_store_settings: ObjectStoreSettings) -> S3ObjectStore:
+async def object_store(object_store_settings: ObjectStoreSettings, object_store_folder: Path) -> S3ObjectStore:
     """The real object store, with its bucket."""
     store = S3ObjectStore(object_store_settings)
     async with asyncio.timeout(30):
         while True:
             try:
-                await check_weed_volumes(int(object_store_settings.endpoint.rpartition(":")[2]))
+                await check_weed(object_store_folder, int(object_store_settings.endpoint.rpartition(":")[2]))
                 await store.ensure_bucket()
             except Exception:
                 await asyncio.sleep(0.05)

@@ -4,7 +4,8 @@ It knows the service's API and nothing of its code, and needs httpx alone.
 """
 
 from tryon_client.answers import Job, JobStatus, Product, Result, Usage
-from tryon_client.async_client import AsyncTryOnClient
+from tryon_client.calls import Category, Garment
+from tryon_client.clients import AsyncTryOnClient, TryOnClient
 from tryon_client.errors import (
     AccountBlocked,
     AuthenticationFailed,
@@ -23,8 +24,6 @@ from tryon_client.errors import (
     UnexpectedAnswer,
     WaitTimeout,
 )
-from tryon_client.garments import Category, Garment
-from tryon_client.sync_client import TryOnClient
 
 __all__ = [
     "AccountBlocked",

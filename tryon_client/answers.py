@@ -1,17 +1,32 @@
-"""What the service answers, as types."""
+"""What the service answers: successes as types, refusals as errors, and headers as numbers."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from tryon_client.errors import unexpected
-from tryon_client.pictures import decode_data_uri
+from tryon_client.calls import decode_data_uri
+from tryon_client.errors import (
+    AccountBlocked,
+    AuthenticationFailed,
+    Conflict,
+    DailyCapReached,
+    IdempotencyConflict,
+    InvalidRequest,
+    NotFound,
+    PaymentRequired,
+    RateLimited,
+    ServiceUnavailable,
+    TryOnApiError,
+    UnexpectedAnswer,
+)
 
 COMPLETED, FAILED = "completed", "failed"
 
@@ -39,6 +54,7 @@ class JobStatus:
         image: The picture, a JPEG file, once it is completed.
         generation_ms: How long it took, once it is completed.
         error: Why it failed, for the shopper.
+        code: The service's own code for why it failed.
     """
 
     job_id: str
@@ -46,6 +62,7 @@ class JobStatus:
     image: bytes | None = field(default=None, repr=False)
     generation_ms: int | None = None
     error: str | None = None
+    code: str | None = None
 
     @property
     def finished(self) -> bool:
@@ -153,7 +170,9 @@ def read_status(response: httpx.Response, job_id: str) -> JobStatus:
         if status == COMPLETED:
             image = decode_data_uri(body["resultImageBase64"])
             return JobStatus(job_id, status, image=image, generation_ms=int(body["generationTimeMs"]))
-        return JobStatus(job_id, status, error=str(body["error"]) if status == FAILED else None)
+        if status == FAILED:
+            return JobStatus(job_id, status, error=str(body["error"]), code=response.headers.get("X-Error-Code"))
+        return JobStatus(job_id, status)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise unexpected(response) from None
 
@@ -225,3 +244,115 @@ def _body(response: httpx.Response) -> dict[str, Any]:
 
 def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text is not None else None
+
+
+BY_CODE: dict[tuple[int, str | None], type[TryOnApiError]] = {
+    (409, "idempotency_in_progress"): IdempotencyConflict,
+    (429, "daily_cap_reached"): DailyCapReached,
+}
+
+BY_STATUS: dict[int, type[TryOnApiError]] = {
+    400: InvalidRequest,
+    401: AuthenticationFailed,
+    402: PaymentRequired,
+    403: AccountBlocked,
+    404: NotFound,
+    408: InvalidRequest,
+    409: Conflict,
+    413: InvalidRequest,
+    422: InvalidRequest,
+    429: RateLimited,
+    431: InvalidRequest,
+}
+
+
+def api_error(response: httpx.Response) -> TryOnApiError:
+    """The error that an answer stands for."""
+    status, code = response.status_code, response.headers.get("X-Error-Code")
+    kind = BY_CODE.get((status, code)) or BY_STATUS.get(status)
+    kind = kind or (ServiceUnavailable if status >= 500 else TryOnApiError)
+    return kind(
+        status,
+        code,
+        _sentence(response),
+        response.headers.get("X-Request-Id"),
+        retry_after_seconds(response.headers),
+    )
+
+
+def unexpected(response: httpx.Response) -> UnexpectedAnswer:
+    """The error for a success whose body makes no sense."""
+    sentence = "The answer does not read as the API describes it."
+    return UnexpectedAnswer(response.status_code, None, sentence, response.headers.get("X-Request-Id"))
+
+
+def _sentence(response: httpx.Response) -> str:
+    """The body's ``error``; a proxy's page has none."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if isinstance(body, dict) and isinstance(body.get("error"), str):
+        sentence: str = body["error"]
+        return sentence
+    return f"The answer had the status {response.status_code} and no explanation."
+
+
+POLICY = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^",;\s]+)((?:\s*;\s*[a-z]+=[^,;]*)*)\s*(?:,|$)')
+"""One policy of ``RateLimit`` or ``RateLimit-Policy``: its name, in quotes anything at all, and its parameters."""
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """What an answer says about the key's request rate.
+
+    Attributes:
+        left: How many requests may still be sent.
+        seconds: When there will be more.
+        quota: How many requests there are in a window, if that was said.
+        window: Its seconds, if that was said.
+    """
+
+    left: int
+    seconds: int
+    quota: int | None = None
+    window: int | None = None
+
+
+def retry_after_seconds(headers: httpx.Headers) -> float | None:
+    """``Retry-After`` in seconds from now, whether it is a number or a date (RFC 9110, 10.2.3)."""
+    text = headers.get("Retry-After", "").strip()
+    if re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return max(0.0, (date - datetime.now(UTC)).total_seconds())
+
+
+def rate_limit(headers: httpx.Headers) -> RateLimit | None:
+    """The policy that leaves least, of those that tell both numbers; what cannot be read is left out."""
+    quotas = _policies(headers.get("RateLimit-Policy", ""))
+    limits = [
+        RateLimit(told["r"], told["t"], quotas.get(name, {}).get("q"), quotas.get(name, {}).get("w"))
+        for name, told in _policies(headers.get("RateLimit", "")).items()
+        if told.keys() >= {"r", "t"}
+    ]
+    return min(limits, key=lambda limit: (limit.left, -limit.seconds), default=None)
+
+
+def _policies(text: str) -> dict[str, dict[str, int]]:
+    """The whole numbers of each policy, by its name."""
+    return {
+        name: {key: int(number) for key, number in re.findall(r";\s*([a-z])=(\d{1,9})(?![\d.])", rest, re.ASCII)}
+        for name, rest in POLICY.findall(text)
+    }
+
+
+def was_held(headers: httpx.Headers) -> bool:
+    """Whether the server honoured ``Prefer: wait`` (RFC 7240)."""
+    applied = headers.get("Preference-Applied", "")
+    return any(part.partition("=")[0].strip().lower() == "wait" for part in re.split(r"[,;]", applied))

@@ -1,16 +1,284 @@
-"""Every request that the API knows, built and not yet sent."""
+"""What callers give, and the requests that are made of it, built and not yet sent.
+
+Pictures and garments become what the wire takes, or an error before anything is sent; each operation of the API
+becomes a `Call`; a `Connection` puts a call into the terms of httpx.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
+import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Unpack
+from ipaddress import ip_address
+from pathlib import Path
+from typing import IO, Any, Literal, TypeAlias, TypedDict, Unpack
 from urllib.parse import quote, urlencode
 
-from tryon_client.garments import Garments, Hints, as_garments, wire_fields
-from tryon_client.pictures import Picture, as_inline
+import httpx
+
+Picture: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
+"""A path, bytes, an open binary file, or a string: a path, a ``data:`` URI or an ``https://`` address."""
+
+MAX_BYTES = 8 * 1024 * 1024
+"""The API's limit for one picture."""
+
+
+def as_inline(picture: Picture, field: str) -> str:
+    """A picture that has to be sent itself, as a ``data:`` URI.
+
+    Args:
+        picture: The picture.
+        field: What the caller calls it, for error messages.
+
+    Raises:
+        ValueError: It is an address, no JPEG, PNG or WebP, or larger than 8 MiB.
+        OSError: It is a path and the file cannot be read.
+    """
+    if isinstance(picture, str) and _scheme(picture) in {"http", "https"}:
+        raise ValueError(f"{field}: the picture itself is sent, never an address")
+    return _data_uri(_read(picture, field), field)
+
+
+def as_inline_or_address(picture: Picture, field: str) -> str:
+    """A picture as a ``data:`` URI, or its address.
+
+    Raises:
+        ValueError: It is an address that is not https, no JPEG, PNG or WebP, or larger than 8 MiB.
+        OSError: It is a path and the file cannot be read.
+    """
+    if isinstance(picture, str):
+        if _scheme(picture) == "http":
+            raise ValueError(f"{field}: an address must begin with https://")
+        if _scheme(picture) == "https":
+            return picture
+    return _data_uri(_read(picture, field), field)
+
+
+def media_type(data: bytes) -> str | None:
+    """The type by the first bytes; names and labels are not asked."""
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def decode_data_uri(uri: str) -> bytes:
+    """The bytes in a base64 ``data:`` URI.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    head, comma, payload = uri.partition(",")
+    if not comma or not head.lower().endswith(";base64"):
+        raise ValueError("not a base64 data: URI")
+    try:
+        return base64.b64decode("".join(payload.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("the base64 of the data: URI is broken") from None
+
+
+def _scheme(text: str) -> str:
+    """``https``, ``http``, ``data``, or nothing for a path."""
+    scheme = text[:8].partition(":")[0].lower()
+    separator = ":" if scheme == "data" else "://"
+    return scheme if text[len(scheme) :].startswith(separator) and scheme in {"data", "http", "https"} else ""
+
+
+def _read(picture: Picture, field: str) -> bytes:
+    if isinstance(picture, str) and _scheme(picture) == "data":
+        try:
+            return decode_data_uri(picture)
+        except ValueError as error:
+            raise ValueError(f"{field}: {error}") from None
+    if isinstance(picture, str | os.PathLike):
+        path = Path(picture)
+        _check_size(path.stat().st_size, field)
+        return path.read_bytes()
+    if isinstance(picture, bytes | bytearray | memoryview):
+        return bytes(picture)
+    data = picture.read()
+    if not isinstance(data, bytes):
+        raise ValueError(f"{field}: the file must be opened in binary mode")  # noqa: TRY004 - like every bad picture
+    return data
+
+
+def _data_uri(data: bytes, field: str) -> str:
+    if not data:
+        raise ValueError(f"{field}: the picture is empty")
+    _check_size(len(data), field)
+    kind = media_type(data)
+    if kind is None:
+        raise ValueError(f"{field}: not a JPEG, PNG or WebP picture (it begins with {data[:8].hex(' ')})")
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def _check_size(size: int, field: str) -> None:
+    if size > MAX_BYTES:
+        raise ValueError(f"{field}: the picture has {size} bytes, the limit is {MAX_BYTES} (8 MiB)")
+
+
+Category: TypeAlias = Literal["upper_body", "lower_body", "full_body"]
+GarmentState: TypeAlias = Literal["open", "closed"]
+TuckState: TypeAlias = Literal["tucked", "untucked"]
+ViewAngle: TypeAlias = Literal["front", "left", "right", "back"]
+
+MAX_GARMENTS = 4
+"""In one look."""
+
+WIRE_NAMES = {
+    "image": "garmentImageUrl",
+    "back_image": "garmentBackImageUrl",
+    "product_id": "productId",
+    "external_id": "externalId",
+    "name": "name",
+    "status": "status",
+    "category": "category",
+    "garment_category": "garmentCategory",
+    "size": "size",
+    "customer_size": "customerSize",
+    "garment_state": "garmentState",
+    "tuck_state": "tuckState",
+    "view_angle": "viewAngle",
+}
+PICTURES = {"image", "back_image"}
+
+
+@dataclass(frozen=True)
+class Garment:
+    """One garment: a picture with its category, or a registered product.
+
+    Attributes:
+        image: Its picture; not needed with ``product_id``.
+        category: Which part of the body it covers; not needed with ``product_id``.
+        product_id: A product of the account. What is given beside it holds for this request only.
+        back_image: Its back, used when ``view_angle`` is back.
+        garment_category: Such as ``t-shirt`` or ``jeans``.
+        size: Its size, such as ``M``, ``38`` or ``W32/L34``.
+        customer_size: The size that the customer wears.
+        garment_state: For jackets, shirts, waistcoats.
+        tuck_state: Whether a top is worn inside the trousers.
+        view_angle: Where the customer is seen from.
+    """
+
+    image: Picture | None = field(default=None, repr=False)
+    category: Category | None = None
+    product_id: str | None = None
+    back_image: Picture | None = field(default=None, repr=False)
+    garment_category: str | None = None
+    size: str | None = None
+    customer_size: str | None = None
+    garment_state: GarmentState | None = None
+    tuck_state: TuckState | None = None
+    view_angle: ViewAngle | None = None
+
+    def wire(self, name: str) -> dict[str, str]:
+        """Its fields as the API takes them.
+
+        Args:
+            name: What to call the garment in error messages.
+
+        Raises:
+            ValueError: Neither a product nor a picture with its category, or a picture that cannot be used.
+            OSError: A picture's file cannot be read.
+        """
+        if self.product_id is None and (self.image is None or self.category is None):
+            raise ValueError(f"{name}: give an image and its category, or a product_id")
+        fields = wire_fields(vars(self), name)
+        return {key: value for key, value in fields.items() if value is not None}
+
+
+class Hints(TypedDict, total=False):
+    """The fields of one garment, as keyword arguments."""
+
+    category: Category | None
+    product_id: str | None
+    back_image: Picture | None
+    garment_category: str | None
+    size: str | None
+    customer_size: str | None
+    garment_state: GarmentState | None
+    tuck_state: TuckState | None
+    view_angle: ViewAngle | None
+
+
+GarmentLike: TypeAlias = Garment | Picture
+Garments: TypeAlias = GarmentLike | Sequence[GarmentLike] | None
+"""One garment or up to four; ``None`` where ``product_id`` is among the hints."""
+
+
+def as_garments(garments: Garments, **hints: Unpack[Hints]) -> list[Garment]:
+    """Whatever was given, as one to four garments.
+
+    Raises:
+        ValueError: None, or more than four.
+        TypeError: Hints for several garments, where nobody knows which one they are for.
+    """
+    if isinstance(garments, Sequence) and not isinstance(garments, str | bytes | bytearray | memoryview):
+        if hints:
+            raise TypeError(f"with several garments, give {', '.join(hints)} to each Garment")
+        if not 1 <= len(garments) <= MAX_GARMENTS:
+            raise ValueError(f"a look has 1 to {MAX_GARMENTS} garments, not {len(garments)}")
+        return [item if isinstance(item, Garment) else Garment(item) for item in garments]
+    if isinstance(garments, Garment):
+        return [replace(garments, **hints)]
+    return [Garment(garments, **hints)]
+
+
+def wire_fields(values: Mapping[str, object], name: str) -> dict[str, str | None]:
+    """Fields under the names that the wire has for them, pictures as ``data:`` URIs or addresses.
+
+    Raises:
+        ValueError: A picture cannot be used.
+        TypeError: There is no such field.
+        OSError: A picture's file cannot be read.
+    """
+    fields: dict[str, str | None] = {}
+    for key, value in values.items():
+        if key not in WIRE_NAMES:
+            raise TypeError(f"there is no field {key}")
+        if key in PICTURES and value is not None:
+            picture: Picture = value  # type: ignore[assignment]  # judged there, whatever it is
+            fields[WIRE_NAMES[key]] = as_inline_or_address(picture, f"{name}: {key}")
+        else:
+            fields[WIRE_NAMES[key]] = value if value is None else str(value)
+    return fields
+
+
+class ProductFields(TypedDict, total=False):
+    """What a product may have.
+
+    Attributes:
+        external_id: The shop's own number for it, one product for each; creating it again changes it.
+        garment_category: Such as ``t-shirt`` or ``jeans``.
+        back_image: Its back.
+        garment_state: How it is worn unless a try-on says otherwise.
+        tuck_state: Likewise.
+        size: Its size.
+    """
+
+    external_id: str | None
+    garment_category: str | None
+    back_image: Picture | None
+    garment_state: GarmentState | None
+    tuck_state: TuckState | None
+    size: str | None
+
+
+class ProductChanges(ProductFields, total=False):
+    """What may be changed: those, and what every product has. Status ``active`` brings an archived one back."""
+
+    name: str
+    category: Category
+    image: Picture
+    status: Literal["active", "archived"]
+
 
 TRY_ON, COMBO = "/api/v1/tryon", "/api/v1/tryon/combo"
 PRODUCTS, USAGE = "/api/v1/products", "/api/v1/usage"
@@ -31,8 +299,7 @@ class Call:
         headers: Those beyond what every request carries.
         content: Its body, if it has one. The bytes stay the same over retries.
         held_seconds: How much longer than usual the server may take to answer, because it was asked to.
-        pause: Seconds to wait before it is sent.
-        paced: Whether it counts against the rate limit that polls have to keep.
+        paced: Whether it counts against the request rate that try-ons and their polls share.
         repeatable: Whether sending it twice does no more than sending it once.
     """
 
@@ -41,7 +308,6 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = field(default=None, repr=False)
     held_seconds: int = 0
-    pause: float = 0.0
     paced: bool = False
     repeatable: bool = True
 
@@ -63,7 +329,7 @@ def start_try_on(person: Picture, garments: Garments, idempotency_key: str | Non
     return replace(_post(COMBO, {**photo, "garments": look}, idempotency_key), paced=True)
 
 
-def poll(job_id: str, wait: int | None = None, pause: float = 0.0) -> Call:
+def poll(job_id: str, wait: int | None = None) -> Call:
     """Ask how a job stands; with ``wait``, the server may hold the answer until it has ended.
 
     Raises:
@@ -71,10 +337,10 @@ def poll(job_id: str, wait: int | None = None, pause: float = 0.0) -> Call:
     """
     path = f"{TRY_ON}/{_segment(job_id)}"
     if not wait:
-        return Call("GET", path, pause=pause, paced=True)
+        return Call("GET", path, paced=True)
     if wait < 0:
         raise ValueError("wait is in seconds from now")
-    return Call("GET", path, {"Prefer": f"wait={wait}"}, held_seconds=wait, pause=pause, paced=True)
+    return Call("GET", path, {"Prefer": f"wait={wait}"}, held_seconds=wait, paced=True)
 
 
 def delete_job(job_id: str) -> Call:
@@ -137,3 +403,70 @@ def _segment(identifier: str) -> str:
     if not identifier.strip("."):
         raise ValueError(f"{identifier!r} identifies nothing")
     return quote(identifier, safe="")
+
+
+BASE_URL_VARIABLE, API_KEY_VARIABLE = "VTO_BASE_URL", "VTO_API_KEY"
+
+USER_AGENT = "tryon-client/1"
+"""The number is the API's version."""
+
+ANSWER_SECONDS = 30.0
+CONNECT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What every request of one client shares.
+
+    Attributes:
+        base_url: Scheme and host of the service, perhaps with a path, without a slash at the end.
+        api_key: The account's key.
+        timeout: Seconds that one answer may take.
+    """
+
+    base_url: str
+    api_key: str = field(repr=False)
+    timeout: float
+
+    @classmethod
+    def resolve(cls, base_url: str | None, api_key: str | None, timeout: float) -> Connection:
+        """Take what was given, and the rest from the environment.
+
+        Raises:
+            ValueError: One of the two is nowhere to be found, or the URL is not http or https.
+        """
+        base_url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
+        api_key = (api_key or os.environ.get(API_KEY_VARIABLE, "")).strip()
+        if not base_url.startswith(("http://", "https://")):
+            raise ValueError(f"give base_url or set {BASE_URL_VARIABLE}, such as https://tryon.example")
+        if not api_key.isascii() or not api_key:
+            raise ValueError(f"give api_key or set {API_KEY_VARIABLE}")
+        return cls(base_url.rstrip("/"), api_key, timeout)
+
+    @property
+    def client_options(self) -> dict[str, Any]:
+        """For the client of httpx, where the caller brings none: no proxy is asked for this very machine."""
+        return {"trust_env": not _is_this_machine(httpx.URL(self.base_url).host)}
+
+    def request(self, call: Call) -> dict[str, Any]:
+        """The arguments of httpx's ``request``."""
+        return {
+            "method": call.method,
+            "url": self.base_url + call.path,
+            "content": call.content,
+            "headers": {
+                "Authorization": f"Bearer {self.api_key}",
+                "Accept": "application/json",
+                "User-Agent": USER_AGENT,
+                **call.headers,
+            },
+            "timeout": httpx.Timeout(self.timeout + call.held_seconds, connect=min(CONNECT_SECONDS, self.timeout)),
+        }
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        address = ip_address(host)
+        return address.is_loopback or address.is_unspecified
+    except ValueError:
+        return host == "localhost"

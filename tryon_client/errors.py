@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
-
-from tryon_client.headers import retry_after_seconds
-
-DAILY_CAP_REACHED = "daily_cap_reached"
-IDEMPOTENCY_IN_PROGRESS = "idempotency_in_progress"
-RATE_LIMITED = "rate_limited"
-
 
 class TryOnError(Exception):
     """Anything this client raises once it talks to the service.
@@ -56,7 +48,7 @@ class TryOnApiError(TryOnError):
 
 
 class InvalidRequest(TryOnApiError):
-    """400, 413, 422: the request or one of its pictures cannot be used."""
+    """400, 408, 413, 422, 431: the request or one of its pictures cannot be used, or did not arrive whole."""
 
 
 class AuthenticationFailed(TryOnApiError):
@@ -88,7 +80,7 @@ class RateLimited(TryOnApiError):
 
 
 class DailyCapReached(TryOnApiError):
-    """429 as well, but the day's generations are used up: nothing helps before 00:00 UTC."""
+    """429 as well, but the day's try-ons are used up: nothing helps before 00:00 UTC."""
 
 
 class ServiceUnavailable(TryOnApiError):
@@ -108,14 +100,16 @@ class JobFailed(TryOnError):
 
     Attributes:
         sentence: Why, for the shopper.
+        code: The service's own code for it (``X-Error-Code``), or ``None`` where the answer came without one.
     """
 
     job_id: str
 
-    def __init__(self, job_id: str, sentence: str) -> None:
-        super().__init__(job_id, sentence)
+    def __init__(self, job_id: str, sentence: str, code: str | None = None) -> None:
+        super().__init__(job_id, sentence, code)
         self.job_id = job_id
         self.sentence = sentence
+        self.code = code
 
     def __str__(self) -> str:
         return f"{self.sentence} (job {self.job_id})"
@@ -137,53 +131,3 @@ class WaitTimeout(TryOnError):
 
     def __str__(self) -> str:
         return f"job {self.job_id} was still in progress after {self.seconds:g} s"
-
-
-BY_CODE: dict[tuple[int, str | None], type[TryOnApiError]] = {
-    (409, IDEMPOTENCY_IN_PROGRESS): IdempotencyConflict,
-    (429, DAILY_CAP_REACHED): DailyCapReached,
-}
-
-BY_STATUS: dict[int, type[TryOnApiError]] = {
-    400: InvalidRequest,
-    401: AuthenticationFailed,
-    402: PaymentRequired,
-    403: AccountBlocked,
-    404: NotFound,
-    409: Conflict,
-    413: InvalidRequest,
-    422: InvalidRequest,
-    429: RateLimited,
-}
-
-
-def api_error(response: httpx.Response) -> TryOnApiError:
-    """The error that an answer stands for."""
-    status, code = response.status_code, response.headers.get("X-Error-Code")
-    kind = BY_CODE.get((status, code)) or BY_STATUS.get(status)
-    kind = kind or (ServiceUnavailable if status >= 500 else TryOnApiError)
-    return kind(
-        status,
-        code,
-        _sentence(response),
-        response.headers.get("X-Request-Id"),
-        retry_after_seconds(response.headers),
-    )
-
-
-def unexpected(response: httpx.Response) -> UnexpectedAnswer:
-    """The error for a success whose body makes no sense."""
-    sentence = "The answer does not read as the API describes it."
-    return UnexpectedAnswer(response.status_code, None, sentence, response.headers.get("X-Request-Id"))
-
-
-def _sentence(response: httpx.Response) -> str:
-    """The body's ``error``; a proxy's page has none."""
-    try:
-        body = response.json()
-    except ValueError:
-        body = None
-    if isinstance(body, dict) and isinstance(body.get("error"), str):
-        sentence: str = body["error"]
-        return sentence
-    return f"The answer had the status {response.status_code} and no explanation."

@@ -1,14 +1,20 @@
 """What the client does, without doing any of it: generators that hand out calls and take in answers.
 
-Both clients run the same generators. One gives a `Call` at a time, and is sent its answer or thrown the transport's
-error; pausing before a call is the runner's part too. Nothing here sleeps, connects or awaits.
+Both clients run the same generators. A step is a `Call`, which is sent and whose answer, or the transport's error, is
+handed back, or a number of seconds to sleep. Nothing here sleeps, connects or awaits.
+
+Why no failure is too ambiguous for another try: a try-on carries an ``Idempotency-Key``, so a second sending never
+starts, or bills, a second job, and most other calls can be repeated by their nature.
 """
 
 from __future__ import annotations
 
+import random
+import threading
+from collections import deque
 from collections.abc import Callable, Generator
-from dataclasses import replace
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
 import httpx
 
@@ -17,19 +23,16 @@ from tryon_client.answers import COMPLETED, FAILED, Job, JobStatus, Product, Pro
 from tryon_client.calls import Call
 from tryon_client.errors import (
     ConnectionFailed,
+    IdempotencyConflict,
     JobFailed,
     RateLimited,
     TryOnApiError,
     TryOnError,
     WaitTimeout,
-    api_error,
-    unexpected,
 )
-from tryon_client.pace import Pace, asked_pause
-from tryon_client.retries import RetryPolicy
 
 Value = TypeVar("Value")
-Operation: TypeAlias = Generator[Call, httpx.Response, Value]
+Operation: TypeAlias = Generator[Call | float, Any, Value]
 
 LONGEST_HOLD_SECONDS = 25
 """How long a poll asks the server to hold it: below the 30 that the API allows, and what proxies put up with."""
@@ -37,17 +40,154 @@ LONGEST_HOLD_SECONDS = 25
 PATIENCE_SECONDS = 600.0
 """How long a caller waits who does not say: as long as the service lets a look of several garments take."""
 
+POLL_SECONDS = 2.0
+"""The API's own interval between polls, for answers that name none."""
+
+RETRIED_STATUSES = frozenset({408, 500, 502, 503, 504})
+MAX_RETRIES = 3
+FIRST_BACKOFF_SECONDS, LONGEST_BACKOFF_SECONDS = 0.5, 8.0
+
+LONGEST_RETRY_AFTER_SECONDS = 60.0
+"""A server that asks for more is not waited for where the caller has not said how long to be patient."""
+
+API_REQUESTS, API_SECONDS = 20, 300
+"""The request rate of the API, until an answer tells the key's own."""
+
+LATER_SECONDS = 1.0
+"""By how much sooner than another a request may reach the server: a window is taken as so much longer."""
+
+FEW_REQUESTS = 5
+"""With this many requests left, polls are spread over the time until there are more."""
+
+LOOK_AGAIN_SECONDS = 5.0
+"""How often a request that waits for its turn looks whether others have heard of a better one."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A request that may be sent now.
+
+    Attributes:
+        at: When.
+        own: How many requests the client has sent in the window, this one included.
+        with_poll: Whether another turn is put aside for the poll that follows.
+    """
+
+    at: float
+    own: int
+    with_poll: bool = False
+
+
+class Pace:
+    """Keeps one client within its key's request rate, however many jobs it waits for; safe to share between threads.
+
+    It counts what the client itself sends, and learns from answers what the limit is and how much of it others use.
+    Whatever is sent takes a turn, so two requests never count on the same place.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._quota, self._window = API_REQUESTS, API_SECONDS
+        self._sent: deque[float] = deque()
+        self._put_aside = 0
+        self._others, self._others_until = 0, 0.0
+        self._heard_of = -float("inf")
+
+    def take(
+        self,
+        now: float,
+        *,
+        not_before: float = 0.0,
+        spread_until: float = 0.0,
+        with_poll: bool = False,
+        put_aside: bool = False,
+    ) -> Turn | float:
+        """A turn, if there is one now; else the seconds after which there may be one.
+
+        Args:
+            now: The time.
+            not_before: When the caller wants it.
+            spread_until: Until then the last few turns are kept for later; after it, only an empty limit counts.
+            with_poll: Whether to put aside a second turn, where the limit is large enough for two.
+            put_aside: Whether this is the turn that was put aside, which is none any more afterwards.
+        """
+        with self._lock:
+            self._put_aside -= put_aside
+            free, more_at = self._free(now), self._more_at(now)
+            with_poll = with_poll and self._quota > 1
+            begin = not_before
+            if free < 1 + with_poll:
+                begin = max(begin, more_at)
+            elif free <= FEW_REQUESTS and self._sent:
+                spread = self._sent[-1] + (more_at - self._sent[-1]) / (free + 1)
+                begin = max(begin, min(spread, spread_until))
+            if begin > now:
+                return begin - now
+            self._put_aside += with_poll
+            return self._turn(now, with_poll=with_poll)
+
+    def take_anyway(self, now: float) -> Turn:
+        """For what is sent however the limit stands: the server has the last word."""
+        with self._lock:
+            self._free(now)
+            return self._turn(now)
+
+    def give_back(self, turn: Turn | None) -> None:
+        """No poll will follow."""
+        with self._lock:
+            self._put_aside -= turn is not None and turn.with_poll
+
+    def note(self, headers: httpx.Headers, turn: Turn, now: float) -> None:
+        """Learn from the answer to the request that took this turn."""
+        limit = answers.rate_limit(headers)
+        with self._lock:
+            # An answer tells how things stood when its request was counted, and held ones come late.
+            if limit is None or turn.at < self._heard_of:
+                return
+            self._heard_of = turn.at
+            self._quota = limit.quota or max(self._quota, limit.left + turn.own)
+            self._window = limit.window or self._window
+            self._others = max(0, self._quota - limit.left - turn.own)
+            self._others_until = now + limit.seconds
+
+    def refused(self, turn: Turn, now: float, seconds: float) -> None:
+        """The request that took this turn was one too many; the server counted none, and says when there are more."""
+        with self._lock:
+            if turn.at in self._sent:
+                self._sent.remove(turn.at)
+            self._others = max(self._others, self._quota - len(self._sent) - self._put_aside)
+            self._others_until = now + seconds
+
+    def _turn(self, now: float, *, with_poll: bool = False) -> Turn:
+        self._sent.append(now)
+        return Turn(now, len(self._sent), with_poll)
+
+    def _free(self, now: float) -> int:
+        while self._sent and self._sent[0] + self._window + LATER_SECONDS <= now:
+            self._sent.popleft()
+        while self._others and self._others_until <= now:
+            # Nobody has said when the rest of theirs leave the window: most likely one after the other.
+            self._others -= 1
+            self._others_until += self._window / self._quota
+        return self._quota - len(self._sent) - self._put_aside - self._others
+
+    def _more_at(self, now: float) -> float:
+        """When another request leaves the window."""
+        leaving = [self._sent[0] + self._window + LATER_SECONDS] if self._sent else []
+        leaving += [self._others_until] if self._others else []
+        return min(leaving, default=now + LOOK_AGAIN_SECONDS)
+
 
 class Operations:
     """The operations of one client.
 
     Args:
-        retries: How patient it is with one request.
+        max_retries: How often a request is sent again.
         clock: Seconds that only ever grow.
     """
 
-    def __init__(self, retries: RetryPolicy, clock: Callable[[], float]) -> None:
-        self._retries = retries
+    def __init__(self, max_retries: int, clock: Callable[[], float]) -> None:
+        self._max_retries = max_retries
         self._clock = clock
         self._pace = Pace()
 
@@ -67,16 +207,20 @@ class Operations:
             WaitTimeout: It did not end in time.
             TryOnError: It could not be asked for, though retries were made.
         """
-        try:
-            return (yield from self._wait(job_id, timeout))
-        except TryOnError as error:
-            error.job_id = job_id
-            raise
+        return (yield from self._wait(job_id, self._clock() + timeout, timeout))
 
     def run_and_wait(self, call: Call, timeout: float) -> Operation[Result]:
-        """Start a job and poll until it has ended."""
-        job = yield from self.start(call)
-        return (yield from self.wait(job.job_id, timeout))
+        """Start a job as soon as the request rate allows, and poll until it has ended."""
+        deadline = self._clock() + timeout
+        # With a turn for its poll as well: jobs that start one after the other bring more than a crowd
+        # of started jobs that nobody may ask for.
+        turn = yield from self._turn(deadline, with_poll=True)
+        try:
+            job = answers.read_job((yield from self._send(call, deadline, turn)))
+        except BaseException:
+            self._pace.give_back(turn)
+            raise
+        return (yield from self._wait(job.job_id, deadline, timeout, put_aside=turn is not None and turn.with_poll))
 
     def delete_job(self, job_id: str) -> Operation[None]:
         """Delete a job and its picture."""
@@ -98,37 +242,58 @@ class Operations:
         """Take a product out of the catalogue."""
         yield from self._send(calls.archive_product(product_id))
 
-    def _wait(self, job_id: str, timeout: float) -> Operation[Result]:
-        deadline = self._clock() + timeout
-        at_least, first = 0.0, True
+    def _wait(self, job_id: str, deadline: float, timeout: float, *, put_aside: bool = False) -> Operation[Result]:
+        try:
+            turn = yield from self._turn(deadline, put_aside=put_aside)
+            while turn is not None:
+                hold = max(0, min(LONGEST_HOLD_SECONDS, int(deadline - turn.at)))
+                response = yield from self._send(calls.poll(job_id, hold), deadline, turn)
+                status = answers.read_status(response, job_id)
+                if status.status == COMPLETED and status.image is not None and status.generation_ms is not None:
+                    return Result(job_id, status.image, status.generation_ms)
+                if status.status == FAILED:
+                    raise JobFailed(job_id, status.error or "", status.code)
+                now = self._clock()
+                if now >= deadline:
+                    break
+                # One more held poll fits in; where polls are not held, the rest is halved and halved again.
+                spread_until = now + max(deadline - now - LONGEST_HOLD_SECONDS, (deadline - now) / 2)
+                not_before = now + _asked_pause(response.headers, now - turn.at)
+                turn = yield from self._turn(deadline, not_before=not_before, spread_until=spread_until)
+            raise WaitTimeout(job_id, timeout)
+        except TryOnError as error:
+            error.job_id = job_id
+            raise
+
+    def _turn(
+        self,
+        deadline: float,
+        *,
+        not_before: float = 0.0,
+        spread_until: float = 0.0,
+        with_poll: bool = False,
+        put_aside: bool = False,
+    ) -> Operation[Turn | None]:
+        """Wait for a turn, see `Pace.take`; ``None`` if there is none before the deadline."""
         while True:
             now = self._clock()
-            left = deadline - now
-            # One more held poll fits in; where polls are not held, the rest is halved and halved again.
-            at_most = max(left - LONGEST_HOLD_SECONDS, left / 2)
-            pause = self._pace.pause(now, at_least=at_least, at_most=at_most, first=first)
-            sent_at = now + pause
-            if sent_at >= deadline and (pause or not first):
-                raise WaitTimeout(job_id, timeout)
-            first = False
-            hold = max(0, min(LONGEST_HOLD_SECONDS, int(deadline - sent_at)))
-            try:
-                response = yield from self._send(calls.poll(job_id, hold, pause), deadline)
-            except RateLimited as error:
-                # The job runs on, and the caller said how long to be patient.
-                if error.retry_after is None or self._clock() + error.retry_after >= deadline:
-                    raise
-                at_least = error.retry_after
-                continue
-            status = answers.read_status(response, job_id)
-            if status.status == COMPLETED and status.image is not None and status.generation_ms is not None:
-                return Result(job_id, status.image, status.generation_ms)
-            if status.status == FAILED:
-                raise JobFailed(job_id, status.error or "")
-            at_least = asked_pause(response.headers, self._clock() - sent_at)
+            turn = self._pace.take(
+                now, not_before=not_before, spread_until=spread_until, with_poll=with_poll, put_aside=put_aside
+            )
+            if isinstance(turn, Turn):
+                return turn
+            if now + turn >= deadline:
+                return None
+            put_aside = False
+            yield min(turn, LOOK_AGAIN_SECONDS)
 
-    def _send(self, call: Call, deadline: float | None = None) -> Operation[httpx.Response]:
+    def _send(self, call: Call, deadline: float | None = None, turn: Turn | None = None) -> Operation[httpx.Response]:
         """Send a call, and send it again where that may help, though not beyond the deadline.
+
+        Args:
+            call: What to send.
+            deadline: Up to here, a paced call waits for its turn; without one it never does.
+            turn: The one that was waited for already.
 
         Returns:
             An answer with a 2xx status.
@@ -136,23 +301,75 @@ class Operations:
         retries = 0
         while True:
             failure: TryOnApiError | ConnectionFailed
+            if call.paced and turn is None:
+                turn = (yield from self._turn(deadline)) if deadline is not None and retries else None
+                turn = turn or self._pace.take_anyway(self._clock())
             try:
-                response = yield call
+                response: httpx.Response = yield call
             except httpx.RequestError as error:
                 failure = ConnectionFailed(f"{call.method} {call.path}: {error or type(error).__name__}")
                 failure.__cause__ = error
             else:
-                if call.paced:
-                    self._pace.note(response.headers, self._clock())
+                if turn is not None:
+                    self._pace.note(response.headers, turn, self._clock())
                 # Missing what an earlier try, whose answer was lost, has deleted.
                 deleted_before = (
                     call.method == "DELETE" and retries > 0 and response.status_code == httpx.codes.NOT_FOUND
                 )
                 if response.is_success or deleted_before:
                     return response
-                failure = api_error(response) if response.is_error else unexpected(response)
-            delay = self._retries.delay(call, failure, retries)
+                failure = answers.api_error(response) if response.is_error else answers.unexpected(response)
+            retries += 1
+            delay = self._delay(call, failure, retries, deadline)
+            if isinstance(failure, RateLimited) and turn is not None and failure.retry_after is not None:
+                self._pace.refused(turn, self._clock(), failure.retry_after)
             if delay is None or (deadline is not None and self._clock() + delay >= deadline):
                 raise failure
-            retries += 1
-            call = replace(call, pause=delay)
+            turn = None
+            yield delay
+
+    def _delay(
+        self, call: Call, failure: TryOnApiError | ConnectionFailed, retries: int, deadline: float | None
+    ) -> float | None:
+        """Seconds until the next try, or ``None`` for none."""
+        if not (_may_pass(failure) and (call.repeatable or _was_not_done(failure))):
+            return None
+        asked = failure.retry_after if isinstance(failure, TryOnApiError) else None
+        if isinstance(failure, RateLimited) and asked is not None and deadline is not None:
+            return max(asked, 1.0)  # the caller said how long to be patient, and nothing is wrong
+        if retries > self._max_retries:
+            return None
+        if asked is not None:
+            return asked if asked <= LONGEST_RETRY_AFTER_SECONDS else None
+        backoff = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** (retries - 1))
+        # At least half of it, so that clients that failed together spread out and still keep away.
+        return backoff * (0.5 + 0.5 * random.random())
+
+
+def _may_pass(failure: TryOnApiError | ConnectionFailed) -> bool:
+    match failure:
+        case ConnectionFailed() | IdempotencyConflict():
+            return True
+        case RateLimited():
+            # Proxies limit as well, and name no code; a code that is not known may stand for a limit of days.
+            return failure.code in {"rate_limited", None}
+        case _:
+            return failure.status in RETRIED_STATUSES
+
+
+def _was_not_done(failure: TryOnApiError | ConnectionFailed) -> bool:
+    """Whether it is certain that the service has done nothing."""
+    return isinstance(failure, RateLimited) or isinstance(failure.__cause__, httpx.ConnectError | httpx.ConnectTimeout)
+
+
+def _asked_pause(headers: httpx.Headers, elapsed: float) -> float:
+    """Seconds until the same job may be polled again, as far as its last answer tells.
+
+    Args:
+        headers: Of that answer.
+        elapsed: Seconds between sending the poll and its answer. Of a poll that the server held they were the pause;
+            only one that was let go early has the rest of it to come.
+    """
+    asked = answers.retry_after_seconds(headers)
+    pause = asked if asked is not None else POLL_SECONDS
+    return max(0.0, pause - elapsed) if answers.was_held(headers) else pause

@@ -11,9 +11,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from domain.errors import ErrorCode
 from domain.jobs import jobs
+from intake.job import workflow_input_of
 from runtime.database import Database
-from workflows.contracts import TryOnInput
 from workflows.start import start_tryon
 
 INTERVAL_SECONDS = 1.0
@@ -25,7 +26,9 @@ log = structlog.get_logger(__name__)
 
 
 async def relay_round(database: Database, client: Client, result_ttl: timedelta) -> int:
-    """Start what is in the outbox.
+    """Start what is in the outbox, and end what has been there until its deadline.
+
+    Temporal is not needed for that: what it cannot start in time is not kept waiting for it.
 
     Returns:
         How many jobs were handed to Temporal.
@@ -34,15 +37,16 @@ async def relay_round(database: Database, client: Client, result_ttl: timedelta)
         waiting = await jobs.list_unstarted(session, older_than=HEAD_START, limit=BATCH)
     started = 0
     for job in waiting:
+        code: ErrorCode | None = "timed_out" if job.deadline_at <= datetime.now(UTC) else None
         try:
-            job_input = TryOnInput.model_validate(job.workflow_input)
+            job_input = workflow_input_of(job)
         except ValidationError:
             # A row that no version of this code can start must not hold up those behind it.
             log.exception("job cannot be started", job_id=str(job.id))
+            code = "generation_failed"
+        if code is not None:
             async with database.transaction() as session:
-                await jobs.fail_job(
-                    session, job_id=job.id, error_code="generation_failed", keep=result_ttl, now=datetime.now(UTC)
-                )
+                await jobs.fail_job(session, job_id=job.id, error_code=code, keep=result_ttl, now=datetime.now(UTC))
             continue
         await start_tryon(client, job_input)
         async with database.transaction() as session:

@@ -23,6 +23,7 @@ from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
 from domain.money.plans import load_plans
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import LOGO_LIMITS, ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
@@ -70,13 +71,15 @@ def build_worker(
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     limits = ImageLimits(**settings.images.limits())
-    garments = GarmentActivities(store, fetcher, limits)
-    products = ProductActivities(database, store, fetcher, limits)
-    watermark = WatermarkActivities(database, store, settings.images)
-    logos = LogoActivities(database, store, fetcher, replace(LOGO_LIMITS, max_bytes=settings.images.logo_max_bytes))
-    plans = load_plans(settings.billing.plans_file)
+    decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
+    garments = GarmentActivities(store, fetcher, limits, decoders)
+    products = ProductActivities(database, store, fetcher, limits, decoders=decoders)
+    watermark = WatermarkActivities(database, store, settings.images, decoders)
+    logo_limits = replace(LOGO_LIMITS, max_bytes=settings.images.logo_max_bytes)
+    logos = LogoActivities(database, store, fetcher, logo_limits, decoders)
+    plans = settings.billing.plans(load_plans)
     backfills = BackfillActivities(database, store, plans)
-    items = BackfillItemActivities(database, store, plans, limits)
+    items = BackfillItemActivities(database, store, plans, limits, decoders)
     imports = ImportActivities(database, store)
     erasing = ErasingActivities(database, store, client)
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
@@ -88,7 +91,7 @@ def build_worker(
         workflows=WORKFLOWS,
         activities=[
             garments.fetch_garment,
-            RehearsalActivities(store).rehearse,
+            RehearsalActivities(store, decoders).rehearse,
             watermark.watermark,
             logos.fetch_logo,
             logos.save_watermark,

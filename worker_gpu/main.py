@@ -11,6 +11,7 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from engines.base import EngineUnavailable
 from engines.models import ModelsMissing
+from imaging.decoder_pool import DecoderPool
 from runtime.logs import configure_logs
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
@@ -55,7 +56,10 @@ async def run(settings: Settings) -> bool:
         log.info("engine ready", engine=engine.info.name, device=engine.info.device)
     device = Device(engines.parallel, on_stall=give_up)
     store = S3ObjectStore(settings.object_store, object_store_calls(telemetry.meter))
-    inference = InferenceActivities(store, segmenter, engines, device, give_up, tracer=tracing.tracer)
+    decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
+    inference = InferenceActivities(
+        store, segmenter, engines, device, give_up, decoders=decoders, tracer=tracing.tracer
+    )
     try:
         client = await connect_temporal(settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors)
         version = version_of(settings.temporal, "gpu")

@@ -115,10 +115,19 @@ SWEEPING = ActivityConfig(
     retry_policy=RetryPolicy(maximum_attempts=1),
 )
 
-LONG_SWEEPING = ActivityConfig(
-    # A listing of every product's pictures, and two looks at the rows two minutes apart.
+PURGING = ActivityConfig(
+    # Two minutes of pages, and one of each kind beyond them; less than the run's own five.
     start_to_close_timeout=timedelta(minutes=4),
+    heartbeat_timeout=timedelta(seconds=30),
     retry_policy=RetryPolicy(maximum_attempts=1),
+)
+
+LONG_SWEEPING = ActivityConfig(
+    # A listing of every product's pictures, account by account. The first try finds what nothing refers to, and fails;
+    # the second, two minutes later, deletes.
+    start_to_close_timeout=timedelta(minutes=20),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(maximum_attempts=2),
 )
 
 PLANNING = ActivityConfig(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from workflows.queues import INTERACTIVE_PRIORITY
@@ -102,6 +102,8 @@ class TryOnInput(Contract):
     """One job, single or combo.
 
     Attributes:
+        deadline_seconds: How long it may take, from its acceptance.
+        deadline_at: When that is over, as its row says; None in what was started before rows were asked.
         priority: Temporal's priority key, 1 (first) to 5.
         rehearsal: Only for a test key's job.
     """
@@ -113,6 +115,7 @@ class TryOnInput(Contract):
     garments: Annotated[list[GarmentSource], Field(min_length=1, max_length=MAX_GARMENTS)]
     seed: int = 0
     deadline_seconds: Annotated[int, Field(ge=1, le=86_400)] = 300
+    deadline_at: AwareDatetime | None = None
     priority: Annotated[int, Field(ge=1, le=5)] = INTERACTIVE_PRIORITY
     rehearsal: RehearsalScript | None = None
 

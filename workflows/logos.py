@@ -15,7 +15,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlrea
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
-    from domain.errors import CATALOGUE, TryOnError
+    from domain.errors import ErrorCode, TryOnError, known_code
     from workflows import steps
     from workflows.logo_contracts import FetchLogoInput, SaveWatermarkInput, SetWatermarkInput, WatermarkSetting
     from workflows.queues import CPU_QUEUE, watermark_workflow_id
@@ -67,8 +67,7 @@ async def set_watermark(client: Client, wanted: SetWatermarkInput) -> WatermarkS
         raise TryOnError(_code_of(failure.cause)) from failure
 
 
-def _code_of(cause: BaseException) -> str:
+def _code_of(cause: BaseException) -> ErrorCode:
     if isinstance(cause, ActivityError) and isinstance(cause.cause, ApplicationError):
-        code = cause.cause.type
-        return code if code in CATALOGUE else "internal"
+        return known_code(cause.cause.type, "internal")
     return "busy"

@@ -67,7 +67,7 @@ SCHEDULES = (
         "SweepProductPicturesWorkflow",
         SweepInput(),
         timedelta(days=1),
-        timedelta(minutes=5),
+        timedelta(hours=1),
     ),
     Scheduled("tryon-ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), timedelta(hours=1), timedelta(hours=1)),
 )

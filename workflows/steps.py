@@ -39,6 +39,7 @@ from workflows.budgets import (
     MAILING,
     PICTURE_WORK,
     PLANNING,
+    PURGING,
     RECORDING,
     SAVING,
     SWEEPING,
@@ -134,7 +135,7 @@ RELEASE = Step("release", ReleaseInput, TryOnOutcome, CPU_QUEUE, BOOKKEEPING)
 CLEAN_UP = Step("clean_up", CleanUpInput, SweepReport, CPU_QUEUE, CLEANING)
 CHECK_LEDGER = Step("check_ledger", LedgerCheckInput, LedgerCheckReport, CPU_QUEUE, CHECKING)
 RECONCILE = Step("reconcile", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
-PURGE = Step("purge", SweepInput, SweepReport, CPU_QUEUE, SWEEPING)
+PURGE = Step("purge", SweepInput, SweepReport, CPU_QUEUE, PURGING)
 FETCH_LOGO = Step("fetch_logo", FetchLogoInput, FetchedLogo, CPU_QUEUE, DOWNLOAD)
 SAVE_WATERMARK = Step("save_watermark", SaveWatermarkInput, WatermarkSetting, CPU_QUEUE, BOOKKEEPING)
 COPY_PRODUCT_PICTURES = Step("copy_product_pictures", CopyPicturesInput, CopiedPictures, CPU_QUEUE, COPYING)

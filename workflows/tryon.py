@@ -13,6 +13,7 @@ from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
+    from domain.errors import ErrorCode, is_code
     from workflows import steps
     from workflows.contracts import (
         LONGEST_SENTENCE,
@@ -36,26 +37,6 @@ with workflow.unsafe.imports_passed_through():
     from workflows.queues import ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE, gpu_queue, is_urgent
 
 
-def error_code_of(error: BaseException) -> str:
-    """The catalogue's code for whatever ended a run."""
-    if is_cancelled_exception(error):
-        return "cancelled"
-    cause = error.cause if isinstance(error, ActivityError) else error
-    if isinstance(cause, ActivityTimeoutError):
-        return "timed_out"
-    if isinstance(cause, ApplicationError) and cause.type:
-        return cause.type
-    return "generation_failed"
-
-
-def error_advice_of(error: BaseException) -> str | None:
-    """What the step that failed would tell whoever chose the pictures, if anything; `activities.failures` put it in."""
-    cause = error.cause if isinstance(error, ActivityError) else error
-    if isinstance(cause, ApplicationError) and cause.details and isinstance(cause.details[0], str):
-        return cause.details[0][:LONGEST_SENTENCE]
-    return None
-
-
 def _gpu_budget(job: TryOnInput) -> timedelta | None:
     """A job that nobody waits for may stand before the device until its deadline; its heartbeats tell that it lives."""
     return None if is_urgent(job.priority) else timedelta(seconds=job.deadline_seconds)
@@ -73,20 +54,20 @@ class TryOnWorkflow:
         self._stage_ms: dict[str, int] = {}
         self._engine: str | None = None
         self._error_code: str | None = None
+        self._fault: str | None = None
 
     @workflow.run
     async def run(self, job: TryOnInput) -> TryOnOutcome:
         """Carry out the job. A failed job is an outcome, not a failed workflow."""
-        deadline = asyncio.timeout(job.deadline_seconds)
+        deadline = asyncio.timeout(self._seconds_left())
         try:
             async with deadline:
                 outcome = await self._generate(job)
         except (ActivityError, TimeoutError, asyncio.CancelledError) as error:
             # A deadline shows as the cancellation of whatever step was under way.
-            late = deadline.expired()
-            code, advice = ("timed_out", None) if late else (error_code_of(error), error_advice_of(error))
+            code, advice = ("timed_out", None) if deadline.expired() else self._reason(error)
             release = ReleaseInput(job_id=job.job_id, error_code=code, error_advice=advice)
-            outcome = await steps.RELEASE.run(release, code)
+            outcome = await steps.RELEASE.run(release, self._fault or code)
         self._error_code = outcome.error_code
         self._enter(outcome.status)
         await self._clean_up(job)
@@ -102,6 +83,31 @@ class TryOnWorkflow:
             stage_ms=self._stage_ms,
             error_code=self._error_code,
         )
+
+    def _seconds_left(self) -> float:
+        """Until the deadline in the job's row; a run that was not told of it counts from its beginning."""
+        at = self._job.deadline_at
+        return self._job.deadline_seconds if at is None else (at - workflow.now()).total_seconds()
+
+    def _reason(self, error: BaseException) -> tuple[ErrorCode, str | None]:
+        """Why there is no picture: a code, and what the step that failed would tell whoever chose the pictures.
+
+        A failure whose type is a code comes from `activities.failures`. Any other type is an exception that nobody
+        expected: people find it in the run and in the log, and the client reads no more than that it failed.
+        """
+        if is_cancelled_exception(error):
+            return "cancelled", None
+        cause = error.cause if isinstance(error, ActivityError) else error
+        if isinstance(cause, ActivityTimeoutError):
+            return "timed_out", None
+        if isinstance(cause, ApplicationError) and is_code(cause.type):
+            told = cause.details[0] if cause.details else None
+            return cause.type, told[:LONGEST_SENTENCE] if isinstance(told, str) else None
+        kind = (cause.type if isinstance(cause, ApplicationError) else None) or type(cause).__name__
+        self._fault = f"{kind} in {error.activity_type}" if isinstance(error, ActivityError) else kind
+        about = {"job_id": self._job.job_id, "account_id": self._job.account_id, "fault": self._fault}
+        workflow.logger.error("a job failed for a reason that nobody expected", extra=about)
+        return "generation_failed", None
 
     async def _generate(self, job: TryOnInput) -> TryOnOutcome:
         rendered = await (self._draw(job) if job.rehearsal is None else self._rehearse(job, job.rehearsal))
@@ -207,4 +213,6 @@ class TryOnWorkflow:
         lines += [f"- {name}: {milliseconds} ms" for name, milliseconds in self._stage_ms.items() if name != "accepted"]
         if self._engine:
             lines.append(f"- engine: {self._engine}")
+        if self._fault:
+            lines.append(f"- fault: {self._fault}")
         return "\n".join(lines)

@@ -11,7 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from domain import erasure
+from domain import accounts, erasure
+from domain.access.keys import KeyDigester
+from domain.entrance import throttles
 from domain.operation import audit
 from domain.operation.audit import Act
 from workflows.erasing import start_erasure
@@ -20,11 +22,14 @@ from workflows.erasure_contracts import EraseAccountInput
 log = structlog.get_logger(__name__)
 
 
-async def begin(session: AsyncSession, *, account_id: uuid.UUID, erased_by: uuid.UUID | None, now: datetime) -> bool:
+async def begin(
+    session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID, erased_by: uuid.UUID | None, now: datetime
+) -> bool:
     """Shut the account for good; once that is committed, `start` has the rest done.
 
     Args:
         session: A transaction.
+        digester: What tries to sign in are counted under.
         account_id: Whose.
         erased_by: Account of who wants it, the owner's own or an operator's; ``None`` for the command line.
         now: When.
@@ -35,8 +40,15 @@ async def begin(session: AsyncSession, *, account_id: uuid.UUID, erased_by: uuid
     Raises:
         ValueError: There is no such account.
     """
+    account = await accounts.find_account(session, account_id=account_id)
+    email = account.email if account is not None else ""
     begun = await erasure.begin_erasure(session, account_id=account_id, now=now)
     if begun:
+        await session.run_sync(
+            lambda sync_session: throttles.forget_address(
+                sync_session, digester, throttles.SIGN_IN, throttles.MAIL, email=email
+            )
+        )
         audit.add_entry(
             session, action=Act.ACCOUNT_ERASED, operator_id=erased_by, account_id=account_id, details={}, now=now
         )

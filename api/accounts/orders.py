@@ -23,7 +23,7 @@ async def approve(
         Whether this call did it.
 
     Raises:
-        ValueError: There is no such order, or its plan is none any more.
+        ValueError: There is no such order, or its plan no longer exists.
     """
     did = await payments.approve(session, plans, payment_id=payment_id, now=now, by=operator_id)
     if did:

@@ -50,7 +50,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-TOO_LARGE = "What you sent is too large. Choose smaller pictures or files, and send it again."
+TOO_LARGE = "The upload is too large. Choose smaller files and try again."
 
 
 def body_caps(settings: ApiSettings) -> dict[str, int]:
@@ -78,7 +78,7 @@ def create_dashboard(state: State) -> FastAPI:
     Args:
         state: The API's own, which holds the parts once it has started.
     """
-    app = FastAPI(title="Dashboard", openapi_url=None, docs_url=None, redoc_url=None)
+    app = FastAPI(title="Dashboard", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state = state
     register_refusals(app)
     for router in ROUTERS:

@@ -9,13 +9,10 @@ from starlette.responses import Response
 
 from api.dashboard.cookies import SESSION, read_cookie, set_cookie
 from api.parts import ApiParts
-from domain.access.keys import KeyDigester
 from domain.entrance import logins, sessions, throttles
 from domain.entrance.email_addresses import spelling
 from domain.entrance.logins import Credentials
-from domain.entrance.throttles import SIGN_IN_PER_ADDRESS, SIGN_IN_PER_NETWORK, Subject
-
-SIGN_IN = "sign-in"
+from domain.entrance.throttles import SignInTries
 
 
 class PasswordRefused(Exception):
@@ -43,33 +40,29 @@ def address_of(request: Request) -> str:
 
 
 async def prove(parts: ApiParts, request: Request, *, email: str, password: str) -> Credentials:
-    """What the password fits to. Every try counts against its address and its network until it succeeds.
+    """What the password fits to. Every try counts until it succeeds; `domain.entrance.throttles` says where.
 
     Raises:
         PasswordRefused: It does not fit, or there were too many tries.
     """
-    email, now = spelling(email), datetime.now(UTC)
-    by_address = sign_in_subject(parts.digester, email)
-    by_network = throttles.network_subject(parts.digester, SIGN_IN, SIGN_IN_PER_NETWORK, address=address_of(request))
-    wait = await parts.forgetful_database.write(
-        lambda session: throttles.seconds_to_wait(session, (by_address, by_network), now=now)
-    )
-    if wait:
-        raise PasswordRefused(f"There were too many tries. Wait {duration(wait)}, then try again.", wait)
+    email, address, now = spelling(email), address_of(request), datetime.now(UTC)
+    tries = SignInTries.of(parts.digester, email=email, address=address)
     async with parts.database.reading() as session:
         credentials = await logins.find_credentials(session, email=email)
+        seen_at = await sessions.addresses_of_email(session, email=email)
+    known = throttles.network_of(address) in map(throttles.network_of, seen_at)
+    wait = await parts.forgetful_database.write(
+        lambda session: throttles.sign_in_wait(session, tries, known_network=known, now=now)
+    )
+    if wait:
+        raise PasswordRefused(f"Too many attempts. Wait {duration(wait)}, then try again.", wait)
     fits = await parts.passwords.fits(password, credentials.password_hash if credentials else None)
     if credentials is None or not fits:
-        raise PasswordRefused("The address or the password is not right.")
+        raise PasswordRefused("The address or the password is wrong.")
     await parts.forgetful_database.write(
-        lambda session: throttles.forgive(session, wholly=(by_address,), once=(by_network,))
+        lambda session: throttles.forgive(session, wholly=(tries.pair,), once=(tries.network, tries.everywhere))
     )
     return credentials
-
-
-def sign_in_subject(digester: KeyDigester, email: str) -> Subject:
-    """What tries to sign in with an address are counted under."""
-    return throttles.address_subject(digester, SIGN_IN, SIGN_IN_PER_ADDRESS, email=email)
 
 
 async def sign_in(

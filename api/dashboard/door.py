@@ -192,7 +192,7 @@ def check_origin(request: Request) -> None:
     else:
         own = True
     if not own:
-        raise PageRefused(403, "This request came from another site and was not carried out.")
+        raise PageRefused(403, "This request came from another site and was refused.")
 
 
 async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> Visitor | None:
@@ -224,7 +224,7 @@ async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> Visitor | N
 
 def _to_log_in(request: Request) -> Response:
     if wants_json(request):
-        return JSONResponse({"error": "You are signed out. Sign in again to go on."}, 401)
+        return JSONResponse({"error": "You are signed out. Sign in again to continue."}, 401)
     if request.method not in SAFE:
         return RedirectResponse(f"{LOG_IN}?notice=signed_in_elsewhere", 303)
     query = request.scope["query_string"].decode("latin-1")

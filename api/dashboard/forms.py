@@ -29,7 +29,7 @@ STALE = (
     "This page was open for too long, or your browser did not keep its cookie, as browsers do not over http:// from "
     "another machine. Open the page again and repeat what you did."
 )
-OLD_PAGE = "This page is from before you signed in last. Open it again and repeat what you did."
+OLD_PAGE = "You have signed in again since this page was opened. Reload it and repeat the last step."
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ async def read_form(request: Request) -> Form:
     try:
         form = await _multipart(request, body) if media_type.startswith("multipart/form-data") else _urlencoded(body)
     except (ValueError, MultiPartException, MultipartParseError):
-        raise PageRefused(400, "The form could not be read. Go back and send it again.") from None
+        raise PageRefused(400, "The form could not be read. Go back and try again.") from None
     check_token(request, form.exact(TOKEN_FIELD))
     return form
 

@@ -17,10 +17,10 @@ from api.errors import EXPECTED, as_tryon_error, error_response
 HEADINGS = {
     400: "That did not work",
     403: "That is not allowed",
-    404: "There is nothing here",
+    404: "Page not found",
     413: "That is too large",
-    429: "A little slower, please",
-    503: "Not available just now",
+    429: "Too many requests",
+    503: "Not available right now",
 }
 
 log = structlog.get_logger(__name__)

@@ -7,6 +7,7 @@ session here.
 
 from __future__ import annotations
 
+import time
 import uuid
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -33,6 +34,10 @@ NOTES = {
 """Events after which nothing will be paid any more, and what the owner reads then."""
 
 ARRIVED = ("paid", "no_payment_required")
+
+MOST_AHEAD_SECONDS = 60
+"""How far a message's time may be ahead of this clock. Stripe's library refuses old ones only; one from the future
+could be sent again for as long as it is ahead. Clocks that NTP keeps differ by less than a second."""
 
 router = APIRouter(include_in_schema=False)
 log = structlog.get_logger(__name__)
@@ -90,7 +95,7 @@ async def hear_stripe(request: Request) -> Response:
         event = read_event(parts.payments, body_of(request), request.headers.get("Stripe-Signature"))
         session = CheckoutSession.model_validate(event.data.object) if event.type.startswith(SESSION_EVENTS) else None
     except ValidationError:
-        raise TryOnError("field_invalid", "The message cannot be read.") from None
+        raise TryOnError("field_invalid", "The message could not be read.") from None
     if session is not None and session.client_reference_id is not None:
         await act_on(parts, event, session, session.client_reference_id)
     return Response(status_code=200)
@@ -110,7 +115,10 @@ def read_event(stripe: StripePayments, body: bytes, signature: str | None) -> Ev
         text = body.decode()
         WebhookSignature.verify_header(text, signature, secret, Webhook.DEFAULT_TOLERANCE)
     except (SignatureVerificationError, UnicodeDecodeError):
-        raise TryOnError("field_invalid", "Stripe-Signature: is missing or does not fit the body.") from None
+        raise TryOnError("field_invalid", fields={"Stripe-Signature": "missing, or does not match the body."}) from None
+    sent_at = next(int(part[2:]) for part in (signature or "").split(",") if part.startswith("t="))
+    if sent_at > time.time() + MOST_AHEAD_SECONDS:
+        raise TryOnError("field_invalid", fields={"Stripe-Signature": "its time is ahead of this service's clock."})
     return Event.model_validate_json(text)
 
 

@@ -95,13 +95,18 @@ class ImportService:
 
         Raises:
             ImportRunningError: Another one is under way; nothing was begun.
-            TryOnError: ``storage_unavailable``; nothing was begun.
+            TryOnError: ``storage_unavailable``; the import may have begun, and is among the recent ones then.
         """
         import_id = new_registration_id()
         try:
             await self._store(import_id, file, name)
-            await self._start(ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good)))
         except BaseException:
+            await self._forget(import_id)
+            raise
+        try:
+            await self._start(ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good)))
+        except ImportRunningError:
+            # No other end of it says that nothing was begun, and a run that was needs its rows.
             await self._forget(import_id)
             raise
         return import_id
@@ -156,7 +161,7 @@ class ImportService:
             raise TryOnError("storage_unavailable") from error
 
     async def _forget(self, import_id: str) -> None:
-        """What was not begun leaves nothing behind; a run that was begun nevertheless finds no rows and ends."""
+        """What was not begun leaves nothing behind."""
         try:
             await self._parts.store.delete_prefix(import_prefix(self._account, import_id))
         except ObjectStoreUnavailableError:

@@ -84,7 +84,7 @@ def read_product_file(data: bytes, limits: ImageLimits, most_rows: int | None = 
         try:
             row = _read_row(number, header, cells, limits)
             if (earlier := seen.setdefault(row.external_id, number)) != number:
-                raise TryOnError("field_invalid", f"{EXTERNAL_ID}: is that of row {earlier} too.")
+                raise TryOnError("field_invalid", fields={EXTERNAL_ID: f"already used in row {earlier}."})
         except TryOnError as error:
             said = dict(zip(header, cells, strict=False)).get(EXTERNAL_ID, "").strip()
             found.bad.append(BadRow(number, error.sentence, said[:LONGEST_EXTERNAL_ID]))
@@ -124,7 +124,7 @@ def _delimiter(text: str) -> str:
 def _check_header(header: Sequence[str]) -> None:
     missing = [name for name in NEEDED if name not in header]
     if missing:
-        raise ValueError(f"the first row must name the columns; there is no {', '.join(missing)}")
+        raise ValueError(f"missing columns: {', '.join(missing)}; the first row must name them")
     twice = sorted({name for name in header if header.count(name) > 1 and name in COLUMNS})
     if twice:
         raise ValueError(f"there are two columns {', '.join(twice)}")
@@ -134,12 +134,11 @@ def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: 
     if len(cells) > len(header):
         raise TryOnError("field_invalid", f"there are {len(cells)} cells and {len(header)} columns.")
     values = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if name in COLUMNS and cell.strip()}
-    for name in NEEDED:
-        if name not in values:
-            raise TryOnError("field_invalid", f"{name}: is empty.")
-    for name in (FRONT, BACK):
-        if is_data_uri(values.get(name, "")):
-            raise TryOnError("field_invalid", f"{name}: must be an https:// address in a file.")
+    if missing := [name for name in NEEDED if name not in values]:
+        raise TryOnError("field_invalid", fields=dict.fromkeys(missing, "required."))
+    inline = [name for name in (FRONT, BACK) if is_data_uri(values.get(name, ""))]
+    if inline:
+        raise TryOnError("field_invalid", fields=dict.fromkeys(inline, "must be an https:// address in a file."))
     try:
         product = CreateProduct.model_validate(values)
     except ValidationError as error:

@@ -87,19 +87,21 @@ def read_update(change: UpdateProduct, reader: PictureReader) -> ReadProduct:
     """
     sent = change.model_fields_set - (change.model_extra or {}).keys()
     nulls = {name for name in sent if getattr(change, name) is None}
-    for name, wire_name in NEEDED.items():
-        if name in nulls:
-            raise TryOnError("field_invalid", f"{wire_name}: cannot be null.")
+    if wrong := {wire_name: "cannot be null." for name, wire_name in NEEDED.items() if name in nulls}:
+        raise TryOnError("field_invalid", fields=wrong)
     return _read(change, reader, [column for column, field in CLEARABLE.items() if field in nulls])
 
 
 def _read(product: OptionalFields, reader: PictureReader, clear: list[Clearable]) -> ReadProduct:
     # Unknown fields of the request are attributes too, and must not pass for known ones.
     known = ProductFields.model_fields.keys() & type(product).model_fields.keys()
+    pictures = reader.pictures(
+        {FRONT: getattr(product, "garment_image_url", None), BACK: product.garment_back_image_url}
+    )
     return ReadProduct(
         fields=ProductFields.model_validate({name: getattr(product, name) for name in known}),
         clear=clear,
-        front=reader.picture(FRONT, getattr(product, "garment_image_url", None)),
-        back=reader.picture(BACK, product.garment_back_image_url),
+        front=pictures[FRONT],
+        back=pictures[BACK],
         ignored_fields=ignored_fields(product),
     )

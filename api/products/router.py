@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Annotated, Literal
 
@@ -21,6 +20,7 @@ from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, 
 from api.products.service import ProductService
 from domain.products.products import public_id
 from domain.tables import Product
+from imaging.decoder_pool import DecoderPool
 from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
 from intake.pictures import inspect_pictures
@@ -138,15 +138,14 @@ def _service(request: Request) -> ProductService:
 async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
     parts = parts_of(request)
     check_media_type(request.headers)
-    body = body_of(request)
-    async with request.app.state.image_slots:
-        return await asyncio.to_thread(reader, body, parts.limits)
+    decoders: DecoderPool = request.app.state.decoders
+    return await decoders.in_thread(request.scope["state"][OWNER].account_id, reader, body_of(request), parts.limits)
 
 
 async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:
     parts = parts_of(request)
-    async with request.app.state.image_slots:
-        return await asyncio.to_thread(inspect_pictures, read.pictures, parts.limits)
+    holder = request.scope["state"][OWNER].account_id
+    return await inspect_pictures(read.pictures, parts.limits, request.app.state.decoders, holder)
 
 
 def _answer(product: Product, status: int, headers: dict[str, str]) -> JSONResponse:

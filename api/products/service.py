@@ -120,10 +120,12 @@ class ProductService:
                 front=await self._source(registration_id, FRONT, read.front, facts),
                 back=await self._source(registration_id, BACK, read.back, facts),
             )
-            run = await self._start(registration)
         except BaseException:
             await self._forget(registration_id)
             raise
+        # A start without an answer may have begun a run, which cleans up after itself; if it has not, what was uploaded
+        # is the daily sweep's. Deleted here, it could be the pictures of a product that was saved.
+        run = await self._start(registration)
         saved = await self._outcome(run)
         return await self.find(saved.product_id), saved.created
 
@@ -186,10 +188,10 @@ def refusal_named(code: str | None, field: str | None) -> TryOnError:
     if code not in CATALOGUE:
         return TryOnError("storage_unavailable")
     entry = CATALOGUE[code]
-    sentence = entry.sentence if field is None else f"{field}: {entry.sentence}"
+    fields = {} if field is None else {field: entry.sentence}
     if entry.status is not None:
-        return TryOnError(code, sentence)
+        return TryOnError(code, fields=fields)
     # Some codes belong to jobs, where what is found out after the answer has no status.
     if entry.audience is Audience.OPERATOR:
         return TryOnError("busy")
-    return TryOnError("product_picture_refused", sentence)
+    return TryOnError("product_picture_refused", fields=fields)

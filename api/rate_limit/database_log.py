@@ -18,14 +18,14 @@ class DatabaseRateLog:
         self._database = database
         self._clock = clock
 
-    async def hit(self, key_id: uuid.UUID, policy: RatePolicy) -> RateState:
+    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         """Judge a call and, if it is admitted, count it.
 
         Raises:
             DBAPIError: The database is away, or locked for longer than its settings allow.
         """
         return await self._database.write(
-            lambda session: rates.hit(session, key_id=key_id, policy=policy, clock=self._clock)
+            lambda session: rates.hit(session, caller_id=caller_id, policy=policy, clock=self._clock)
         )
 
     async def close(self) -> None:

@@ -22,7 +22,7 @@ TRYON_METHODS = ("GET", "POST")
 class RateLog(Protocol):
     """Where calls are counted; shared by every process of the API."""
 
-    async def hit(self, key_id: uuid.UUID, policy: RatePolicy) -> RateState:
+    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         """Judge a call and, if it is admitted, count it."""
         ...
 

@@ -67,7 +67,7 @@ class ValkeyRateLog:
         self._limiter = MovingWindowRateLimiter(storage)
         self._failure = StorageError
 
-    async def hit(self, key_id: uuid.UUID, policy: RatePolicy) -> RateState:
+    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         """Judge a call and, if it is admitted, count it.
 
         Raises:
@@ -76,20 +76,20 @@ class ValkeyRateLog:
         try:
             async with asyncio.timeout(HIT_SECONDS):
                 try:
-                    return await self._ask(key_id, policy)
+                    return await self._ask(caller_id, policy)
                 except self._failure:
                     # A connection kept from before the server was started anew fails once. Should the server have
                     # counted the call all the same, it counts twice: an error to the safe side.
-                    return await self._ask(key_id, policy)
+                    return await self._ask(caller_id, policy)
         except (self._failure, TimeoutError) as error:
             raise TryOnError("storage_unavailable") from error
 
-    async def _ask(self, key_id: uuid.UUID, policy: RatePolicy) -> RateState:
+    async def _ask(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
         from limits import RateLimitItemPerSecond
 
         item = RateLimitItemPerSecond(policy.requests, policy.window_seconds, namespace=policy.name)
-        admitted = await self._limiter.hit(item, str(key_id))
-        stats = await self._limiter.get_window_stats(item, str(key_id))
+        admitted = await self._limiter.hit(item, str(caller_id))
+        stats = await self._limiter.get_window_stats(item, str(caller_id))
         # Another process may have called between the two questions, or a stamp may have left the window.
         return RateState(
             admitted=admitted,

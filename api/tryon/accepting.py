@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from api.tryon.reading import ReadRequest, inspect_pictures
+from api.tryon.reading import ReadRequest
 from api.tryon.rehearsals import rehearsal_of, rehearsal_product_ids
 from domain.access import idempotency
 from domain.access.idempotency import Claim
@@ -22,10 +22,11 @@ from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
 from domain.object_keys import input_key, job_prefix
+from imaging.decoder_pool import DecoderPool
 from imaging.inspect import ImageFacts
 from intake.garments import ResolvedGarment, resolve_products
-from intake.job import JobDraft, request_deadline
-from intake.pictures import Picture
+from intake.job import JobDraft, request_deadline, workflow_input_of
+from intake.pictures import Picture, inspect_pictures
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef, TryOnInput
 from workflows.start import start_tryon
@@ -69,9 +70,9 @@ class AcceptedJob:
 class JobAcceptor:
     """The way of one POST from its fields to its job."""
 
-    def __init__(self, parts: ApiParts, image_slots: asyncio.Semaphore) -> None:
+    def __init__(self, parts: ApiParts, decoders: DecoderPool) -> None:
         self._parts = parts
-        self._image_slots = image_slots
+        self._decoders = decoders
 
     async def accept(self, requester: Requester, request: ReadRequest, key: RequestKey | None) -> AcceptedJob:
         """Check what is left to check, store the inputs, write job and reservation, start the workflow.
@@ -81,6 +82,8 @@ class JobAcceptor:
         Raises:
             TryOnError: Nothing was accepted and nothing spent.
             ObjectStoreUnavailableError: Likewise.
+            SQLAlchemyError: Whether the job was accepted may not be known; the same request under its
+                `Idempotency-Key` finds it then.
         """
         if key is None:
             return await self._accept(requester, request, None)
@@ -109,13 +112,13 @@ class JobAcceptor:
     async def _accept(self, requester: Requester, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
         rehearsal = rehearsal_of(request) if requester.test else None
         garments = await self._resolve(requester, request)
-        async with self._image_slots:
-            facts = await asyncio.to_thread(inspect_pictures, request, self._parts.limits)
+        facts = await inspect_pictures(request.pictures, self._parts.limits, self._decoders, requester.account_id)
         if rehearsal is None:
             await self._look_at_quota(requester)
         elif rehearsal.refusal is not None:
             raise rehearsal.refusal
         job_id = uuid.uuid4()
+        refused = True
         try:
             uploads = await self._store_inputs(job_id, request.pictures, facts)
             draft = JobDraft(
@@ -128,14 +131,17 @@ class JobAcceptor:
                 deadline=request_deadline(garments, self._parts.settings.jobs),
                 rehearsal=rehearsal.script if rehearsal else None,
             )
-            job_input = draft.workflow_input()
-            new = draft.row(job_input, claim=claim)
+            new = draft.row(claim=claim)
             async with self._parts.database.transaction() as session:
-                await jobs.accept_job(session, self._parts.plans, new, now=datetime.now(UTC))
+                job = await jobs.accept_job(session, self._parts.plans, new, now=datetime.now(UTC))
+                # What is raised from here on comes from the COMMIT, and does not say whether it took effect. If it
+                # did, a job needs its inputs; if not, they belong to an unknown job, and the purge deletes them.
+                refused = False
         except BaseException:
-            await self._forget_inputs(job_id)
+            if refused:
+                await self._forget_inputs(job_id)
             raise
-        return AcceptedJob(job_id, started=await self._start(job_input))
+        return AcceptedJob(job_id, started=await self._start(workflow_input_of(job)))
 
     async def _resolve(self, requester: Requester, request: ReadRequest) -> list[ResolvedGarment]:
         stand_ins = rehearsal_product_ids() if requester.test else ()

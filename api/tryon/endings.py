@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import uuid
 from collections import defaultdict
 
@@ -27,13 +28,15 @@ class JobEndings:
         self._interval_seconds = interval_seconds
         self._waiting: defaultdict[uuid.UUID, set[asyncio.Event]] = defaultdict(set)
         self._watching: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
 
     async def wait(self, job_id: uuid.UUID, seconds: float) -> None:
         """Return once the job has ended, or after ``seconds``."""
         ended = asyncio.Event()
         self._waiting[job_id].add(ended)
         if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch())
+            # In a context of its own: it is no part of the request that happens to wait first.
+            self._watching = asyncio.create_task(self._watch(), context=contextvars.Context())
         try:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), seconds)
@@ -43,16 +46,19 @@ class JobEndings:
                 del self._waiting[job_id]
 
     async def close(self) -> None:
-        """Let every waiter go."""
+        """Let every waiter go, and the database."""
+        self._closing.set()
         for waiters in self._waiting.values():
             for ended in waiters:
                 ended.set()
         if self._watching is not None:
-            self._watching.cancel()
+            # Not cancelled: a connection that is broken off in the middle of a question is never given back.
+            await self._watching
 
     async def _watch(self) -> None:
-        while self._waiting:
-            await asyncio.sleep(self._interval_seconds)
+        while self._waiting and not self._closing.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), self._interval_seconds)
             try:
                 async with self._database.reading() as session:
                     standings = await jobs.standings(session, job_ids=list(self._waiting))

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from domain.errors import TryOnError, sentence_of
+from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
 from domain.jobs import backfills, jobs, retention
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
@@ -79,7 +79,7 @@ class JobReader:
         if job.status == jobs.PROCESSING:
             return JobState(job.status)
         if job.status == jobs.FAILED:
-            code = job.error_code or ""
+            code = known_code(job.error_code)  # a worker of an older release may have written any
             return JobState(job.status, error=sentence_of(code, job.error_advice), error_code=code)
         if job.result_key is None or job.generation_ms is None:
             raise TryOnError("job_not_found")
@@ -109,7 +109,7 @@ class JobReader:
         for key in (result_key(str(job.id)), *kept):
             await self._parts.store.delete(key)
         async with self._parts.database.transaction() as session:
-            await retention.forget_result(session, job_id=job.id)
+            await retention.forget_results(session, job_ids=[job.id])
 
     async def _find(self, job_id: str) -> Job:
         try:
@@ -124,19 +124,22 @@ class JobReader:
         return job
 
     async def _release_if_dead(self, job: Job) -> bool:
-        """Whether the job may stand differently now: its run was found closed."""
-        if job.started_at is None:
-            return False
-        timeout = self._parts.settings.temporal.describe_timeout_seconds
-        try:
-            code = await asyncio.wait_for(end_of_run(self._parts.temporal, str(job.id)), timeout)
-        except (TimeoutError, RPCError, RuntimeError):
-            return False
+        """Whether the job may stand differently now: it is overdue, or its run was found closed."""
+        code: ErrorCode | None = None
+        overdue = jobs.is_overdue(job.deadline_at, datetime.now(UTC))
+        if overdue:
+            code = "timed_out"
+        elif job.started_at is not None:
+            timeout = self._parts.settings.temporal.describe_timeout_seconds
+            with contextlib.suppress(TimeoutError, RPCError, RuntimeError):
+                code = await asyncio.wait_for(end_of_run(self._parts.temporal, str(job.id)), timeout)
         if code is None:
             return False
         async with self._parts.database.transaction() as session:
             keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)
             released = await jobs.fail_job(session, job_id=job.id, error_code=code, keep=keep, now=datetime.now(UTC))
+        if overdue:  # its run may still be drawing
+            await self._cancel_run(job.id)
         if released:
             with contextlib.suppress(ObjectStoreUnavailableError):  # the purge deletes them
                 await self._forget_inputs(job.id)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from api.json_body import ignored_fields, parse_body
 from api.pictures import PictureReader
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
-from domain.errors import TryOnError
-from imaging.data_uri import is_data_uri
-from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
-from intake import pictures
 from intake.garments import SentGarment, hints_of
 from intake.pictures import Picture
 
-__all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "inspect_pictures", "read_request"]
+__all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "read_request"]
 
 TryOnRequest: TypeAlias = SingleRequest | ComboRequest
+PERSON, FRONT, BACK = "customerPhotoBase64", "garmentImageUrl", "garmentBackImageUrl"
 
 
 @dataclass(frozen=True)
@@ -63,31 +60,14 @@ def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) ->
         TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
     """
     request, inline = parse_body(body, model)
-    reader = PictureReader(limits, inline)
-    if not is_data_uri(request.customer_photo_base64):
-        raise TryOnError(
-            "malformed_data_uri", "customerPhotoBase64 must be a data: URI; the photo is always sent directly."
-        )
-    person = reader.inline("customerPhotoBase64", request.customer_photo_base64)
-    garments = [_read_garment(prefix, garment, reader) for prefix, garment in request.items]
+    values: dict[str, str | None] = {PERSON: request.customer_photo_base64}
+    for prefix, garment in request.items:
+        values |= {f"{prefix}{FRONT}": garment.garment_image_url, f"{prefix}{BACK}": garment.garment_back_image_url}
+    found = PictureReader(limits, inline).pictures(values)
+    garments = [
+        GarmentPictures(garment, found[f"{prefix}{FRONT}"], found[f"{prefix}{BACK}"], prefix)
+        for prefix, garment in request.items
+    ]
     ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
     ignored += [name for prefix, garment in request.items for name in ignored_fields(garment, prefix)]
-    return ReadRequest(person, garments, ignored)
-
-
-def inspect_pictures(request: ReadRequest, limits: ImageLimits) -> dict[str, ImageFacts]:
-    """Look into every inline picture; see `intake.pictures.inspect_pictures`."""
-    return pictures.inspect_pictures(request.pictures, limits)
-
-
-def _read_garment(prefix: str, garment: GarmentFields, reader: PictureReader) -> GarmentPictures:
-    if garment.product_id is None:
-        for name, value in (("garmentImageUrl", garment.garment_image_url), ("category", garment.category)):
-            if value is None:
-                raise TryOnError("field_invalid", f"{prefix}{name} is required unless productId is given.")
-    return GarmentPictures(
-        garment,
-        reader.picture(f"{prefix}garmentImageUrl", garment.garment_image_url),
-        reader.picture(f"{prefix}garmentBackImageUrl", garment.garment_back_image_url),
-        prefix,
-    )
+    return ReadRequest(cast("Picture", found[PERSON]), garments, ignored)

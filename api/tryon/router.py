@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -25,6 +24,7 @@ from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
 from domain.access.keys import KeyOwner
 from domain.jobs import jobs
 from imaging.data_uri import encode_data_uri_bytes
+from imaging.decoder_pool import DecoderPool
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"
 RETRY_AFTER_SECONDS = 2
@@ -50,14 +50,13 @@ router = APIRouter(tags=["try-on"])
 
 async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -> JSONResponse:
     parts = parts_of(request)
-    slots: asyncio.Semaphore = request.app.state.image_slots
+    decoders: DecoderPool = request.app.state.decoders
     owner: KeyOwner = request.scope["state"][OWNER]
     check_media_type(request.headers)
     body, sent_key = body_of(request), request.headers.get(IDEMPOTENCY_KEY)
-    async with slots:
-        read = await asyncio.to_thread(read_request, body, model, parts.limits)
-        key = await asyncio.to_thread(RequestKey.read, sent_key, owner.mode, request.scope["path"], body)
-    acceptor = JobAcceptor(parts, slots)
+    read = await decoders.in_thread(owner.account_id, read_request, body, model, parts.limits)
+    key = await decoders.in_thread(owner.account_id, RequestKey.read, sent_key, owner.mode, request.scope["path"], body)
+    acceptor = JobAcceptor(parts, decoders)
     accepted = await acceptor.accept(Requester.by_key(owner), read, key)
     headers = {"Location": f"{SINGLE_PATH}/{accepted.job_id}", **ignored_header(read.ignored_fields)}
     if accepted.replayed:

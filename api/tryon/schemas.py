@@ -6,47 +6,68 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
-from pydantic.config import JsonDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from api.json_body import WireModel
 from api.openapi.pictures import INLINE, INLINE_OR_REMOTE
+from imaging.data_uri import is_data_uri
+from workflows.contracts import MAX_GARMENTS
+
+MIN_COMBO = 2
+"""Garments of a combo at least; one belongs on the other route."""
 
 SizeText = Annotated[str, Field(min_length=1, max_length=32)]
 GarmentCategoryText = Annotated[str, Field(max_length=64)]
 Category = Literal["upper_body", "lower_body", "full_body"]
 GarmentState = Literal["open", "closed"]
 TuckState = Literal["tucked", "untucked"]
-InlinePicture = Annotated[str, WithJsonSchema(INLINE)]
+
+
+def _is_inline(value: str) -> str:
+    if not is_data_uri(value):
+        raise PydanticCustomError("malformed_data_uri", "must be a data: URI; the photo is always sent directly")
+    return value
+
+
+def _two_to_four(garments: object) -> object:
+    if isinstance(garments, list) and not MIN_COMBO <= len(garments) <= MAX_GARMENTS:
+        raise PydanticCustomError("garment_count", "send two to four; for one garment use POST /api/v1/tryon")
+    return garments
+
+
+InlinePicture = Annotated[str, AfterValidator(_is_inline), WithJsonSchema(INLINE)]
 AnyPicture = Annotated[str, WithJsonSchema(INLINE_OR_REMOTE)]
 JobId = Annotated[str, Path(description="From the answer that started the job.", json_schema_extra={"format": "uuid"})]
 """Not a UUID to FastAPI: what is malformed is as unknown as any other job."""
 
-GIVEN: JsonDict = {"type": "string"}
-REGISTERED_OR_DESCRIBED: JsonDict = {
-    "anyOf": [
-        {"required": ["productId"], "properties": {"productId": GIVEN}},
-        {"required": ["garmentImageUrl", "category"], "properties": {"garmentImageUrl": GIVEN, "category": GIVEN}},
-    ]
-}
-"""What `api.tryon.reading` asks of a garment; null counts as not sent."""
-
 
 class GarmentFields(WireModel):
-    """One garment."""
-
-    model_config = ConfigDict(json_schema_extra=REGISTERED_OR_DESCRIBED)
+    """One garment: a product, or a picture with its category."""
 
     product_id: str | None = Field(
-        None, description="A registered garment, by its id or by your externalId; replaces the three fields below."
+        None,
+        description="A registered garment, by its id or by your externalId; what is given beside it replaces that one "
+        "field of the product.",
     )
     garment_image_url: AnyPicture | None = Field(
-        None, description="https:// address or data: URI of the product photo. Required without productId."
+        None,
+        description="https:// address or data: URI of the product photo. Required without productId.",
+        validate_default=True,
     )
     garment_back_image_url: AnyPicture | None = Field(
         None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
     )
-    category: Category | None = Field(None, description="Required without productId.")
+    category: Category | None = Field(None, description="Required without productId.", validate_default=True)
     garment_category: GarmentCategoryText | None = Field(
         None, description="Free text such as t-shirt or jeans; improves the fit."
     )
@@ -55,6 +76,14 @@ class GarmentFields(WireModel):
     garment_state: GarmentState | None = Field(None, description="For jackets, shirts, waistcoats.")
     tuck_state: TuckState | None = None
     view_angle: Literal["front", "left", "right", "back"] | None = Field(None, description="front when not given.")
+
+    @field_validator("garment_image_url", "category")
+    @classmethod
+    def _required_without_product(cls, value: str | None, info: ValidationInfo) -> str | None:
+        # A productId that is wrong itself is not among the data.
+        if value is None and info.data.get("product_id", "") is None:
+            raise PydanticCustomError("required_without_product", "required unless productId is given")
+        return value
 
 
 class SingleRequest(GarmentFields):
@@ -72,7 +101,11 @@ class ComboRequest(WireModel):
     """Body of ``POST /api/v1/tryon/combo``."""
 
     customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
-    garments: Annotated[list[GarmentFields], Field(min_length=2, max_length=4)]
+    garments: Annotated[
+        list[GarmentFields],
+        Field(json_schema_extra={"minItems": MIN_COMBO, "maxItems": MAX_GARMENTS}),
+        BeforeValidator(_two_to_four),
+    ]
 
     @property
     def items(self) -> list[tuple[str, GarmentFields]]:

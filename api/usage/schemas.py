@@ -22,7 +22,7 @@ class PeriodAnswer(_Answer):
 
 
 class UsageAnswer(_Answer):
-    """The account's standing at this moment; every count is in generations."""
+    """The account's standing at this moment; every count is in try-ons."""
 
     plan: str = Field(description="Name of the plan.", examples=["starter"])
     period: PeriodAnswer = Field(description="The current period: a month from the account's own day, or the trial.")

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import httpx
 import psutil
 
 from bench.figures import Figure
-from bench.service import heavy
+from bench.service import attack, heavy
 from bench.service.photos import grainy_photo_uri, portrait_body
 from domain.jobs import jobs
 from runtime.database import Database
@@ -37,18 +37,32 @@ IDLE_SECONDS = 10.0
 NO_RATE_LIMIT = {"TRYON_RATE_LIMIT_REQUESTS": "10000", "TRYON_RATE_LIMIT_WINDOW_SECONDS": "1"}
 """The bench polls much more often than a client should. The short window keeps the log of calls short."""
 
+OWNER, ATTACKER = "bench@example.com", "attacker@example.com"
+
 STAGES_AROUND = "stage_"
 """Prefix of the workflow's own stage times in a job's report; what is left are times inside segmenter and engine."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Bench:
     """A stack of its own and a caller."""
 
     settings: Settings
-    client: httpx.Client
     started_seconds: float
     record: StackRecord
+    tryon: Callable[..., str]
+    client: httpx.Client = field(init=False)
+
+    @contextmanager
+    def caller(self, email: str, *, test: bool = False) -> Iterator[httpx.Client]:
+        """A client with a new key of an account."""
+        mode = ["--test"] if test else []
+        key = json.loads(self.tryon("key", "create", "--account", email, *mode, "--json"))["apiKey"]
+        headers = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(
+            base_url=self.record.addresses["API"], headers=headers, timeout=60, trust_env=False
+        ) as client:
+            yield client
 
 
 @contextmanager
@@ -73,12 +87,11 @@ def running(data_dir: Path, generations: int | None = None) -> Iterator[Bench]:
         if record is None:
             raise RuntimeError("the stack left no record")
         terms = () if generations is None else ("--included", str(generations), "--daily-cap", str(generations))
-        created = tryon("account", "create", "--email", "bench@example.com", "--plan", "scale", *terms, "--json")
-        account = json.loads(created)
-        key = json.loads(tryon("key", "create", "--account", account["accountId"], "--json"))["apiKey"]
-        headers = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(base_url=record.addresses["API"], headers=headers, timeout=60, trust_env=False) as client:
-            yield Bench(Settings(data_dir / EMBEDDED_FILE), client, started, record)
+        tryon("account", "create", "--email", OWNER, "--plan", "scale", *terms)
+        bench = Bench(Settings(data_dir / EMBEDDED_FILE), started, record, tryon)
+        with bench.caller(OWNER) as client:
+            bench.client = client
+            yield bench
     finally:
         tryon("down")
 
@@ -98,7 +111,15 @@ def measure(data_dir: Path) -> list[Figure]:
         figures.append(Figure.of("the same while renders take both cores", "ms", crowded_posts(bench, body)))
         workers = [bench.record.children[name].find() for name in ("worker-cpu", "worker-gpu")]
         figures += heavy.measure(bench.client, [worker for worker in workers if worker])
+        figures += attacked(bench)
     return figures
+
+
+def attacked(bench: Bench) -> list[Figure]:
+    """What the account feels of another one's costly pictures."""
+    bench.tryon("account", "create", "--email", ATTACKER, "--plan", "starter")
+    with bench.caller(OWNER, test=True) as probe, bench.caller(ATTACKER, test=True) as attacker:
+        return attack.measure(bench.client, probe, attacker)
 
 
 def memory_megabytes(record: StackRecord) -> float:

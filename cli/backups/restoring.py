@@ -14,6 +14,7 @@ from cli.backups.archive import DATABASE, SECRETS, ArchiveReader, BackupError, M
 from cli.backups.making import STAMP, sqlite_file
 from cli.backups.store import store_alone
 from domain import migrations
+from domain.errors import ErrorCode
 from domain.jobs import jobs
 from domain.money.ledger_check import Disagreement, check_ledger
 from runtime.database import Database
@@ -23,7 +24,7 @@ from runtime.embedded.record import StackRecord, stack_secrets
 from runtime.settings import DatabaseSettings, Settings
 from runtime.sqlite_copy import check_sqlite
 
-RELEASED_AS = "generation_failed"
+RELEASED_AS: ErrorCode = "generation_failed"
 """What callers are told of jobs that were in progress: that they may try again."""
 
 AT_ONCE = 200

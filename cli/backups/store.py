@@ -9,7 +9,7 @@ from pathlib import Path
 from cli.checks import check_object_store
 from runtime.embedded.child import Child, ChildSpec, marked_environment
 from runtime.embedded.ports import choose_port
-from runtime.embedded.servers import WEED_OFFSETS, weed_command, write_weed_credentials
+from runtime.embedded.store import WEED_OFFSETS, prepare_weed
 from runtime.object_store import ObjectStore, S3ObjectStore
 from runtime.settings import Settings
 
@@ -33,17 +33,15 @@ async def store_alone(settings: Settings, data_dir: Path) -> AsyncIterator[Objec
     """
     port = choose_port(settings.stack.s3_port, named=False, offsets=WEED_OFFSETS, what="the object store")
     settings.object_store = settings.object_store.model_copy(update={"endpoint": f"http://127.0.0.1:{port}"})
-    credentials, folder = data_dir / "s3.json", data_dir / "objects"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_weed_credentials(
-        credentials,
-        access_key=settings.object_store.access_key,
-        secret_key=settings.object_store.secret_key.get_secret_value(),
-    )
     spec = ChildSpec(
         NAME,
-        weed_command(folder, s3_port=port, credentials=credentials),
-        check_object_store(settings),
+        prepare_weed(
+            data_dir,
+            s3_port=port,
+            access_key=settings.object_store.access_key,
+            secret_key=settings.object_store.secret_key.get_secret_value(),
+        ),
+        check_object_store(settings, data_dir),
         environment=marked_environment(data_dir),
         stop_seconds=STOP_SECONDS,
     )

@@ -7,9 +7,21 @@ from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from cli.diagnosis import dashboard, disk, engine, ledger, object_store, pepper, public_address, temporal, weights
+from cli.diagnosis import (
+    dashboard,
+    disk,
+    engine,
+    ledger,
+    object_store,
+    pepper,
+    privacy,
+    public_address,
+    temporal,
+    weights,
+)
 from cli.diagnosis import database as database_probe
 from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
+from runtime.settings import SettingsError
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,7 @@ PROBES = (
     Probe("weights", weights.look, 1800.0),
     Probe("key-pepper", pepper.look, 5.0),
     Probe("disk", disk.look, 5.0),
+    Probe("privacy", privacy.look, 5.0),
     Probe("dashboard", dashboard.look, 5.0),
     Probe("public-address", public_address.look, 300.0),
 )
@@ -71,6 +84,8 @@ async def _findings_of(probe: Probe, case: Case) -> list[Finding]:
                 f"did not answer within {probe.seconds:.0f} s", "See whether it hangs: its logs, its host, the network."
             )
         )
+    except SettingsError as error:
+        found.append(subject.error(str(error), "Set it, then run `tryon doctor` again."))
     except Exception as error:  # noqa: BLE001  # a probe that stumbles is a finding, and the others go on
         found.append(
             subject.error(

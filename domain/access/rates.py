@@ -1,8 +1,8 @@
-"""Request rates: an exact sliding log of each API key under each policy.
+"""Request rates: an exact sliding log of each caller, an API key or an owner in the dashboard, under each policy.
 
 Exact means that no window of the policy's length, wherever it begins, ever holds more admitted requests than the
-policy allows. There is one row per key and policy with at most that many stamps in it, which every admitted request
-writes anew; so the table never grows beyond the keys there are, and nothing has to be purged.
+policy allows. There is one row per caller and policy with at most that many stamps in it, which every admitted request
+writes anew; so the table never grows beyond the callers there are, and goes with their account.
 """
 
 from __future__ import annotations
@@ -81,17 +81,17 @@ def admit(stamps: Sequence[float], policy: RatePolicy, now: float) -> tuple[Rate
     return state, kept
 
 
-def hit(session: Session, *, key_id: uuid.UUID, policy: RatePolicy, clock: Clock) -> RateState:
+def hit(session: Session, *, caller_id: uuid.UUID, policy: RatePolicy, clock: Clock) -> RateState:
     """Judge a request and, if it is admitted, count it.
 
-    Others with the same key and policy wait until the session's transaction ends: for the row on PostgreSQL, for
+    Others of the same caller and policy wait until the session's transaction ends: for the row on PostgreSQL, for
     the database's one write lock on SQLite.
     """
-    this_row = (RateWindow.api_key_id == key_id, RateWindow.policy == policy.name)
+    this_row = (RateWindow.caller_id == caller_id, RateWindow.policy == policy.name)
     look = select(RateWindow.stamps).where(*this_row).with_for_update()
     stamps = session.execute(look).scalar_one_or_none()
     if stamps is None:
-        row = {"api_key_id": key_id, "policy": policy.name, "stamps": []}
+        row = {"caller_id": caller_id, "policy": policy.name, "stamps": []}
         session.execute(insert_unless_there(session, RateWindow, row))
         stamps = session.execute(look).scalar_one()
     # Only now is it this request's turn, so only now may it read the clock: stamps are in order.

@@ -44,9 +44,9 @@ def plan_price(plans: PlanBook, account: Account, plan: str) -> int:
     orderable = orderable_plans(plans).get(plan)
     price = cents_of(orderable.monthly_price) if orderable else None
     if price is None:
-        raise OrderRefusedError("This plan cannot be ordered here.")
+        raise OrderRefusedError("This plan cannot be ordered online.")
     if account.plan == plan:
-        raise OrderRefusedError("You are on this plan already.")
+        raise OrderRefusedError("You are already on this plan.")
     return price
 
 
@@ -57,7 +57,7 @@ def pack_price(plans: PlanBook, account: Account, generations: int) -> int:
         OrderRefusedError: There is no such pack, or its plan cannot be topped up.
     """
     if plans.get(account.plan).trial_days is not None:
-        raise OrderRefusedError("A trial cannot be topped up. Choose a plan first.")
+        raise OrderRefusedError("Packs need a plan. Choose a plan first.")
     try:
         return topup_price(plans, account, generations=generations)
     except ValueError:
@@ -129,7 +129,7 @@ async def order_plan(
         return ordered
     price = plan_price(plans, account, plan)
     if await waiting_plan_order(session, account_id=account_id) is not None:
-        raise OrderRefusedError("You have ordered a plan already. Withdraw that order first.")
+        raise OrderRefusedError("You have already ordered a plan. Withdraw that order first.")
     return await _place(
         session,
         Payment(
@@ -157,7 +157,7 @@ def _waiting(account_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
 async def _ordered_before(session: AsyncSession, account: Account, payment_id: uuid.UUID | None) -> Payment | None:
     payment = None if payment_id is None else await session.get(Payment, payment_id)
     if payment is not None and payment.account_id != account.id:
-        raise OrderRefusedError("This order cannot be placed. Begin again.")
+        raise OrderRefusedError("This order could not be placed. Start again.")
     return payment
 
 
@@ -168,7 +168,7 @@ async def _place(session: AsyncSession, payment: Payment) -> Payment:
     if (await session.scalar(placed.where(*lately)) or 0) >= MOST_IN_A_DAY:
         raise OrderRefusedError("You have placed many orders today. Try again tomorrow.")
     if (await session.scalar(placed.where(*_waiting(payment.account_id))) or 0) >= MOST_OPEN:
-        raise OrderRefusedError(f"You have {MOST_OPEN} orders that are not paid yet. Pay or withdraw one first.")
+        raise OrderRefusedError(f"You have {MOST_OPEN} unpaid orders. Pay or withdraw one first.")
     session.add(payment)
     await session.flush()
     return payment

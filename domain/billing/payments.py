@@ -61,7 +61,7 @@ async def approve(
         Whether this call did it, rather than one before.
 
     Raises:
-        ValueError: There is no such order, or its plan is none any more.
+        ValueError: There is no such order, or its plan no longer exists.
     """
     return await _pay(session, plans, payment_id, before=(OPEN,), now=now, values={"closed_by": by})
 

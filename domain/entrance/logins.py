@@ -68,7 +68,7 @@ async def sign_up(
     """
     plan = trial_plan(plans)
     if plan is None:
-        raise ValueError("There is no trial at the moment, so nobody can sign up.")
+        raise ValueError("Sign-up is closed at the moment.")
     account = await find_account_by_email(session, email=email)
     if account is None:
         account = await create_account(session, plans, email=email, plan=plan, now=now)
@@ -98,7 +98,7 @@ async def mail_verification(
     )
     plan = plans.get(account.plan)
     trial = (
-        f"Your free trial: {plan.included} generations within {plan.trial_days} days of signing up. No card is needed."
+        f"Your free trial: {plan.included} try-ons within {plan.trial_days} days of signing up. No card needed."
         if plan.trial_days is not None
         else ""
     )

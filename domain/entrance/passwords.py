@@ -44,9 +44,9 @@ def check_password(password: str, *, email: str) -> None:
         raise ValueError(f"Use at most {LONGEST} characters.")
     lowered = password.strip().lower()
     if lowered in {email.lower(), email.lower().partition("@")[0]}:
-        raise ValueError("Your address is no password. Choose something that others do not know.")
+        raise ValueError("Do not use your address as the password.")
     if lowered in usual_passwords() or len(set(lowered)) < 3:
-        raise ValueError("This password is one of the first that anybody would try. Choose another one.")
+        raise ValueError("This password is too easy to guess. Choose another one.")
 
 
 class Passwords:

@@ -149,6 +149,12 @@ async def list_sessions(
     ).all()
 
 
+async def addresses_of_email(session: AsyncSession, *, email: str) -> Sequence[str]:
+    """IP addresses that the owner of an address of mail has been signed in from of late."""
+    found = select(LoginSession.address).join(Account, Account.id == LoginSession.account_id)
+    return (await session.scalars(found.where(Account.email == email).distinct())).all()
+
+
 async def end_session(session: AsyncSession, *, account_id: uuid.UUID, session_id: uuid.UUID) -> bool:
     """Sign one browser of the account out; says whether it was signed in."""
     return await _end(session, LoginSession.account_id == account_id, LoginSession.id == session_id) == 1

@@ -7,17 +7,17 @@ its ledger row; the others learn that they came too late. Whoever finishes a job
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
-from domain.errors import TryOnError
+from domain.errors import ErrorCode, TryOnError
 from domain.jobs.ended_jobs import note_ended
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account, release, reserve, settle
@@ -26,6 +26,9 @@ from domain.tables import Account, Job
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
 LONGEST_MS = 2**31 - 1
 """What the column holds on PostgreSQL: a job that is completed after weeks is no reason to fail."""
+
+OVERDUE_GRACE = timedelta(seconds=30)
+"""A run ends its own job at the deadline; one that has not done so by then cannot."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ async def mark_started(session: AsyncSession, *, job_id: uuid.UUID) -> None:
 
 
 async def list_unstarted(session: AsyncSession, *, older_than: timedelta, limit: int) -> Sequence[Job]:
-    """Jobs that were accepted and not handed to Temporal, oldest first.
+    """Jobs that were accepted and not handed to Temporal, by deadline.
 
     Those younger than ``older_than`` may still be on their way in the process that accepted them.
     """
@@ -135,7 +138,7 @@ async def list_unstarted(session: AsyncSession, *, older_than: timedelta, limit:
         await session.scalars(
             select(Job)
             .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-            .order_by(Job.created_at)
+            .order_by(Job.deadline_at)
             .limit(limit)
         )
     ).all()
@@ -151,6 +154,47 @@ async def list_open(session: AsyncSession, *, older_than: timedelta, limit: int)
             .limit(limit)
         )
     ).all()
+
+
+@dataclass(frozen=True)
+class OpenJob:
+    """A job in progress, as the reconciler sees it.
+
+    Attributes:
+        priority: As of its workflow, 1 (first) to 5.
+    """
+
+    job_id: uuid.UUID
+    deadline_at: datetime
+    priority: int
+
+    @property
+    def place(self) -> tuple[datetime, uuid.UUID]:
+        """Its place among others by deadline."""
+        return self.deadline_at, self.job_id
+
+
+def list_all_open(session: Session, *, accepted_before: datetime) -> list[OpenJob]:
+    """Every job in progress but the youngest, without what its row holds: there may be very many."""
+    rows = session.execute(
+        select(Job.id, Job.deadline_at, func.coalesce(Job.workflow_input["priority"].as_integer(), 0)).where(
+            Job.status == PROCESSING, Job.created_at <= accepted_before
+        )
+    )
+    return [OpenJob(*row) for row in rows]
+
+
+def is_overdue(deadline_at: datetime, now: datetime) -> bool:
+    """Whether the run should have ended the job by itself, and did not: nobody will finish it any more."""
+    return deadline_at + OVERDUE_GRACE <= now
+
+
+async def open_inputs(session: AsyncSession, *, account_id: uuid.UUID) -> AsyncIterator[dict[str, Any]]:
+    """What the account's jobs in progress were started with, some at a time."""
+    own = select(Job.workflow_input).where(Job.account_id == account_id, Job.status == PROCESSING)
+    rows = await session.stream_scalars(own.execution_options(yield_per=100))
+    async for workflow_input in rows:
+        yield workflow_input
 
 
 async def complete_job(
@@ -195,7 +239,7 @@ async def fail_job(
     session: AsyncSession,
     *,
     job_id: uuid.UUID,
-    error_code: str,
+    error_code: ErrorCode,
     error_advice: str | None = None,
     keep: timedelta,
     now: datetime,
@@ -205,7 +249,7 @@ async def fail_job(
     Args:
         session: The transaction.
         job_id: Which.
-        error_code: Why, as a code of the error catalogue.
+        error_code: Why.
         error_advice: What can be done about it, where more is known than the catalogue says.
         keep: How long the reason may be polled; shorter if its account wants it so.
         now: When it ended.

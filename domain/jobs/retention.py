@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, or_, select, update
@@ -47,9 +47,11 @@ async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedel
     ).all()
 
 
-async def forget_result(session: AsyncSession, *, job_id: uuid.UUID) -> None:
-    """Note that the picture is gone."""
-    await session.execute(update(Job).where(Job.id == job_id).values(result_key=None))
+async def forget_results(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> None:
+    """Note that the pictures are gone."""
+    await session.execute(
+        update(Job).where(Job.id.in_(job_ids)).values(result_key=None).execution_options(synchronize_session=False)
+    )
 
 
 async def delete_old(session: AsyncSession, *, finished_before: datetime, limit: int) -> int:

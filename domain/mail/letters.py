@@ -41,11 +41,11 @@ def verify_letter(head: Letterhead, *, token: str, trial: str) -> Letter:
     """To whoever has signed up. ``trial`` says in a sentence what comes free; it may be empty."""
     return head.letter(
         f"Confirm your address for {head.name}",
-        f"Somebody, most likely you, has signed up for {head.name} with this address. Confirm it here within 48 hours:",
+        f"You (or someone using this address) signed up for {head.name}. Confirm the address within 48 hours:",
         head.link("verify", token=token),
         *([trial] if trial else []),
-        "If you did not sign up, do nothing: without the password that was chosen then, this link opens no account, "
-        "and the address is forgotten after a week.",
+        "If you did not sign up, ignore this message: the link is useless without the password chosen at sign-up, and "
+        "we delete the address after a week.",
     )
 
 
@@ -53,12 +53,12 @@ def have_account_letter(head: Letterhead) -> Letter:
     """To whoever has signed up again, or asked for somebody else's account to be moved here."""
     return head.letter(
         f"You have an account with {head.name}",
-        f"Somebody, most likely you, has tried to open an account with {head.name} for this address. There is one "
-        "already. Sign in here:",
+        f"You (or someone using this address) tried to open an account with {head.name}, but there already is one. "
+        "Sign in here:",
         head.link("log-in"),
-        "If you do not know the password, or never chose one, choose a new one here:",
+        "If you have no password or forgot it, choose a new one here:",
         head.link("forgot"),
-        "If it was not you, do nothing. Nothing has changed.",
+        "If it was not you, ignore this message. Nothing has changed.",
     )
 
 
@@ -66,9 +66,9 @@ def reset_letter(head: Letterhead, *, token: str) -> Letter:
     """To whoever does not know the password."""
     return head.letter(
         f"Choose a new password for {head.name}",
-        "Choose a new password here within an hour. It signs every browser out that is signed in now.",
+        "Choose a new password here within an hour. This signs out every browser.",
         head.link("reset", token=token),
-        "If you did not ask for this, do nothing. Your password stays as it is.",
+        "If you did not ask for this, ignore this message. Your password stays as it is.",
     )
 
 
@@ -76,8 +76,8 @@ def password_changed_letter(head: Letterhead) -> Letter:
     """To the owner, after the password was changed."""
     return head.letter(
         f"Your password for {head.name} was changed",
-        "The password of your account was changed just now, and other browsers were signed out.",
-        "If it was not you, choose a new password at once:",
+        "The password of your account was just changed, and all other browsers were signed out.",
+        "If it was not you, choose a new password now:",
         head.link("forgot"),
     )
 
@@ -88,7 +88,7 @@ def change_letter(head: Letterhead, *, token: str) -> Letter:
         f"Confirm your new address for {head.name}",
         f"The owner of an account with {head.name} wants to use this address for it. Confirm it here within 24 hours:",
         head.link("change-address", token=token),
-        "If this is not your account, do nothing.",
+        "If this is not your account, ignore this message.",
     )
 
 
@@ -96,9 +96,9 @@ def change_asked_letter(head: Letterhead, *, new_email: str) -> Letter:
     """To the present address, before anything is changed."""
     return head.letter(
         f"Your address for {head.name} is about to change",
-        f"Somebody who is signed in to your account wants to use {new_email} for it from now on. The address changes "
-        "once it is confirmed from there.",
-        "If it was not you, choose a new password at once. That stops it, and signs everybody out:",
+        f"Somebody who is signed in to your account wants to change its address to {new_email}. It changes once that "
+        "address is confirmed.",
+        "If it was not you, choose a new password now. That stops the change and signs out every browser:",
         head.link("forgot"),
     )
 
@@ -107,6 +107,6 @@ def changed_letter(head: Letterhead, *, new_email: str) -> Letter:
     """To the address that an account had until now."""
     return head.letter(
         f"Your address for {head.name} was changed",
-        f"Your account is at {new_email} from now on; mail about it goes there.",
-        f"If it was not you, write to whoever runs {head.name}.",
+        f"The address of your account is now {new_email}. Mail about it goes there.",
+        f"If it was not you, contact the operator of {head.name}.",
     )

@@ -192,9 +192,10 @@ async def archive_product(session: AsyncSession, *, account_id: uuid.UUID, produ
     _apply(await _locked(session, account_id, product_id), {"status": ARCHIVED})
 
 
-async def list_picture_keys(session: AsyncSession) -> set[str]:
-    """Keys of every picture that a product of any account refers to."""
-    rows = await session.stream(select(Product.front, Product.back).execution_options(yield_per=1000))
+async def list_picture_keys(session: AsyncSession, *, account_id: uuid.UUID) -> set[str]:
+    """Keys of every picture that a product of the account refers to."""
+    own = select(Product.front, Product.back).where(Product.account_id == account_id)
+    rows = await session.stream(own.execution_options(yield_per=1000))
     return {picture["key"] async for row in rows for picture in row if picture is not None}
 
 

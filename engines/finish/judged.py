@@ -1,4 +1,4 @@
-"""An engine whose pictures are measured before they are handed out."""
+"""An engine whose pictures are measured before they are handed out, and that no hint makes fail."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from engines.base import (
     RenderStopped,
     ShouldStop,
 )
+from engines.dressing_order import dressing_order
 from engines.finish.checks import Bounds, broken, measure, pose_drift
 from engines.finish.views import View, seen_at, view_of
+from engines.hint_sense import with_fewer_hints
 
 ANOTHER_SEED = 1_000_003
 """Added to the seed for the second try."""
@@ -37,6 +39,9 @@ NO_POSE = 10.0
 
 class JudgedEngine:
     """Renders with an engine, measures the picture, and tries once more where a network can do it differently.
+
+    Where no picture comes out, the garments are drawn as without their hints: a hint is a wish, and never the reason
+    why a job fails.
 
     Args:
         engine: Draws.
@@ -70,9 +75,40 @@ class JudgedEngine:
         """Draw and judge; a picture out of bounds is drawn once more with another seed.
 
         Raises:
-            EngineError: ``result_not_usable`` when no picture within the bounds came out, or what the engine says.
+            EngineError: ``result_not_usable`` when no picture within the bounds came out, or what the engine says; in
+                either case there is none without the hints either.
             RenderStopped: ``should_stop`` said so.
         """
+        try:
+            return self._within_bounds(request, on_step, should_stop)
+        except EngineError as error:
+            result = self._with_fewer_hints(request, error, on_step, should_stop)
+            if result is None:
+                raise
+            return result
+
+    def _with_fewer_hints(
+        self, request: RenderRequest, error: EngineError, on_step: OnStep, should_stop: ShouldStop
+    ) -> RenderResult | None:
+        """The request without the one hint that is to blame, else without any; None where no hint is.
+
+        Which one it is is found by drawing. A network takes too long for that and leaves all of them out.
+        """
+        without_any = None
+        for garments in with_fewer_hints(request.garments, self.info.hints, error.garment):
+            try:
+                fewer = replace(request, garments=dressing_order(garments))
+                result = self._within_bounds(fewer, on_step, should_stop)
+            except EngineError:
+                if without_any is None:
+                    return None
+                continue
+            if without_any is not None or self.info.trained:
+                return result
+            without_any = result
+        return without_any
+
+    def _within_bounds(self, request: RenderRequest, on_step: OnStep, should_stop: ShouldStop) -> RenderResult:
         result = self._judged(request, on_step, should_stop)
         faults = broken(result.checks, self._bounds)
         if faults and self.info.trained:

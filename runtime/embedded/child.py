@@ -43,6 +43,7 @@ class ChildSpec:
         environment: Its whole environment.
         stop_seconds: How long it may take to drain before it is killed.
         stops_last: Others need it while they drain.
+        wants_restart: Asked often; whether it would do its work only when started anew.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ChildSpec:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     stop_seconds: float = 15.0
     stops_last: bool = False
+    wants_restart: Callable[[], bool] = lambda: False
 
 
 def _dying_with(parent: int) -> Callable[[], None]:
@@ -134,15 +136,15 @@ class Child:
                 return
         raise ChildFailedError(self.spec.name, f"not ready after {seconds:.0f} s ({reason[:200]})", self._log_file)
 
-    async def stop(self) -> None:
-        """Ask it to end, wait, then kill."""
+    async def stop(self, seconds: float | None = None) -> None:
+        """Ask it to end, wait for as long as it may take or for ``seconds``, then kill."""
         process = self._process
         if process is None:
             return
         if self.exit_code is None:
             process.terminate()
             try:
-                await asyncio.to_thread(process.wait, self.spec.stop_seconds)
+                await asyncio.to_thread(process.wait, self.spec.stop_seconds if seconds is None else seconds)
             except subprocess.TimeoutExpired:
                 process.kill()
                 await asyncio.to_thread(process.wait)

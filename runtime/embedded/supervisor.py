@@ -19,6 +19,10 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0
 STEADY_SECONDS = 30.0
 """A child that lived this long is well: when it ends, its first pause is the shortest again."""
 
+RESTART_SECONDS = 3.0
+"""For a child that does not do its work to end by itself. SeaweedFS never does once its disk was full: it waits to
+write a log of its own into the volumes that it closed."""
+
 LOG_SECONDS = 10.0
 """How often the length of the logs is looked at."""
 
@@ -81,6 +85,11 @@ class Supervisor:
     async def _keep(self, child: Child, stop: asyncio.Event) -> None:
         pause = self._first_pause
         while not stop.is_set():
+            if child.exit_code is None and _wants_restart(child):
+                log.warning("starting process anew", name=child.spec.name)
+                await child.stop(RESTART_SECONDS)
+                await self._start_again(child, stop)
+                continue
             if child.exit_code is None:
                 await _unless(stop, asyncio.sleep(WATCH_SECONDS))
                 continue
@@ -132,6 +141,14 @@ class Supervisor:
         except OSError as error:
             # A full disk must not end the watch: the record is for people and for a supervisor that comes after.
             log.warning("the record of the stack cannot be written", reason=str(error))
+
+
+def _wants_restart(child: Child) -> bool:
+    try:
+        return child.spec.wants_restart()
+    except OSError as error:
+        log.warning("it cannot be told whether a process does its work", name=child.spec.name, reason=str(error))
+        return False
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:

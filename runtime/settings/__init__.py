@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import get_type_hints
 
-from runtime.settings.concern import Concern
+from runtime.settings.concern import Concern, SettingsError
 from runtime.settings.dashboard import DashboardSettings
 from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
 from runtime.settings.mail import MailSettings
@@ -55,6 +55,7 @@ __all__ = [
     "RateLimitSettings",
     "SecuritySettings",
     "Settings",
+    "SettingsError",
     "StackSettings",
     "TemporalSettings",
     "TracingSettings",
@@ -94,8 +95,19 @@ class Settings:
     tracing: TracingSettings
 
     def __init__(self, embedded_file: Path | None = None) -> None:
+        """Read them.
+
+        Raises:
+            SettingsError: Names every setting that is wrong.
+        """
+        wrong = []
         for name, concern in self.concerns().items():
-            setattr(self, name, concern.load(embedded_file))
+            try:
+                setattr(self, name, concern.load(embedded_file))
+            except SettingsError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise SettingsError("\n".join(wrong))
 
     @classmethod
     def concerns(cls) -> dict[str, type[Concern]]:

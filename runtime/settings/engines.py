@@ -8,7 +8,11 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings.concern import Concern
+from runtime.settings.concern import Concern, Folder
+
+_DEVICE = r"^(cpu|cuda(:[0-9]{1,3})?)$"
+
+_NAME = r"^\S+$"
 
 
 class EngineSettings(Concern):
@@ -17,24 +21,24 @@ class EngineSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_")
     title = "Engine"
 
-    engine: str = "auto"
+    engine: str = Field(default="auto", pattern=r"^[a-z0-9_*=, ]+$")
     """Which engine renders: ``warp``, ``klein``, ``fashn``, or ``auto``: ``klein`` where there is a CUDA device and its
     weights were fetched, else ``warp``. A route per category is allowed: ``upper_body=fashn,*=klein``."""
 
-    models_dir: Path = Path(".models")
+    models_dir: Folder = Path(".models")
     """Folder of the small model files that find people (``tryon engines fetch warp``)."""
 
-    weights_dir: Path = Path(".weights")
+    weights_dir: Folder = Path(".weights")
     """Folder of the generative engines' weights, one folder each (``tryon engines fetch klein``)."""
 
-    engine_threads: int = Field(default=2, ge=1)
+    engine_threads: int = Field(default=2, ge=1, le=1024)
     """CPU threads of one render."""
 
     licence_acknowledged: str | None = None
     """Names, with commas, of engines whose weights are not known to allow commercial use and that may start all the
     same."""
 
-    device: str = "cuda"
+    device: str = Field(default="cuda", pattern=_DEVICE)
     """Device of the generative engines; ``cpu`` is for trials, a picture takes minutes there. With several GPUs start
     one worker for each and give it ``CUDA_VISIBLE_DEVICES``."""
 
@@ -52,7 +56,7 @@ class KleinSettings(Concern):
     """A folder in diffusers' layout or a hub id in the hub's local cache; None is the folder that ``tryon engines fetch
     klein`` fills."""
 
-    revision: str | None = None
+    revision: str | None = Field(default=None, pattern=_NAME)
     """Commit of the hub's repository; None is the one that this version of the service was made for."""
 
     steps: int = Field(default=4, ge=1, le=100)
@@ -67,14 +71,14 @@ class KleinSettings(Concern):
     fp8: Literal["off", "storage"] = "off"
     """``storage`` keeps the network's weights in 8 bits: half the memory, not faster."""
 
-    attention_backend: str | None = None
+    attention_backend: str | None = Field(default=None, pattern=_NAME)
     """Name of one of diffusers' attention backends, such as ``_native_cudnn`` or ``flash``; None is PyTorch's own."""
 
-    text_encoder_device: str | None = None
+    text_encoder_device: str | None = Field(default=None, pattern=_DEVICE)
     """Where the text encoder (8 GB) lies and computes. None: in main memory, and it is lent the GPU for each new
     prompt, which then needs the room for both."""
 
-    embeddings_dir: Path | None = None
+    embeddings_dir: Folder | None = None
     """Folder in which embeddings of prompts are kept across starts, 8 MB each, for one set of weights; None keeps them
     in memory alone."""
 
@@ -85,7 +89,7 @@ class FashnSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_FASHN_")
     title = "Engine fashn"
 
-    weights: Path | None = None
+    weights: Folder | None = None
     """Folder of its weights; None is the one that ``tryon engines fetch fashn`` fills."""
 
     steps: int = Field(default=30, ge=2, le=100)
@@ -104,32 +108,32 @@ class FashnSettings(Concern):
 class CheckSettings(Concern):
     """How far a picture's figures may go before it is drawn again, and then failed and not billed."""
 
-    model_config = SettingsConfigDict(env_prefix="TRYON_CHECK_", allow_inf_nan=False)
+    model_config = SettingsConfigDict(env_prefix="TRYON_CHECK_")
     title = "Checks of finished pictures"
 
-    contrast: float = 4.0
+    contrast: float = Field(default=4.0, ge=0, le=50)
     """Least deviation of the lightness, 0 to 50."""
 
-    changed: float = 3.0
+    changed: float = Field(default=3.0, ge=0, le=100)
     """Least mean colour difference where old clothes were; an echo of the photo has none."""
 
-    outside: float = 0.15
+    outside: float = Field(default=0.15, ge=0, le=1)
     """Largest share of the frame away from the garments that shows something else than the photo."""
 
-    shift: float = 0.02
+    shift: float = Field(default=0.02, ge=0, le=1)
     """Largest shift of the whole picture, as a share of its longer side."""
 
-    cast: float = 8.0
+    cast: float = Field(default=8.0, ge=0, le=200)
     """Largest tint of the whole picture, in Lab."""
 
-    face: float = 0.5
+    face: float = Field(default=0.5, ge=-1, le=1)
     """Least correlation of the face with the photo's, -1 to 1."""
 
-    people_off_by: float = 0.0
+    people_off_by: float = Field(default=0.0, ge=0, le=100)
     """Largest difference between the people drawn and one."""
 
-    pose: float = 0.4
+    pose: float = Field(default=0.4, ge=0, le=100)
     """Largest way that joints moved, in shoulder widths."""
 
-    colours: float = 0.25
+    colours: float = Field(default=0.25, ge=0, le=1)
     """Least share of a garment's colours that is seen where it is worn."""

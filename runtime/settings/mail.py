@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings.concern import Concern
+from runtime.settings.concern import Concern, Host, Sender
 
 
 class MailSettings(Concern):
@@ -16,7 +16,7 @@ class MailSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_MAIL_", env_ignore_empty=True)
     title = "Mail"
 
-    host: str | None = None
+    host: Host | None = None
     """Its name. None keeps mail in the database, where ``tryon mail list`` and, on one machine, the page
     ``/dashboard/outbox`` show it."""
 
@@ -33,7 +33,7 @@ class MailSettings(Concern):
     password: SecretStr | None = None
     """And the password."""
 
-    sender: str = "tryon@localhost"
+    sender: Sender = "tryon@localhost"
     """Address that mail comes from. Most servers take only some that they know."""
 
     timeout_seconds: float = Field(default=20.0, gt=0, le=120)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings.concern import Concern
+from runtime.settings.concern import Concern, HostAndPort, WebAddress
 
 
 class LogSettings(Concern):
@@ -29,17 +29,17 @@ class MetricsSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_METRICS_")
     title = "Metrics"
 
-    api_address: str | None = None
+    api_address: HostAndPort | None = None
     """Host and port where the API serves ``/metrics``, apart from its public port; None serves none. ``tryon up``
     serves the metrics of all three processes on loopback."""
 
-    worker_cpu_address: str | None = None
+    worker_cpu_address: HostAndPort | None = None
     """The same of the CPU worker: Temporal's SDK, the jobs, and the state of the database."""
 
-    worker_gpu_address: str | None = None
+    worker_gpu_address: HostAndPort | None = None
     """The same of the GPU worker. Each process of a host needs a port of its own."""
 
-    state_interval_seconds: float = Field(default=15.0, ge=1.0)
+    state_interval_seconds: float = Field(default=15.0, ge=1.0, le=3600)
     """How often each CPU worker reads the state (jobs, outbox, reservations, queues); some milliseconds of the
     database each time. As often as Prometheus asks is often enough."""
 
@@ -50,7 +50,7 @@ class TracingSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_TRACING_")
     title = "Traces"
 
-    endpoint: str | None = None
+    endpoint: WebAddress | None = None
     """Base address of an OTLP collector that is spoken to over HTTP, such as ``http://127.0.0.1:4318``; None makes no
     traces."""
 

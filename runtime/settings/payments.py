@@ -30,5 +30,5 @@ class PaymentSettings(Concern):
     stripe_api_base: HttpUrl | None = None
     """Where Stripe's API is; None is Stripe's own address. For tests."""
 
-    timeout_seconds: float = Field(default=10.0, gt=0)
+    timeout_seconds: float = Field(default=10.0, gt=0, le=3600)
     """Longest wait for one answer of the provider; an owner looks at a blank page meanwhile."""

@@ -25,22 +25,22 @@ class ImageSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_IMAGE_")
     title = "Pictures"
 
-    max_bytes: int = 8 * 1024 * 1024
+    max_bytes: int = Field(default=8 * 1024 * 1024, ge=1024, le=128 * 1024 * 1024)
     """Largest picture in bytes after base64; exactly that many passes."""
 
-    min_side: int = 256
+    min_side: int = Field(default=256, ge=1, le=10_000)
     """Shorter side in pixels."""
 
-    max_pixels: int = 50_000_000
+    max_pixels: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
     """Width times height; a 48-megapixel phone photo passes, a decompression bomb does not."""
 
-    max_aspect: float = 4.0
+    max_aspect: float = Field(default=4.0, ge=1, le=100)
     """Longer side over shorter side."""
 
     jpeg_quality: int = Field(default=92, ge=60, le=100)
     """Quality of the result's JPEG."""
 
-    logo_max_bytes: int = 1024 * 1024
+    logo_max_bytes: int = Field(default=1024 * 1024, ge=1024, le=128 * 1024 * 1024)
     """Largest logo file of an account's watermark; exactly that many bytes pass."""
 
     watermark_width_share: float = Field(default=0.18, gt=0, le=0.5)

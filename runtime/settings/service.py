@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings.concern import Concern
+from runtime.settings.concern import Concern, File, Host
+
+DAY = 86_400
+"""Seconds."""
+
+LARGEST_BODY = 1024**3
+"""No body of a request has to be larger; each is held in memory."""
+
+SHORTEST_PEPPER = 32
+"""Characters: 128 bits in hexadecimal digits."""
+
+Plans = TypeVar("Plans")
+
+HOST_NAME = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]{2,45}")
+"""A name or an address, in lower case; none with a port or brackets."""
 
 
 class ApiSettings(Concern):
@@ -17,7 +34,7 @@ class ApiSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_API_")
     title = "API"
 
-    host: str = "127.0.0.1"
+    host: Host = "127.0.0.1"
     """Address to listen on; a reverse proxy with TLS belongs in front of anything else."""
 
     port: int = Field(default=8000, ge=1, le=65535)
@@ -28,45 +45,80 @@ class ApiSettings(Concern):
     are believed; empty believes nobody. Limits of the dashboard go by the address that a request comes from: a proxy
     that is not named here makes all visitors one, and whoever is named without need can call themselves anybody."""
 
-    max_body_single_bytes: int = 36 * 1024 * 1024
+    hosts: str = ""
+    """Names, with commas between them, that requests may carry in ``Host`` besides those that are known anyway: the
+    host of ``TRYON_DASHBOARD_PUBLIC_URL``, ``TRYON_API_HOST``, the address that a request comes to, and localhost. A
+    proxy or health check that uses an inner name needs it here. Others get 400."""
+
+    max_header_bytes: int = Field(default=64 * 1024, ge=1024, le=1024 * 1024)
+    """Longest address and headers of a request together; beyond it 431."""
+
+    header_timeout_seconds: float = Field(default=15.0, gt=0, le=DAY)
+    """Longest time for a request's headers to arrive, from the connection or its first byte on; then 408, or nothing
+    where nothing came."""
+
+    max_connections: int = Field(default=1000, ge=1, le=1_000_000)
+    """Open connections of one process, fewer where the system allows fewer files. One more takes the place of the one
+    that has been idle longest; it gets 503 when all have requests under way."""
+
+    max_connections_per_address: int = Field(default=100, ge=1, le=1_000_000)
+    """The same for one address (of IPv6: one network of 64 bits). Proxies in ``TRYON_API_TRUSTED_PROXIES`` are
+    exempt, everybody comes through them: let them count their visitors' connections."""
+
+    max_body_single_bytes: int = Field(default=36 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
     """Body cap of ``POST /api/v1/tryon``: three pictures of 8 MiB in base64, and some air."""
 
-    max_body_combo_bytes: int = 100 * 1024 * 1024
+    max_body_combo_bytes: int = Field(default=100 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
     """Body cap of ``POST /api/v1/tryon/combo``: nine pictures of 8 MiB in base64."""
 
-    max_body_product_bytes: int = 24 * 1024 * 1024
+    max_body_product_bytes: int = Field(default=24 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
     """Body cap of adding and changing products: two pictures of 8 MiB in base64, and some air."""
 
-    max_body_other_bytes: int = 64 * 1024
+    max_body_other_bytes: int = Field(default=64 * 1024, ge=1024, le=LARGEST_BODY)
     """Body cap of every other route."""
 
-    body_budget_bytes: int = 256 * 1024 * 1024
+    body_budget_bytes: int = Field(default=256 * 1024 * 1024, ge=1024, le=1024 * LARGEST_BODY)
     """All bodies in flight in one process together; beyond it a POST gets 503 with Retry-After.
     An account may fill a quarter of it with several bodies. A body costs about twice its size in memory."""
 
-    body_timeout_seconds: float = 60.0
+    body_timeout_seconds: float = Field(default=60.0, gt=0, le=3600)
     """Longest time for a body to arrive; a client that trickles is cut off with 400."""
 
-    product_timeout_seconds: float = Field(default=40.0, gt=0)
+    product_timeout_seconds: float = Field(default=40.0, gt=0, le=3600)
     """Longest time that adding or changing a product may take, its pictures' downloads included; then it is given
     up and the answer is 503."""
 
-    keep_alive_seconds: int = Field(default=75, ge=1)
+    store_timeout_seconds: float = Field(default=15.0, gt=0, le=DAY)
+    """Longest time that a request waits for the object store, all its calls together; then the answer is 503."""
+
+    keep_alive_seconds: int = Field(default=75, ge=1, le=DAY)
     """How long an idle connection is kept. Longer than the proxy in front keeps it (most: 60 s), or the proxy sends
     requests into connections that are just being closed."""
 
-    image_threads: int = Field(default=2, ge=1)
-    """Pictures of calls checked at the same time in one process; the dashboard has half as many to itself."""
+    image_threads: int = Field(default=2, ge=1, le=1024)
+    """Pictures of calls checked at the same time, each in a process of its own. One account has half of them at
+    most; with one alone, accounts take turns. The dashboard has two more."""
+
+    @field_validator("hosts")
+    @classmethod
+    def _are_names(cls, value: str) -> str:
+        names = [each.strip().lower().removesuffix(".") for each in value.split(",") if each.strip()]
+        if wrong := [name for name in names if not HOST_NAME.fullmatch(name)]:
+            raise ValueError(f"names of hosts with commas between them, and {wrong[0][:40]!r} is none")
+        return ",".join(names)
 
     @field_validator("trusted_proxies")
     @classmethod
     def _are_addresses(cls, value: str) -> str:
         """In one spelling. The server takes what it cannot read for a name, and says nothing."""
-        return ",".join(
-            str(ip_network(each.strip())).removesuffix("/32").removesuffix("/128")
-            for each in value.split(",")
-            if each.strip()
-        )
+        try:
+            return ",".join(
+                str(ip_network(each.strip())).removesuffix("/32").removesuffix("/128")
+                for each in value.split(",")
+                if each.strip()
+            )
+        except ValueError:
+            raise ValueError("IP addresses and networks (10.0.0.0/8) with commas between them") from None
 
 
 class RateLimitSettings(Concern):
@@ -79,13 +131,13 @@ class RateLimitSettings(Concern):
     """Starts and polls of try-ons, together, in any window; the contract's number. Each call writes up to this many
     time stamps."""
 
-    window_seconds: int = Field(default=300, ge=1)
+    window_seconds: int = Field(default=300, ge=1, le=30 * DAY)
     """Length of that window; the contract's number."""
 
     management_requests: int = Field(default=60, ge=1, le=10_000)
     """All other calls with an API key in any window: products, usage, cancelling. Importing a catalogue goes by it."""
 
-    management_window_seconds: int = Field(default=60, ge=1)
+    management_window_seconds: int = Field(default=60, ge=1, le=30 * DAY)
     """Length of that window."""
 
     url: SecretStr | None = None
@@ -99,16 +151,16 @@ class JobSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_JOB_")
     title = "Jobs"
 
-    single_deadline_seconds: int = Field(default=300, ge=1)
+    single_deadline_seconds: int = Field(default=300, ge=1, le=DAY)
     """A single-garment job that is not done by then fails and is not billed."""
 
-    combo_deadline_seconds: int = Field(default=600, ge=1)
+    combo_deadline_seconds: int = Field(default=600, ge=1, le=DAY)
     """The same for a combo."""
 
-    result_ttl_seconds: int = Field(default=3600, ge=1)
+    result_ttl_seconds: int = Field(default=3600, ge=1, le=365 * DAY)
     """How long a finished job can be polled; then the picture is deleted and the poll is 404."""
 
-    record_days: int = Field(default=90, ge=1)
+    record_days: int = Field(default=90, ge=1, le=36_500)
     """How long a job's row, without any picture, is kept for the account's log. The ledger is kept for good."""
 
     longest_wait_seconds: int = Field(default=30, ge=1, le=300)
@@ -121,7 +173,7 @@ class BackfillSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_BACKFILL_")
     title = "Backfills"
 
-    keep_days: int = Field(default=30, ge=1)
+    keep_days: int = Field(default=30, ge=1, le=36_500)
     """How long what lies below ``backfills/<id>/`` is kept after the last change there: photos, items, pictures,
     outcomes. A backfill that waits writes there every few hours."""
 
@@ -132,9 +184,23 @@ class BillingSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_")
     title = "Billing"
 
-    plans_file: Path | None = None
+    plans_file: File | None = None
     """TOML file with the plans: prices, volumes, daily caps, packs. None takes the ones that come with the service;
     copy ``domain/money/plans.toml`` to change them."""
+
+    def plans(self, read: Callable[[Path | None], Plans]) -> Plans:
+        """What ``read`` makes of the file.
+
+        Raises:
+            SettingsError: It is not a file of plans.
+        """
+        try:
+            return read(self.plans_file)
+        except ValidationError as error:
+            problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
+        except (OSError, ValueError) as error:
+            problems = str(error)
+        raise self.refusal("plans_file", f"a file of plans: {problems}")
 
 
 class SecuritySettings(Concern):
@@ -153,6 +219,15 @@ class SecuritySettings(Concern):
     its first use. Set while peppers are changed, see docs/rotation.md."""
 
     def peppers(self) -> tuple[str, list[str]]:
-        """The current pepper, and the others."""
-        others = self.key_pepper_previous.get_secret_value().split(",")
-        return self.key_pepper.get_secret_value(), [part for each in others if (part := each.strip())]
+        """The current pepper, and the others.
+
+        Raises:
+            SettingsError: One is too short to be a secret. Only here, for `tryon up` makes its own, and not every
+                command needs them.
+        """
+        current = self.key_pepper.get_secret_value()
+        others = [part for each in self.key_pepper_previous.get_secret_value().split(",") if (part := each.strip())]
+        for name, values in (("key_pepper", [current]), ("key_pepper_previous", others)):
+            if any(len(each) < SHORTEST_PEPPER for each in values):
+                raise self.refusal(name, f"a secret of at least {SHORTEST_PEPPER} characters")
+        return current, others

@@ -19,8 +19,10 @@ from domain.jobs import backfills, jobs, retention
 from domain.money import ledger
 from domain.object_keys import result_key
 from domain.tables import Job
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from intake.backfill_pages import pages_of
+from intake.job import workflow_input_of
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
@@ -43,7 +45,7 @@ class Scene:
     def __init__(self, database: Database, caller: Caller) -> None:
         self.database, self.caller = database, caller
         self.store = MemoryObjectStore()
-        self._steps = BackfillItemActivities(database, self.store, PLANS, ImageLimits())
+        self._steps = BackfillItemActivities(database, self.store, PLANS, ImageLimits(), DecoderPool())
 
     async def lay_out(self, *items: BackfillItem, backfill_id: str = "b") -> None:
         for number, page in enumerate(pages_of(items)):
@@ -122,11 +124,8 @@ async def test_an_item_becomes_a_job_that_the_relay_leaves_alone(scene: Scene) -
     assert accepted.job.person == ObjectRef.of("tryon", PERSON, photo, "image/jpeg")
     assert accepted.job.garments[0].picture is not None
     job = await scene.job(accepted)
-    assert (job.status, job.api_key_id, job.workflow_input) == (
-        "processing",
-        None,
-        accepted.job.model_dump(mode="json"),
-    )
+    assert (job.status, job.api_key_id, accepted.job) == ("processing", None, workflow_input_of(job))
+    assert accepted.job.deadline_at == job.deadline_at
     assert job.started_at is not None
     assert await scene.kinds(accepted) == ["reserve"]
 

@@ -54,6 +54,17 @@ async def test_releasing_keeps_the_advice_for_polls(database: Database, digester
     assert (job.status, job.error_code, job.error_advice) == ("failed", "pose_not_usable", "Stand upright.")
 
 
+async def test_what_a_run_of_an_older_release_gives_for_a_code_is_stored_as_one(
+    database: Database, digester: KeyDigester
+) -> None:
+    job_id = await create_job(database, await create_caller(database, digester))
+    steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)
+    outcome = await ActivityEnvironment().run(
+        steps.release, ReleaseInput(job_id=str(job_id), error_code="OperationalError")
+    )
+    assert outcome.error_code == "generation_failed"
+
+
 async def test_releasing_a_settled_job_says_that_it_completed(database: Database, digester: KeyDigester) -> None:
     job_id = await create_job(database, await create_caller(database, digester))
     steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)

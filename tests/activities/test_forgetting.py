@@ -9,7 +9,7 @@ from activities.forgetting import forget_sign_ins
 from domain.access.keys import KeyDigester
 from domain.entrance import email_tokens, sessions
 from domain.entrance.email_tokens import Purpose
-from domain.entrance.throttles import SIGN_IN_PER_ADDRESS, Subject, seconds_to_wait
+from domain.entrance.throttles import SIGN_IN_PER_PAIR, Subject, seconds_to_wait
 from domain.mail import mails
 from domain.mail.letters import Letter
 from domain.tables import EmailToken, Login, LoginSession, Mail
@@ -33,7 +33,7 @@ async def test_what_is_past_its_time_goes_and_the_rest_stays(database: Database,
             await sessions.open_session(session, account_id=account_id, address="", user_agent="", now=then)
             letter = Letter("subject", "body")
             await mails.write_mail(session, letter, to="a@example.com", account_id=account_id, now=then)
-    subject = Subject(uuid.uuid4().hex * 2, SIGN_IN_PER_ADDRESS)
+    subject = Subject(uuid.uuid4().hex * 2, SIGN_IN_PER_PAIR)
     old = NOW - timedelta(days=2)
     await database.write(lambda session: seconds_to_wait(session, (subject,), now=old))
     assert await forget_sign_ins(database, now=NOW, limit=100) >= 4

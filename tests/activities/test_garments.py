@@ -9,6 +9,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.garments import WORKING_SIDE, GarmentActivities
+from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
@@ -35,7 +36,7 @@ class FakeFetcher(RemoteImageFetcher):
 
 async def fetch(store: MemoryObjectStore, answer: bytes | ImageError, **fields: object) -> FetchedGarment:
     garment = GarmentSource.model_validate({"index": 1, "category": "upper_body", **fields})
-    steps = GarmentActivities(store, FakeFetcher(answer), ImageLimits())
+    steps = GarmentActivities(store, FakeFetcher(answer), ImageLimits(), DecoderPool())
     return await ActivityEnvironment().run(steps.fetch_garment, FetchGarmentInput(job_id="j", garment=garment))
 
 

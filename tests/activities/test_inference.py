@@ -28,6 +28,7 @@ from engines.base import (
 from engines.errors import blamed_on
 from engines.garment_kinds import GarmentKind
 from engines.sizes import Fit
+from imaging.decoder_pool import DecoderPool
 from runtime.object_store import MemoryObjectStore
 from tests.activities.engines import FakeEngine, only, person_map
 from tests.pictures import encoded, photo
@@ -45,7 +46,7 @@ def steps_of() -> Any:
 
     def build(store: MemoryObjectStore, engine: FakeEngine) -> InferenceActivities:
         devices.append(Device())
-        return InferenceActivities(store, engine, only(engine), devices[-1], lambda: None)
+        return InferenceActivities(store, engine, only(engine), devices[-1], lambda: None, decoders=DecoderPool())
 
     yield build
     for device in devices:
@@ -186,7 +187,7 @@ async def test_which_of_several_garments_was_not_recognised_is_said(steps_of: St
     with pytest.raises(ApplicationError) as caught:
         await ActivityEnvironment().run(steps_of(store, engine).render, request)
     assert caught.value.type == "garment_not_recognised"
-    what_to_do = advice or "Use a picture of it alone on a plain background."
+    what_to_do = advice or "Its picture must show the garment alone on a plain background."
     assert caught.value.details == (f"It is number 2 of 3. {what_to_do}",)
 
 
@@ -246,7 +247,7 @@ async def test_render_that_did_not_fit_is_tried_again_with_its_memory_freed(step
 async def test_one_that_does_not_fit_twice_fails_for_good_and_the_process_gives_up() -> None:
     store, device, gave_up = MemoryObjectStore(), Device(), Mock()
     engine = CrowdedEngine(failures=2)
-    inference = InferenceActivities(store, engine, only(engine), device, gave_up)
+    inference = InferenceActivities(store, engine, only(engine), device, gave_up, decoders=DecoderPool())
     with pytest.raises(ApplicationError, match="out of device memory twice") as caught:
         await ActivityEnvironment().run(inference.render, await render_input(store, GarmentHints()))
     device.close()
@@ -282,7 +283,7 @@ class BrokenEngine(FakeEngine):
 
 async def test_broken_device_ends_the_process_and_leaves_the_job_to_another() -> None:
     store, device, gave_up, engine = MemoryObjectStore(), Device(), Mock(), BrokenEngine()
-    inference = InferenceActivities(store, engine, only(engine), device, gave_up)
+    inference = InferenceActivities(store, engine, only(engine), device, gave_up, decoders=DecoderPool())
     with pytest.raises(DeviceBroken):  # not an ApplicationError that would end the job
         await ActivityEnvironment().run(inference.render, await render_input(store, GarmentHints()))
     device.close()

@@ -18,6 +18,7 @@ from domain import erasure, watermarks
 from domain.access.keys import KeyDigester
 from domain.errors import CATALOGUE
 from domain.object_keys import logo_prefix
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import LOGO_LIMITS
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
@@ -35,7 +36,7 @@ class Logos:
         self.database, self.shop, self.account_id = database, shop, str(account_id)
         self.store = MemoryObjectStore()
         self.fetcher = shop.fetcher(total_timeout_s=2.0, read_timeout_s=0.3)
-        self.steps = LogoActivities(database, self.store, self.fetcher, LOGO_LIMITS)
+        self.steps = LogoActivities(database, self.store, self.fetcher, LOGO_LIMITS, DecoderPool())
 
     async def fetch(self, data: bytes | None = None, path: str = "/given/logo") -> FetchedLogo:
         self.shop.given["logo"] = data or b""

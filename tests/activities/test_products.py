@@ -1,23 +1,27 @@
 from __future__ import annotations
 
-import asyncio
+import dataclasses
 import io
 import uuid
+from collections.abc import Awaitable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from PIL import Image
+from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
+from temporalio.worker import Worker
 
-from activities.products import YOUNG, ProductActivities
+from activities.products import ACCEPTANCE_SECONDS, YOUNG, ProductActivities
 from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.object_keys import product_picture_key, registration_prefix
 from domain.products import products
 from domain.products.registrations import new_registration_id, product_id_of
+from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from runtime.database import Database
@@ -26,7 +30,8 @@ from tests.activities.test_garments import URL, FakeFetcher
 from tests.factories import Caller, create_caller, create_job
 from tests.pictures import encoded, photo
 from tests.workflows.fakes import ref, tryon_input
-from workflows.contracts import ObjectRef, SweepInput
+from workflows import steps as workflow_steps
+from workflows.contracts import ObjectRef, SweepInput, SweepReport
 from workflows.products.contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,
@@ -52,7 +57,7 @@ class Steps:
             self.store,
             fetcher,
             ImageLimits(),
-            acceptance_seconds=0,
+            decoders=DecoderPool(),
         )
 
     async def copy(self, **sides: PictureSource) -> CopiedPictures:
@@ -218,6 +223,23 @@ async def test_the_clean_up_leaves_what_the_product_uses() -> None:
     assert set(steps.store.objects) == {f"{prefix}front.png", f"{others}front.png"}
 
 
+async def sweep(steps: Steps, between: Awaitable[object] | None = None, **options: int) -> SweepReport:
+    """Both looks, as Temporal has them done; nothing is deleted by the first."""
+    first, second, found = ActivityEnvironment(), ActivityEnvironment(), list[list[str]]()
+    first.on_heartbeat = lambda *details: found.extend(details)
+    before = set(steps.store.objects)
+    try:
+        return await first.run(steps.activities.sweep_product_pictures, SweepInput(**options))
+    except ApplicationError as again:
+        delay = again.next_retry_delay
+    assert delay == timedelta(seconds=ACCEPTANCE_SECONDS)
+    assert set(steps.store.objects) == before
+    if between is not None:
+        await between
+    second.info = dataclasses.replace(second.info, attempt=2, heartbeat_details=found)
+    return await second.run(steps.activities.sweep_product_pictures, SweepInput(**options))
+
+
 async def test_the_sweep_deletes_what_nothing_refers_to(database: Database, digester: KeyDigester) -> None:
     steps, caller = Steps(database), await create_caller(database, digester)
     long_ago = datetime.now(UTC) - YOUNG - timedelta(minutes=1)
@@ -228,7 +250,7 @@ async def test_the_sweep_deletes_what_nothing_refers_to(database: Database, dige
     await steps.save(caller, new_registration_id(), fields=WHOLE["fields"], pictures=copied(used))
     for key in (used, superseded, young, f"products/{uuid.uuid4()}/what-is-this/front.png", "results/a.jpg"):
         await steps.store.put(key, b"", "image/png")
-    report = await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput())
+    report = await sweep(steps)
     assert report.deleted == 1
     assert superseded not in steps.store.objects
     assert len(steps.store.objects) == 4
@@ -239,7 +261,7 @@ async def test_the_sweep_leaves_what_a_job_in_progress_was_accepted_with(
 ) -> None:
     steps, caller = Steps(database), await create_caller(database, digester)
     superseded = {
-        side: product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), side)
+        side: product_picture_key(str(caller.account_id), new_registration_id(datetime.now(UTC) - 2 * YOUNG), side)
         for side in ("front", "back")
     }
     for key in superseded.values():
@@ -252,25 +274,38 @@ async def test_the_sweep_leaves_what_a_job_in_progress_was_accepted_with(
     async with database.transaction() as session:
         job = await jobs.get_job(session, job_id=job_id)
         job.workflow_input = accepted.model_copy(update={"garments": [worn]}).model_dump(mode="json")
-    await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput())
+    await sweep(steps)
     assert set(steps.store.objects) == set(superseded.values())
     async with database.transaction() as session:
         (await jobs.get_job(session, job_id=job_id)).status = "failed"
-    await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput())
+    await sweep(steps)
     assert steps.store.objects == {}
 
 
 async def test_the_sweep_looks_twice(database: Database, digester: KeyDigester) -> None:
     """A job that has looked at a product and has no row yet gets one in between."""
     steps, caller = Steps(database), await create_caller(database, digester)
+    account = str(caller.account_id)
+    key = product_picture_key(account, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
+    await steps.store.put(key, b"", "image/png")
+    saving = steps.save(caller, new_registration_id(), fields=WHOLE["fields"], pictures=copied(key))
+    assert (await sweep(steps, between=saving)).deleted == 0
+    assert list(steps.store.objects) == [key]
+
+
+async def test_between_its_looks_the_sweep_holds_no_worker_and_remembers(database: Database, temporal: Client) -> None:
+    """Over a real server: what the first look found reaches the second, through the failure between them."""
+    steps, queue = Steps(database), uuid.uuid4().hex
+    steps.activities._acceptance_seconds = 0.3
     key = product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
     await steps.store.put(key, b"", "image/png")
-    steps.activities._acceptance_seconds = 0.5
-    sweeping = asyncio.create_task(ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput()))
-    await asyncio.sleep(0.2)
-    await steps.save(caller, new_registration_id(), fields=WHOLE["fields"], pictures=copied(key))
-    await sweeping
-    assert list(steps.store.objects) == [key]
+    sweeping = steps.activities.sweep_product_pictures
+    async with Worker(temporal, task_queue=queue, activities=[sweeping], max_concurrent_activities=1):
+        started = await temporal.start_activity(
+            sweeping, SweepInput(), id=queue, task_queue=queue, **workflow_steps.SWEEP_PRODUCT_PICTURES.options
+        )
+        report = await started.result()
+    assert (report.deleted, steps.store.objects) == (1, {})
 
 
 async def test_a_round_of_the_sweep_is_bounded(database: Database) -> None:
@@ -278,5 +313,5 @@ async def test_a_round_of_the_sweep_is_bounded(database: Database) -> None:
     old = datetime.now(UTC) - 2 * YOUNG
     for _ in range(3):
         await steps.store.put(product_picture_key(ACCOUNT, new_registration_id(old), "front"), b"", "image/png")
-    report = await ActivityEnvironment().run(steps.activities.sweep_product_pictures, SweepInput(limit=2))
+    report = await sweep(steps, limit=2)
     assert (report.deleted, len(steps.store.objects)) == (2, 1)

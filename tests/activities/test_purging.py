@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from temporalio.testing import ActivityEnvironment
 
+from activities import purging
 from activities.purging import ORPHAN_AGE, PurgingActivities
 from domain.access import idempotency
 from domain.access.keys import KeyDigester
@@ -12,9 +15,9 @@ from domain.jobs import backfills, jobs, retention
 from domain.money import ledger
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
+from runtime.object_store import PAGE, MemoryObjectStore, ObjectStoreUnavailableError, StoredKey
 from runtime.settings import BackfillSettings, JobSettings
-from tests.factories import create_caller, create_job
+from tests.factories import Caller, create_caller, create_job
 from workflows.contracts import SweepInput, SweepReport
 
 KEEP = timedelta(hours=1)
@@ -182,6 +185,92 @@ async def test_files_of_products_are_kept_for_a_week(database: Database) -> None
     await put(store, "imports/a/old/outcomes/000000.jsonl", "imports/a/new/plan.json", age=timedelta(days=6))
     await purge(database, store)
     assert await store.list_keys("imports/") == ["imports/a/new/plan.json"]
+
+
+class CountingStore(MemoryObjectStore):
+    """Counts requests, and may be away for some of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requests = 0
+        self.away = False
+
+    def _ask(self) -> None:
+        self.requests += 1
+        if self.away:
+            raise ObjectStoreUnavailableError("away")
+
+    async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
+        self._ask()
+        return await super().list_page(prefix, after=after, limit=limit)
+
+    async def list_folders(self, prefix: str) -> list[str]:
+        self._ask()
+        return await super().list_folders(prefix)
+
+    async def delete_keys(self, keys: Sequence[str]) -> None:
+        self._ask()
+        await super().delete_keys(keys)
+
+
+async def an_old_request_key(database: Database, caller: Caller) -> Callable[[], Awaitable[bool]]:
+    """One that is to be forgotten; the answer tells whether it is."""
+    name = uuid.uuid4().hex
+    async with database.transaction() as session:
+        await idempotency.claim_key(
+            session,
+            account_id=caller.account_id,
+            key=name,
+            fingerprint="0" * 64,
+            now=datetime.now(UTC) - timedelta(hours=25),
+        )
+
+    async def is_forgotten() -> bool:
+        async with database.reading() as session:
+            return await session.get(IdempotencyKey, (caller.account_id, name)) is None
+
+    return is_forgotten
+
+
+async def test_a_backlog_of_one_kind_holds_up_no_other(
+    database: Database, digester: KeyDigester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purging, "LONGEST_ROUND_SECONDS", 0.0)  # a page of each kind, and no more
+    caller, store = await create_caller(database, digester), CountingStore()
+    await put(store, *(f"jobs/{uuid.uuid4()}/input/0" for _ in range(3 * PAGE)), age=2 * ORPHAN_AGE)
+    await put(store, *(f"results/{uuid.uuid4()}.jpg" for _ in range(3)), age=2 * ORPHAN_AGE)
+    await put(store, "imports/a/old/plan.json", age=timedelta(days=8))
+    job_id, is_forgotten = await create_job(database, caller), await an_old_request_key(database, caller)
+    await put(store, f"results/{job_id}.jpg")
+    await complete(database, job_id, timedelta(seconds=-1))
+    await purge(database, store)
+    assert await is_forgotten()
+    assert await store.list_keys("imports/") == []
+    assert f"results/{job_id}.jpg" not in store.objects
+    left = len(await store.list_keys("jobs/"))
+    assert 0 < left < 3 * PAGE
+    for _ in range(20):  # each begins somewhere else, so all of it is gone in the end
+        await purge(database, store)
+    assert store.objects == {}
+
+
+async def test_objects_are_listed_and_deleted_by_the_thousand(database: Database) -> None:
+    store = CountingStore()
+    orphans = [uuid.uuid4() for _ in range(5 * PAGE)]
+    await put(store, *(f"jobs/{job_id}/input/0" for job_id in orphans), age=2 * ORPHAN_AGE)
+    await put(store, *(f"results/{job_id}.jpg" for job_id in orphans), age=2 * ORPHAN_AGE)
+    report = await purge(database, store)
+    assert (report.deleted, store.objects) == (10 * PAGE, {})
+    assert store.requests < 50
+
+
+async def test_rows_are_forgotten_while_the_store_is_away(database: Database, digester: KeyDigester) -> None:
+    caller, store = await create_caller(database, digester), CountingStore()
+    is_forgotten = await an_old_request_key(database, caller)
+    store.away = True
+    with pytest.raises(ObjectStoreUnavailableError):
+        await purge(database, store)
+    assert await is_forgotten()
 
 
 async def test_a_backfill_goes_when_nothing_has_changed_there_for_long(

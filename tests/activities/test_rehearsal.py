@@ -6,7 +6,9 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.rehearsal import RehearsalActivities, mark_as_test
+from imaging import decoder_pool
 from imaging.decode import decode_image
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import STORED_LIMITS
 from runtime.object_store import MemoryObjectStore
 from tests.pictures import encoded, photo
@@ -24,7 +26,7 @@ async def test_the_picture_is_the_photo_with_a_mark_across_its_middle(width: int
     store = MemoryObjectStore()
     person = await stored_photo(store, width, height)
     rendered = await ActivityEnvironment().run(
-        RehearsalActivities(store).rehearse, RehearseInput(job_id="x", person=person)
+        RehearsalActivities(store, DecoderPool()).rehearse, RehearseInput(job_id="x", person=person)
     )
     before = decode_image(store.objects[person.key][0], STORED_LIMITS).astype(int)
     after = decode_image(store.objects[rendered.picture.key][0], STORED_LIMITS).astype(int)
@@ -46,6 +48,17 @@ async def test_it_fails_as_it_is_told() -> None:
     store = MemoryObjectStore()
     request = RehearseInput(job_id="x", person=await stored_photo(store, 320, 400), error_code="several_people")
     with pytest.raises(ApplicationError) as failed:
-        await ActivityEnvironment().run(RehearsalActivities(store).rehearse, request)
+        await ActivityEnvironment().run(RehearsalActivities(store, DecoderPool()).rehearse, request)
     assert (failed.value.type, failed.value.non_retryable) == ("several_people", True)
     assert list(store.objects) == ["jobs/x/input/0"]
+
+
+async def test_a_photo_that_is_too_costly_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoder_pool, "WALL_SECONDS_PER_CPU_SECOND", 1e-4)
+    store = MemoryObjectStore()
+    person = await stored_photo(store, 320, 400)
+    with pytest.raises(ApplicationError) as raised:
+        await ActivityEnvironment().run(
+            RehearsalActivities(store, DecoderPool()).rehearse, RehearseInput(job_id="x", person=person)
+        )
+    assert (raised.value.type, raised.value.non_retryable) == ("image_too_complex", True)

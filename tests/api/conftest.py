@@ -113,7 +113,10 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
                 transport=httpx.ASGITransport(app), base_url="http://tryon", headers=caller.headers, timeout=30
             ) as http,
         ):
-            yield Api(http, parts, caller, store, app)
+            try:
+                yield Api(http, parts, caller, store, app)
+            finally:
+                await parts.endings.close()
 
     return open_it
 

@@ -38,7 +38,10 @@ async def call(
     query: bytes = b"",
     breaks_off: bool = False,
 ) -> Answer:
-    """Send one request straight to the application, past everything that would mend it on the way."""
+    """Send one request straight to the application, past everything that would mend it on the way.
+
+    A request that names no host is given one: what lies behind `api.known_hosts` is tried here.
+    """
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": breaks_off}]
     status = 0
     received: dict[str, str] = {}
@@ -69,7 +72,7 @@ async def call(
         "path": path,
         "raw_path": path.encode("utf-8", "surrogatepass"),
         "query_string": query,
-        "headers": list(headers),
+        "headers": [*headers, *([] if any(name == b"host" for name, _ in headers) else [(b"host", b"tryon")])],
     }
     await app(scope, receive, send)
     return Answer(status, received, b"".join(chunks))

@@ -35,7 +35,10 @@ async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, idle_tem
         assert await ledger.entries_of_job(session, job_id=job.id) == ["reserve"]
     assert job.started_at is not None
     assert await api.store.list_keys("") == [f"jobs/{job_id}/input/0", f"jobs/{job_id}/input/1"]
-    description = await idle_temporal.get_workflow_handle(tryon_workflow_id(job_id)).describe()
+    run = idle_temporal.get_workflow_handle(tryon_workflow_id(job_id))
+    begun = (await run.fetch_history()).events[0].workflow_execution_started_event_attributes
+    assert TryOnInput.model_validate_json(begun.input.payloads[0].data).deadline_at == job.deadline_at
+    description = await run.describe()
     assert description.workflow_type == "TryOnWorkflow"
     assert "upper_body" in (await description.static_summary() or "")
 

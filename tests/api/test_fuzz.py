@@ -194,7 +194,10 @@ async def test_any_headers(target: Target, extra: Sequence[tuple[bytes, bytes]],
     named = {name for name, _ in extra} if replace else set()
     headers = [*extra, *(header for header in good if header[0] not in named)]
     answer = await target.send("POST", TRYON, headers, body=json.dumps(single()).encode())
-    target.check_documented("createTryOn", answer)
+    if answer.code == "host_refused":
+        assert any(name == b"host" for name, _ in extra)
+    else:
+        target.check_documented("createTryOn", answer)
 
 
 @examples

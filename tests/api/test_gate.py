@@ -84,7 +84,7 @@ async def test_a_refused_caller_is_answered_before_the_body_is_read(api: Api) ->
             "method": "POST",
             "path": "/api/v1/tryon",
             "query_string": b"",
-            "headers": [(b"authorization", b"Bearer nonsense")],
+            "headers": [(b"host", b"localhost"), (b"authorization", b"Bearer nonsense")],
         },
         receive,
         send,

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -13,10 +14,11 @@ import uvicorn
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.dashboard.credentials import address_of
 from api.main import options_of
+from api.request_context import RequestContext
 from runtime.settings import ApiSettings, Settings
 
 PROXY, STRANGER = "127.0.0.1", "127.0.0.2"
@@ -32,14 +34,31 @@ async def tell_address(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def served(settings: Settings) -> AsyncIterator[str]:
-    """A server with the options of the real one."""
+async def served(settings: Settings, app: ASGIApp = tell_address, **options: Any) -> AsyncIterator[str]:
+    """A server with the options of the real one, but for ``options``."""
     listener = socket.create_server((PROXY, 0))
-    server = uvicorn.Server(uvicorn.Config(tell_address, lifespan="off", **options_of(settings)))
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", **(options_of(settings) | options)))
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     yield f"http://{PROXY}:{listener.getsockname()[1]}"
     server.should_exit = True
     await serving
+
+
+async def test_a_request_that_is_cut_short_by_the_end_of_the_process_is_answered_with_a_code() -> None:
+    began = asyncio.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        began.set()
+        await asyncio.sleep(3600)
+
+    app = RequestContext(endless, store_seconds=1)
+    async with httpx.AsyncClient(timeout=30) as client:
+        async with served(Settings(), app, timeout_graceful_shutdown=1) as url:
+            asking = asyncio.create_task(client.get(url))
+            await began.wait()
+        answer = await asking
+    assert (answer.status_code, answer.headers["X-Error-Code"]) == (503, "busy")
+    assert answer.json().keys() == {"error"}
 
 
 async def ask(url: str, *, come_from: str, **headers: str) -> list[str]:

@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from temporalio.client import Client
 
-from domain.errors import CATALOGUE
+from domain.errors import CATALOGUE, ErrorCode
 from domain.jobs import jobs
 from domain.money import ledger
 from runtime.object_store import ObjectStoreUnavailableError
-from tests.api.conftest import Api, single
+from runtime.settings import Settings
+from runtime.temporal import connect_temporal
+from tests.api.conftest import Api, OpenApi, single
 from tests.factories import create_caller
 from workflows.queues import tryon_workflow_id
 
@@ -40,7 +42,7 @@ async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: time
         )
 
 
-async def fail(api: Api, job_id: str, code: str, advice: str | None = None) -> None:
+async def fail(api: Api, job_id: str, code: ErrorCode, advice: str | None = None) -> None:
     async with api.parts.database.transaction() as session:
         await jobs.fail_job(
             session,
@@ -50,6 +52,37 @@ async def fail(api: Api, job_id: str, code: str, advice: str | None = None) -> N
             keep=HOUR,
             now=datetime.now(UTC),
         )
+
+
+@pytest.mark.parametrize("started", [True, False])
+async def test_a_job_that_is_overdue_is_over_whoever_is_away(
+    open_api: OpenApi, monkeypatch: pytest.MonkeyPatch, started: bool
+) -> None:
+    monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setenv("TRYON_TEMPORAL_START_TIMEOUT_SECONDS", "0.2")
+    settings = Settings()
+    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+        job_id = await accepted(api)
+        async with api.parts.database.transaction() as session:
+            job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+            job.started_at = datetime.now(UTC) if started else None
+            job.deadline_at = datetime.now(UTC)
+        assert (await api.poll(job_id)).json() == {"status": "processing"}, "its run may be about to end it"
+        async with api.parts.database.transaction() as session:
+            (await jobs.get_job(session, job_id=uuid.UUID(job_id))).deadline_at -= jobs.OVERDUE_GRACE
+        answer = await api.poll(job_id)
+        assert answer.json() == {"status": "failed", "error": CATALOGUE["timed_out"].sentence}
+        assert await api.store.list_keys("") == []
+
+
+async def test_a_code_that_an_older_release_wrote_is_one_of_the_catalogue_to_the_caller(api: Api) -> None:
+    job_id = await accepted(api)
+    await fail(api, job_id, "timed_out")
+    async with api.parts.database.transaction() as session:
+        (await jobs.get_job(session, job_id=uuid.UUID(job_id))).error_code = "RuntimeError"
+    answer = await api.poll(job_id)
+    assert answer.json() == {"status": "failed", "error": CATALOGUE["generation_failed"].sentence}
+    assert answer.headers["X-Error-Code"] == "generation_failed"
 
 
 async def test_while_processing_the_status_is_all_there_is(api: Api) -> None:

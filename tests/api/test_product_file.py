@@ -51,15 +51,15 @@ def test_a_file_is_read_however_a_spreadsheet_wrote_it(encoding: str, delimiter:
 
 
 BAD_ROWS = {
-    "no externalId": (row(externalId=""), "externalId: is empty."),
-    "no name": (row(name="  "), "name: is empty."),
-    "no category": (row(category=""), "category: is empty."),
-    "no picture": (row(garmentImageUrl=""), "garmentImageUrl: is empty."),
+    "no externalId": (row(externalId=""), "externalId: required."),
+    "no name": (row(name="  "), "name: required."),
+    "no category": (row(category=""), "category: required."),
+    "no picture": (row(garmentImageUrl=""), "garmentImageUrl: required."),
     "another category": (row(category="feet"), "category: must be upper_body, lower_body or full_body."),
     "a reserved name": (row(externalId="prod_1"), "externalId: "),
     "a picture over http": (row(garmentImageUrl="http://shop.example/a.jpg"), "garmentImageUrl: "),
     "a picture inside": ('SKU-1,Shirt,upper_body,"data:image/png;base64,AAAA"', "garmentImageUrl: must be"),
-    "a row that is too short": ("SKU-1,Shirt", "category: is empty."),
+    "a row that is too short": ("SKU-1,Shirt", "category: required."),
     "a row that is too long": (row() + ",and,more", "there are 6 cells and 4 columns."),
 }
 
@@ -76,7 +76,7 @@ def test_an_optional_cell_is_judged_too() -> None:
 def test_one_name_twice_is_refused() -> None:
     found = read("\n".join([HEADER, row(), row(externalId="SKU-2"), row(name="Blouse")]))
     assert [good.number for good in found.good] == [2, 3]
-    assert found.bad == [BadRow(4, "externalId: is that of row 2 too.", "SKU-1")]
+    assert found.bad == [BadRow(4, "externalId: already used in row 2.", "SKU-1")]
 
 
 def test_a_bad_row_says_which_name_the_file_gives_it() -> None:

@@ -67,3 +67,13 @@ async def run_of(temporal: Client, account_id: object) -> str:
             await asyncio.sleep(0.05)
     (only,) = runs
     return only.id
+
+
+async def test_a_start_without_an_answer_leaves_the_uploads_to_the_run(
+    open_api: OpenApi, idle_temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run may have saved a product that refers to it; what no product refers to is the sweep's."""
+    monkeypatch.setattr(service, "start_registration", lost_start)
+    async with open_api(Settings(), idle_temporal) as api:
+        assert (await api.post(product(), PRODUCTS)).status_code == 503
+        assert await api.store.list_keys("products/") != []

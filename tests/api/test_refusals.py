@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
-from domain.errors import CATALOGUE
+from domain.errors import CATALOGUE, ErrorEntry
 from domain.tables import Job
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, combo, single
@@ -97,6 +98,63 @@ async def test_the_sentence_names_the_field(api: Api) -> None:
     )
     assert sentence.startswith("garments[1].category")
     assert "lower_body" in sentence
+
+
+EVERYTHING = {
+    "an empty single": (
+        {},
+        TRYON,
+        (
+            "garmentImageUrl: required unless productId is given. category: required unless productId is given. "
+            "customerPhotoBase64: required."
+        ),
+    ),
+    "shapes of a single": (
+        {**GOOD, "customerPhotoBase64": "https://example.com/me.jpg", "category": "tops", "size": "x" * 33},
+        TRYON,
+        (
+            "category: must be upper_body, lower_body or full_body. size: must have at most 32 characters. "
+            "customerPhotoBase64: must be a data: URI; the photo is always sent directly."
+        ),
+    ),
+    "one garment": (
+        {"customerPhotoBase64": data_uri(), "garments": [GOOD]},
+        COMBO,
+        "garments: send two to four; for one garment use POST /api/v1/tryon.",
+    ),
+    "addresses of a combo": (
+        combo({**GOOD, "garmentImageUrl": "http://shop.example/a.jpg"}, {**GOOD, "garmentBackImageUrl": "data:,x"}),
+        COMBO,
+        (
+            "garments[0].garmentImageUrl: A garment URL must be a public https:// address. "
+            "garments[1].garmentBackImageUrl: A picture must be a base64 data: URI of type image/jpeg, image/png or "
+            "image/webp."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "path", "sentence"), EVERYTHING.values(), ids=EVERYTHING)
+async def test_all_wrong_fields_are_named_at_once(api: Api, body: dict[str, Any], path: str, sentence: str) -> None:
+    assert await assert_refused(api, await api.post(body, path), 400, "field_invalid") == sentence
+
+
+async def test_all_pictures_that_cannot_be_used_are_named_at_once(api: Api) -> None:
+    answer = await api.post(single(customerPhotoBase64=data_uri(b"none"), garmentImageUrl=data_uri(GIF)))
+    assert await assert_refused(api, answer, 422, "image_not_readable") == (
+        "customerPhotoBase64: A picture could not be read as JPEG, PNG or WebP. "
+        "garmentImageUrl: A picture could not be read as JPEG, PNG or WebP."
+    )
+
+
+SHOPPERS = [entry for entry in CATALOGUE.values() if entry.status in {None, 402, 429}]
+"""Refusals that a shop passes on to the person before the screen."""
+
+
+@pytest.mark.parametrize("entry", SHOPPERS, ids=[entry.sentence for entry in SHOPPERS])
+def test_a_shopper_is_asked_nothing_that_only_the_shop_can_do(entry: ErrorEntry) -> None:
+    asked = re.search(r"\b(plan|packs?|buy|top-?ups?|account|field|use a picture)\b", entry.sentence, re.IGNORECASE)
+    assert asked is None, entry.sentence
 
 
 async def test_a_picture_is_never_repeated_in_a_sentence(api: Api) -> None:

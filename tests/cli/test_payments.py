@@ -95,7 +95,7 @@ def test_what_waits_is_listed_until_it_is_decided(ordered: Payment) -> None:
 def test_approving_credits_once_and_is_written_down(ordered: Payment) -> None:
     assert "Credited" in tryon("payments", "approve", str(ordered.id)).stdout
     again = tryon("payments", "approve", str(ordered.id))
-    assert (again.exit_code, "closed before" in again.output) == (1, True)
+    assert (again.exit_code, "already closed" in again.output) == (1, True)
     assert packs(ordered.account_id) == 250
     [act] = acts()
     assert (act.action, act.operator_id, act.account_id) == ("payment.approved", None, ordered.account_id)

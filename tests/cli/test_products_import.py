@@ -114,7 +114,10 @@ async def test_one_bad_row_keeps_every_row_out(commands: Commands) -> None:
 
 async def test_bad_rows_can_be_skipped(commands: Commands) -> None:
     report = await commands.imported(line(0), ";;;;M", line(2), options=("--skip-bad",))
-    assert (report["created"], report["skipped"]) == (2, [{"row": 3, "error": "externalId: is empty."}])
+    assert (report["created"], report["skipped"]) == (
+        2,
+        [{"row": 3, "error": "externalId: required. name: required. category: required. garmentImageUrl: required."}],
+    )
     assert len(await commands.listed()) == 2
 
 

@@ -70,7 +70,7 @@ def test_a_pepper_is_rotated_with_keys_in_use(data_dir: Path, key: str, rounds: 
         before = answer("key", "peppers")
         assert tryon("rotate", "pepper").exit_code == 0
         assert answer("key", "peppers") == before  # until the restart
-        assert "not in use yet" in tryon("rotate", "finish").output
+        assert "have not taken effect" in tryon("rotate", "finish").output
         restart(data_dir)
     count = answer("key", "peppers")
     assert (count["current"], len(count["pepperIds"])) == (0, 1 + rounds)
@@ -135,7 +135,7 @@ def test_a_rotation_is_finished_by_a_stack_that_accepts_the_older_peppers(data_d
     environment.write_text("\n".join(line for line in lines if "PEPPER_PREVIOUS" not in line))
     before = stack_secrets(data_dir)
     refused = tryon("rotate", "finish", "--revoke-waiting")
-    assert (refused.exit_code, "not in use yet" in refused.output) == (1, True)
+    assert (refused.exit_code, "have not taken effect" in refused.output) == (1, True)
     assert stack_secrets(data_dir) == before
 
 

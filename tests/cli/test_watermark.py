@@ -95,7 +95,7 @@ async def commands(
 
 
 async def test_from_nothing_to_a_logo_and_back(commands: Commands) -> None:
-    assert await commands.told("show") == "No logo was fetched yet.\n"
+    assert await commands.told("show") == "There is no logo yet.\n"
     assert "200 x 200 pixels; it is on" in await commands.told("set", "--logo", LOGO_URL)
     shown = await commands.shown()
     assert (shown["enabled"], shown["logoUrl"]) == (True, LOGO_URL)
@@ -126,7 +126,7 @@ async def test_without_the_object_store_the_logo_that_stays_is_named(
     result = await commands.run("remove")
     assert result.exit_code == 1
     assert key in result.stderr
-    assert await commands.told("show") == "No logo was fetched yet.\n"
+    assert await commands.told("show") == "There is no logo yet.\n"
 
 
 async def test_it_can_be_fetched_and_left_off(commands: Commands) -> None:

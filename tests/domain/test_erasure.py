@@ -110,7 +110,9 @@ async def test_it_is_unfinished_until_the_last_step(database: Database, full: Fu
     assert not await unfinished(timedelta(0))
 
 
-async def test_rows_tell_nothing_in_the_end_and_the_money_stays(database: Database, full: FullAccount) -> None:
+async def test_rows_tell_nothing_in_the_end_and_the_money_stays(
+    database: Database, digester: KeyDigester, full: FullAccount
+) -> None:
     owner, (_done, running) = full.caller.account_id, full.job_ids
     before = await rows_that_hold(database, str(owner), owner.hex, full.word)
     async with database.transaction() as session:
@@ -121,7 +123,7 @@ async def test_rows_tell_nothing_in_the_end_and_the_money_stays(database: Databa
     after = await rows_that_hold(database, str(owner), owner.hex)
     assert before.keys() - after.keys() == {
         *("login", "login_session", "email_token", "mail"),
-        *("watermark", "idempotency_key", "product", "backfill_item"),
+        *("watermark", "idempotency_key", "product", "backfill_item", "rate_window"),
     }
     for row in after["job"]:
         assert (row["workflow_input"], row["products"], row["report"], row["result_key"]) == ({}, None, None, None)
@@ -132,8 +134,7 @@ async def test_rows_tell_nothing_in_the_end_and_the_money_stays(database: Databa
     async with database.reading() as session:
         assert [each for each in await check_ledger(session) if each.account_id == owner] == []
     assert await rows_that_hold(database, full.word) == {}
-    times = await rows_that_hold(database, str(full.caller.key_id), full.caller.key_id.hex)
-    assert "rate_window" not in times
+    assert "rate_window" not in await rows_that_hold(database, *full.names(digester))
 
 
 async def test_every_job_is_emptied_and_no_other_accounts(

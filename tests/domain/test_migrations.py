@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from domain import migrations
+from domain.tables import Account, Job
 from runtime.database import Database
 from tests.domain.additive import obstacles, shape_of
 
@@ -146,3 +149,24 @@ async def test_what_old_processes_would_stumble_over_is_noticed(
     async with engine.begin() as connection:
         assert await connection.run_sync(try_out) == expected
     await engine.dispose()
+
+
+async def test_codes_that_were_names_of_exceptions_become_codes(empty_database_url: str) -> None:
+    account_id, now = uuid.uuid4(), datetime.now(UTC)
+    codes = {uuid.uuid4(): code for code in ("RuntimeError", "person_not_found", None)}
+
+    def migrate(connection: Connection) -> dict[uuid.UUID, str | None]:
+        command.upgrade(migrations._config(connection), "0005")
+        account = {"id": account_id, "email": "a@example.com", "plan": "starter"}
+        connection.execute(sa.insert(Account).values(**account, plan_started_at=now, created_at=now))
+        for job_id, code in codes.items():
+            job = {"id": job_id, "account_id": account_id, "kind": "single", "status": "failed", "error_code": code}
+            connection.execute(sa.insert(Job).values(**job, workflow_input={}, created_at=now, deadline_at=now))
+        command.upgrade(migrations._config(connection), "0006")
+        return {row.id: row.error_code for row in connection.execute(sa.select(Job.id, Job.error_code))}
+
+    engine = create_async_engine(empty_database_url)
+    async with engine.begin() as connection:
+        found = await connection.run_sync(migrate)
+    await engine.dispose()
+    assert [found[job_id] for job_id in codes] == ["generation_failed", "person_not_found", None]

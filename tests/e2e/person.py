@@ -92,11 +92,11 @@ class Person:
 
     async def finish_signing_up(self) -> None:
         """From the page that says that a letter is on its way."""
-        await self.press("Read it in the outbox")
+        await self.press("Open the outbox")
         letter = self.page.get_by_role("article").filter(has_text=self.email)
         await letter.get_by_role("link").first.click()
         await self.label("Password").fill(self.password)
-        await self.press("Confirm and go on")
+        await self.press("Confirm and continue")
         await self.sees_heading("Overview")
 
     async def sign_in(self) -> None:

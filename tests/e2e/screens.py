@@ -187,7 +187,7 @@ async def shoot(page: Page, site: Site, path: str, name: str) -> None:
 async def shoot_result(page: Page, site: Site, looks: str) -> None:
     """The playground once it has drawn something."""
     await page.goto(f"{site.address}/dashboard/playground")
-    await page.get_by_role("button", name="Try with samples").click()
+    await page.get_by_role("button", name="Fill in samples").click()
     await page.locator("#go").click()
     await page.locator("#done").wait_for(state="visible", timeout=JOB_MS)
     await page.wait_for_load_state("networkidle")

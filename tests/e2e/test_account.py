@@ -15,7 +15,7 @@ from tests.logos import ORANGE
 async def sample_result(person: Person) -> Image.Image:
     """Try the samples on in the playground, and fetch what the page shows."""
     await person.open("/playground")
-    await person.press("Try with samples")
+    await person.press("Fill in samples")
     await person.page.locator("#go").click()
     await person.page.locator("#done").wait_for(state="visible", timeout=JOB_MS)
     address = await person.page.locator("#download").get_attribute("href")
@@ -34,7 +34,7 @@ async def test_a_watermark_that_is_switched_on_is_on_the_next_result(person: Per
     assert orange_share(await sample_result(person)) < 0.01
     await person.site.keep_logo(person.email)
     await person.visit("Settings")
-    await person.press("Switch on")
+    await person.press("Turn on")
     await person.reads("on")
     assert orange_share(await sample_result(person)) > 0.1
     assert person.complaints == []

@@ -96,3 +96,22 @@ async def complaints_of_axe(person: Person, axe: str) -> list[str]:
         if each["impact"] in ("serious", "critical")
         for node in each["nodes"]
     ]
+
+
+SWAGGERS_OWN = {"nested-interactive"}
+"""What Swagger UI is built of: its summaries are buttons with links in them."""
+
+
+async def test_the_pages_of_the_document_load_nothing_from_elsewhere_and_can_be_read(
+    person: Person, site: Site, axe: str
+) -> None:
+    loaded: list[str] = []
+    page = person.page
+    page.on("response", lambda answer: loaded.append(answer.url))
+    for path, there in (("/redoc", "h1"), ("/docs", ".opblock-summary-control")):
+        await page.goto(f"{site.address}{path}")
+        await page.locator(there).first.wait_for()
+    assert [url for url in loaded if not url.startswith((site.address, "data:", "blob:"))] == []
+    await page.evaluate(axe)
+    found = await page.evaluate("axe.run()")
+    assert {violation["id"] for violation in found["violations"]} <= SWAGGERS_OWN

@@ -18,12 +18,12 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
         await operator.become_operator()
 
         await owner.visit("Billing")
-        await owner.reads("A trial cannot be topped up.")
+        await owner.reads("Packs need a plan.")
         await owner.press("Choose Growth")
         await owner.sees_heading("Change to Growth")
         await owner.press("Order Growth for $149.00")
         await operator.open("/admin/payments")
-        await operator.press(f"Approve Plan Growth of {owner.email}")
+        await operator.press(f"Approve Growth plan, first month of {owner.email}")
         await operator.press("Approve $149.00")
         await operator.reads("The payment is approved")
 
@@ -32,7 +32,7 @@ async def test_a_plan_and_a_pack_are_ordered_approved_and_in_the_ledger(chromium
         await owner.sees_heading("Buy a pack")
         await owner.press("Order for $40.00")
         await operator.open("/admin/payments")
-        await operator.press(f"Approve 250 generations of {owner.email}")
+        await operator.press(f"Approve 250 try-ons of {owner.email}")
         await operator.press("Approve $40.00")
         await operator.reads("The payment is approved")
 

@@ -157,22 +157,11 @@ def test_tiny_jpeg_that_claims_many_pixels(side: int) -> None:
     two = side.to_bytes(2, "big")
     lying, replaced = re.subn(size, lambda _: two + two + b"\x03", data, count=1)
     assert replaced == 1
-    assert refused(lying) in {"image_not_readable", "image_too_many_pixels"}
-    if side < 10_000:
-        assert refused(lying) == "image_not_readable"
+    assert refused(lying) == ("image_not_readable" if side < 7_000 else "image_too_many_pixels")
 
 
 def test_tiny_png_that_claims_many_pixels() -> None:
     assert refused(png_of(5_000, 5_000, png_chunk(b"IDAT", bytes(60)))) == "image_not_readable"
-
-
-def test_jpeg_of_endless_scans_is_refused_before_it_is_decoded() -> None:
-    data = saved(quarters(1600, 1600), "JPEG", progressive=True)
-    last = data.rindex(b"\xff\xda")
-    bomb = data[:-2] + data[last:-2] * 4_000 + data[-2:]
-    begin = time.perf_counter()
-    assert refused(bomb) == "image_not_readable"
-    assert time.perf_counter() - begin < QUICK_S
 
 
 @pytest.mark.parametrize("file_format", ["WEBP", "PNG"])

@@ -55,12 +55,12 @@ def test_quoted_cells_may_hold_line_ends_and_the_row_is_where_the_cell_ends() ->
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (lines({**SHIRT, "catgory": "upper_body"}), ["row 1: catgory: is not a field of an item."]),
-        (lines({**SHIRT, "garments": [{"colour": 1}]}), ["row 1: garments[0].colour: is not a field of an item."]),
+        (lines({**SHIRT, "catgory": "upper_body"}), ["row 1: catgory: is not a known field."]),
+        (lines({**SHIRT, "garments": [{"colour": 1}]}), ["row 1: garments[0].colour: is not a known field."]),
         (lines({**SHIRT, "key": "a key"}), ["row 1: key: String should match pattern '^[A-Za-z0-9._-]{1,64}$'."]),
-        (lines(SHIRT, "[1]"), ["row 2: Input should be a valid dictionary or instance of BackfillItem."]),
-        (b"key,persona\n1,p\n", ["row 1: persona: is not a field of an item."]),
-        (b"key,person,person\n1,p,p\n", ["row 1: person: stands there twice."]),
+        (lines(SHIRT, "[1]"), ["row 2: must be an object."]),
+        (b"key,persona\n1,p\n", ["row 1: persona: is not a known field."]),
+        (b"key,person,person\n1,p,p\n", ["row 1: person: appears twice."]),
         (b"key,person\n1,p,q\n", ["row 2: has 3 cells for 2 columns."]),
         (b"key,person\n1,\xff\n", ["row 2: is not UTF-8."]),
     ],

@@ -22,6 +22,7 @@ from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines
+from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
@@ -120,7 +121,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
     settings, limits, device = Settings(), ImageLimits(), Device(engines.parallel)
     database, store, shop = servers.database, servers.store, servers.shop
     fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
-    inference = InferenceActivities(store, segmenter, engines, device, lambda: None)
+    inference = InferenceActivities(store, segmenter, engines, device, lambda: None, decoders=DecoderPool())
     parts = ApiParts(
         settings=settings,
         database=database,

@@ -37,7 +37,7 @@ from worker_gpu.engine import choose_engines, choose_segmenter
 MODELS = Path(__file__).parents[2] / ".models"
 ENGINES = ("klein", "fashn")
 WIDE_OPEN = {
-    "CONTRAST": "0", "CHANGED": "0", "OUTSIDE": "1", "SHIFT": "9", "CAST": "999", "FACE": "-1", "PEOPLE_OFF_BY": "1",
+    "CONTRAST": "0", "CHANGED": "0", "OUTSIDE": "1", "SHIFT": "1", "CAST": "200", "FACE": "-1", "PEOPLE_OFF_BY": "1",
     "POSE": "99", "COLOURS": "0",
 }  # fmt: skip
 

@@ -37,6 +37,7 @@ from domain.mail import mails
 from domain.mail.letters import Letter
 from domain.tables import Job
 from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
+from imaging.decoder_pool import DecoderPool
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.metrics import SdkMeter, count_ended_jobs, object_store_calls, sdk_runtime
@@ -240,6 +241,7 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
         only(engine),
         device,
         lambda: None,
+        decoders=DecoderPool(),
         tracer=tracings["worker_gpu"].tracer,
     )
     metrics = ApiMetrics()

@@ -14,6 +14,7 @@ import yaml
 
 from cli.embedded_metrics import FIELDS, FIRST_PORT
 from domain.errors import CATALOGUE as ERRORS
+from tests.domain.test_error_codes import FAULTS_OF_OURS
 from tests.observability.conftest import Played
 from tests.observability.test_metrics import SERVED_BY_TRAGEDY, samples
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
@@ -96,6 +97,17 @@ def test_values_that_are_asked_for_exist(name: str) -> None:
                 assert set(matcher.value.split("|")) <= {*ERRORS, ""}
             if matcher.name == "task_queue":
                 assert matcher.value in QUEUES
+
+
+def test_the_alert_for_failing_jobs_sees_every_fault_of_ours() -> None:
+    (alert,) = [rule["expr"] for rule in rules() if rule["alert"] == "JobsFail"]
+    reasons = {
+        matcher.value
+        for selector in selectors(promql_parser.parse(alert))
+        for matcher in selector.matchers.matchers
+        if matcher.name == "reason"
+    }
+    assert [set(each.split("|")) for each in reasons] == [FAULTS_OF_OURS]
 
 
 def test_every_alert_says_what_to_do() -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -80,6 +81,32 @@ async def test_a_child_that_dies_is_started_again(tmp_path: Path) -> None:
         await until(lambda: scene.running["child"].pid == child.pid)
         assert scene.endings == {"child": Endings(1, -signal.SIGKILL)}
     assert child.exit_code is not None
+
+
+async def test_a_child_that_wants_it_is_started_anew_and_that_is_no_ending(tmp_path: Path) -> None:
+    scene, wanted = Watched(tmp_path), [True]
+    child = scene.supervisor.start(replace(spec(), wants_restart=lambda: bool(wanted and wanted.pop())))
+    first = child.pid
+    async with scene.watching():
+        await until(lambda: child.pid != first and child.exit_code is None)
+        await until(lambda: scene.running["child"].pid == child.pid)
+        assert scene.endings == {}
+
+
+async def test_a_child_of_which_it_cannot_be_told_is_left_alone(tmp_path: Path) -> None:
+    asked = 0
+
+    def gone() -> bool:
+        nonlocal asked
+        asked += 1
+        raise FileNotFoundError(errno.ENOENT, "gone")
+
+    scene = Watched(tmp_path)
+    child = scene.supervisor.start(replace(spec(), wants_restart=gone))
+    first = child.pid
+    async with scene.watching():
+        await until(lambda: asked >= 2)
+        assert child.pid == first
 
 
 async def test_a_child_that_gives_up_by_itself_is_started_again_and_its_last_exit_code_is_told(tmp_path: Path) -> None:

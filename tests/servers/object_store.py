@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runtime.embedded.disk import check_room
 from runtime.embedded.ports import choose_port
-from runtime.embedded.servers import WEED_OFFSETS, weed_command, write_weed_credentials
+from runtime.embedded.store import WEED_OFFSETS, prepare_weed
 from tests.servers.processes import running
 
 ACCESS_KEY, SECRET_KEY = "tests", "tests-secret-key"
@@ -23,9 +23,6 @@ def running_object_store(folder: Path) -> Iterator[tuple[str, str, str]]:
     """
     check_room(folder)
     port = choose_port(21_333, named=False, offsets=WEED_OFFSETS, what="tests")
-    credentials = folder / "s3.json"
-    write_weed_credentials(credentials, access_key=ACCESS_KEY, secret_key=SECRET_KEY)
-    data = folder / "data"
-    data.mkdir()
-    with running(weed_command(data, s3_port=port, credentials=credentials), folder / "weed.log"):
+    command = prepare_weed(folder, s3_port=port, access_key=ACCESS_KEY, secret_key=SECRET_KEY)
+    with running(command, folder / "weed.log"):
         yield f"http://127.0.0.1:{port}", ACCESS_KEY, SECRET_KEY

@@ -18,11 +18,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(command: Sequence[str], log_file: Path, user: str | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command until the block ends; its output goes to a file."""
+def running(
+    command: Sequence[str], log_file: Path, user: str | None = None, **variables: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command until the block ends; its output goes to a file, ``variables`` into its environment."""
     with log_file.open("wb") as log:
         process = subprocess.Popen(
-            command, stdout=log, stderr=log, start_new_session=True, user=user, env=dict(os.environ)
+            command, stdout=log, stderr=log, start_new_session=True, user=user, env={**os.environ, **variables}
         )
     try:
         yield process

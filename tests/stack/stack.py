@@ -64,7 +64,7 @@ class Stack:
         """
 
         async def sound() -> None:
-            for name, check in all_checks(self.settings).items():
+            for name, check in all_checks(self.settings, self.data_dir).items():
                 await check(self.pid(name))
 
         try:

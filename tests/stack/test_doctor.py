@@ -41,6 +41,6 @@ def test_a_temporal_that_hangs_hides_nothing_else(stack: Stack) -> None:
 def test_settings_by_environment_win_and_each_finding_says_what_to_do(stack: Stack) -> None:
     done = tryon(stack.data_dir, "doctor", TRYON_S3_BUCKET="nowhere", TRYON_ENGINE="wrap", TRYON_KEY_PEPPER="short")
     assert done.returncode == 1
-    for part in ("nowhere cannot be listed", "'wrap' is no route", "TRYON_KEY_PEPPER must be set", "\n", "→ "):
+    for part in ("nowhere cannot be listed", "'wrap' is no route", "TRYON_KEY_PEPPER is wrong", "\n", "→ "):
         assert part in done.stdout
     assert done.stdout.splitlines()[-1].startswith("3 errors, ")

@@ -152,7 +152,7 @@ def test_a_job_under_way_is_seen_and_cancelled(stack: Stack, portrait: str, swea
         assert "Pending Activities: 1" in said
         assert "segment_person" in said
         page(stack, CANCEL, JOB=job_id)
-    assert stack.finished(job_id)["error"] == "The generation was cancelled."
+    assert stack.finished(job_id)["error"] == "The try-on was cancelled."
     assert books(stack, job_id)[1] == ["reserve", "release"]
     until(lambda: True if '"errorCode":"cancelled"' in page(stack, READ, JOB=job_id) else None)
     assert "Status          COMPLETED" in page(stack, READ, JOB=job_id)
@@ -179,7 +179,7 @@ def test_all_of_an_account_are_terminated_and_polls_release_them(stack: Stack, p
         until(lambda: True if all(job_id in page(stack, UNDER_WAY) for job_id in ids) else None)
         page(stack, TERMINATE_ALL, ACCOUNT=account_of(stack, ids[0]))
         for job_id in ids:
-            assert stack.finished(job_id)["error"] == "The generation was cancelled."
+            assert stack.finished(job_id)["error"] == "The try-on was cancelled."
             assert books(stack, job_id)[1] == ["reserve", "release"]
 
 

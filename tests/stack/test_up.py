@@ -88,12 +88,13 @@ def test_when_the_supervisor_is_killed_its_children_go_too_and_the_next_up_finds
         try:
             stack.process.kill()
             stack.process.wait()
-            _, alive = psutil.wait_procs([child for child in children if child != hanging], timeout=60)
+            held = [hanging, *hanging.children(recursive=True)]
+            _, alive = psutil.wait_procs([child for child in children if child not in held], timeout=60)
             assert alive == []
             (tmp_path / "stack.json").write_text('{"supervisor": {"pid": ')
             assert hanging.is_running()
             with running_stack(tmp_path, key) as again:
-                assert not hanging.is_running()
+                assert psutil.wait_procs(held, timeout=10)[1] == []
                 picture_of(again.finished(job_id, seconds=90))
                 assert books(again, job_id)[1] == ["reserve", "settle"]
         finally:

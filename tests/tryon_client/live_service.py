@@ -67,9 +67,11 @@ async def live_service(open_api: OpenApi, temporal: Client) -> AsyncIterator[Liv
         assert isinstance(transport, httpx.ASGITransport)
         server = uvicorn.Server(uvicorn.Config(transport.app, lifespan="off", log_config=None))
         with socket.create_server(("127.0.0.1", 0)) as listener:
+            where = {"port": listener.getsockname()[1]}
+            api.parts.settings.api = api.parts.settings.api.model_copy(update=where)  # pages say where they are
             serving = asyncio.create_task(server.serve([listener]))
             try:
-                yield LiveService(f"http://127.0.0.1:{listener.getsockname()[1]}", caller.key, catalogue)
+                yield LiveService(f"http://127.0.0.1:{api.parts.settings.api.port}", caller.key, catalogue)
             finally:
                 server.should_exit = True
                 await serving

@@ -19,7 +19,9 @@ COMPLETED = Reply(
         "generationTimeMs": 2300,
     },
 )
-FAILED = Reply(200, {"status": "failed", "error": "No person was found in the photo."})
+FAILED = Reply(
+    200, {"status": "failed", "error": "No person was found in the photo."}, {"X-Error-Code": "person_not_found"}
+)
 
 
 def processing(**headers: str) -> Reply:

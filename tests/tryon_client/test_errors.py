@@ -30,7 +30,7 @@ from tryon_client import (
     UnexpectedAnswer,
     WaitTimeout,
 )
-from tryon_client.errors import BY_STATUS
+from tryon_client.answers import BY_STATUS
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ async def test_the_callers_own_key_is_used(client: Any, server: ScriptedServer, 
         refusal(429, "rate_limited", Retry_After="3"),
         refusal(429),
         refusal(409, "idempotency_in_progress"),
-        *(refusal(status) for status in (500, 502, 503, 504)),
+        *(refusal(status) for status in (408, 500, 502, 503, 504)),
     ],
     ids=lambda failure: str(failure.status),
 )

@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError
 
+from domain.access.keys import KeyDigester
+from domain.jobs import jobs
+from domain.money import ledger
+from domain.tables import Job
 from runtime.database import Database
-from runtime.settings import DatabaseSettings
+from runtime.settings import DatabaseSettings, TemporalSettings
+from runtime.temporal import connect_temporal
+from tests.factories import PLANS, create_caller, new_job
+from tests.workflows.fakes import tryon_input
 from worker_cpu import relay
+from workflows.queues import tryon_workflow_id
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
@@ -22,3 +33,46 @@ async def test_a_database_that_is_away_does_not_end_the_relay(
     running.cancel()
     await database.close()
     assert not done
+
+
+async def accepted(database: Database, digester: KeyDigester, age: timedelta) -> uuid.UUID:
+    """A job that was accepted so long ago and that Temporal has not got; it had five minutes."""
+    caller, job_id = await create_caller(database, digester), uuid.uuid4()
+    new = new_job(caller, job_id=job_id, workflow_input=tryon_input(str(job_id)).model_dump(mode="json"))
+    async with database.transaction() as session:
+        job = await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+        job.created_at -= age
+        job.deadline_at -= age
+    return job_id
+
+
+async def row(database: Database, job_id: uuid.UUID) -> Job:
+    async with database.reading() as session:
+        return await jobs.get_job(session, job_id=job_id)
+
+
+async def test_a_job_that_is_started_late_has_what_is_left(
+    database: Database, digester: KeyDigester, idle_temporal: Client
+) -> None:
+    job_id = await accepted(database, digester, age=timedelta(minutes=4.5))
+    while not (await row(database, job_id)).started_at:  # other tests' jobs may stand before it
+        await relay.relay_round(database, idle_temporal, timedelta(hours=1))
+    run = idle_temporal.get_workflow_handle(tryon_workflow_id(str(job_id)))
+    begun = (await run.fetch_history()).events[0].workflow_execution_started_event_attributes
+    told = datetime.fromisoformat(json.loads(begun.input.payloads[0].data)["deadlineAt"])
+    assert told == (await row(database, job_id)).deadline_at
+    await run.terminate()
+
+
+async def test_a_job_that_could_not_be_started_in_time_is_over_without_temporal(
+    database: Database, digester: KeyDigester
+) -> None:
+    late = await accepted(database, digester, age=timedelta(minutes=6))
+    young = await accepted(database, digester, age=timedelta(minutes=1))
+    nobody = await connect_temporal(TemporalSettings(address="127.0.0.1:1"), lazy=True)
+    with pytest.raises((RPCError, RuntimeError)):
+        await relay.relay_round(database, nobody, timedelta(hours=1))
+    assert ((await row(database, late)).status, (await row(database, late)).error_code) == ("failed", "timed_out")
+    assert (await row(database, young)).status == "processing"
+    async with database.reading() as session:
+        assert await ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]

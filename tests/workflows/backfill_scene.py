@@ -10,11 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio.client import Client, WorkflowHandle
-from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from tests.workflows.backfill_fakes import Warehouse
-from tests.workflows.fakes import FakeSteps
+from tests.workflows.fakes import FakeSteps, mistake_of_ours
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfills.start import start_backfill
 from workflows.backfills.workflow import BackfillWorkflow
@@ -56,7 +55,7 @@ class Scene:
             await self.going_on.wait()
             if self.failing.get(number, 0):
                 self.failing[number] -= 1
-                raise ApplicationError("no picture", type="generation_failed", non_retryable=True)
+                raise mistake_of_ours()
         finally:
             self.rendering -= 1
 

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pydantic import ValidationError
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
 
+from activities.failures import expected_failures, failure
+from domain.errors import known_code
 from workflows import steps
 from workflows.contracts import (
     CleanUpInput,
@@ -25,6 +27,7 @@ from workflows.contracts import (
     SegmentedPerson,
     SegmentPersonInput,
     SettleInput,
+    SweepInput,
     SweepReport,
     TryOnInput,
     TryOnOutcome,
@@ -35,6 +38,15 @@ from workflows.contracts import (
 
 def ref(key: str) -> ObjectRef:
     return ObjectRef(bucket="tryon", key=key, sha256="0" * 64, size=1, content_type="image/png")
+
+
+def mistake_of_ours() -> ValidationError:
+    """An exception that no step expects and that Temporal does not try again: a step is over for good at once."""
+    try:
+        SweepInput(limit=0)
+    except ValidationError as error:
+        return error
+    raise AssertionError
 
 
 def tryon_input(job_id: str, garments: int = 1, **fields: Any) -> TryOnInput:
@@ -52,7 +64,7 @@ def tryon_input(job_id: str, garments: int = 1, **fields: Any) -> TryOnInput:
 
 
 class FakeSteps:
-    """Every activity; ``before`` runs first and may wait or raise."""
+    """Every activity; ``before`` runs first and may wait, or raise what the real step would: it fails as that does."""
 
     def __init__(self, before: Callable[[str], Awaitable[None]] | None = None) -> None:
         self.calls: list[tuple[str, Contract]] = []
@@ -74,7 +86,8 @@ class FakeSteps:
         if self._before is not None:
             beating = asyncio.create_task(self._beat())
             try:
-                await self._before(name)
+                with expected_failures():
+                    await self._before(name)
             finally:
                 beating.cancel()
 
@@ -113,7 +126,7 @@ class FakeSteps:
     async def rehearse(self, request: RehearseInput) -> RenderedPicture:
         await self._enter("rehearse", request)
         if request.error_code:
-            raise ApplicationError("as asked", type=request.error_code, non_retryable=True)
+            raise failure(known_code(request.error_code), "as asked")
         return RenderedPicture(picture=ref("rendered"), report=RenderReport(engine="rehearsal"))
 
     @activity.defn(name=steps.WATERMARK.name)

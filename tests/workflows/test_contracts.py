@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import annotated_types
 import pytest
+from pydantic import AwareDatetime
 from pydantic.fields import FieldInfo
 from temporalio import activity
 
@@ -65,7 +66,7 @@ def largest(annotation: Any, metadata: list[Any]) -> int:
         return max(largest(option, metadata) for option in get_args(annotation))
     if origin is Literal:
         return max(len(str(option)) for option in get_args(annotation)) + 2
-    if annotation is type(None) or annotation in (int, float, bool):
+    if annotation is type(None) or annotation in (int, float, bool, AwareDatetime):
         return 24
     if annotation is str:
         return bound(metadata, "text") + 2

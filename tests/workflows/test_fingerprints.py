@@ -78,7 +78,9 @@ CLASS = "changed workflows.tryon.TryOnWorkflow"
         ),
         pytest.param(("await workflow.sleep(", "await asyncio.sleep("), CLASS, id="another call"),
         pytest.param(
-            ('return "cancelled"', 'return "stopped"'), "changed workflows.tryon.error_code_of", id="a function"
+            ("return None if is_urgent", "return None if not is_urgent"),
+            "changed workflows.tryon._gpu_budget",
+            id="a function",
         ),
         pytest.param(('name="TryOnWorkflow"', 'name="TryOn"'), CLASS, id="another name"),
         pytest.param(("steps.REHEARSE", "steps.RENDER"), f"{CLASS}; gone workflows.steps.REHEARSE", id="another step"),

@@ -9,11 +9,13 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from activities.failures import failure
 from domain.products.registrations import new_registration_id
+from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.import_cases import started
 from workflows import steps
@@ -73,7 +75,7 @@ class Scene:
 
 
 async def test_a_row_that_fails_holds_up_no_other(temporal: Client) -> None:
-    failures = iter([ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)])
+    failures = iter([failure("garment_url_unreachable", "404", about="garmentImageUrl")])
 
     async def before(step: str) -> None:
         if step == "copy" and (error := next(failures, None)):
@@ -84,6 +86,16 @@ async def test_a_row_that_fails_holds_up_no_other(temporal: Client) -> None:
     (failed,) = [outcome for outcome in scene.outcomes if outcome.status == "failed"]
     assert (failed.error_code, failed.field) == ("garment_url_unreachable", "garmentImageUrl")
     assert [outcome.number for outcome in scene.outcomes] == [2, 3, 4]
+
+
+async def test_a_row_that_fails_unexpectedly_is_told_by_a_code_of_the_catalogue(temporal: Client) -> None:
+    async def before(step: str) -> None:
+        if step == "copy":
+            raise mistake_of_ours()
+
+    scene = Scene(1, before)
+    assert await scene.report(temporal) == ImportReport(failed=1)
+    assert [outcome.error_code for outcome in scene.outcomes] == ["storage_unavailable"]
 
 
 async def test_a_long_file_goes_on_in_another_run(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import Worker
 
+from activities.failures import failure
 from domain.products.registrations import new_registration_id
+from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import SAVED, FakeProductSteps, failing_in, registration
 from workflows.products.contracts import (
     RegisterProductInput,
@@ -58,7 +60,7 @@ async def test_a_change_without_pictures_is_one_step(temporal: Client) -> None:
 
 
 async def test_a_refused_picture_fails_the_run_with_its_code_and_field(temporal: Client) -> None:
-    refusal = ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)
+    refusal = failure("garment_url_unreachable", "404", about="garmentImageUrl")
     fakes = failing("copy", refusal)
     error = await failure_of(temporal, fakes, registration())
     assert (error.type, list(error.details)) == ("garment_url_unreachable", ["garmentImageUrl"])
@@ -67,9 +69,18 @@ async def test_a_refused_picture_fails_the_run_with_its_code_and_field(temporal:
 
 
 async def test_a_refused_row_leaves_no_pictures(temporal: Client) -> None:
-    fakes = failing("save", ApplicationError("taken", type="external_id_taken", non_retryable=True))
+    fakes = failing("save", failure("external_id_taken", "taken"))
     assert (await failure_of(temporal, fakes, registration())).type == "external_id_taken"
     assert fakes.calls[-1][1].keep == []
+
+
+async def test_a_fault_that_nobody_expected_has_a_code_of_the_catalogue(temporal: Client) -> None:
+    fakes = failing("copy", mistake_of_ours())
+    error = await failure_of(temporal, fakes, registration())
+    assert (error.type, list(error.details)) == ("storage_unavailable", [])
+    assert isinstance(error.cause, ActivityError)
+    assert isinstance(error.cause.cause, ApplicationError)
+    assert error.cause.cause.type == "ValidationError", "people find it in the run"
 
 
 async def test_a_passing_fault_is_tried_again(temporal: Client) -> None:

@@ -2,15 +2,22 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from domain.errors import CATALOGUE
+from engines.errors import EngineError
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.workflows.conftest import RunningSteps
-from tests.workflows.fakes import FakeSteps, tryon_input
+from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from workflows.contracts import RehearsalScript, TryOnOutcome
-from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, STAGE_ATTRIBUTE
+from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE
 from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
 
@@ -25,8 +32,8 @@ def failing(step: str, error: Exception) -> FakeSteps:
     return FakeSteps(before)
 
 
-def refusal(code: str) -> ApplicationError:
-    return ApplicationError("because", type=code, non_retryable=True)
+def refusal(code: str, advice: str = "") -> EngineError:
+    return EngineError(code, "because", advice=advice)
 
 
 async def test_a_single_job_goes_through_every_step_in_order(running: RunningSteps) -> None:
@@ -67,14 +74,13 @@ async def test_a_refusal_in_any_step_releases_the_job(running: RunningSteps, ste
     assert "settle" not in fakes.names
 
 
-@pytest.mark.parametrize("details", [("Take your hands out of your pockets.",), (), (7,)])
-async def test_what_a_step_advises_is_passed_on(running: RunningSteps, details: tuple[object, ...]) -> None:
-    fakes = failing("render", ApplicationError("because", *details, type="pose_not_usable", non_retryable=True))
+@pytest.mark.parametrize("advice", ["Take your hands out of your pockets.", ""])
+async def test_what_a_step_advises_is_passed_on(running: RunningSteps, advice: str) -> None:
+    fakes = failing("render", refusal("pose_not_usable", advice))
     async with running(fakes) as runs:
         await runs.outcome()
-    advice = details[0] if details and isinstance(details[0], str) else None
     assert fakes.input_of("release").error_code == "pose_not_usable"
-    assert fakes.input_of("release").error_advice == advice
+    assert fakes.input_of("release").error_advice == (advice or None)
 
 
 async def test_advice_too_long_for_a_contract_is_cut(running: RunningSteps) -> None:
@@ -98,25 +104,80 @@ async def test_a_passing_fault_is_tried_again(running: RunningSteps) -> None:
     assert fakes.names.count("render") == 2
 
 
-async def test_a_fault_that_stays_ends_as_failed_without_internals(running: RunningSteps) -> None:
-    async def before(name: str) -> None:
-        if name == "watermark":
-            raise ApplicationError("disk is full", non_retryable=True)
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        pytest.param("fetch_garment", RuntimeError("disk is full"), id="any"),
+        pytest.param("fetch_garment", ObjectStoreUnavailableError("refused"), id="store away"),
+        pytest.param("watermark", mistake_of_ours(), id="never tried again"),
+        pytest.param("watermark", ApplicationError("of a library", "secret", non_retryable=True), id="untyped"),
+    ],
+)
+async def test_a_fault_that_stays_ends_with_a_code_of_the_catalogue_and_is_kept_in_the_run(
+    running: RunningSteps,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    step: str,
+    error: Exception,
+) -> None:
+    monkeypatch.setattr("activities.failures.STORE_AWAY", timedelta(milliseconds=100))
+    fakes = failing(step, error)
+    async with running(fakes) as runs:
+        run = await runs.start()
+        assert await run.result() == TryOnOutcome(status="failed", error_code="generation_failed")
+        description = await run.describe()
+        shown = await run.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    released = fakes.input_of("release")
+    assert (released.error_code, released.error_advice) == ("generation_failed", None)
+    assert description.typed_search_attributes[ERROR_ATTRIBUTE] == "generation_failed"
+    fault = f"{type(error).__name__} in {step}"
+    assert f"- fault: {fault}" in shown.current_details
+    assert [record.__dict__.get("fault") for record in caplog.records if record.levelname == "ERROR"] == [fault]
 
-    async with running(FakeSteps(before)) as runs:
+
+async def test_an_engines_code_that_is_none_of_the_catalogue_is_a_fault(running: RunningSteps) -> None:
+    async with running(failing("render", refusal("no_such_code"))) as runs:
         assert (await runs.outcome()).error_code == "generation_failed"
 
 
-async def test_the_deadline_ends_a_job_that_hangs(running: RunningSteps) -> None:
+@pytest.mark.parametrize("code", ["image_too_large", "garment_url_refused", "result_not_usable", "timed_out"])
+async def test_a_code_of_the_catalogue_is_kept(running: RunningSteps, code: str) -> None:
+    assert code in CATALOGUE
+    async with running(failing("render", refusal(code))) as runs:
+        assert (await runs.outcome()).error_code == code
+
+
+@pytest.mark.parametrize(
+    "deadline",
+    [
+        pytest.param(lambda: {"deadline_at": datetime.now(UTC) + timedelta(seconds=1)}, id="the row's"),
+        pytest.param(lambda: {"deadline_seconds": 1}, id="started by an older release"),
+    ],
+)
+async def test_the_deadline_ends_a_job_that_hangs(
+    running: RunningSteps, deadline: Callable[[], dict[str, Any]]
+) -> None:
     async def before(name: str) -> None:
         if name == "render":
             await asyncio.sleep(30)
 
     fakes = FakeSteps(before)
     async with running(fakes) as runs:
-        outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, deadline_seconds=1))
+        outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, **deadline()))
     assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
     assert fakes.names[-2:] == ["release", "clean_up"]
+
+
+@pytest.mark.parametrize("rehearsal", [None, RehearsalScript()], ids=["live", "test key"])
+async def test_a_job_started_after_its_deadline_is_not_begun(
+    running: RunningSteps, rehearsal: RehearsalScript | None
+) -> None:
+    fakes = FakeSteps()
+    late = datetime.now(UTC) - timedelta(seconds=1)
+    async with running(fakes) as runs:
+        outcome = await runs.outcome(tryon_input(uuid.uuid4().hex, deadline_at=late, rehearsal=rehearsal))
+    assert outcome == TryOnOutcome(status="failed", error_code="timed_out")
+    assert fakes.names == ["release", "clean_up"]
 
 
 async def test_a_cancelled_run_releases_its_job(running: RunningSteps) -> None:

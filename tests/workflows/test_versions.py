@@ -19,6 +19,7 @@ from temporalio.common import VersioningBehavior
 
 from activities.device import Device
 from activities.inference import InferenceActivities
+from imaging.decoder_pool import DecoderPool
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
@@ -258,7 +259,7 @@ async def test_the_workers_are_of_the_build_that_the_settings_say(
     database = Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/none.db"))
     store, fetcher, device, engine = MemoryObjectStore(), RemoteImageFetcher(max_bytes=1), Device(), FakeEngine()
     cpu = build_cpu_worker(client, database, store, fetcher, settings)
-    inference = InferenceActivities(store, engine, only(engine), device, lambda: None)
+    inference = InferenceActivities(store, engine, only(engine), device, lambda: None, decoders=DecoderPool())
     gpu = build_gpu_workers(client, inference, 1, version_of(settings.temporal, "gpu"))
     for part, worker in (("cpu", cpu), *(("gpu", worker) for worker in gpu)):
         config = worker.config()["deployment_config"]

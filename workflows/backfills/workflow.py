@@ -93,12 +93,12 @@ class BackfillWorkflow:
 
     @workflow.signal
     def pause(self) -> None:
-        """Take up no more items; those in flight go on."""
+        """Start no more items; those in flight continue."""
         self._window.advance(paused=True)
 
     @workflow.signal
     def resume(self) -> None:
-        """Go on after a pause, or try at once whether there are generations again."""
+        """Continue after a pause, or after the account ran out of try-ons."""
         self._window.advance(paused=False)
         self._window.wait_for = None
 

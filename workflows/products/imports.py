@@ -17,6 +17,7 @@ from temporalio.exceptions import ApplicationError, ChildWorkflowError, is_cance
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
+    from domain.errors import ErrorCode, known_code
     from workflows import steps
     from workflows.products.contracts import PictureSource, RegisterProductInput
     from workflows.products.import_contracts import (
@@ -117,12 +118,12 @@ class ImportProductsWorkflow:
         return RowOutcome(number=row.number, external_id=name, status="updated" if saved.changed else "unchanged")
 
 
-def _reason(error: ChildWorkflowError) -> tuple[str, str | None]:
-    """The code of the catalogue and the field that a registration's failure names."""
+def _reason(error: ChildWorkflowError) -> tuple[ErrorCode, str | None]:
+    """The code and the field that a registration's failure names."""
     cause = error.cause
     if not isinstance(cause, ApplicationError) or cause.type is None:
         return "timed_out", None
-    return cause.type, str(cause.details[0]) if cause.details else None
+    return known_code(cause.type, "storage_unavailable"), str(cause.details[0]) if cause.details else None
 
 
 async def start_import(client: Client, job: ImportProductsInput) -> None:

@@ -16,6 +16,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, ApplicationEr
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
+    from domain.errors import ErrorCode, known_code
     from workflows import steps
     from workflows.products.contracts import (
         CleanUpRegistrationInput,
@@ -103,11 +104,16 @@ def _is_refusal(error: BaseException) -> bool:
 def _as_failure(error: BaseException) -> ApplicationError:
     """The run's failure, by the code of the step that failed."""
     cause = error.cause if isinstance(error, ActivityError) else error
-    code, details = "timed_out", ()
+    code: ErrorCode = "timed_out"
+    details: tuple[object, ...] = ()
     if is_cancelled_exception(error):
         code = "cancelled"
     elif isinstance(cause, ApplicationError):
-        code, details = cause.type or "internal", tuple(cause.details)
+        # An exception that nobody expected is nearly always a part that is away; Temporal keeps it as the cause.
+        code, details = known_code(cause.type, "storage_unavailable"), tuple(cause.details)
+        if code != cause.type:
+            about = {"fault": cause.type}
+            workflow.logger.error("a registration failed for a reason that nobody expected", extra=about)
     return ApplicationError(
         str(cause), *details, type=code, non_retryable=True, category=ApplicationErrorCategory.BENIGN
     )

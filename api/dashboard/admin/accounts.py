@@ -94,7 +94,7 @@ async def account_page(request: Request, account_id: uuid.UUID, status: int = 20
         status,
         facts=facts,
         plans=[(name, plan_label(name)) for name, plan in parts.plans.plans.items() if plan.trial_days is None],
-        packs=[(str(size), f"{size:,} generations") for size in parts.plans.topup_packs],
+        packs=[(str(size), f"{size:,} try-ons") for size in parts.plans.topup_packs],
         run_url=lambda job_id: temporal.run_url(tryon_workflow_id(str(job_id))),
         error=error,
     )

@@ -108,7 +108,7 @@ async def change_operator(request: Request, accountId: str) -> Response:
     """Open these pages to its owner, or close them."""
 
     async def work(session: AsyncSession, account_id: uuid.UUID, form: Form, now: datetime) -> None:
-        _not_oneself(request, account_id, "You cannot close these pages to yourself. Another operator can.")
+        _not_oneself(request, account_id, "You cannot take your own operator rights away. Another operator can.")
         operator = form.text("operator") == "yes"
         await set_operator(
             session, account_id=account_id, operator=operator, now=now, by=visitor_of(request).account_id
@@ -137,7 +137,7 @@ async def _carried_out(request: Request, text: str, act: Act) -> Response:
     if account is None:
         raise PageRefused(404, "There is no such account.")
     if account.erased_at is not None:
-        raise PageRefused(400, "This account was erased. Nothing can be done to it any more.")
+        raise PageRefused(400, "This account was erased and can no longer be changed.")
     try:
         notice = await act(account_id, form)
     except ValueError as error:

@@ -39,11 +39,11 @@ ACTS = {
 DETAILS = {
     "reason": "Reason",
     "plan": "Plan",
-    "generations": "Generations",
+    "generations": "Try-ons",
     "included": "Included",
     "dailyCap": "Daily cap",
     "monthlyCents": "Per month",
-    "extraCents": "Per extra generation",
+    "extraCents": "Per extra try-on",
     "priceCents": "Price",
     "paymentId": "Order",
     "keyId": "Key",

@@ -80,7 +80,7 @@ async def _decided(request: Request, text: str, notice: str, decide: Decide) -> 
     except FieldRefusedError as error:
         return await _list_page(request, 422, str(error))
     except ValueError:
-        raise PageRefused(404, "There is no such order, or its plan is none any more.") from None
+        raise PageRefused(404, "There is no such order, or its plan no longer exists.") from None
     return redirect("/admin/payments", notice if did else "payment_decided_before")
 
 

@@ -49,10 +49,10 @@ def own_terms_of(form: Form) -> OwnTerms:
         FieldRefusedError: A field is no count or no amount.
     """
     return OwnTerms(
-        included=_count(form, "included", "Included generations"),
+        included=_count(form, "included", "Included try-ons"),
         daily_cap=_count(form, "daily_cap", "The daily cap"),
         monthly_price=_dollars(form, "monthly_price", "The monthly price"),
-        extra_price=_dollars(form, "extra_price", "The price of an extra generation"),
+        extra_price=_dollars(form, "extra_price", "The price of an extra try-on"),
     )
 
 

@@ -18,6 +18,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from api.parts import ApiParts
 from domain.census import Census, take_census
+from runtime.object_store import waiting_at_most
 from runtime.versions import Part as WorkerPart
 from runtime.versions import routing_of
 from workflows.queue_state import QUEUES, QueueState, queue_state
@@ -101,7 +102,8 @@ async def system_state(parts: ApiParts) -> SystemState:
     client, workers = parts.temporal, (("cpu", CPU_QUEUE), ("gpu", GPU_QUEUE))
     async with asyncio.TaskGroup() as asking:
         database = asking.create_task(ask(_well(parts.database.ping())))
-        store = asking.create_task(ask(_well(parts.store.ping())))
+        with waiting_at_most(PROBE_SECONDS):
+            store = asking.create_task(ask(_well(parts.store.ping())))
         temporal = asking.create_task(ask(_well(client.service_client.check_health())))
         census = asking.create_task(ask(_census(parts)))
         clockwork = asking.create_task(_clockwork(client))

@@ -123,7 +123,7 @@ async def pay(request: Request, paymentId: str) -> Response:
     """
     payment, parts, own = await _find(request, paymentId), parts_of(request), f"/billing/orders/{paymentId}"
     if visitor_of(request).blocked_reason is not None:
-        raise PageRefused(403, "This account is blocked, so nothing can be paid.")
+        raise PageRefused(403, "This account is blocked, so you cannot pay.")
     if not _payable_online(request, payment):
         return redirect(own)
     base = parts.settings.dashboard.base_url(parts.settings.api)
@@ -155,7 +155,7 @@ async def withdraw(request: Request, paymentId: str) -> Response:
         except PaymentPageError as error:
             raise PageRefused(503, str(error)) from None
         if not given_up:
-            raise PageRefused(409, "This order is being paid, so it cannot be withdrawn.")
+            raise PageRefused(409, "This order is being paid and cannot be withdrawn.")
     async with parts.database.transaction() as session:
         did = await payments.withdraw(
             session, payment_id=payment.id, account_id=payment.account_id, now=datetime.now(UTC)

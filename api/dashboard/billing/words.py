@@ -9,22 +9,22 @@ from api.dashboard.rendering import plan_label
 from domain.billing.statements import Movement, Place
 from domain.tables import Payment
 
-SOURCES = {"trial": "Trial", "included": "Included volume", "topup": "Top-up pack"}
+SOURCES = {"trial": "Trial", "included": "Plan", "topup": "Pack"}
 
 MOVEMENTS = {
-    "reserve": "Set aside for a job",
-    "settle": "Spent: the job completed",
-    "release": "Given back: the job did not complete",
+    "reserve": "Reserved for a job",
+    "settle": "Used: the job completed",
+    "release": "Returned: the job did not complete",
     "topup": "Pack credited",
-    "grant": "Volume of the period",
+    "grant": "Try-ons of the period",
 }
 
 
 def subject_of(payment: Payment) -> str:
     """What an order is for."""
     if payment.plan is not None:
-        return f"Plan {plan_label(payment.plan)}, one month"
-    return f"Pack of {payment.generations:,} generations"
+        return f"{plan_label(payment.plan)} plan, first month"
+    return f"Pack of {payment.generations:,} try-ons"
 
 
 def state_of(payment: Payment) -> str:
@@ -36,7 +36,7 @@ def state_of(payment: Payment) -> str:
 def label_of(movement: Movement) -> str:
     """What happened."""
     if movement.kind == "grant" and movement.source == "trial":
-        return "Volume of the trial"
+        return "Try-ons of the trial"
     return MOVEMENTS[movement.kind]
 
 

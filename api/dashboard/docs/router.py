@@ -18,7 +18,7 @@ from domain.errors import CATALOGUE
 
 router = APIRouter()
 
-PLACEHOLDER = "$TRYON_KEY"
+PLACEHOLDER = "$VTO_API_KEY"
 """What stands in place of a key: no key can be shown twice."""
 
 
@@ -42,7 +42,7 @@ async def quickstart_with_key(request: Request) -> HTMLResponse:
         async with parts.database.transaction() as session:
             _, key = await keys.create_own_key(session, parts.digester, account_id=account_id, mode=keys.TEST)
     except keys.TooManyKeysError:
-        sentence = f"There are {keys.MOST_IN_USE} keys in use, which is as many as you may have. Revoke one first."
+        sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
         raise PageRefused(409, sentence) from None
     return _page(request, "docs/quickstart.html", key=key, filled_in=True)
 
@@ -66,7 +66,7 @@ async def text(request: Request, name: str) -> HTMLResponse:
     found = read_text(name, operator=visitor_of(request).operator, base_url=base_url)
     if found is None:
         missing = name in TEXTS and not FOLDER.is_dir()
-        sentence = "This installation came without its texts." if missing else "There is no such page in the docs."
+        sentence = "This installation has no docs." if missing else "There is no such page in the docs."
         raise PageRefused(404, sentence)
     return _page(request, "docs/text.html", text=found)
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api.dashboard import credentials
 from api.dashboard.cookies import SESSION, set_cookie
-from api.dashboard.credentials import PasswordRefused, sign_in_subject
+from api.dashboard.credentials import PasswordRefused
 from api.dashboard.forms import Form, read_form
 from api.dashboard.mailing import letterhead, writing
 from api.dashboard.rendering import page, redirect
@@ -22,6 +22,7 @@ from domain.entrance import address_changes, email_tokens, logins, sessions, thr
 from domain.entrance.email_tokens import Purpose
 from domain.entrance.logins import Credentials
 from domain.entrance.passwords import check_password
+from domain.entrance.throttles import SIGN_IN
 from domain.tables import Account, EmailToken
 
 router = APIRouter()
@@ -114,8 +115,10 @@ async def reset(request: Request) -> Response:
         )
     if changed is None:
         return _dead(request)
-    tries = sign_in_subject(parts.digester, link.account.email)
-    await parts.forgetful_database.write(lambda session: throttles.forgive(session, wholly=(tries,)))
+    email = link.account.email
+    await parts.forgetful_database.write(
+        lambda session: throttles.forget_address(session, parts.digester, SIGN_IN, email=email)
+    )
     return redirect("/log-in", "password_changed")
 
 

@@ -84,7 +84,7 @@ async def log_in(request: Request) -> Response:
     try:
         fitted = await credentials.prove(parts, request, email=email, password=password)
         if not await credentials.sign_in(parts, request, answer, fitted, password):
-            raise PasswordRefused("The password was changed just now. Use the new one.")
+            raise PasswordRefused("The password was just changed. Use the new one.")
     except PasswordRefused as error:
         refused = _log_in_page(request, error.status, email=email, wanted=wanted, problem=error.sentence)
         refused.headers.update({"Retry-After": str(error.wait_seconds)} if error.wait_seconds else {})

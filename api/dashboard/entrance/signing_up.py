@@ -16,11 +16,9 @@ from api.dashboard.mailing import letterhead
 from api.parts import ApiParts
 from domain.accounts import AddressTakenError
 from domain.entrance import logins, throttles
-from domain.entrance.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+from domain.entrance.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 from domain.mail.mails import written_in
 from domain.tables import Account, Mail
-
-MAIL = "mail"
 
 SHORTEST_SECONDS = 0.4
 """An answer about an address takes at least this long: more than what is done for any of them, so that none stands
@@ -30,7 +28,7 @@ out."""
 class TooMuchMail(Exception):
     """This network has had a lot of mail sent in the last hour."""
 
-    sentence = "A lot of mail was asked for from your network in the last hour. Try again later."
+    sentence = "Too much mail was requested from your network in the last hour. Try again later."
 
 
 @asynccontextmanager

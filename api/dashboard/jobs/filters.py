@@ -50,10 +50,10 @@ def read_filter(query: Mapping[str, str], error_codes: Sequence[str]) -> AskedFi
     choices = {"status": STATUSES, "kind": KINDS, "error": error_codes, "mode": MODES}
     for name, known in choices.items():
         if values[name] and values[name] not in known:
-            errors[name] = "Choose one of the list."
+            errors[name] = "Choose one from the list."
     first, last = (_day(values, name, errors) for name in ("from", "to"))
     if first and last and last < first:
-        errors["to"] = "This day is before the first one."
+        errors["to"] = "The last day is before the first."
     chosen = {name: values[name] if values[name] and name not in errors else None for name in choices}
     wanted = JobFilter(
         status=chosen["status"],
@@ -74,7 +74,7 @@ def _day(values: Mapping[str, str], name: str, errors: dict[str, str]) -> date |
     except ValueError:
         day = None
     if day is None or day.year not in _YEARS:
-        errors[name] = "Write the day as 2026-03-31."
+        errors[name] = "Write the day like 2026-03-31."
         return None
     return day
 

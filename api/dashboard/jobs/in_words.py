@@ -18,7 +18,7 @@ from workflows.queues import BULK_PRIORITY
 
 STAGES = {
     "stage_accepted": "Waiting for a worker",
-    "stage_preparing": "Looking at the photo and the garments",
+    "stage_preparing": "Reading the photo and the garments",
     "stage_rendering": "Drawing",
     "stage_rehearsing": "Rehearsing",
     "stage_watermarking": "Watermark and file",
@@ -53,11 +53,11 @@ CHECKS = {
 CATEGORIES = {"upper_body": "Upper body", "lower_body": "Lower body", "full_body": "Full body"}
 
 _ADVICE = {
-    Audience.SHOPPER: "Ask for another picture: the same one fails again.",
-    Audience.CALLER: "Mend what was sent: the same call fails again.",
-    Audience.OPERATOR: "The same call may succeed when it is repeated.",
+    Audience.SHOPPER: "Use another picture: the same one will fail again.",
+    Audience.CALLER: "Fix the request before you retry; the same request will fail again.",
+    Audience.OPERATOR: "The same request may succeed if you retry it.",
 }
-_REPEAT = "It may help to repeat the call, or to send another picture."
+_REPEAT = "Retry it, or use another picture."
 
 
 @dataclass(frozen=True)
@@ -100,18 +100,18 @@ class Bill:
 def bill_of(record: JobRecord) -> Bill:
     """Read the ledger's entries."""
     if record.test:
-        asked = "it was asked for with a test key" if record.key else "it was a rehearsal"
+        asked = "it used a test key" if record.key else "it was a rehearsal"
         return Bill("not billed", f"Not billed: {asked}.")
     kinds = {booking.kind: booking for booking in record.bookings}
     if "settle" in kinds:
-        return Bill("billed", f"Billed: one generation of {_source(kinds['settle'])}.")
+        return Bill("billed", f"Billed: one try-on from {_source(kinds['settle'])}.")
     if "release" in kinds:
-        what = "cancelled jobs" if record.job.error_code == "cancelled" else "failed generations"
-        return Bill("not billed", f"Not billed: {what} never are.")
+        what = "cancelled try-ons" if record.job.error_code == "cancelled" else "failed try-ons"
+        return Bill("not billed", f"Not billed: {what} are free.")
     if "reserve" in kinds:
         of = _source(kinds["reserve"])
-        return Bill("reserved", f"Reserved: one generation of {of}. It is given back if there is no picture.")
-    return Bill("not billed", "Not billed: the ledger has no entry for it.")
+        return Bill("reserved", f"Reserved: one try-on from {of}. You get it back if there is no picture.")
+    return Bill("not billed", "Not billed: there is no ledger entry for it.")
 
 
 def _source(booking: Booking) -> str:
@@ -119,7 +119,7 @@ def _source(booking: Booking) -> str:
         return "the trial"
     if booking.ends_at is None:
         return f"the top-up pack of {day(booking.starts_at)}"
-    return f"the included volume of {day(booking.starts_at)} to {day(booking.ends_at)}"
+    return f"the try-ons included from {day(booking.starts_at)} to {day(booking.ends_at)}"
 
 
 def asked_by(record: JobRecord) -> str:
@@ -170,7 +170,7 @@ def _garment(source: GarmentSource, record: JobRecord) -> GarmentLine:
         product.id if product else None,
         product.revision if product else None,
         record.product_names.get(product.id) if product else None,
-        f"Picture from {urlsplit(address).hostname}" if address else "Picture sent with the call",
+        f"Picture from {urlsplit(address).hostname}" if address else "Picture sent with the request",
         _hints(source.hints),
     )
 

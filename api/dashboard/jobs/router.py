@@ -31,7 +31,7 @@ PAGE_JOBS = 50
 HELD_SECONDS = 2
 """How long a page that waits for a job is held before it is told how far the job is."""
 
-UNKNOWN = "There is no such job in this account. Jobs are listed for 90 days."
+UNKNOWN = "No job with this ID in your account. Jobs are listed for 90 days."
 
 router = APIRouter()
 
@@ -175,7 +175,7 @@ def _place(cursor: str) -> tuple[datetime, uuid.UUID] | None:
     try:
         return read_cursor(cursor) if cursor else None
     except TryOnError:
-        raise PageRefused(400, "This address names no page of the list. Go back to the newest jobs.") from None
+        raise PageRefused(400, "There is no such page of the list. Go back to the newest jobs.") from None
 
 
 def _options(codes: list[str]) -> dict[str, list[tuple[str, str]]]:

@@ -34,16 +34,14 @@ async def create_key(request: Request) -> Response:
     form, parts, account_id = await read_form(request), parts_of(request), visitor_of(request).account_id
     mode = form.text("mode")
     if mode not in (keys.LIVE, keys.TEST):
-        return await _list_page(request, 422, "Choose whether it is a live or a test key.")
+        return await _list_page(request, 422, "Choose live or test.")
     try:
         async with parts.database.transaction() as session:
             row, key = await keys.create_own_key(
                 session, parts.digester, account_id=account_id, mode=keys.TEST if mode == keys.TEST else keys.LIVE
             )
     except keys.TooManyKeysError:
-        sentence = (
-            f"There are {keys.MOST_IN_USE} keys in use, which is as many as an account may have. Revoke one first."
-        )
+        sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
         return await _list_page(request, 422, sentence)
     return page(request, "keys/created.html", row=row, key=key, replaced=None)
 
@@ -82,7 +80,7 @@ async def replace_key(request: Request, keyId: str) -> Response:
             row, key = await keys.replace_key(session, parts.digester, key_id=_identifier(keyId), account_id=account_id)
             old = await keys.find_key(session, account_id=account_id, key_id=_identifier(keyId))
     except ValueError:
-        raise PageRefused(404, "There is no such key in use.") from None
+        raise PageRefused(404, "No such key is in use.") from None
     return page(request, "keys/created.html", row=row, key=key, replaced=old)
 
 
@@ -107,7 +105,7 @@ async def _key_in_use(request: Request, key_id: str) -> ApiKey:
     if key is None:
         raise PageRefused(404, UNKNOWN)
     if key.revoked_at is not None:
-        raise PageRefused(400, "This key is revoked already.")
+        raise PageRefused(400, "This key is already revoked.")
     return key
 
 

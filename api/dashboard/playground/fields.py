@@ -27,20 +27,19 @@ SOURCES = {UPLOADED: "Upload", ADDRESS: "Address", REGISTERED: "Product", SAMPLE
 """Where a garment may come from."""
 
 FieldValues: TypeAlias = dict[str, str | bytes]
-_NAMED = re.compile(r"(?:garments\[(\d)\]\.?)?(\w*)(?:: *|(?= is required))")
+_NAMED = re.compile(r"(?:garments\[(\d)\]\.)?(\w+)")
 
 
 @dataclass
-class FieldRefused(Exception):
-    """A field that has to be mended.
+class AttemptRefused(Exception):
+    """Something that has to be put right first.
 
     Attributes:
-        field: Its name in the form, with ``garments[n].`` before it; empty where it is none in particular.
-        sentence: For the visitor.
+        errors: A sentence for the visitor by the name of the field in the form, with ``garments[n].`` before it; the
+            name is empty where it is about no field in particular.
     """
 
-    field: str
-    sentence: str
+    errors: dict[str, str]
     status: int = 422
     retry_after: int | None = None
 
@@ -77,16 +76,17 @@ class Attempt:
         """Take the form apart.
 
         Raises:
-            FieldRefused: Something that nothing goes without is not there.
+            AttemptRefused: Something that nothing goes without is not there; it names all of it.
         """
         upload = form.file(PERSON)
         person = picture_of(PORTRAIT) if form.text("personSource") == SAMPLE else upload.data if upload else None
-        if person is None:
-            raise FieldRefused(PERSON, "Choose a photo of the person, or use the sample.")
         read = {place: _garment(form, place) for place in range(MAX_GARMENTS)}
         used = {place: garment for place, garment in read.items() if garment or place == 0}
-        for place, garment in used.items():
-            _check(place, garment)
+        errors = {name: said for place, garment in used.items() for name, said in _missing(place, garment)}
+        if person is None:
+            raise AttemptRefused({PERSON: "Choose a photo of the person, or use the sample.", **errors})
+        if errors:
+            raise AttemptRefused(errors)
         return cls(person, list(used.values()), list(used))
 
     @property
@@ -100,13 +100,19 @@ class Attempt:
             return _written({PERSON: self.person, **self.garments[0]})
         return _written({PERSON: self.person, "garments": self.garments})
 
-    def locate(self, error: TryOnError) -> FieldRefused:
-        """The field that a refusal of the API names, so that it can be shown there."""
-        status, named = error.entry.status or 422, _NAMED.match(error.sentence)
+    def locate(self, error: TryOnError) -> AttemptRefused:
+        """A refusal of the API, each sentence beside the field of the form that it is about."""
+        status = error.entry.status or 422
+        errors = {self._in_form(name): f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
+        if not errors or "" in errors:
+            errors = {"": error.entry.remedy or error.sentence}
+        return AttemptRefused(errors, status, error.retry_after)
+
+    def _in_form(self, name: str) -> str:
+        named = _NAMED.fullmatch(name)
         if named is None or named[2] not in (PERSON, *ALIASES):
-            return FieldRefused("", error.sentence, status, error.retry_after)
-        field = PERSON if named[2] == PERSON else in_garment(self.places[int(named[1] or 0)], named[2])
-        return FieldRefused(field, error.sentence[named.end() :].strip(), status, error.retry_after)
+            return ""
+        return PERSON if named[2] == PERSON else in_garment(self.places[int(named[1] or 0)], named[2])
 
 
 def in_garment(place: int, name: str) -> str:
@@ -140,13 +146,13 @@ def _garment(form: Form, place: int) -> FieldValues:
     return {name: value for name, value in values.items() if value}
 
 
-def _check(place: int, garment: FieldValues) -> None:
+def _missing(place: int, garment: FieldValues) -> Iterator[tuple[str, str]]:
     if PRODUCT in garment:
         return
     if FRONT not in garment:
-        raise FieldRefused(in_garment(place, FRONT), "Choose a picture, an address, a product or a sample.")
+        yield in_garment(place, FRONT), "Choose a picture, a link, a product or a sample."
     if CATEGORY not in garment:
-        raise FieldRefused(in_garment(place, CATEGORY), "Say what part of the body the garment covers.")
+        yield in_garment(place, CATEGORY), "Choose the part of the body."
 
 
 def _written(value: object) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
 from collections import Counter
@@ -17,7 +16,7 @@ from starlette.background import BackgroundTask
 from api.dashboard.forms import Form, read_form
 from api.dashboard.jobs import in_words
 from api.dashboard.playground import samples
-from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, FieldRefused, in_garment, is_filled, options_of
+from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, AttemptRefused, in_garment, is_filled, options_of
 from api.dashboard.playground.standing import standing_of
 from api.dashboard.refusals import wants_json
 from api.dashboard.rendering import page, redirect, static_url
@@ -35,6 +34,7 @@ from domain.jobs import job_history, jobs
 from domain.products import products
 from domain.tables import Job, Product
 from engines.garment_kinds import GarmentKind
+from imaging.decoder_pool import DecoderPool
 from workflows.contracts import MAX_GARMENTS
 
 RUNS = RatePolicy("playground", requests=20, window_seconds=300)
@@ -62,7 +62,7 @@ async def run(request: Request) -> Response:
     form = await read_form(request)
     try:
         acceptor, accepted = await _accept(request, form)
-    except FieldRefused as refused:
+    except AttemptRefused as refused:
         return await _refused(request, form, refused)
     answer: Response
     if wants_json(request):
@@ -93,26 +93,25 @@ async def state(request: Request, jobId: JobId) -> Response:  # spelled as in th
 
 async def _accept(request: Request, form: Form) -> tuple[JobAcceptor, AcceptedJob]:
     parts, account_id = parts_of(request), visitor_of(request).account_id
-    slots: asyncio.Semaphore = request.app.state.image_slots
+    decoders: DecoderPool = request.app.state.decoders
     attempt = Attempt.read(form)
     rate = await parts.rate_limiter.log.hit(account_id, RUNS)
     try:
         if not rate.admitted:
             raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
-        async with slots:
-            read = await asyncio.to_thread(lambda: read_request(attempt.body(), attempt.model, parts.limits))
-        acceptor = JobAcceptor(parts, slots)
+        read = await decoders.in_thread(account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits))
+        acceptor = JobAcceptor(parts, decoders)
         return acceptor, await acceptor.accept(Requester(account_id), read, None)
     except TryOnError as error:
         raise attempt.locate(error) from None
 
 
-async def _refused(request: Request, form: Form, refused: FieldRefused) -> Response:
+async def _refused(request: Request, form: Form, refused: AttemptRefused) -> Response:
     headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
     if wants_json(request):
-        answer = {"error": refused.sentence, "field": refused.field}
+        answer = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
         return JSONResponse(answer, refused.status, headers=headers)
-    shown = await _form_page(request, form, refused.status, {refused.field: refused.sentence})
+    shown = await _form_page(request, form, refused.status, refused.errors)
     shown.headers.update(headers)
     return shown
 

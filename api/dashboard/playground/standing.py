@@ -39,10 +39,8 @@ class Standing:
     def sentence(self) -> str:
         """For people."""
         period = "your trial" if self.trial else "this period"
-        return (
-            f"This uses 1 generation. You have {self.left:,} left in {period}, {self.packs:,} in packs; "
-            f"today {self.today:,} of {self.daily_cap:,}."
-        )
+        today = f"Used today: {self.today:,} of {self.daily_cap:,}."
+        return f"{self.left:,} left in {period}, {self.packs:,} in packs. {today}"
 
 
 async def standing_of(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
@@ -51,7 +49,7 @@ async def standing_of(session: AsyncSession, plans: PlanBook, *, account_id: uui
     try:
         await quota.check(session, plans, account_id=account_id, now=now)
     except TryOnError as error:
-        refusal: str | None = error.sentence
+        refusal: str | None = error.entry.remedy or error.sentence
     else:
         refusal = None
     account = await accounts.find_account(session, account_id=account_id)

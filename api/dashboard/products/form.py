@@ -15,6 +15,7 @@ from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
 from domain.errors import TryOnError
 from domain.tables import Product
 from imaging.limits import ImageLimits
+from intake.complaints import complaints_of, field_name
 from intake.pictures import Picture
 
 TEXTS = ("name", "externalId", "category", "garmentCategory", "size", "garmentState", "tuckState")
@@ -28,12 +29,8 @@ CATEGORIES = (("upper_body", "Upper body"), ("lower_body", "Lower body"), ("full
 GARMENT_STATES = (("", "Not given"), ("open", "Open"), ("closed", "Closed"))
 TUCK_STATES = (("", "Not given"), ("tucked", "Tucked"), ("untucked", "Untucked"))
 
-SENTENCES = {
-    "missing": "Fill this in.",
-    "string_too_long": "Use at most {max_length} characters.",
-    "literal_error": "Choose one of those in the list.",
-}
-"""Complaints that people read more often than programs do, by pydantic's names for them."""
+NEEDED = {"name": "Enter a name.", "category": "Choose the part of the body.", FRONT: "Choose a file or enter a link."}
+"""What is said where a field is empty that nothing goes without."""
 
 _UPLOADED = "a file that came along"
 
@@ -105,7 +102,7 @@ def read_edit(form: Form, limits: ImageLimits) -> ReadProduct:
     """
     uploads = _uploads(form)
     values = _values(form, uploads)
-    empty = {name: SENTENCES["missing"] for name in ("name", "category") if values[name] is None}
+    empty = {name: NEEDED[name] for name in ("name", "category") if values[name] is None}
     if empty:
         raise FormRefused(empty)
     if values[FRONT] is None:
@@ -116,16 +113,17 @@ def read_edit(form: Form, limits: ImageLimits) -> ReadProduct:
 
 
 def placed(error: TryOnError) -> dict[str, str]:
-    """The sentence of a refusal under the field that it begins with, as those of the API do."""
-    field, mark, rest = error.sentence.partition(": ")
-    return {field: rest[:1].upper() + rest[1:]} if mark and field in FIELDS else {WHOLE: error.sentence}
+    """A refusal of the API, each sentence beside the field that it is about."""
+    if error.fields and error.fields.keys() <= set(FIELDS):
+        return {name: f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
+    return {WHOLE: error.sentence}
 
 
 def _uploads(form: Form) -> dict[str, Upload]:
     uploads = {field: upload for field, name in FILES.items() if (upload := form.file(name)) is not None}
     both = [field for field in uploads if form.text(field)]
     if both:
-        raise FormRefused(dict.fromkeys(both, "Choose a file or give an address, not both."))
+        raise FormRefused(dict.fromkeys(both, "Choose a file or enter a link, not both."))
     return uploads
 
 
@@ -140,13 +138,9 @@ def _validated(model: type[Model], values: Mapping[str, str | None]) -> Model:
         raise FormRefused(_sentences(error.errors(include_url=False, include_input=False))) from None
 
 
-def _sentences(complaints: Sequence[Any]) -> dict[str, str]:
-    found = {}
-    for complaint in complaints:
-        field = next((part for part in complaint["loc"] if part in FIELDS), WHOLE)
-        sentence = SENTENCES.get(complaint["type"], "{message}.")
-        message = complaint["msg"].removeprefix("Value error, ")
-        found[field] = sentence.format(message=message[:1].upper() + message[1:], **complaint.get("ctx", {}))
-    if FRONT in found:
-        found[FRONT] = "Choose a file or give an address."
-    return found
+def _sentences(errors: Sequence[Any]) -> dict[str, str]:
+    missing = {field_name(error["loc"]) for error in errors if error["type"] == "missing"}
+    return {
+        name: NEEDED[name] if name in missing else f"{said[:1].upper()}{said[1:]}"
+        for name, said in complaints_of(errors).items()
+    }

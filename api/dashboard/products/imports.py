@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from api.products.imports import MOST_ROWS, Import, ImportRunningError, ImportService
 from api.products.product_file import COLUMNS, NEEDED, BadRow, read_product_file
+from imaging.decoder_pool import DecoderPool
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024
 """`MOST_ROWS` rows of a thousand characters."""
@@ -72,19 +72,21 @@ async def import_file(request: Request) -> Response:
     form, parts = await read_form(request), parts_of(request)
     upload = form.file("file")
     if upload is None:
-        return await _import_page(request, "The file is empty, or none was chosen.")
+        return await _import_page(request, "Choose a file that is not empty.")
     try:
-        async with request.app.state.page_slots:
-            found = await asyncio.to_thread(read_product_file, upload.data, parts.limits, MOST_ROWS)
+        decoders: DecoderPool = request.app.state.page_decoders
+        found = await decoders.in_thread(
+            visitor_of(request).account_id, read_product_file, upload.data, parts.limits, MOST_ROWS
+        )
     except ValueError as error:
         sentence = str(error)
         return await _import_page(request, f"{sentence[:1].upper()}{sentence[1:]}.")
     if not found.good:
-        return await _import_page(request, "None of its rows can be registered.", bad=found.bad)
+        return await _import_page(request, "None of the rows can be imported.", bad=found.bad)
     try:
         import_id = await _service(request).begin(found, upload.filename)
     except ImportRunningError:
-        return await _import_page(request, "Another file is being imported. Wait until it is done.", status=409)
+        return await _import_page(request, "Another file is being imported. Wait until it has finished.", status=409)
     return redirect(f"/products/import/{import_id}")
 
 
@@ -101,6 +103,7 @@ async def show_report(request: Request, importId: str) -> Response:
         "products/report.html",
         found=found,
         counts=found.counts,
+        imported=sum(found.counts[status] for status in ("created", "updated", "unchanged")),
         rows=rows[first : first + PAGE_ROWS],
         problems=problems,
         earlier=query_with(query, **{"from": max(0, first - PAGE_ROWS)}) if first else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,6 +13,7 @@ from api.parts import parts_of
 from domain.products.products import public_id
 from domain.tables import Product
 from imaging.decode import decode_image
+from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_webp
 from imaging.limits import STORED_LIMITS
 from runtime.object_store import ObjectMissingError
@@ -57,8 +57,8 @@ async def picture_answer(request: Request, product: Product, side: str) -> Respo
         data = await parts.store.get(reference["key"])
     except ObjectMissingError:
         raise PageRefused(404, UNKNOWN) from None
-    async with request.app.state.page_slots:
-        small = await asyncio.to_thread(shrunken, data, width)
+    decoders: DecoderPool = request.app.state.page_decoders
+    small = await decoders.in_thread(product.account_id, shrunken, data, width)
     return Response(small, media_type="image/webp", headers=headers)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from fastapi import APIRouter, Request, Response
@@ -12,6 +11,7 @@ from api.dashboard.products import imports
 from api.dashboard.products.form import (
     CATEGORIES,
     FIELDS,
+    FILES,
     GARMENT_STATES,
     TUCK_STATES,
     WHOLE,
@@ -74,7 +74,7 @@ async def list_products(request: Request) -> Response:
 @router.get("/products/new")
 async def show_new(request: Request) -> Response:
     """An empty form."""
-    return _form_page(request, None, empty_values())
+    return _form_page(request, None, None)
 
 
 @router.post("/products/new")
@@ -84,9 +84,7 @@ async def create_product(request: Request) -> Response:
     external_id = form.text("externalId")
     holder = await service.named(external_id) if external_id else None
     if holder is not None:
-        return _form_page(
-            request, None, sent_values(form), {"externalId": "Another product has this SKU."}, holder=holder
-        )
+        return _form_page(request, None, form, {"externalId": "Another product already uses this SKU."}, holder=holder)
     return await _saved(request, form, None)
 
 
@@ -108,7 +106,7 @@ async def show_product(request: Request, productId: str) -> Response:
 async def show_edit(request: Request, productId: str) -> Response:
     """A form with what the product is now."""
     product = await _service(request).find(productId)
-    return _form_page(request, product, values_of(product))
+    return _form_page(request, product, None)
 
 
 @router.post("/products/{productId}/edit")
@@ -153,8 +151,8 @@ async def _saved(request: Request, form: Form, product: Product | None) -> Respo
     product_id = None if product is None else public_id(product.id)
     try:
         read = read_new(form, parts.limits) if product is None else read_edit(form, parts.limits)
-        async with request.app.state.page_slots:
-            facts = await asyncio.to_thread(inspect_pictures, read.pictures, parts.limits)
+        account_id = visitor_of(request).account_id
+        facts = await inspect_pictures(read.pictures, parts.limits, request.app.state.page_decoders, account_id)
         saved, _ = await service.register(read, facts, product_id)
     except FormRefused as error:
         errors, status = error.errors, 422
@@ -167,28 +165,30 @@ async def _saved(request: Request, form: Form, product: Product | None) -> Respo
     else:
         notice = "product_created" if product is None else "product_saved"
         return redirect(f"/products/{public_id(saved.id)}", notice)
-    return _form_page(request, product, sent_values(form), errors, status=status, holder=holder)
+    return _form_page(request, product, form, errors, status=status, holder=holder)
 
 
 def _form_page(
     request: Request,
     product: Product | None,
-    values: Mapping[str, str],
+    sent: Form | None,
     errors: Mapping[str, str] | None = None,
     *,
     status: int = 422,
     holder: Product | None = None,
 ) -> Response:
+    shown = empty_values() if product is None else values_of(product)
     return page(
         request,
         "products/form.html",
         status if errors else 200,
         product=product,
         product_id=None if product is None else public_id(product.id),
-        values=values,
+        values=shown if sent is None else sent_values(sent),
         errors={**dict.fromkeys(FIELDS, ""), **(errors or {})},
         whole=(errors or {}).get(WHOLE, ""),
         wrong=bool(errors),
+        files_chosen=sent is not None and any(map(sent.file, FILES.values())),
         holder=holder,
         holder_id=None if holder is None else public_id(holder.id),
         address=picture_address,

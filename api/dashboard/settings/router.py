@@ -40,7 +40,7 @@ async def set_retention(request: Request) -> Response:
                 longest_seconds=parts.settings.jobs.result_ttl_seconds,
             )
     except ValueError:
-        return await show_settings(request, 422, errors={"result_ttl": "Choose one of the times in the list."})
+        return await show_settings(request, 422, errors={"result_ttl": "Choose a time from the list."})
     return redirect("/settings", "retention_saved")
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from api.dashboard.cookies import SESSION, set_cookie
 from api.dashboard.credentials import PasswordRefused, address_of, prove
-from api.dashboard.entrance.signing_up import MAIL, TooMuchMail
+from api.dashboard.entrance.signing_up import TooMuchMail
 from api.dashboard.forms import read_form
 from api.dashboard.mailing import letterhead, writing
 from api.dashboard.refusals import PageRefused
@@ -21,7 +21,7 @@ from api.parts import ApiParts, parts_of
 from domain.entrance import address_changes, logins, sessions, throttles
 from domain.entrance.email_addresses import address_to_keep
 from domain.entrance.passwords import check_password
-from domain.entrance.throttles import MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+from domain.entrance.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 
 router = APIRouter()
 
@@ -37,7 +37,7 @@ async def ask_for_change(request: Request) -> Response:
     except ValueError as error:
         return await show_settings(request, 422, errors={"new_email": str(error)}, values=typed)
     if new_email == visitor.email:
-        return await show_settings(request, 422, errors={"new_email": "This is your address already."}, values=typed)
+        return await show_settings(request, 422, errors={"new_email": "This is already your address."}, values=typed)
     try:
         await prove(parts, request, email=visitor.email, password=form.exact("email_password"))
     except PasswordRefused as error:
@@ -118,7 +118,7 @@ async def end_one(request: Request, sessionId: str) -> Response:
 
 def said_of_password(error: PasswordRefused) -> str:
     """What to say where only the password was asked for."""
-    return error.sentence if error.wait_seconds else "This is not your password."
+    return error.sentence if error.wait_seconds else "The password is wrong."
 
 
 async def _may_write_to(parts: ApiParts, request: Request, email: str) -> bool:

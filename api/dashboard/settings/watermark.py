@@ -19,6 +19,7 @@ from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from domain.errors import TryOnError
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
+from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.logo_contracts import SetWatermarkInput
@@ -64,7 +65,7 @@ async def switch(request: Request) -> Response:
         async with parts.database.transaction() as session:
             await switch_watermark(session, account_id=visitor_of(request).account_id, enabled=enabled)
     except ValueError:
-        return await show_settings(request, 422, errors={"logo_url": "There is no logo yet. Fetch one first."})
+        return await show_settings(request, 422, errors={"logo_url": "There is no logo yet. Add one first."})
     return redirect("/settings", "logo_on" if enabled else "logo_off")
 
 
@@ -98,10 +99,12 @@ async def preview(request: Request, ground: Ground = Ground.LIGHT) -> Response:
         raise PageRefused(404, "There is no logo yet.")
     try:
         logo = await watermarks.read_logo(parts.store, watermark)
-        async with request.app.state.page_slots:
-            jpeg = await asyncio.to_thread(watermarks.stamped_jpeg, sample_picture(ground), logo, parts.settings.images)
+        decoders: DecoderPool = request.app.state.page_decoders
+        jpeg = await decoders.in_thread(
+            watermark.account_id, watermarks.stamped_jpeg, sample_picture(ground), logo, parts.settings.images
+        )
     except (ObjectMissingError, ImageError):
-        raise PageRefused(404, "The logo is gone. Fetch it again.") from None
+        raise PageRefused(404, "The logo is missing. Fetch it again.") from None
     return Response(jpeg, media_type="image/jpeg")
 
 

@@ -63,16 +63,19 @@ function curl(look) {
   const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
   const body = asJson(look, ({ file, address, text }) =>
     file !== undefined
-      ? `"data:${mediaType(file)};base64,$(base64 -w0 ${quoted(file)})"`
+      ? `"data:${mediaType(file)};base64,$(base64 <${quoted(file)} | tr -d '\\n')"`
       : JSON.stringify(address ?? text).replace(/[\\$`]/g, "\\$&"));
-  return `curl --silent --show-error "${base}${path(look)}" \\
-  -H "Authorization: Bearer $TRYON_KEY" -H "Content-Type: application/json" \\
-  --data-binary @- <<END | tee job.json
+  return `cat >body.json <<END
 ${body}
 END
-job=$(sed 's/.*"jobId": *"\\([^"]*\\)".*/\\1/' job.json)
-curl --silent --show-error --globoff "${base}/api/v1/tryon/$job" \\
-  -H "Authorization: Bearer $TRYON_KEY" -H "Prefer: wait=25" >answer.json
+curl -sS "${base}${path(look)}" --data-binary @body.json \\
+  -H "Authorization: Bearer $VTO_API_KEY" -H "Content-Type: application/json" >answer.json
+
+job=$(sed -n 's/.*"jobId": *"\\([^"]*\\)".*/\\1/p' answer.json)
+while grep -q '"processing"' answer.json; do
+  curl -sS "${base}/api/v1/tryon/$job" -H "Authorization: Bearer $VTO_API_KEY" -H "Prefer: wait=25" >answer.json
+done
+
 if grep -q base64, answer.json; then
   sed 's/.*base64,\\([^"]*\\)".*/\\1/' answer.json | base64 -d >result.jpg
 else
@@ -90,13 +93,16 @@ function python(look) {
   };
   return `import os
 
-from tryon_client import Garment, TryOnClient
+from tryon_client import Garment, TryOnClient, TryOnError
 
 look = [
 ${look.garments.map((each) => `    ${garment(each)},`).join("\n")}
 ]
-with TryOnClient(${JSON.stringify(base)}, os.environ["TRYON_KEY"]) as client:
-    client.run_and_wait(${picture(look.person)}, look).save("result.jpg")`;
+with TryOnClient(${JSON.stringify(base)}, os.environ["VTO_API_KEY"]) as client:
+    try:
+        client.run_and_wait(${picture(look.person)}, look).save("result.jpg")
+    except TryOnError as error:
+        print("No picture:", error)`;
 }
 
 function typescript(look) {
@@ -104,20 +110,26 @@ function typescript(look) {
     file !== undefined ? `await inline(${JSON.stringify(file)})` : JSON.stringify(address ?? text));
   return `import { readFile, writeFile } from "node:fs/promises";
 
-const address = ${JSON.stringify(`${base}/api/v1/tryon`)};
-const headers = { Authorization: \`Bearer \${process.env.TRYON_KEY}\` };
-const inline = async (file: string) => \`data:image/jpeg;base64,\${(await readFile(file)).toString("base64")}\`;
+type Answer = { jobId?: string; status?: string; error?: string; resultImageBase64?: string };
 
-const accepted = await fetch(${look.garments.length > 1 ? "`${address}/combo`" : "address"}, {
+const address = ${JSON.stringify(`${base}/api/v1/tryon`)};
+const headers = { Authorization: \`Bearer \${process.env.VTO_API_KEY}\`, "Content-Type": "application/json" };
+const inline = async (path: string) => \`data:image/jpeg;base64,\${(await readFile(path)).toString("base64")}\`;
+const call = async (url: string, init: RequestInit) => (await (await fetch(url, init)).json()) as Answer;
+
+let answer = await call(${look.garments.length > 1 ? "`${address}/combo`" : "address"}, {
   method: "POST",
-  headers: { ...headers, "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() },
+  headers: { ...headers, "Idempotency-Key": crypto.randomUUID() },
   body: JSON.stringify(${body.replaceAll("\n", "\n  ")}),
 });
-const { jobId } = (await accepted.json()) as { jobId: string };
+const poll = \`\${address}/\${answer.jobId}\`;
+while (answer.status === "processing") answer = await call(poll, { headers: { ...headers, Prefer: "wait=25" } });
 
-const poll = await fetch(\`\${address}/\${jobId}\`, { headers: { ...headers, Prefer: "wait=25" } });
-const answer = (await poll.json()) as { resultImageBase64: string };
-await writeFile("result.jpg", Buffer.from(answer.resultImageBase64.split(",")[1]!, "base64"));`;
+if (answer.resultImageBase64) {
+  await writeFile("result.jpg", Buffer.from(answer.resultImageBase64.split(",")[1]!, "base64"));
+} else {
+  console.error("No picture:", answer.error);
+}`;
 }
 
 const LANGUAGES = { curl, python, typescript };

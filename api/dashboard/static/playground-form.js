@@ -10,7 +10,7 @@ function check(input) {
   if (!file) return "";
   const largest = Number(input.dataset.largest);
   if (file.size > largest) return `This picture is larger than ${Math.floor(largest / 1024 / 1024)} MB. Choose a smaller one.`;
-  if (file.type && !input.accept.split(",").includes(file.type)) return "Choose a JPEG, PNG or WebP picture.";
+  if (file.type && !input.accept.split(",").includes(file.type)) return /hei[cf]/.test(file.type) ? "iPhone HEIC photos do not work yet. Choose a JPEG, PNG or WebP." : "Choose a JPEG, PNG or WebP picture.";
   return "";
 }
 

@@ -30,7 +30,7 @@ function showMeans({ means, refusal }) {
 
 async function ask(address, options = {}) {
   const answer = await fetch(address, { ...options, headers: { Accept: "application/json" } });
-  const body = await answer.json().catch(() => ({ error: "The service did not answer as it should. Try again." }));
+  const body = await answer.json().catch(() => ({ error: "The service gave an unexpected answer. Try again." }));
   return { ok: answer.ok, status: answer.status, body };
 }
 
@@ -71,7 +71,7 @@ async function watch(jobId) {
     if (away === 0 && !standing.ok) return { status: "failed", error: standing.body.error };
     if (away === 0 && standing.body.status !== "processing") return standing.body;
     if (away === 0) showStage(standing.body);
-    else say("The service cannot be reached just now. Your try-on goes on; this page keeps asking.");
+    else say("The service cannot be reached right now. Your try-on continues, and this page keeps checking.");
     await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS * Math.min(1 + away, 6)));
   }
 }
@@ -121,7 +121,8 @@ playground.addEventListener("submit", async (event) => {
     const { ok, body } = await ask(playground.action, { method: "POST", body: form });
     if (!ok) {
       say("");
-      const control = body.field ? showError(body.field, body.error) : null;
+      const controls = Object.entries(body.fields || {}).map(([name, sentence]) => name && showError(name, sentence));
+      const control = controls.find((each) => each);
       if (control) control.focus();
       else trouble(body.error);
       return;
@@ -132,7 +133,7 @@ playground.addEventListener("submit", async (event) => {
     place("outcome-heading").focus({ preventScroll: true }); // the button that had the focus is disabled by now
     await finish(body.jobId, await watch(body.jobId), photo);
   } catch {
-    trouble("The service cannot be reached. Nothing was started; try again in a moment.");
+    trouble("The service cannot be reached. Nothing was started. Try again in a moment.");
   } finally {
     go.disabled = !place("refusal").hidden;
   }

@@ -31,7 +31,8 @@ def drape_garment(
     Raises:
         EngineError: ``garment_not_recognised``, or ``pose_not_usable`` for a skirt on somebody who sits.
     """
-    kind, fit = garment.hints.kind, sensible_hints(garment).fit
+    hints = sensible_hints(garment)
+    kind, fit = hints.kind, hints.fit
     if garment.category is Category.LOWER_BODY:
         return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top, sizing=sizing_below_waist(fit))
     if garment.category is Category.FULL_BODY:

@@ -114,12 +114,16 @@ async def test_what_is_refused_is_not_told(database: Database, caller: Caller) -
     assert await acts(database, caller) == []
 
 
-async def test_an_erasure_is_told_once_and_started(database: Database, caller: Caller, idle_temporal: Client) -> None:
+async def test_an_erasure_is_told_once_and_started(
+    database: Database, digester: KeyDigester, caller: Caller, idle_temporal: Client
+) -> None:
     begun = []
     for _ in range(2):
         async with database.transaction() as session:
             begun.append(
-                await erasing.begin(session, account_id=caller.account_id, erased_by=caller.account_id, now=NOW)
+                await erasing.begin(
+                    session, digester, account_id=caller.account_id, erased_by=caller.account_id, now=NOW
+                )
             )
     assert begun == [True, False]
     assert await acts(database, caller) == [("account.erased", caller.account_id, {})]

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from api.dashboard import credentials
 from api.dashboard.entrance import signing_up
+from domain.entrance import throttles
 from domain.entrance.throttles import Limit
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, new_browser, signed_in
@@ -46,6 +46,6 @@ async def entrance(api: Api) -> AsyncIterator[Entrance]:
 @pytest.fixture
 def slow_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The usual numbers of free tries, and then waits that no machine is slow enough to sit out."""
-    for name in ("SIGN_IN_PER_ADDRESS", "SIGN_IN_PER_NETWORK"):
-        limit: Limit = getattr(credentials, name)
-        monkeypatch.setattr(credentials, name, replace(limit, locked_at=limit.free))
+    for name in ("SIGN_IN_PER_PAIR", "SIGN_IN_PER_NETWORK"):
+        limit: Limit = getattr(throttles, name)
+        monkeypatch.setattr(throttles, name, replace(limit, locked_at=limit.free))

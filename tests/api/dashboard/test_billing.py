@@ -62,7 +62,7 @@ async def test_the_page_of_a_new_account(browser: Browser) -> None:
     for sentence in ("Starter current", "$49.99 a month", "$149.00", "$399.00", "50 for $10.00", "250 for $50.00"):
         assert sentence in read
     assert "Enterprise" not in read, "what has to be agreed cannot be ordered"
-    assert "Nothing was spent yet" in read
+    assert "Nothing used yet" in read
 
 
 async def test_what_is_left_and_where_it_went(api: Api, browser: Browser) -> None:
@@ -70,10 +70,10 @@ async def test_what_is_left_and_where_it_went(api: Api, browser: Browser) -> Non
     await approve(api, await order_by_hand(api))
     page = await browser.get("/billing")
     read = words(page)
-    assert "Generations 499 Of these in packs 250" in read
-    assert "Pack credited Top-up pack +250 250" in read
-    assert "Set aside for a job Included volume \N{MINUS SIGN}1 249" in read
-    assert "Volume of the period Included volume +250 250" in read
+    assert "Try-ons 499 Of these in packs 250" in read
+    assert "Pack credited Pack +250 250" in read
+    assert "Reserved for a job Plan \N{MINUS SIGN}1 249" in read
+    assert "Try-ons of the period Plan +250 250" in read
     assert f"/dashboard/jobs/{job_id}" in page.text
 
 
@@ -84,27 +84,29 @@ async def test_agreed_terms_are_shown_and_count(open_api: OpenApi) -> None:
         read = words(await browser.get("/billing"))
         assert "Price per month $12.00" in read
         assert "50 for $4.00" in read
-        assert "What was agreed with you" in words(await browser.get("/billing/plan?plan=growth"))
+        assert "Your agreed try-ons, daily limit and prices end" in words(
+            await browser.get("/billing/plan?plan=growth")
+        )
         await browser.client.aclose()
 
 
 async def test_a_pack_from_the_button_to_the_ledger(api: Api, browser: Browser) -> None:
     asked = await browser.get("/billing/top-up?generations=250")
     read = words(asked)
-    assert "250 generations Each $0.20 In all $50.00" in read
-    assert "Whoever runs Fitting Room gets your order and arranges the payment with you" in read
+    assert "250 try-ons Each $0.20 Total $50.00" in read
+    assert "The operator of Fitting Room receives your order and arranges the payment with you" in read
     assert "invoice" not in read, "nobody sends one"
     fields = {name: hidden(asked.text, name) for name in ("order", "generations")}
     placed = await browser.post("/billing/top-up", fields, page="/billing/top-up?generations=250")
     order = await browser.follow(placed)
     assert "Your order is placed" in words(order)
-    assert "State open Price $50.00" in words(order)
-    assert "It waits for whoever runs Fitting Room" in words(order)
-    assert "Then the pack is credited" in words(order)
+    assert "Status open Price $50.00" in words(order)
+    assert "The operator of Fitting Room will arrange the payment with you" in words(order)
+    assert "Your pack is credited when the payment is confirmed" in words(order)
     [payment] = await orders_of(api)
     assert (payment.generations, payment.price_cents, payment.provider) == (250, 5000, "manual")
     await approve(api, payment)
-    assert "State paid" in words(await browser.get(f"/billing/orders/{payment.id}"))
+    assert "Status paid" in words(await browser.get(f"/billing/orders/{payment.id}"))
     assert "Of these in packs 250" in words(await browser.get("/billing"))
 
 
@@ -121,20 +123,20 @@ async def test_a_plan_says_what_ends_and_what_stays(api: Api, browser: Browser) 
     page = "/billing/plan?plan=growth"
     asked = await browser.get(page)
     read = words(asked)
-    assert "Your period begins anew" in read
-    assert "What is left of your volume on Starter ends" in read
-    assert "Top-up packs stay" in read
+    assert "A new period starts then" in read
+    assert "Unused try-ons of Starter are lost" in read
+    assert "You keep your packs" in read
     assert "$149.00 a month" in read
     fields = {name: hidden(asked.text, name) for name in ("order", "plan")}
     await browser.post("/billing/plan", fields, page=page)
     [payment] = await orders_of(api)
     assert (payment.plan, payment.price_cents, payment.status) == ("growth", 14900, "open")
     waiting = await browser.get("/billing")
-    assert "You have ordered another plan: Growth" in words(waiting)
+    assert "You have ordered a plan: Growth" in words(waiting)
     assert "billing/plan?plan=" not in waiting.text
     assert f'<a href="/dashboard/billing/orders/{payment.id}">Growth</a>' in waiting.text
     await approve(api, payment)
-    assert "Growth Generations used 0 of 1,000" in words(await browser.get("/billing"))
+    assert "Growth Try-ons used 0 of 1,000" in words(await browser.get("/billing"))
 
 
 async def test_beside_an_open_order_another_plan_offers_no_button(api: Api, browser: Browser) -> None:
@@ -142,7 +144,7 @@ async def test_beside_an_open_order_another_plan_offers_no_button(api: Api, brow
     await browser.post("/billing/plan", {"plan": "growth"}, page=page)
     [payment] = await orders_of(api)
     asked = await browser.get("/billing/plan?plan=scale")
-    assert "Withdraw that order first" in words(asked)
+    assert "Withdraw that order before" in words(asked)
     assert f'<a href="/dashboard/billing/orders/{payment.id}">Growth</a>' in asked.text
     assert 'action="/dashboard/billing/plan"' not in asked.text
     await browser.post(f"/billing/orders/{payment.id}/withdraw", page=page)
@@ -150,18 +152,18 @@ async def test_beside_an_open_order_another_plan_offers_no_button(api: Api, brow
 
 
 async def test_who_is_asked_for_more_than_the_largest_plan(browser: Browser) -> None:
-    assert "Ask whoever runs Fitting Room: volume and price" in words(await browser.get("/billing"))
+    assert "Ask the operator of Fitting Room for a custom plan" in words(await browser.get("/billing"))
 
 
 async def test_a_trial_is_asked_to_choose_a_plan(api: Api, digester: KeyDigester) -> None:
     caller = await create_caller(api.parts.database, digester, plan="trial")
     browser = await signed_in(api, caller.account_id)
     read = words(await browser.get("/billing"))
-    assert "A trial cannot be topped up" in read
-    assert "a trial has no such price. Choose a plan ; packs can be ordered once it has begun" in read
+    assert "Packs need a plan" in read
+    assert "Packs need a plan. Choose a plan first." in read
     assert "Choose Starter" in read
     refused = await browser.get("/billing/top-up?generations=50")
-    assert (refused.status_code, "A trial cannot be topped up" in words(refused)) == (422, True)
+    assert (refused.status_code, "Packs need a plan" in words(refused)) == (422, True)
     await browser.client.aclose()
 
 
@@ -194,10 +196,10 @@ async def test_an_order_is_withdrawn_once(api: Api, browser: Browser) -> None:
     path = f"/billing/orders/{payment.id}"
     first = await browser.follow(await browser.post(f"{path}/withdraw", page=path))
     assert "The order is withdrawn" in words(first)
-    assert "State withdrawn" in words(first)
+    assert "Status withdrawn" in words(first)
     assert "/withdraw" not in first.text
     again = await browser.follow(await browser.post(f"{path}/withdraw", page="/billing/top-up?generations=50"))
-    assert "closed before" in words(again)
+    assert "already closed" in words(again)
 
 
 async def test_a_rejected_order_says_why(api: Api, browser: Browser) -> None:
@@ -205,7 +207,7 @@ async def test_a_rejected_order_says_why(api: Api, browser: Browser) -> None:
     async with api.parts.database.transaction() as session:
         await payments.reject(session, payment_id=payment.id, note="No <money> came.", now=datetime.now(UTC))
     page = await browser.get(f"/billing/orders/{payment.id}")
-    assert "State rejected" in words(page)
+    assert "Status rejected" in words(page)
     assert "No &lt;money&gt; came." in page.text
 
 
@@ -230,8 +232,8 @@ async def test_the_ledger_is_leafed_through(api: Api, browser: Browser) -> None:
     second = await browser.get(f"/billing{unescape(link[1])}")
     jobs_on = [set(re.findall(r"/dashboard/jobs/([0-9a-f-]{36})", page.text)) for page in (first, second)]
     assert len(jobs_on[0] | jobs_on[1]) == 40
-    assert "Volume of the period" in words(second)
-    assert "Volume of the period" not in words(first)
+    assert "Try-ons of the period" in words(second)
+    assert "Try-ons of the period" not in words(first)
     assert (await browser.get("/billing?before=nonsense")).status_code == 200
 
 

@@ -64,7 +64,7 @@ async def test_an_order_is_paid_at_stripe(stripe_api: Api, stripe: StripeStandIn
             "/webhooks/stripe", content=body, headers={"Stripe-Signature": signature(body)}
         )
         assert heard.status_code == 200
-    assert "State paid" in words(await payer.get(path))
+    assert "Status paid" in words(await payer.get(path))
     assert "Of these in packs 250" in words(await payer.get("/billing"))
     assert (await payer.get(f"{path}/pay")).headers["Location"] == f"/dashboard{path}"
 
@@ -81,7 +81,7 @@ async def test_stripe_being_away_keeps_the_order(stripe_api: Api, stripe: Stripe
 async def test_withdrawing_closes_stripes_page_first(stripe_api: Api, stripe: StripeStandIn, payer: Browser) -> None:
     path = await place(payer)
     await payer.get(f"{path}/pay")
-    assert "State withdrawn" in words(await payer.follow(await payer.post(f"{path}/withdraw", page=path)))
+    assert "Status withdrawn" in words(await payer.follow(await payer.post(f"{path}/withdraw", page=path)))
     assert [session["status"] for session in stripe.sessions.values()] == ["expired"]
 
 

@@ -69,7 +69,12 @@ async def test_an_address_in_no_alphabet_is_answered_like_any_other(api: Api) ->
         sent.append(message)
 
     scope = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "https", "path": "/dashboard/log-in"}
-    scope |= {"query_string": b"next=\xff", "headers": [(b"host", HOST.encode())], "client": ("192.0.2.7", 1)}
+    scope |= {
+        "query_string": b"next=\xff",
+        "headers": [(b"host", HOST.encode())],
+        "client": ("192.0.2.7", 1),
+        "server": (HOST, 443),
+    }
     await api.app(scope, receive, send)
     assert sent[0]["status"] == 200
     await api.app({**scope, "path": "/dashboard/jobs"}, receive, send)
@@ -109,7 +114,7 @@ async def test_every_form_is_refused_without_its_token(api: Api) -> None:
                 method, path, headers={"Sec-Fetch-Site": "same-origin"}, data={"form_token": "x" * 64}
             )
             assert answer.status_code == 403, (method, path, answer.status_code, answer.text)
-            assert "from before you signed in last" in words(answer), (method, path)
+            assert "You have signed in again since" in words(answer), (method, path)
 
 
 async def test_a_stranger_whose_cookie_was_not_kept_is_told_so(stranger: Browser) -> None:
@@ -151,7 +156,7 @@ async def test_pages_are_kept_by_nobody_and_files_for_good(browser: Browser) -> 
 async def test_what_is_not_there_is_a_page_with_a_way_back(browser: Browser) -> None:
     answer = await browser.get("/nothing")
     assert answer.status_code == 404
-    assert "There is nothing here" in words(answer)
+    assert "Page not found" in words(answer)
     assert 'href="/dashboard/"' in answer.text
 
 
@@ -159,7 +164,7 @@ async def test_a_script_is_told_in_json(browser: Browser, stranger: Browser) -> 
     json = {"Accept": "application/json"}
     assert (await browser.get("/nothing", headers=json)).json() == {"error": "There is nothing at this address."}
     answer = await stranger.get("/nothing", headers=json)
-    assert (answer.status_code, answer.json()["error"]) == (401, "You are signed out. Sign in again to go on.")
+    assert (answer.status_code, answer.json()["error"]) == (401, "You are signed out. Sign in again to continue.")
 
 
 async def test_a_cookie_that_is_worth_nothing_is_forgotten(browser: Browser) -> None:

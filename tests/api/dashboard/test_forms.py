@@ -16,11 +16,11 @@ TEMPLATES = HERE / "templates"
 async def test_too_much_is_refused_on_a_page(browser: Browser) -> None:
     answer = await browser.post("/products/new", {"name": "x" * 40 * MEGABYTE})
     assert (answer.status_code, answer.headers["Content-Type"]) == (413, "text/html; charset=utf-8")
-    assert "What you sent is too large" in words(answer)
+    assert "The upload is too large" in words(answer)
     assert "form-action" in answer.headers["Content-Security-Policy"]
     told = await browser.post("/keys", {"mode": "x" * 4 * MEGABYTE}, headers={"Accept": "application/json"})
     assert told.status_code == 413
-    assert told.json()["error"].startswith("What you sent is too large")
+    assert told.json()["error"].startswith("The upload is too large")
 
 
 async def test_a_null_character_is_no_fault_of_the_database(api: Api) -> None:

@@ -85,7 +85,7 @@ async def test_the_list_says_what_came_of_each_and_what_it_cost(api: Api, browse
     answer = await browser.get("/jobs")
     assert linked(answer.text) == [str(each) for each in (now_open, test, lost, done)]
     rows = [words_of(row) for row in re.findall(r"<tr>.*?</tr>", answer.text, re.DOTALL)[1:]]
-    assert "in progress Combo Sent with the call — — reserved" in rows[0]
+    assert "in progress Combo Sent with the request — — reserved" in rows[0]
     assert rows[1].endswith("test")
     assert "failed several_people Single" in rows[2]
     assert rows[2].endswith("no")
@@ -114,10 +114,10 @@ async def test_filters_that_make_no_sense_are_named(browser: Browser) -> None:
     answer = await browser.get("/jobs?status=lost&from=2026-02-30&to=9999-12-31&error=x")
     text = words(answer)
     assert answer.status_code == 422
-    assert text.count("Choose one of the list.") == 2
-    assert text.count("Write the day as 2026-03-31.") == 2
+    assert text.count("Choose one from the list.") == 2
+    assert text.count("Write the day like 2026-03-31.") == 2
     answer = await browser.get("/jobs?from=2026-02-03&to=2026-02-02")
-    assert (answer.status_code, "before the first one" in words(answer)) == (422, True)
+    assert (answer.status_code, "before the first" in words(answer)) == (422, True)
 
 
 async def test_a_day_ends_at_midnight_utc(api: Api, browser: Browser) -> None:
@@ -126,7 +126,7 @@ async def test_a_day_ends_at_midnight_utc(api: Api, browser: Browser) -> None:
         (await session.get_one(Job, job_id)).created_at = datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC)
     assert linked((await browser.get("/jobs?from=2026-03-31&to=2026-03-31")).text) == [str(job_id)]
     assert linked((await browser.get("/jobs?to=2026-03-30")).text) == []
-    assert "Nothing fits" in words(await browser.get("/jobs?from=2026-04-01&to=2026-04-02"))
+    assert "No job matches this filter" in words(await browser.get("/jobs?from=2026-04-01&to=2026-04-02"))
 
 
 async def test_a_whole_id_leads_to_its_job(api: Api, browser: Browser) -> None:
@@ -135,13 +135,13 @@ async def test_a_whole_id_leads_to_its_job(api: Api, browser: Browser) -> None:
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/dashboard/jobs/{job_id}")
     for text in (str(uuid.uuid4()), "%00", "nonsense"):
         answer = await browser.get(f"/jobs?job={text}")
-        assert (answer.status_code, "There is no such job" in words(answer)) == (404, True)
+        assert (answer.status_code, "No job with this ID" in words(answer)) == (404, True)
 
 
 @pytest.mark.parametrize("cursor", ["x", "MjAyNg==", "%00"])
 async def test_a_cursor_that_is_none_is_refused(browser: Browser, cursor: str) -> None:
     answer = await browser.get(f"/jobs?before={cursor}")
-    assert (answer.status_code, "names no page of the list" in words(answer)) == (400, True)
+    assert (answer.status_code, "no such page of the list" in words(answer)) == (400, True)
 
 
 async def test_jobs_of_others_are_as_unknown_as_those_that_never_were(api: Api) -> None:
@@ -171,16 +171,16 @@ async def test_a_completed_job_tells_everything(api: Api, browser: Browser) -> N
     job_id = await completed(api, await accepted(api, garments=[garment]))
     answer = await browser.get(f"/jobs/{job_id}")
     text = words(answer)
-    assert f"Asked by Key {key.prefix}…{key.last_four}" in text
-    assert "Billed: one generation of the included volume of " in text
+    assert f"Requested by Key {key.prefix}…{key.last_four}" in text
+    assert "Billed: one try-on from the try-ons included from " in text
     assert f'href="/dashboard/products/{product}">Linen shirt</a>' in answer.text
     assert "revision 3 Upper body · size M · tuckState tucked" in text
-    assert "Looking at the photo and the garments 1.0 s" in text
+    assert "Reading the photo and the garments 1.0 s" in text
     assert "Drawing 4.0 s" in text
     assert "Inside the engine Segment 900 ms" in text
-    assert "tuckState followed garmentCategory not followed This garment is drawn as its picture shows it." in text
+    assert "tuckState applied garmentCategory not applied This garment is drawn as its picture shows it." in text
     assert "Likeness of the face 0.973 Novel figure 2" in text
-    assert "Kept until" in text
+    assert "Available until" in text
     assert f'src="/dashboard/jobs/{job_id}/result.jpg"' in answer.text
 
 
@@ -201,10 +201,10 @@ async def test_a_job_stays_when_its_picture_has_gone(api: Api, browser: Browser)
     answer = await browser.get(f"/jobs/{job_id}")
     text = words(answer)
     assert answer.status_code == 200
-    assert "when its time was over" in text
-    assert "Billed: one generation" in text
+    assert "Expired and deleted on" in text
+    assert "Billed: one try-on" in text
     assert "result.jpg" not in answer.text
-    assert "Delete now" not in text
+    assert "Delete job data" not in text
     assert (await browser.get(f"/jobs/{job_id}/result.jpg")).status_code == 404
     answer = await browser.follow(await browser.get(f"/jobs/{job_id}/delete"))
     assert "nothing left to delete" in words(answer)
@@ -213,16 +213,16 @@ async def test_a_job_stays_when_its_picture_has_gone(api: Api, browser: Browser)
 async def test_a_failed_job_says_why_and_what_to_do(api: Api, browser: Browser) -> None:
     text = words(await browser.get(f"/jobs/{await failed(api, await accepted(api))}"))
     assert "There are several people in the photo." in text
-    assert "Ask for another picture: the same one fails again. The code is several_people ." in text
-    assert "Not billed: failed generations never are." in text
+    assert "Use another picture: the same one will fail again. Error code: several_people ." in text
+    assert "Not billed: failed try-ons are free." in text
     job_id = await failed(api, await accepted(api), "pose_not_usable", "Stand upright.")
-    assert "The pose in the photo cannot be used. Stand upright. Ask for another" in words(
+    assert "The pose in the photo cannot be used. Stand upright. Use another" in words(
         await browser.get(f"/jobs/{job_id}")
     )
     text = words(await browser.get(f"/jobs/{await failed(api, await accepted(api), 'timed_out')}"))
-    assert "The same call may succeed when it is repeated." in text
+    assert "The same request may succeed if you retry it." in text
     text = words(await browser.get(f"/jobs/{await failed(api, await accepted(api), 'cancelled')}"))
-    assert "Not billed: cancelled jobs never are." in text
+    assert "Not billed: cancelled try-ons are free." in text
 
 
 async def test_who_asked_is_told_without_a_key_too(api: Api, browser: Browser) -> None:
@@ -241,8 +241,8 @@ async def test_who_asked_is_told_without_a_key_too(api: Api, browser: Browser) -
             )
         )
     for job_id, said in ((playground, "Playground"), (bulk, "A backfill"), (item, "Backfill spring")):
-        assert f"Asked by {said} Accepted" in words(await browser.get(f"/jobs/{job_id}"))
-    assert "Not billed: it was asked for with a test key." in words(await browser.get(f"/jobs/{test}"))
+        assert f"Requested by {said} Accepted" in words(await browser.get(f"/jobs/{job_id}"))
+    assert "Not billed: it used a test key." in words(await browser.get(f"/jobs/{test}"))
 
 
 async def test_a_pack_and_a_trial_are_named_on_the_bill(api: Api) -> None:
@@ -251,7 +251,7 @@ async def test_a_pack_and_a_trial_are_named_on_the_bill(api: Api) -> None:
     async with api.parts.database.transaction() as session:
         await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
     text = words(await (await signed_in(api, caller.account_id)).get(f"/jobs/{new.job_id}"))
-    assert "Reserved: one generation of the trial. It is given back if there is no picture." in text
+    assert "Reserved: one try-on from the trial. You get it back if there is no picture." in text
 
 
 async def test_an_open_job_is_watched_until_it_ends(
@@ -286,9 +286,9 @@ async def test_deleting_asks_first_and_leaves_the_bill(api: Api, browser: Browse
     assert "This cannot be undone." in words(await browser.get(f"/jobs/{job_id}/delete"))
     answer = await browser.follow(await browser.post(f"/jobs/{job_id}/delete"))
     text = words(answer)
-    assert "The job is deleted, with everything that was stored of it." in text
-    assert "Deleted by you on" in text
-    assert "Billed: one generation" in text
+    assert "Picture and inputs are deleted. The billing record stays." in text
+    assert "You deleted the picture and inputs on" in text
+    assert "Billed: one try-on" in text
     assert "Where the time went" not in text
     assert await api.store.list_keys(result_key(str(job_id))) == []
     assert (await api.poll(str(job_id))).status_code == 404
@@ -299,7 +299,7 @@ async def test_deleting_an_open_job_cancels_it_unbilled(api: Api, browser: Brows
     await api.store.put(input_key(str(job_id), "person"), JPEG, "image/jpeg")
     assert "The job is cancelled" in words(await browser.get(f"/jobs/{job_id}/delete"))
     text = words(await browser.follow(await browser.post(f"/jobs/{job_id}/delete")))
-    assert "Not billed: cancelled jobs never are." in text
+    assert "Not billed: cancelled try-ons are free." in text
     assert await api.store.list_keys(f"jobs/{job_id}/") == []
 
 

@@ -52,10 +52,10 @@ async def test_the_figures_are_those_of_the_api(api: Api, browser: Browser) -> N
     answer = await browser.get("/")
     text = words(answer)
     assert (answer.status_code, usage["used"], usage["dailyUsed"]) == (200, 2, 2)
-    assert f"Generations used {usage['used']} of {usage['included']}" in text
+    assert f"Try-ons used {usage['used']} of {usage['included']}" in text
     assert f"Started today {usage['dailyUsed']} of {usage['dailyCap']}" in text
     assert "2 completed 1 failed 0 in progress" in text
-    assert "Half of them within 900 ms 95 of 100 within 12.3 s Of the 2 jobs completed" in text
+    assert "Median 900 ms 95th percentile 12.3 s From request to picture, over 2 jobs completed" in text
     assert f'href="/dashboard/jobs/{failed}"' in answer.text
     assert f"There are several people in the photo. {ADVICE}" in text
 
@@ -64,10 +64,10 @@ async def test_a_new_account_is_shown_the_way_until_it_has_gone_it(api: Api) -> 
     caller = await create_caller(api.parts.database, api.parts.digester, plan="trial")
     browser = await signed_in(api, caller.account_id)
     text = words(await browser.get("/"))
-    assert "First steps Try it Put a garment" in text
+    assert "First steps Try it Try a garment on" in text
     assert "Create a key done" in text
-    assert "7 days left of your trial" in text
-    assert "There was no job yet in these days." in text
+    assert "(7 days left)" in text
+    assert "No jobs in this period." in text
     values = {"name": "Shirt", "category": "upper_body", "front": {"key": "k", "sha256": "0" * 64}}
     new = new_job(caller)
     async with api.parts.database.transaction() as session:
@@ -84,7 +84,7 @@ async def test_a_trial_that_is_over_says_what_to_do(api: Api) -> None:
         api.parts.database, api.parts.digester, plan="trial", now=datetime.now(UTC) - timedelta(days=8)
     )
     text = words(await (await signed_in(api, caller.account_id)).get("/"))
-    assert "Your trial is over. Calls are refused until you choose a plan" in text
+    assert "Your trial is over. Choose a plan to continue." in text
 
 
 @pytest.mark.parametrize(("hours", "days"), [(24 * 7, 7), (25, 2), (24, 1), (1, 1), (0, 0), (-5, 0)])

@@ -83,7 +83,7 @@ async def test_products_of_one_name_can_be_told_apart(api: Api, browser: Browser
 
 async def test_the_page_says_what_it_costs_and_holds_every_field(browser: Browser) -> None:
     answer = await browser.get(PAGE)
-    assert "This uses 1 generation. You have 250 left in this period, 0 in packs; today 0 of" in words(answer)
+    assert "250 left in this period, 0 in packs. Used today: 0 of" in words(answer)
     for name in ALIASES:
         assert answer.text.count(f'name="garments[3].{name}"') == 1, name
     assert len(answer.content) < 150_000
@@ -174,7 +174,7 @@ CATEGORY = {"garments[0].category": "upper_body"}
     [
         (CATEGORY, [front()], (422, "customerPhotoBase64", "Choose a photo")),
         (CATEGORY, [PERSON], (422, "garments[0].garmentImageUrl", "Choose a picture")),
-        ({}, [PERSON, front()], (422, "garments[0].category", "Say what part of the body")),
+        ({}, [PERSON, front()], (422, "garments[0].category", "Choose the part of the body")),
         (
             CATEGORY,
             [("customerPhotoBase64", ("x.jpg", TOO_LARGE)), front()],
@@ -189,12 +189,12 @@ CATEGORY = {"garments[0].category": "upper_body"}
         (
             {**CATEGORY, "garments[2].category": "lower_body", "garments[2].size": "x" * 33},
             [PERSON, front(), front(2)],
-            (400, "garments[2].size", "must have at most 32 characters"),
+            (400, "garments[2].size", "Must have at most 32 characters"),
         ),
         (
             {"garments[0].category": "head"},
             [PERSON, front()],
-            (400, "garments[0].category", "must be upper_body, lower_body or full_body"),
+            (400, "garments[0].category", "Must be upper_body, lower_body or full_body"),
         ),
         (
             {"garments[0].source": "product", "garments[0].productId": "no-such"},
@@ -209,7 +209,7 @@ async def test_a_refusal_comes_back_at_its_field(
     status, field, sentence = refusal
     answer = await send(browser, fields, *files)
     assert answer.status_code == status, answer.text
-    assert answer.json()["field"] == field
+    assert answer.json()["fields"].keys() == {field}
     assert answer.json()["error"].startswith(sentence)
     shown = await send(browser, {**fields, "garments[0].garmentCategory": "kilt"}, *files, json_wanted=False)
     assert shown.status_code == status
@@ -220,12 +220,29 @@ async def test_a_refusal_comes_back_at_its_field(
         assert not await jobs.list_open_of_account(session, account_id=api.caller.account_id)
 
 
+async def test_an_empty_form_says_everything_that_is_missing_at_once(browser: Browser) -> None:
+    answer = await send(browser, {"garments[1].size": "M"})
+    assert answer.json()["fields"] == {
+        "customerPhotoBase64": "Choose a photo of the person, or use the sample.",
+        "garments[0].garmentImageUrl": "Choose a picture, a link, a product or a sample.",
+        "garments[0].category": "Choose the part of the body.",
+        "garments[1].garmentImageUrl": "Choose a picture, a link, a product or a sample.",
+        "garments[1].category": "Choose the part of the body.",
+    }
+    assert (await send(browser, {}, json_wanted=False)).text.count('class="error" id=') >= 3
+
+
+async def test_what_the_api_refuses_is_said_at_every_field(browser: Browser) -> None:
+    answer = await send(browser, {"garments[0].category": "head", "garments[0].size": "x" * 33}, PERSON, front())
+    assert answer.json()["fields"].keys() == {"garments[0].category", "garments[0].size"}
+
+
 async def test_another_accounts_product_is_as_unknown_as_any(api: Api, browser: Browser) -> None:
     other = await create_caller(api.parts.database, api.parts.digester)
     product_id = await register(api, other.account_id)
     assert product_id not in (await browser.get(PAGE)).text
     answer = await send(browser, {"garments[0].source": "product", "garments[0].productId": product_id}, PERSON)
-    assert (answer.status_code, answer.json()["field"]) == (404, "garments[0].productId")
+    assert (answer.status_code, list(answer.json()["fields"])) == (404, ["garments[0].productId"])
 
 
 async def test_an_archived_product_is_not_offered(api: Api, browser: Browser) -> None:
@@ -242,15 +259,15 @@ async def test_it_spends_what_a_call_spends(poor: tuple[Api, Browser]) -> None:
     first = await send(browser, CATEGORY, PERSON, front())
     assert first.status_code == 202
     shown = await browser.get(PAGE)
-    assert "You have 0 left in this period" in words(shown)
-    assert "all top-ups are used up" in words(shown)
+    assert "0 left in this period" in words(shown)
+    assert "All included try-ons and packs are used up" in words(shown)
     assert 'href="/dashboard/billing"' in shown.text
     assert 'id="go" disabled' in shown.text
     refused = await send(browser, CATEGORY, PERSON, front())
-    assert (refused.status_code, refused.json()["field"]) == (402, "")
+    assert (refused.status_code, list(refused.json()["fields"])) == (402, [""])
     page = await send(browser, CATEGORY, PERSON, front(), json_wanted=False)
     assert page.status_code == 402
-    assert page.text.count("all top-ups are used up") == 2
+    assert page.text.count("All included try-ons and packs are used up") == 2
     assert [key for key in api.store.objects if "jobs/" in key and first.json()["jobId"] not in key] == []
 
 

@@ -13,9 +13,10 @@ from typing import get_args
 import httpx
 import pytest
 from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from api.dashboard.products import imports as pages
+from api.products.imports import ImportService
 from api.tryon.schemas import Category, GarmentState, TuckState
 from domain import accounts
 from tests.api.catalogue import SHOP, Catalogue, opened_catalogue
@@ -23,6 +24,8 @@ from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.pictures import encoded, photo
+from workflows.products.import_contracts import ImportProductsInput
+from workflows.products.imports import start_import
 from workflows.queues import import_workflow_id
 
 HEADER = "externalId,name,category,garmentImageUrl,size"
@@ -67,7 +70,7 @@ async def test_rows_are_created_updated_and_left_alone(catalogue: Catalogue) -> 
     count = 2 * 8 + 1  # three rounds
     answer = await upload(browser, *[line(number, number % 3) for number in range(count)])
     shown = await report_of(browser, answer)
-    assert f"Done Every row has been dealt with. Created {count} Updated 0 Unchanged 0 Failed 0 Skipped 0" in words(
+    assert f"Done {count} of {count} rows imported. Created {count} Updated 0 Unchanged 0 Failed 0 Skipped 0" in words(
         shown
     )
     assert "spring.csv" in words(await browser.get("/products/import"))
@@ -79,7 +82,7 @@ async def test_rows_are_created_updated_and_left_alone(catalogue: Catalogue) -> 
         3: ("SKU-1", "updated", ""),
         4: ("SKU-2", "updated", ""),
         5: ("SKU-3", "failed", "garmentImageUrl: The garment picture could not be downloaded."),
-        6: ("SKU-4", "skipped", "name: is empty."),
+        6: ("SKU-4", "skipped", "name: required."),
         **{row: (f"SKU-{row + 53}", "created", "") for row in (7, 8, 9)},
     }
     path = answer.headers["Location"].removeprefix("/dashboard")
@@ -127,6 +130,24 @@ async def test_one_file_at_a_time(api: Api, waiting: Browser) -> None:
     assert set(api.store.objects) == kept, "nothing of it is left"
 
 
+async def test_a_start_without_an_answer_is_no_refusal(
+    api: Api, waiting: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run has begun: its rows stay, and the import is found among the recent ones."""
+
+    async def lost_start(client: Client, job: ImportProductsInput) -> None:
+        await start_import(client, job)
+        raise RPCError("connection reset", RPCStatusCode.UNAVAILABLE, b"")
+
+    monkeypatch.setattr("api.products.imports.start_import", lost_start)
+    assert (await upload(waiting, line(0))).status_code == 503
+    ((import_id, plan),) = await ImportService(api.parts, api.caller.account_id).recent()
+    assert plan.rows == 1
+    found = await ImportService(api.parts, api.caller.account_id).find(import_id)
+    assert found is not None
+    assert found.state == "running"
+
+
 async def test_an_import_whose_run_is_gone_is_called_stopped(api: Api, waiting: Browser) -> None:
     answer = await upload(waiting, line(0))
     await api.parts.temporal.get_workflow_handle(import_workflow_id(str(api.caller.account_id))).terminate()
@@ -137,9 +158,9 @@ async def test_an_import_whose_run_is_gone_is_called_stopped(api: Api, waiting: 
 @pytest.mark.parametrize(
     ("header", "lines", "sentence"),
     [
-        (HEADER, (), "None of its rows can be registered"),
-        (HEADER, ("SKU-1,,upper_body,x,M",), "Row 2: name: is empty."),
-        ("name,price", ("x,y",), "there is no externalId, category, garmentImageUrl"),
+        (HEADER, (), "None of the rows can be imported"),
+        (HEADER, ("SKU-1,,upper_body,x,M",), "Row 2: name: required."),
+        ("name,price", ("x,y",), "Missing columns: externalId, category, garmentImageUrl"),
         (HEADER, tuple(map(line, range(5001))), "The file has more than 5000 rows"),
         (HEADER, ("SKU-1,Shirt,feet,x,M",), "Row 2: category: must be upper_body, lower_body or full_body."),
         (HEADER, (line(1, name="x" * 201),), "Row 2: name: must have at most 200 characters."),
@@ -158,7 +179,7 @@ async def test_a_file_of_which_nothing_comes_is_refused(
 async def test_no_file_and_one_that_is_too_large(waiting: Browser) -> None:
     for name in ("", "empty.csv"):
         answer = await waiting.post("/products/import", files={"file": (name, b"")})
-        assert "The file is empty, or none was chosen." in words(answer)
+        assert "Choose a file that is not empty." in words(answer)
     answer = await upload(waiting, "x" * pages.LARGEST_FILE_BYTES)
     assert answer.status_code == 413
 

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import io
 import re
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,9 +16,11 @@ from markupsafe import escape
 from PIL import Image
 from temporalio.client import Client
 
+from api.app import PAGE_DECODERS
 from api.dashboard.rendering import STATIC
 from domain.products.products import public_id, register_product
 from domain.products.registrations import new_registration_id, product_id_of
+from imaging.decoder_pool import DecoderPool
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue
 from tests.api.conftest import Api, OpenApi, single
 from tests.api.dashboard.browser import Browser, signed_in, words
@@ -92,13 +95,25 @@ def errors_in(answer: httpx.Response) -> dict[str, str]:
 
 
 async def test_pictures_of_pages_do_not_hold_up_calls(api: Api, browser: Browser) -> None:
-    async with api.app.state.page_slots:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def draw() -> None:
+        begun.set()
+        go_on.wait(30)
+
+    pages: DecoderPool = api.app.state.page_decoders
+    drawing = [asyncio.create_task(pages.in_thread(place, draw)) for place in range(PAGE_DECODERS)]
+    await asyncio.to_thread(begun.wait, 30)
+    try:
         looking = asyncio.create_task(browser.post("/products/new", GOOD, files=front()))
         await asyncio.sleep(0.2)
         answer = await api.post(single())
         assert answer.status_code == 202
         assert not looking.done()
         looking.cancel()
+    finally:
+        go_on.set()
+        await asyncio.gather(*drawing)
 
 
 async def test_the_first_product_is_a_form_away(browser: Browser) -> None:
@@ -130,12 +145,12 @@ async def test_a_product_comes_from_an_address(catalogue: Catalogue, owner: Brow
 @pytest.mark.parametrize(
     ("fields", "wrong", "sentence"),
     [
-        ({"name": " "}, "name", "Fill this in."),
-        ({"name": "x" * 201}, "name", "Use at most 200 characters."),
-        ({"category": "feet"}, "category", "Choose one of those in the list."),
+        ({"name": " "}, "name", "Enter a name."),
+        ({"name": "x" * 201}, "name", "Must have at most 200 characters."),
+        ({"category": "feet"}, "category", "Must be upper_body, lower_body or full_body."),
         ({"externalId": "prod_1"}, "externalId", "reserved"),
-        ({"size": "x" * 33}, "size", "Use at most 32 characters."),
-        ({"garmentState": "half"}, "garmentState", "Choose one"),
+        ({"size": "x" * 33}, "size", "Must have at most 32 characters."),
+        ({"garmentState": "half"}, "garmentState", "Must be open or closed."),
         ({"garmentBackImageUrl": "http://shop.example/a.jpg"}, "garmentBackImageUrl", "https"),
         ({"garmentImageUrl": "https://shop.example/a.jpg"}, "garmentImageUrl", "not both"),
     ],
@@ -170,7 +185,7 @@ async def test_pictures_meet_the_checks_of_the_api(
 
 async def test_no_picture_and_one_that_is_not_there(owner: Browser) -> None:
     answer = await owner.post("/products/new", GOOD)
-    assert errors_in(answer) == {"garmentImageUrl": "Choose a file or give an address."}
+    assert errors_in(answer) == {"garmentImageUrl": "Choose a file or enter a link."}
     answer = await owner.post("/products/new", {**GOOD, "garmentImageUrl": "https://shop.example/gone.jpg"})
     assert "could not be downloaded" in errors_in(answer)["garmentImageUrl"]
 
@@ -205,7 +220,7 @@ async def test_a_change_leaves_pictures_alone_unless_another_is_chosen(catalogue
 async def test_a_change_that_is_wrong_changes_nothing(api: Api, browser: Browser) -> None:
     (path,) = await rows(api, SHIRT)
     answer = await browser.post(f"{path}/edit", {**GOOD, "name": "", "category": ""})
-    assert errors_in(answer) == {"name": "Fill this in.", "category": "Fill this in."}
+    assert errors_in(answer) == {"name": "Enter a name.", "category": "Choose the part of the body."}
     assert "Revision 1" in words(await browser.get(path))
 
 
@@ -296,4 +311,4 @@ async def test_a_long_name_is_shown_in_two_lines_and_told_in_full(api: Api, brow
 
 async def test_the_kind_promises_what_it_does(browser: Browser) -> None:
     shown = words(await browser.get("/products/new"))
-    assert "Decides what is put on first in an outfit" in shown
+    assert "It decides what goes on first in an outfit" in shown

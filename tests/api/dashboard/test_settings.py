@@ -55,7 +55,7 @@ async def test_the_page_shows_what_is_set(api: Api, browser: Browser) -> None:
     assert page.status_code == 200
     seen = words(page)
     assert (await account_of(api)).email in seen
-    assert "1 hour, like the service" in seen
+    assert "1 hour (default)" in seen
     assert "this browser" in seen
     assert "Switch o" not in seen
 
@@ -73,7 +73,7 @@ async def test_results_are_kept_for_as_long_as_was_chosen(api: Api, browser: Bro
 async def test_times_that_are_not_to_be_had_are_refused(api: Api, browser: Browser, value: str) -> None:
     answer = await browser.post("/settings/retention", {"result_ttl": value}, page="/settings")
     assert answer.status_code == 422
-    assert "Choose one of the times" in words(answer)
+    assert "Choose a time from the list" in words(answer)
     assert (await account_of(api)).result_ttl_seconds is None
 
 
@@ -88,7 +88,7 @@ async def test_a_new_address_is_asked_to_confirm_and_the_old_one_is_told(api: Ap
     old = (await account_of(api)).email
     fields = {"new_email": " New@Example.COM ", "email_password": PASSWORD}
     seen = await owner.follow(await owner.post("/settings/email", fields, page="/settings"))
-    assert "A link is on its way" in words(seen)
+    assert "We sent a link to the new address" in words(seen)
     assert (await account_of(api)).email == old
     written = await letters(api)
     assert set(written) == {old, "new@example.com"}
@@ -116,8 +116,8 @@ async def test_nobody_learns_from_it_who_has_an_account(api: Api, owner: Browser
     [
         ({"new_email": "no address", "email_password": PASSWORD}, "not an e-mail address"),
         ({"new_email": "", "email_password": PASSWORD}, "not an e-mail address"),
-        ({"new_email": "new@example.com", "email_password": "wrong"}, "This is not your password."),
-        ({"new_email": "new@example.com"}, "This is not your password."),
+        ({"new_email": "new@example.com", "email_password": "wrong"}, "The password is wrong."),
+        ({"new_email": "new@example.com"}, "The password is wrong."),
     ],
 )
 async def test_a_change_of_address_that_is_refused_mails_nothing(
@@ -143,7 +143,7 @@ async def test_a_new_password_signs_the_others_out_and_renews_this_session(api: 
     before = dict(owner.client.cookies)
     fields = {"old_password": PASSWORD, "new_password": NEW_PASSWORD}
     answer = await owner.post("/settings/password", fields, page="/settings")
-    assert "Your password is changed" in words(await owner.follow(answer))
+    assert "Your password was changed" in words(await owner.follow(answer))
     assert dict(owner.client.cookies) != before
     assert await fits(api, NEW_PASSWORD)
     assert (await other.get("/settings")).status_code == 303
@@ -158,11 +158,11 @@ async def test_a_new_password_signs_the_others_out_and_renews_this_session(api: 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("wrong", NEW_PASSWORD, "This is not your password."),
-        ("", NEW_PASSWORD, "This is not your password."),
+        ("wrong", NEW_PASSWORD, "The password is wrong."),
+        ("", NEW_PASSWORD, "The password is wrong."),
         (PASSWORD, "short", "at least 10 characters"),
         (PASSWORD, "x" * 201, "at most 200 characters"),
-        (PASSWORD, "aaaaaaaaaaaa", "one of the first"),
+        (PASSWORD, "aaaaaaaaaaaa", "too easy to guess"),
     ],
 )
 async def test_a_password_that_is_refused_changes_nothing(
@@ -189,7 +189,7 @@ async def test_a_stolen_session_cannot_guess_the_password(api: Api, owner: Brows
     for path, fields, page in forms:
         answer = await owner.post(path, {**fields, "password": PASSWORD}, page=page)
         assert answer.status_code == 429
-        assert "too many tries" in words(answer)
+        assert "Too many attempts" in words(answer)
 
 
 async def test_browsers_are_listed_in_words_and_can_be_signed_out(api: Api, browser: Browser) -> None:
@@ -253,7 +253,7 @@ async def test_an_account_is_erased_by_its_owner(api: Api, owner: Browser) -> No
     [
         ({"password": PASSWORD, "word": ""}, "Type the word erase"),
         ({"password": PASSWORD, "word": "yes"}, "Type the word erase"),
-        ({"password": "wrong", "word": "erase"}, "This is not your password."),
+        ({"password": "wrong", "word": "erase"}, "The password is wrong."),
     ],
 )
 async def test_nothing_is_erased_without_password_and_word(

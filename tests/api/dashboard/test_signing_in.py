@@ -33,7 +33,7 @@ async def test_unknown_wrong_and_unconfirmed_read_the_same(entrance: Entrance) -
     answers = [await log_in(browser, email, OTHER) for email in (known, waiting, new_address(), "no address")]
     pages = {re.sub(r'value="[^"]*"', "", answer.text) for answer in answers}
     assert len(pages) == 1
-    assert "The address or the password is not right." in pages.pop()
+    assert "The address or the password is wrong." in pages.pop()
     assert {answer.status_code for answer in answers} == {422}
 
 

@@ -5,40 +5,78 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
+from collections.abc import Iterator
+from datetime import timedelta
 
 import httpx
 import pytest
 
-from tests.api.dashboard.browser import words
-from tests.api.dashboard.entrance_scene import NETWORKS, OTHER, Entrance, log_in, new_address
+from domain.entrance import throttles
+from tests.api.dashboard.browser import Browser, words
+from tests.api.dashboard.entrance_scene import NETWORKS, OTHER, Entrance, is_inside, log_in, new_address
+
+
+def network(entrance: Entrance) -> Iterator[Browser]:
+    """Browsers that nobody has seen before, all in one network that nobody has seen before."""
+    peer = next(NETWORKS).rpartition(".")[0]
+    return (entrance.browser(f"{peer}.{host}") for host in itertools.count(1))
 
 
 @pytest.mark.usefixtures("slow_limits")
-async def test_tries_are_slowed_down_per_address_however_they_come(entrance: Entrance) -> None:
-    email = new_address()
+async def test_tries_of_a_network_are_slowed_down_per_address_however_they_come(entrance: Entrance) -> None:
+    email, browsers = new_address(), network(entrance)
     await entrance.verified(email)
     spellings = (email, email.upper(), f" {email}", email.title())
     answers = await asyncio.gather(
-        *(log_in(entrance.browser(), spelled, OTHER) for spelled in itertools.chain(*[spellings] * 3))
+        *(log_in(next(browsers), spelled, OTHER) for spelled in itertools.chain(*[spellings] * 3))
     )
     assert sorted(answer.status_code for answer in answers) == [422] * 5 + [429] * 7
-    refused = await log_in(entrance.browser(), email)  # with the right password
+    refused = await log_in(next(browsers), email)  # with the right password
     assert refused.status_code == 429
-    assert "too many tries" in words(refused)
+    assert "Too many attempts" in words(refused)
     assert 0 < int(refused.headers["Retry-After"]) <= 900
 
 
 @pytest.mark.usefixtures("slow_limits")
+async def test_eight_networks_do_not_lock_an_owner_out(entrance: Entrance) -> None:
+    email, home = new_address(), network(entrance)
+    await entrance.verified(email, next(home))
+    for attackers in [network(entrance) for _ in range(8)]:
+        statuses = [(await log_in(next(attackers), email, OTHER)).status_code for _ in range(6)]
+        assert statuses == [422] * 5 + [429]
+    assert is_inside(await log_in(next(home), email))
+    assert is_inside(await log_in(entrance.browser(), email)), "from a network that was never there before"
+
+
+@pytest.mark.usefixtures("slow_limits")
+async def test_an_attack_from_everywhere_slows_strangers_and_not_the_owner(
+    entrance: Entrance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttles, "SIGN_IN_BY_STRANGERS", throttles.Limit(20, 20, timedelta(minutes=1), throttles.DAY))
+    monkeypatch.setattr(throttles, "MOST_BY_CLEAN_NETWORKS", 30)
+    email, home = new_address(), network(entrance)
+    await entrance.verified(email, next(home))
+    for _ in range(10):
+        attackers = network(entrance)
+        assert [(await log_in(next(attackers), email, OTHER)).status_code for _ in range(2)] == [422] * 2
+    assert (await log_in(next(attackers), email, OTHER)).status_code == 429, "its clean tries are used up"
+    assert is_inside(await log_in(entrance.browser(), email)), "another network's are not"
+    statuses = [(await log_in(entrance.browser(), email, OTHER)).status_code for _ in range(15)]
+    assert statuses == [422] * 10 + [429] * 5, "who has thousands of networks has no more guesses"
+    assert [(await log_in(next(home), email, OTHER)).status_code for _ in range(4)] == [422] * 4
+    assert is_inside(await log_in(next(home), email))
+
+
+@pytest.mark.usefixtures("slow_limits")
 async def test_an_unknown_address_is_locked_like_a_known_one(entrance: Entrance) -> None:
-    email = new_address()
-    statuses = [(await log_in(entrance.browser(), email)).status_code for _ in range(6)]
+    email, browsers = new_address(), network(entrance)
+    statuses = [(await log_in(next(browsers), email)).status_code for _ in range(6)]
     assert statuses == [422] * 5 + [429]
 
 
 @pytest.mark.usefixtures("slow_limits")
 async def test_a_network_is_locked_for_all_addresses_together(entrance: Entrance) -> None:
-    peer = next(NETWORKS)
-    browsers = [entrance.browser(f"{peer.rpartition('.')[0]}.{host}") for host in range(1, 11)]
+    browsers = list(itertools.islice(network(entrance), 10))
     statuses = [(await log_in(browser, new_address())).status_code for browser in browsers * 5]
     assert statuses == [422] * 50
     assert (await log_in(browsers[0], new_address())).status_code == 429

@@ -84,7 +84,7 @@ async def test_from_nothing_to_a_logo_and_back(served: Api) -> None:
     watermark = await kept(served)
     assert watermark is not None
     assert (watermark.logo_url, watermark.enabled) == (LOGO_URL, False)
-    for to, said in (("on", "carry your logo"), ("off", "without your logo")):
+    for to, said in (("on", "carry your logo"), ("off", "no longer carry your logo")):
         answer = await browser.post("/settings/watermark/switch", {"to": to}, page="/settings")
         assert said in words(await browser.follow(answer))
         found = await kept(served)
@@ -100,7 +100,7 @@ async def test_from_nothing_to_a_logo_and_back(served: Api) -> None:
 async def test_a_logo_can_be_on_at_once(served: Api) -> None:
     browser = await signed_in(served)
     page = await browser.follow(await set_it(browser, logo_url=LOGO_URL, enabled="yes"))
-    assert "Results carry your logo from now on" in words(page)
+    assert "Results now carry your logo" in words(page)
     found = await kept(served)
     assert found is not None
     assert found.enabled

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from api.payments.webhook import STRIPE_PATH
+from api.payments.webhook import MOST_AHEAD_SECONDS, STRIPE_PATH
 from domain.billing import orders, payments
 from domain.money.ledger_check import check_ledger
 from domain.money.usage import usage_of
@@ -177,6 +177,8 @@ async def test_a_forged_message_does_nothing(paid_api: Api) -> None:
         signature(body, "whsec_another"),
         signature(body + b" "),
         signature(body, at=time.time() - 3600),
+        signature(body, at=time.time() + 3600),
+        signature(body, at=time.time() + MOST_AHEAD_SECONDS + 30),
         signature(body).replace("v1=", "v0="),
     ]
     for each in forged:
@@ -186,6 +188,14 @@ async def test_a_forged_message_does_nothing(paid_api: Api) -> None:
     bare = await paid_api.client.post(STRIPE_PATH, content=body)
     assert bare.status_code == 400
     assert (await status_of(paid_api, payment), await packs(paid_api)) == ("open", 0)
+
+
+@pytest.mark.parametrize("skew", [-240, 0, MOST_AHEAD_SECONDS - 30])
+async def test_a_message_from_a_clock_that_is_a_little_off_is_heard(paid_api: Api, skew: int) -> None:
+    payment = await order(paid_api)
+    body = event(COMPLETED, page_of(payment))
+    assert (await send(paid_api, body, signature(body, at=time.time() + skew))).status_code == 200
+    assert await status_of(paid_api, payment) == "paid"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 
-from activities.reconciling import OVERDUE_GRACE, ReconcilingActivities
+from activities.reconciling import ReconcilingActivities
 from cli.backups.restoring import release_open_jobs
 from domain import migrations
 from domain.access.keys import KeyDigester, find_owner
@@ -72,7 +72,7 @@ async def test_a_dump_made_in_mid_job_is_restored_and_bills_nothing_twice(
         )
         job = await jobs.get_job(session, job_id=overdue)
         job.created_at = datetime.now(UTC) - timedelta(minutes=10)
-        job.deadline_at = datetime.now(UTC) - OVERDUE_GRACE
+        job.deadline_at = datetime.now(UTC) - jobs.OVERDUE_GRACE
     dump = str(tmp_path / "tryon.dump")
     await asyncio.to_thread(run, "pg_dump", postgres_url, "--format=custom", "--no-owner", f"--file={dump}", "original")
     flags = ("--dbname=restored", "--no-owner", "--single-transaction", "--exit-on-error")

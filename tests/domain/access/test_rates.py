@@ -109,12 +109,12 @@ def test_jumps_back_never_let_more_through_and_every_promise_is_kept(
 
 
 async def hit(database: Database, key_id: uuid.UUID, policy: RatePolicy, clock: Callable[[], float]) -> RateState:
-    return await database.write(lambda session: rates.hit(session, key_id=key_id, policy=policy, clock=clock))
+    return await database.write(lambda session: rates.hit(session, caller_id=key_id, policy=policy, clock=clock))
 
 
 async def stamps_of(database: Database, key_id: uuid.UUID) -> list[list[float]]:
     async with database.reading() as session:
-        return list(await session.scalars(select(RateWindow.stamps).where(RateWindow.api_key_id == key_id)))
+        return list(await session.scalars(select(RateWindow.stamps).where(RateWindow.caller_id == key_id)))
 
 
 async def test_what_is_written_is_what_was_admitted(database: Database) -> None:

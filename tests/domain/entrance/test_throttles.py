@@ -11,15 +11,20 @@ from domain.access.keys import KeyDigester
 from domain.entrance.throttles import (
     DAY,
     MAIL_PER_ADDRESS,
-    SIGN_IN_PER_ADDRESS,
+    SIGN_IN,
+    SIGN_IN_BY_STRANGERS,
     SIGN_IN_PER_NETWORK,
+    SIGN_IN_PER_PAIR,
+    SignInTries,
     Subject,
     address_subject,
+    forget_address,
     forget_old,
     forgive,
     network_of,
     network_subject,
     seconds_to_wait,
+    sign_in_wait,
 )
 from domain.tables import LoginThrottle
 from runtime.database import Database
@@ -27,7 +32,7 @@ from runtime.database import Database
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def subject(limit: object = SIGN_IN_PER_ADDRESS) -> Subject:
+def subject(limit: object = SIGN_IN_PER_PAIR) -> Subject:
     return Subject(uuid.uuid4().hex * 2, limit)  # type: ignore[arg-type]
 
 
@@ -128,9 +133,39 @@ async def test_what_is_a_day_old_is_deleted(database: Database) -> None:
     assert await database.write(lambda session: forget_old(session, now=NOW - 29 * DAY)) >= 1
 
 
+async def test_a_day_of_eight_networks_is_less_than_slows_strangers(database: Database, digester: KeyDigester) -> None:
+    """Each tries as soon as it may: what the limits add up to, and what an owner elsewhere notices of it."""
+    email, guesses = f"{uuid.uuid4().hex}@example.com", 0
+    network = SignInTries.of(digester, email=email, address="192.0.2.1")
+    at = NOW
+    while at < NOW + DAY:
+        wait = await database.write(lambda session, at=at: sign_in_wait(session, network, known_network=False, now=at))
+        guesses += wait == 0
+        at += timedelta(seconds=wait)
+    assert guesses <= 106
+    assert 8 * guesses < SIGN_IN_BY_STRANGERS.free
+
+
+async def test_all_that_is_counted_for_an_address_is_forgotten_and_nothing_else(
+    database: Database, digester: KeyDigester
+) -> None:
+    one, other = (f"{uuid.uuid4().hex}@example.com" for _ in range(2))
+    for email in (one, other):
+        for address in ("192.0.2.1", "198.51.100.1"):
+            tries_from = SignInTries.of(digester, email=email, address=address)
+            for _ in range(5):
+                await tries(database, tries_from.pair, tries_from.everywhere)
+    await database.write(lambda session: forget_address(session, digester, SIGN_IN, email=one))
+    waits = []
+    for email in (one, other):
+        tries_from = SignInTries.of(digester, email=email, address="192.0.2.1")
+        waits.append(await tries(database, tries_from.pair))
+    assert waits == [0, 2]
+
+
 def test_spelling_makes_no_other_address(digester: KeyDigester) -> None:
     found = {
-        address_subject(digester, "x", SIGN_IN_PER_ADDRESS, email=email).digest
+        address_subject(digester, "x", SIGN_IN_PER_PAIR, email=email).digest
         for email in ("ann@example.com", " Ann@EXAMPLE.com ")
     }
     assert len(found) == 1

@@ -13,6 +13,7 @@ from hypothesis.stateful import consumes, multiple, rule
 
 from api.tryon.accepting import AcceptedJob, RequestKey
 from domain.errors import TryOnError
+from domain.jobs.jobs import OVERDUE_GRACE
 from domain.tables import Job
 from tests.domain.money.money_model import CLAIM_LASTS, FAILED, PROCESSING, KeyModel
 from tests.domain.money.money_scene import RARELY, WHO, HeldPost, MoneyScene
@@ -114,7 +115,8 @@ class Customers(MoneyScene):
 
     def run_left_it_behind(self, job: Job) -> bool:
         run = self.service.temporal.runs.get(tryon_workflow_id(str(job.id)), RUNNING)
-        return job.status == PROCESSING and job.started_at is not None and run != RUNNING
+        overdue = job.deadline_at + OVERDUE_GRACE <= self.now
+        return job.status == PROCESSING and (overdue or (job.started_at is not None and run != RUNNING))
 
     def call(
         self, who: str, process: Process, key: str | None, body: str, *, test: bool

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -45,6 +45,8 @@ from domain.money.plans import PlanBook
 from domain.money.usage import Usage, usage_of
 from domain.object_keys import result_key
 from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntry
+from imaging.decoder_pool import DecoderPool
+from imaging.inspect import ImageFacts, inspect_image
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
@@ -71,13 +73,21 @@ SETTINGS = Settings()
 RESULT_LASTS = timedelta(seconds=SETTINGS.jobs.result_ttl_seconds)
 LIMITS = ImageLimits(**SETTINGS.images.limits())
 DIGESTER = KeyDigester("a pepper for the money machine, of thirty-two characters and more")
+SHIRT = "https://shop.example/shirt.png"
 REQUEST = ReadRequest(
     Picture("customerPhotoBase64", encoded(photo(256, 256))),
-    [GarmentPictures(GarmentFields(category="upper_body"), "https://shop.example/shirt.png", None)],
+    [GarmentPictures(GarmentFields(category="upper_body", garmentImageUrl=SHIRT), SHIRT, None)],
     [],
 )
 
 T = TypeVar("T")
+
+
+class InspectingHere(DecoderPool):
+    """Looks into pictures in this process: what is tried here is the money, and thousands of times."""
+
+    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = LIMITS) -> ImageFacts:
+        return inspect_image(data, limits)
 
 
 @dataclass(frozen=True)
@@ -165,7 +175,7 @@ class MoneyService:
 
     async def post(self, process: Process, key: str, request_key: RequestKey | None) -> AcceptedJob:
         owner = await self._admit(process, key)
-        acceptor = JobAcceptor(self._parts(process), asyncio.Semaphore(1))
+        acceptor = JobAcceptor(self._parts(process), InspectingHere())
         accepted = await acceptor.accept(Requester.by_key(owner), REQUEST, request_key)
         await acceptor.note_started(accepted)
         return accepted
@@ -204,7 +214,8 @@ class MoneyService:
 
     async def purge(self) -> None:
         purging = PurgingActivities(self._database, self.store, SETTINGS.jobs, SETTINGS.backfills)
-        await ActivityEnvironment().run(purging.purge, SweepInput())
+        for _ in range(2):  # a picture goes in one round, and in the next the row that named it
+            await ActivityEnvironment().run(purging.purge, SweepInput())
 
     async def relay(self) -> None:
         await relay_round(self._database, self.temporal.seen_by(Process()), RESULT_LASTS)

@@ -223,7 +223,8 @@ async def test_pages_are_newest_first_and_hold_each_product_once(database: Datab
 async def test_every_picture_that_is_in_use_is_listed(database: Database, caller: Caller) -> None:
     await register(database, caller, front=picture("a", "key-of-front"), back=picture("b", "key-of-back"))
     async with database.reading() as session:
-        assert {"key-of-front", "key-of-back"} <= await products.list_picture_keys(session)
+        listed = await products.list_picture_keys(session, account_id=caller.account_id)
+    assert listed == {"key-of-front", "key-of-back"}
 
 
 def test_a_registration_tells_when_it_began_and_which_product_it_adds() -> None:

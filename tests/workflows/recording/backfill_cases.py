@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
 from tests.workflows.backfill_fakes import Warehouse
-from tests.workflows.fakes import FakeSteps
+from tests.workflows.fakes import FakeSteps, mistake_of_ours
 from tests.workflows.recording.case import Activities, Case
 from workflows.backfills.contracts import BackfillInput, BackfillReport
 from workflows.backfills.start import start_backfill
@@ -40,7 +40,7 @@ class Play:
             number = self.warehouse.numbers[request.job_id]
             if self.failing.get(number, 0):
                 self.failing[number] -= 1
-                raise ApplicationError("no picture", type="generation_failed", non_retryable=True)
+                raise mistake_of_ours()
 
     async def until(self, probe: Callable[[], bool]) -> None:
         async with asyncio.timeout(60):

@@ -7,8 +7,8 @@ from typing import Any
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
-from temporalio.exceptions import ApplicationError
 
+from activities.failures import failure
 from domain.products.registrations import new_registration_id
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case
@@ -39,7 +39,7 @@ def case(name: str, rows: int, *, at_once: int = ROWS_AT_ONCE, blocked: bool = F
             if step == "copy":
                 calls += 1
                 if calls == 1:
-                    raise ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)
+                    raise failure("garment_url_unreachable", "404", about="garmentImageUrl")
 
         @activity.defn(name=steps.TAKE_UP_ROWS.name)
         async def take_up(request: TakeUpRowsInput) -> TakenUpRows:

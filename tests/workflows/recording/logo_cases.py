@@ -7,8 +7,8 @@ from typing import Any
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
-from temporalio.exceptions import ApplicationError
 
+from activities.failures import failure
 from tests.workflows.fakes import ref
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
@@ -32,7 +32,7 @@ async def fetch_logo(_request: FetchLogoInput) -> FetchedLogo:
 
 @activity.defn(name=steps.FETCH_LOGO.name)
 async def refuse_logo(_request: FetchLogoInput) -> FetchedLogo:
-    raise ApplicationError("not a picture", type="logo_not_usable", non_retryable=True)
+    raise failure("logo_not_usable", "not a picture")
 
 
 @activity.defn(name=steps.SAVE_WATERMARK.name)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from temporalio.client import Client, WorkflowHandle
-from temporalio.exceptions import ApplicationError
 
+from activities.failures import failure
 from tests.workflows.product_fakes import Before, FakeProductSteps, failing_in, registration
 from tests.workflows.recording.case import Activities, Case
 from workflows.products.registration import start_registration
 from workflows.queues import CPU_QUEUE
 
-UNREACHABLE = ApplicationError("404", "garmentImageUrl", type="garment_url_unreachable", non_retryable=True)
+UNREACHABLE = failure("garment_url_unreachable", "404", about="garmentImageUrl")
 
 
 def case(name: str, before: Before | None = None, **fields: Any) -> Case:
@@ -32,5 +32,5 @@ CASES = (
     case("registered"),
     case("changed-without-pictures", product_id="prod_1", front=None),
     case("picture-refused", failing_in("copy", UNREACHABLE)),
-    case("row-refused", failing_in("save", ApplicationError("taken", type="external_id_taken", non_retryable=True))),
+    case("row-refused", failing_in("save", failure("external_id_taken", "taken"))),
 )

@@ -93,6 +93,9 @@ def without_machine(value: Any) -> Any:
     return re.sub(r"\d+@[\w.-]+", "recorder", value) if isinstance(value, str) else value
 
 
+MINUTE = 60.0
+
+
 def asked_by(runs: list[dict[str, Any]], *, in_order: bool) -> list[Any]:
     """What a case's runs asked for, in a form in which two playings are equal."""
     commands = [commands_of(run) for run in runs]
@@ -109,7 +112,8 @@ def asked_by(runs: list[dict[str, Any]], *, in_order: bool) -> list[Any]:
 def commands_of(history: dict[str, Any]) -> list[dict[str, Any]]:
     """What the workflow asked for, in order, with the options but without the data.
 
-    Two playings of one case by the same code are equal in this; data is what `test_payloads` looks at.
+    Two playings of one case by the same code are equal in this; data is what `test_payloads` looks at. Of long timers
+    it is the minutes: one that ends at a given moment is as long as is left of it.
     """
     commands = []
     for event in history["events"]:
@@ -119,5 +123,7 @@ def commands_of(history: dict[str, Any]) -> list[dict[str, Any]]:
         kept = {name: value for name, value in attributes.items() if name not in _NOT_THE_WORKFLOWS}
         if "searchAttributes" in kept:
             kept["searchAttributes"] = sorted(kept["searchAttributes"].get("indexedFields", {}))
+        if (timer := kept.get("startToFireTimeout", "")) and float(timer.rstrip("s")) > MINUTE:
+            kept["startToFireTimeout"] = f"{round(float(timer.rstrip('s')) / MINUTE)} min"
         commands.append({"command": event["eventType"].removeprefix("EVENT_TYPE_"), **kept})
     return commands

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
-from temporalio.exceptions import ApplicationError
 
-from tests.workflows.fakes import FakeSteps, tryon_input
+from engines.errors import EngineError
+from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from tests.workflows.recording.case import Activities, Case
 from workflows.contracts import RehearsalScript
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
@@ -27,7 +28,7 @@ async def refuse_the_person(step: str) -> None:
         run = activity.client().get_workflow_handle(activity.info().workflow_id or "")
         while await ended_steps(run) < 2:
             await asyncio.sleep(0.02)
-        raise ApplicationError("nobody", "Show yourself.", type="person_not_found", non_retryable=True)
+        raise EngineError("person_not_found", "nobody", advice="Show yourself.")
 
 
 async def ended_steps(run: WorkflowHandle[Any, Any]) -> int:
@@ -40,7 +41,12 @@ async def hang_in_render(step: str) -> None:
         await asyncio.sleep(30)
 
 
-def case(name: str, before: Before | None = None, **fields: Any) -> Case:
+async def fail_unexpectedly(step: str) -> None:
+    if step == "watermark":
+        raise mistake_of_ours()
+
+
+def case(name: str, before: Before | None = None, deadline_in: int | None = 300, **fields: Any) -> Case:
     """A job with these fields, whose steps do ``before`` first."""
 
     def activities() -> Activities:
@@ -50,6 +56,8 @@ def case(name: str, before: Before | None = None, **fields: Any) -> Case:
 
     async def start(client: Client) -> WorkflowHandle[Any, Any]:
         job = tryon_input(uuid.uuid4().hex, **fields)
+        if deadline_in is not None:
+            job = job.model_copy(update={"deadline_at": datetime.now(UTC) + timedelta(seconds=deadline_in)})
         await start_tryon(client, job)
         return client.get_workflow_handle(f"tryon-{job.job_id}")
 
@@ -60,7 +68,9 @@ CASES = (
     case("single-completed"),
     case("combo-completed", garments=3, deadline_seconds=600),
     case("person-refused", refuse_the_person, garments=2, deadline_seconds=600),
-    case("deadline-passed", hang_in_render, deadline_seconds=1),
+    case("deadline-passed", hang_in_render, deadline_in=None, deadline_seconds=1),
+    case("started-too-late", deadline_in=-60),
+    case("failed-unexpectedly", fail_unexpectedly),
     case("in-bulk", priority=4, deadline_seconds=900),
     case("rehearsal-completed", rehearsal=RehearsalScript(delay_seconds=1)),
     case("rehearsal-failed", rehearsal=RehearsalScript(error_code="several_people")),

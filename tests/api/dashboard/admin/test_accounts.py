@@ -97,7 +97,7 @@ async def test_blocking_and_unblocking(api: Api, operator: Browser, customer: Ca
     owner = await signed_in(api)
     assert "Chargeback on the last order" in words(await owner.get("/keys"))
     answer = await done(operator, customer, "unblock")
-    assert "may call again" in words(await operator.follow(answer))
+    assert "The account is unblocked" in words(await operator.follow(answer))
     assert (await api.poll(str(job_id))).status_code == 200
     assert await acts(api, customer) == [
         ("account.unblocked", operator.account_id),
@@ -118,7 +118,7 @@ async def test_a_plan_with_terms_of_its_own(api: Api, operator: Browser, custome
     terms = {"included": "40,000", "daily_cap": "5000", "monthly_price": "$4,000", "extra_price": "0.08"}
     answer = await done(operator, customer, "plan", plan="enterprise", **terms)
     shown = words(await operator.follow(answer))
-    assert "40,000 included, 5,000 a day, $4,000.00 a month, $0.08 for an extra generation" in shown
+    assert "40,000 included, 5,000 a day, $4,000.00 a month, $0.08 for an extra try-on" in shown
     account = await account_of(api, customer)
     assert (account.plan, account.custom_included, account.custom_extra_cents) == ("enterprise", 40_000, 8)
     assert await acts(api, customer) == [("account.plan_changed", operator.account_id)]

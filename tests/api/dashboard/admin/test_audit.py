@@ -45,7 +45,7 @@ async def test_an_entry_is_read_in_words(api: Api, operator: Browser, customer: 
     answer = await operator.get(PAGE, params={"account": str(customer.account_id)})
     shown = words(answer)
     assert "Credited a pack" in shown
-    assert "Generations: 50; Price: $10.00; Reason: <b>thanks" in shown
+    assert "Try-ons: 50; Price: $10.00; Reason: <b>thanks" in shown
     assert "<b>thanks" not in answer.text
     for each in ("command line", "the owner", "Erased the account", *named.values()):
         assert each in shown

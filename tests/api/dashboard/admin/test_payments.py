@@ -59,8 +59,8 @@ async def acts(api: Api, caller: Caller) -> list[tuple[str, uuid.UUID | None]]:
 async def test_an_approved_pack_is_credited_once(api: Api, operator: Browser, customer: Caller) -> None:
     payment_id = await ordered(api, customer)
     shown = words(await operator.get(PAGE))
-    assert "50 generations $10.00" in shown
-    for said in ("what was bought is credited", "decided before"):
+    assert "50 try-ons $10.00" in shown
+    for said in ("the order is credited", "already decided"):
         answer = await operator.post(f"{PAGE}/{payment_id}/approve", page="/admin/system")
         assert said in words(await operator.follow(answer))
     assert await in_packs(api, customer) == 50
@@ -77,11 +77,11 @@ async def test_approving_is_asked_about_first(api: Api, operator: Browser, custo
     asked = await operator.get(f"{PAGE}/{payment_id}/approve")
     said = words(asked)
     assert f"Has {await email_of(api, customer)} paid $10.00?" in said
-    assert "50 generations are credited at once" in said
+    assert "50 try-ons are credited at once" in said
     assert await standing(api, payment_id) == ("open", None, None)
     await operator.post(f"{PAGE}/{payment_id}/approve")
     assert await in_packs(api, customer) == 50
-    assert "decided before" in words(await operator.follow(await operator.get(f"{PAGE}/{payment_id}/approve")))
+    assert "already decided" in words(await operator.follow(await operator.get(f"{PAGE}/{payment_id}/approve")))
 
 
 async def test_approving_a_plan_says_what_becomes_of_the_account(api: Api, operator: Browser, customer: Caller) -> None:
@@ -90,7 +90,7 @@ async def test_approving_a_plan_says_what_becomes_of_the_account(api: Api, opera
             session, PLANS, account_id=customer.account_id, plan="growth", provider="manual", now=datetime.now(UTC)
         )
     said = words(await operator.get(f"{PAGE}/{payment.id}/approve"))
-    assert "The account is put on Growth at once: a new period begins with 1,000 generations" in said
+    assert "The account is put on Growth at once: a new period starts with 1,000 try-ons" in said
     assert "Approve $149.00" in said
 
 
@@ -104,7 +104,7 @@ async def test_a_rejected_order_credits_nothing_and_says_why(api: Api, operator:
     answer = await operator.post(f"{PAGE}/{payment_id}/reject", {"reason": "No money arrived"}, page="/admin/system")
     assert "is rejected" in words(await operator.follow(answer))
     answer = await operator.post(f"{PAGE}/{payment_id}/approve", page="/admin/system")
-    assert "decided before" in words(await operator.follow(answer))
+    assert "already decided" in words(await operator.follow(answer))
     assert await standing(api, payment_id) == ("rejected", operator.account_id, "No money arrived")
     assert (await in_packs(api, customer), await acts(api, customer)) == (
         0,

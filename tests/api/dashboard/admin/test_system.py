@@ -66,7 +66,7 @@ async def test_what_is_away_is_told_and_holds_up_nothing(open_api: OpenApi, monk
         assert "Temporal away" in shown
         assert "tryon-reconcile" in shown
         answer = await operator.post("/admin/ledger-check", page="/keys")
-        assert "no check was started" in words(await operator.follow(answer))
+        assert "the check was not started" in words(await operator.follow(answer))
         async with api.parts.database.reading() as session:
             assert operator.account_id not in {each.operator_id for each in await audit.page(session, limit=1000)}
         await operator.client.aclose()
@@ -80,7 +80,7 @@ async def test_a_ledger_check_is_started_and_its_result_shown(open_api: OpenApi,
         worker = Worker(temporal, task_queue=CPU_QUEUE, workflows=[LedgerCheckWorkflow], activities=activities)
         async with worker:
             answer = await operator.post("/admin/ledger-check", page=PAGE)
-            assert "A check of the ledger was started" in words(await operator.follow(answer))
+            assert "The ledger check has started" in words(await operator.follow(answer))
             async with asyncio.timeout(20):
                 while "adds up" not in (shown := words(await operator.get(PAGE))):
                     await asyncio.sleep(0.2)

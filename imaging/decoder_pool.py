@@ -1,0 +1,295 @@
+"""Decoding where it can be stopped, and shared out fairly between those who ask for it.
+
+Whatever strangers send is decoded in processes of its own. One that takes too long, on the processor or by the clock,
+is killed; the next picture gets a new one. Work on pixels that are ours already runs in threads, under the same shares.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import weakref
+from collections import Counter, deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imaging.decoder_process import Header, receive, send
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.inspect import ImageFacts
+from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
+
+CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
+"""What a picture may take: 10 s at 50 megapixels. The slowest that the bounds on work let through, 49 megapixels of
+WebP or of a JPEG with 20 scans, took 3.2 s on a core that was shared with others."""
+
+WALL_SECONDS_PER_CPU_SECOND = 2.0
+"""On a busy machine; 20 s at 50 megapixels, which is less than any step of a job may take."""
+
+MEMORY_BYTES, MEMORY_BYTES_PER_PIXEL = 2**30, 32
+"""Address space. A progressive JPEG costs 6 bytes a pixel for its coefficients, and its pixels lie there up to six
+times while colours are converted."""
+
+IDLE_SECONDS = 300.0
+"""How long a process is kept without work. One that has decoded holds 48 MB; to start another takes 0.1 s."""
+
+DYING_SECONDS = 5.0
+"""A process whose end of the socket is closed is as good as gone."""
+
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+"""Of this process's environment, which holds secrets."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class FairShares:
+    """A number of places of which nobody holds more than half, given first to whoever holds fewest.
+
+    Args:
+        places: How many. With one alone everybody waits for it, in turn.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._share = max(1, places // 2)
+        self._held: Counter[Hashable] = Counter()
+        self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
+        """In the order of turns: whoever was given a place goes to the end."""
+
+    async def take(self, holder: Hashable) -> None:
+        """Wait for a place."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(holder, deque()).append(turn)
+        self._hand_out()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # given in the very moment
+                self.give_back(holder)
+            raise
+
+    def give_back(self, holder: Hashable) -> None:
+        """Leave a place to the next."""
+        self._free += 1
+        self._held[holder] -= 1
+        if not self._held[holder]:
+            del self._held[holder]
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._free:
+            for holder, turns in list(self._waiting.items()):
+                while turns and turns[0].done():  # whoever asked is gone
+                    turns.popleft()
+                if not turns:
+                    del self._waiting[holder]
+            eligible = [holder for holder in self._waiting if self._held[holder] < self._share]
+            if not eligible:
+                return
+            holder = min(eligible, key=self._held.__getitem__)
+            turns = self._waiting.pop(holder)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[holder] = turns
+            self._free -= 1
+            self._held[holder] += 1
+            turn.set_result(None)
+
+
+class DecoderPool:
+    """Processes that decode, started when they are needed and used again.
+
+    Args:
+        places: Pictures at the same time; one holder's at most half of them.
+        most_pixels: Of any picture; what it may cost goes with that.
+    """
+
+    def __init__(self, places: int = 2, most_pixels: int = PHOTO_LIMITS.max_pixels) -> None:
+        self._shares = FairShares(places)
+        self._cpu_seconds = CPU_SECONDS + math.ceil(most_pixels / PIXELS_PER_CPU_SECOND)
+        self._memory_bytes = MEMORY_BYTES + most_pixels * MEMORY_BYTES_PER_PIXEL
+        self._threads = ThreadPoolExecutor(places, thread_name_prefix="pictures")
+        self._idle: list[_Process] = []
+        self._closed = False
+
+    async def close(self) -> None:
+        """End the processes; a picture under way is given up."""
+        self._closed = True
+        for process in self._idle:
+            process.end()
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+
+    async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
+        """As `imaging.inspect.inspect_image`.
+
+        Args:
+            holder: Whose share of the places it takes.
+            data: The encoded picture.
+            limits: What it has to meet.
+
+        Raises:
+            ImageError: Any of the ``image_…`` codes; ``image_too_complex`` for one that took too long. None of them
+                is worth another try.
+        """
+        header, _ = await self._ask(holder, {"task": "inspect", "limits": asdict(limits)}, data)
+        return ImageFacts(**header["facts"])
+
+    async def decode(
+        self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS, max_side: int | None = None
+    ) -> NDArray[np.uint8]:
+        """As `imaging.decode.decode_image`, with the arguments and errors of `inspect` besides."""
+        request = {"task": "decode", "limits": asdict(limits), "max_side": max_side}
+        pixels: NDArray[np.uint8] = (await self._ask(holder, request, data))[1]
+        return pixels
+
+    async def decode_logo(
+        self, holder: Hashable, data: bytes, limits: ImageLimits = LOGO_LIMITS, max_side: int | None = 1024
+    ) -> NDArray[np.uint8]:
+        """As `imaging.decode.decode_logo`, with the arguments and errors of `inspect` besides."""
+        request = {"task": "decode_logo", "limits": asdict(limits), "max_side": max_side}
+        pixels: NDArray[np.uint8] = (await self._ask(holder, request, data))[1]
+        return pixels
+
+    async def in_thread(
+        self,
+        holder: Hashable,
+        work: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Do work that cannot run away: on pixels of ours, or on bytes that are only parsed.
+
+        A thread cannot be stopped, so that its place is taken until it has ended, whether or not anybody still waits.
+        """
+        await self._shares.take(holder)
+        doing = asyncio.ensure_future(self._threaded(partial(work, *args, **kwargs)))
+        doing.add_done_callback(lambda _: self._shares.give_back(holder))
+        return await _seen(doing)
+
+    async def _ask(self, holder: Hashable, request: Header, data: bytes) -> tuple[Header, Any]:
+        await self._shares.take(holder)
+        try:
+            process = self._idle_process()
+            if process is None:
+                process = await self._threaded(self._new_process)
+            asking = asyncio.ensure_future(self._threaded(partial(process.ask, request, data)))
+            try:
+                async with asyncio.timeout(self._cpu_seconds * WALL_SECONDS_PER_CPU_SECOND):
+                    header, payload = await _seen(asking)
+            except BaseException as error:
+                process.kill()
+                await asyncio.wait([asking])
+                if isinstance(error, TimeoutError):
+                    raise ImageError(ImageErrorCode.TOO_COMPLEX, "decoding it took too long") from None
+                raise
+            if self._closed:
+                process.end()
+            else:
+                self._idle.append(process)
+                asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_idle, process, process.asked)
+        finally:
+            self._shares.give_back(holder)
+        if "code" in header:
+            raise ImageError(ImageErrorCode(header["code"]), header["detail"])
+        return header, payload
+
+    def _end_idle(self, process: _Process, asked: int) -> None:
+        """End a process that has had nothing to do since."""
+        if process in self._idle and process.asked == asked:
+            self._idle.remove(process)
+            process.end()
+
+    def _idle_process(self) -> _Process | None:
+        while self._idle:
+            process = self._idle.pop()
+            if process.alive:
+                return process
+            process.end()
+        return None
+
+    def _new_process(self) -> _Process:
+        return _Process(self._cpu_seconds, self._memory_bytes)
+
+    async def _threaded(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+async def _seen(work: asyncio.Future[Result]) -> Result:
+    """Wait for work that goes on when the wait is cancelled, and whose failure somebody has to look at then."""
+    work.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(work)
+
+
+class _Process:
+    """One decoder process, for one picture at a time.
+
+    Attributes:
+        asked: How many pictures it was given.
+        end: Ends it and leaves nothing behind; called by itself when nobody has it any more.
+    """
+
+    def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
+        self._link, theirs = socket.socketpair()
+        own = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        modules = os.pathsep.join(filter(None, sys.path))
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603  # our own command line
+                [
+                    *(sys.executable, "-P", "-W", "ignore", "-m", "imaging.decoder_process"),
+                    *(str(theirs.fileno()), str(cpu_seconds), str(memory_bytes)),
+                ],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={**own, "PYTHONPATH": modules, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            )
+        self._process = process
+        self.asked = 0
+        self.end = weakref.finalize(self, _end, process, self._link)
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, request: Header, data: bytes) -> tuple[Header, Any]:
+        """Send a picture and wait for what becomes of it.
+
+        Raises:
+            ImageError: The process died of it.
+        """
+        self.asked += 1
+        try:
+            send(self._link, request, data)
+            return receive(self._link, _room)
+        except (EOFError, OSError):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(DYING_SECONDS)  # of what did it die?
+            self.end()
+        if self._process.returncode == -signal.SIGXCPU:
+            raise ImageError(ImageErrorCode.TOO_COMPLEX, "decoding it took too much time on the processor")
+        raise ImageError(ImageErrorCode.NOT_READABLE, f"the decoder died of it: {self._process.returncode}")
+
+    def kill(self) -> None:
+        """Make `ask` end, which another thread is in."""
+        self._process.kill()
+
+
+def _end(process: subprocess.Popen[bytes], link: socket.socket) -> None:
+    process.kill()
+    process.wait()
+    link.close()
+
+
+def _room(header: Header, size: int) -> Any:
+    return np.empty(header["shape"], np.uint8) if "shape" in header else bytearray(size)

@@ -1,0 +1,132 @@
+"""``python -m imaging.decoder_process``: decodes for another process, which may kill this one at any moment.
+
+Requests and answers come and go over one socket: a length, a line of JSON, and a file in memory with the bytes that it
+describes. Through the socket itself megabytes would go in dozens of pieces, each of which waits for its turn on a busy
+processor. The process ends when the other side has gone. It holds nothing from one picture to the next, and knows no
+secrets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, BinaryIO
+
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.inspect import inspect_image
+from imaging.limits import ImageLimits
+
+LENGTH = struct.Struct(">I")
+
+Header = dict[str, Any]
+
+
+def send(link: socket.socket, header: Header, payload: Any = b"") -> None:
+    """Send a message.
+
+    Args:
+        link: To the other side.
+        header: What can be written as JSON.
+        payload: Bytes, or an array without gaps.
+    """
+    line = json.dumps(header).encode()
+    with _file() as file:
+        file.write(payload)
+        file.flush()
+        socket.send_fds(link, [LENGTH.pack(len(line))], [file.fileno()])
+    link.sendall(line)
+
+
+def receive(link: socket.socket, room: Callable[[Header, int], Any]) -> tuple[Header, Any]:
+    """Receive a message.
+
+    Args:
+        link: To the other side.
+        room: Makes a writable buffer from the header and the payload's length.
+
+    Raises:
+        EOFError: The other side has gone.
+    """
+    length, descriptors, _, _ = socket.recv_fds(link, LENGTH.size, 1)
+    if not descriptors:
+        raise EOFError
+    with os.fdopen(descriptors[0], "rb", buffering=0) as file:
+        if len(length) < LENGTH.size:
+            raise EOFError
+        line = link.recv(LENGTH.unpack(length)[0], socket.MSG_WAITALL)
+        if len(line) < LENGTH.unpack(length)[0]:
+            raise EOFError
+        header = json.loads(line)
+        buffer = room(header, file.seek(0, os.SEEK_END))
+        file.seek(0)
+        left = memoryview(buffer).cast("B")
+        while left:
+            left = left[file.readinto(left) :]
+    return header, buffer
+
+
+def _file() -> BinaryIO:
+    """A file that no other process finds."""
+    if sys.platform == "linux":
+        return os.fdopen(os.memfd_create("picture"), "wb")
+    return tempfile.TemporaryFile("wb")
+
+
+def _answer(link: socket.socket, request: Header, data: bytearray) -> None:
+    limits = ImageLimits(**request["limits"])
+    try:
+        if request["task"] == "inspect":
+            send(link, {"facts": asdict(inspect_image(bytes(data), limits))})
+            return
+        # NumPy and colour profiles cost 15 MB and a quarter of a second; looking into a picture needs neither.
+        from imaging.decode import decode_image, decode_logo
+
+        decode = {"decode": decode_image, "decode_logo": decode_logo}[request["task"]]
+        pixels = decode(bytes(data), limits, request["max_side"])
+        send(link, {"shape": pixels.shape}, pixels)
+    except ImageError as error:
+        send(link, {"code": error.code, "detail": error.detail})
+    except MemoryError:
+        send(link, {"code": ImageErrorCode.TOO_COMPLEX, "detail": "decoding it takes too much memory"})
+
+
+def _allow(cpu_seconds: int) -> None:
+    """From now on, this many seconds more on the processor; the kernel ends the process after that."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    most = int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def main(descriptor: int, cpu_seconds: int, memory_bytes: int) -> None:
+    """Answer requests until the other side has gone.
+
+    Args:
+        descriptor: The socket's.
+        cpu_seconds: Seconds on the processor that one picture may take.
+        memory_bytes: Address space of the process.
+    """
+    # Whoever stops a whole group or control group means the other side, which may want this picture yet.
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with contextlib.suppress(ValueError):  # where the system has none
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with socket.socket(fileno=descriptor) as link, contextlib.suppress(EOFError, ConnectionError):
+        while True:
+            request, data = receive(link, lambda _, size: bytearray(size))
+            _allow(cpu_seconds)
+            _answer(link, request, data)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:4]))

@@ -1,0 +1,61 @@
+"""What pydantic finds wrong with fields, in the words of a person. Values are never repeated: they may be pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+MOST_FIELDS = 20
+"""Named at once; more help nobody. A combo of four garments has 41 fields."""
+
+WORDINGS = {
+    "missing": "required",
+    "extra_forbidden": "is not a known field",
+    "literal_error": "must be {expected}",
+    "string_type": "must be a string",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+}
+"""By pydantic's names for them; whatever is not here goes by pydantic's own message or that of our validators.
+``string_too_short`` is said of fields that need one character."""
+
+
+def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What is wrong with each field.
+
+    Args:
+        errors: Pydantic's list of them.
+
+    Returns:
+        A clause for each field, with a full stop, by the field's name as the caller sent it, such as
+        ``garments[1].category``; the empty name stands for the whole. At most `MOST_FIELDS`.
+    """
+    found: dict[str, str] = {}
+    for error in errors:
+        facts = {name: str(value).replace("'", "") for name, value in error.get("ctx", {}).items()}
+        wording = WORDINGS.get(error["type"])
+        said = wording.format(**facts) if wording else str(error["msg"]).removeprefix("Value error, ")
+        found.setdefault(field_name(error["loc"]), f"{said.removesuffix('.')}.")
+    return dict(list(found.items())[:MOST_FIELDS])
+
+
+def field_name(location: Sequence[int | str]) -> str:
+    """What the caller calls a field: ``garments[1].category``."""
+    name = ""
+    for part in location:
+        if isinstance(part, int):
+            name += f"[{part}]"
+        else:
+            # Pydantic goes by an attribute's own name where a default was judged.
+            name += ("." if name else "") + (to_camel(part) if "_" in part else part)
+    return name

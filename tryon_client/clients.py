@@ -1,0 +1,386 @@
+"""The client for programs that block, and the one for asyncio: the same operations, sent in two ways."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from types import TracebackType
+from typing import Literal, Self, Unpack
+
+import httpx
+
+from tryon_client import calls
+from tryon_client.answers import Job, JobStatus, Product, Result, Usage
+from tryon_client.calls import (
+    ANSWER_SECONDS,
+    Call,
+    Category,
+    Connection,
+    Garments,
+    Hints,
+    Picture,
+    ProductChanges,
+    ProductFields,
+)
+from tryon_client.operations import MAX_RETRIES, PATIENCE_SECONDS, Operation, Operations, Value
+
+
+class Runner:
+    """Sends what operations hand out.
+
+    Args:
+        connection: What every request shares.
+        http: The caller's own client, or ``None`` to make one.
+        sleep: How to wait.
+    """
+
+    def __init__(self, connection: Connection, http: httpx.Client | None, sleep: Callable[[float], None]) -> None:
+        self._connection = connection
+        self._owns_http = http is None
+        self._http = http or httpx.Client(**connection.client_options)
+        self._sleep = sleep
+
+    def run(self, operation: Operation[Value]) -> Value:
+        """Run an operation to its end."""
+        try:
+            step = next(operation)
+            while True:
+                if not isinstance(step, Call):
+                    self._sleep(step)
+                    step = next(operation)
+                    continue
+                try:
+                    response = self._http.request(**self._connection.request(step))
+                except httpx.RequestError as error:
+                    step = operation.throw(error)
+                else:
+                    step = operation.send(response)
+        except StopIteration as done:
+            value: Value = done.value
+            return value
+
+    def close(self) -> None:
+        """Close the client, unless it is the caller's own."""
+        if self._owns_http:
+            self._http.close()
+
+
+class Products:
+    """The account's registered garments."""
+
+    def __init__(self, runner: Runner, operations: Operations) -> None:
+        self._runner = runner
+        self._operations = operations
+
+    def create(
+        self,
+        name: str,
+        category: Category,
+        image: Picture,
+        **fields: Unpack[ProductFields],
+    ) -> Product:
+        """Register a garment; the service keeps its own copy of the pictures.
+
+        With an ``external_id`` that is there already, that product is changed. Without one, a connection that breaks
+        is not tried again: the garment might be registered twice.
+        """
+        call = calls.create_product({"name": name, "category": category, "image": image, **fields})
+        return self._runner.run(self._operations.product(call))
+
+    def list(
+        self, status: Literal["active", "archived", "all"] = "active", *, page_size: int | None = None
+    ) -> Iterator[Product]:
+        """Every product, newest first; the next page is fetched when it is needed."""
+        cursor = None
+        while True:
+            page = self._runner.run(self._operations.product_page(calls.list_products(status, page_size, cursor)))
+            yield from page.products
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def get(self, product_id: str) -> Product:
+        """One product."""
+        return self._runner.run(self._operations.product(calls.get_product(product_id)))
+
+    def update(self, product_id: str, **changes: Unpack[ProductChanges]) -> Product:
+        """Change what is given; ``None`` empties a field that may be empty."""
+        return self._runner.run(self._operations.product(calls.update_product(product_id, changes)))
+
+    def archive(self, product_id: str) -> None:
+        """Take a product out of the catalogue."""
+        self._runner.run(self._operations.archive_product(product_id))
+
+
+class TryOnClient:
+    """A client of the try-on service; threads may share it.
+
+    Args:
+        base_url: Where the service is; ``VTO_BASE_URL`` when not given.
+        api_key: The account's key; ``VTO_API_KEY`` when not given.
+        timeout: Seconds that one answer may take.
+        max_retries: How often a request is sent again.
+        http: A client of httpx to use, for proxies or certificates of your own. It is not closed.
+        sleep: How to wait.
+        clock: Seconds that only ever grow.
+
+    Raises:
+        ValueError: No base URL or no key.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = ANSWER_SECONDS,
+        max_retries: int = MAX_RETRIES,
+        http: httpx.Client | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._runner = Runner(Connection.resolve(base_url, api_key, timeout), http, sleep)
+        self._operations = Operations(max_retries, clock)
+        self.products = Products(self._runner, self._operations)
+
+    def start(
+        self,
+        person: Picture,
+        garments: Garments = None,
+        *,
+        idempotency_key: str | None = None,
+        **hints: Unpack[Hints],
+    ) -> Job:
+        """Start a try-on and return at once.
+
+        Args:
+            person: The photo.
+            garments: One garment or picture, or up to four for one look.
+            idempotency_key: Yours, where a restart of your program must not start the job again.
+            hints: The fields of `Garment`, for one garment.
+
+        Raises:
+            ValueError: A picture or the garments cannot be used; nothing was sent.
+            TryOnError: The service refused, or could not be reached.
+        """
+        return self._runner.run(self._operations.start(calls.start_try_on(person, garments, idempotency_key, **hints)))
+
+    def get(self, job_id: str, wait: int | None = None) -> JobStatus:
+        """How the job stands; with ``wait``, the server holds the answer up to that many seconds until it has ended."""
+        return self._runner.run(self._operations.get(job_id, wait))
+
+    def wait(self, job_id: str, timeout: float = PATIENCE_SECONDS) -> Result:
+        """Poll until the job has ended.
+
+        Raises:
+            JobFailed: It ended without a picture.
+            WaitTimeout: It has not ended after ``timeout`` seconds.
+            TryOnError: It could not be asked for.
+        """
+        return self._runner.run(self._operations.wait(job_id, timeout))
+
+    def run_and_wait(
+        self,
+        person: Picture,
+        garments: Garments = None,
+        *,
+        timeout: float = PATIENCE_SECONDS,
+        idempotency_key: str | None = None,
+        **hints: Unpack[Hints],
+    ) -> Result:
+        """`start` and `wait` in one, with ``timeout`` for both: where the request rate is used up, it waits to start.
+
+        An error of the second half has the job's ``job_id``.
+        """
+        call = calls.start_try_on(person, garments, idempotency_key, **hints)
+        return self._runner.run(self._operations.run_and_wait(call, timeout))
+
+    def delete(self, job_id: str) -> None:
+        """Delete a job and its picture."""
+        self._runner.run(self._operations.delete_job(job_id))
+
+    def usage(self) -> Usage:
+        """What the account has used and may still use."""
+        return self._runner.run(self._operations.usage())
+
+    def close(self) -> None:
+        self._runner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncRunner:
+    """Sends what operations hand out.
+
+    Args:
+        connection: What every request shares.
+        http: The caller's own client, or ``None`` to make one.
+        sleep: How to wait.
+    """
+
+    def __init__(
+        self, connection: Connection, http: httpx.AsyncClient | None, sleep: Callable[[float], Awaitable[None]]
+    ) -> None:
+        self._connection = connection
+        self._owns_http = http is None
+        self._http = http or httpx.AsyncClient(**connection.client_options)
+        self._sleep = sleep
+
+    async def run(self, operation: Operation[Value]) -> Value:
+        """Run an operation to its end."""
+        try:
+            step = next(operation)
+            while True:
+                if not isinstance(step, Call):
+                    await self._sleep(step)
+                    step = next(operation)
+                    continue
+                try:
+                    response = await self._http.request(**self._connection.request(step))
+                except httpx.RequestError as error:
+                    step = operation.throw(error)
+                else:
+                    step = operation.send(response)
+        except StopIteration as done:
+            value: Value = done.value
+            return value
+
+    async def close(self) -> None:
+        """Close the client, unless it is the caller's own."""
+        if self._owns_http:
+            await self._http.aclose()
+
+
+class AsyncProducts:
+    """The account's registered garments."""
+
+    def __init__(self, runner: AsyncRunner, operations: Operations) -> None:
+        self._runner = runner
+        self._operations = operations
+
+    async def create(
+        self,
+        name: str,
+        category: Category,
+        image: Picture,
+        **fields: Unpack[ProductFields],
+    ) -> Product:
+        """Register a garment; the service keeps its own copy of the pictures.
+
+        With an ``external_id`` that is there already, that product is changed. Without one, a connection that breaks
+        is not tried again: the garment might be registered twice.
+        """
+        given = {"name": name, "category": category, "image": image, **fields}
+        call = await asyncio.to_thread(calls.create_product, given)
+        return await self._runner.run(self._operations.product(call))
+
+    async def list(
+        self, status: Literal["active", "archived", "all"] = "active", *, page_size: int | None = None
+    ) -> AsyncIterator[Product]:
+        """Every product, newest first; the next page is fetched when it is needed."""
+        cursor = None
+        while True:
+            page = await self._runner.run(self._operations.product_page(calls.list_products(status, page_size, cursor)))
+            for product in page.products:
+                yield product
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def get(self, product_id: str) -> Product:
+        """One product."""
+        return await self._runner.run(self._operations.product(calls.get_product(product_id)))
+
+    async def update(self, product_id: str, **changes: Unpack[ProductChanges]) -> Product:
+        """Change what is given; ``None`` empties a field that may be empty."""
+        call = await asyncio.to_thread(calls.update_product, product_id, changes)
+        return await self._runner.run(self._operations.product(call))
+
+    async def archive(self, product_id: str) -> None:
+        """Take a product out of the catalogue."""
+        await self._runner.run(self._operations.archive_product(product_id))
+
+
+class AsyncTryOnClient:
+    """A client of the try-on service; tasks may share it.
+
+    Everything is as on `TryOnClient`, and awaited. Pictures are read and encoded in a thread.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = ANSWER_SECONDS,
+        max_retries: int = MAX_RETRIES,
+        http: httpx.AsyncClient | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._runner = AsyncRunner(Connection.resolve(base_url, api_key, timeout), http, sleep)
+        self._operations = Operations(max_retries, clock)
+        self.products = AsyncProducts(self._runner, self._operations)
+
+    async def start(
+        self,
+        person: Picture,
+        garments: Garments = None,
+        *,
+        idempotency_key: str | None = None,
+        **hints: Unpack[Hints],
+    ) -> Job:
+        """As `TryOnClient.start`."""
+        call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, **hints)
+        return await self._runner.run(self._operations.start(call))
+
+    async def get(self, job_id: str, wait: int | None = None) -> JobStatus:
+        """As `TryOnClient.get`."""
+        return await self._runner.run(self._operations.get(job_id, wait))
+
+    async def wait(
+        self,
+        job_id: str,
+        timeout: float = PATIENCE_SECONDS,  # noqa: ASYNC109 - no cancellation: it ends in WaitTimeout
+    ) -> Result:
+        """As `TryOnClient.wait`."""
+        return await self._runner.run(self._operations.wait(job_id, timeout))
+
+    async def run_and_wait(
+        self,
+        person: Picture,
+        garments: Garments = None,
+        *,
+        timeout: float = PATIENCE_SECONDS,  # noqa: ASYNC109 - no cancellation: it ends in WaitTimeout
+        idempotency_key: str | None = None,
+        **hints: Unpack[Hints],
+    ) -> Result:
+        """As `TryOnClient.run_and_wait`."""
+        call = await asyncio.to_thread(calls.start_try_on, person, garments, idempotency_key, **hints)
+        return await self._runner.run(self._operations.run_and_wait(call, timeout))
+
+    async def delete(self, job_id: str) -> None:
+        """Delete a job and its picture."""
+        await self._runner.run(self._operations.delete_job(job_id))
+
+    async def usage(self) -> Usage:
+        """What the account has used and may still use."""
+        return await self._runner.run(self._operations.usage())
+
+    async def close(self) -> None:
+        await self._runner.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
