@@ -1,0 +1,205 @@
+"""What each pixel of a person is, as probabilities, by the network that ``training/parser`` trained."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Landmark, Picture
+from engines.person.networks import Floats
+
+HEIGHT, WIDTH = 256, 192
+"""Of the window around the person, as the network sees it."""
+
+REDUCED = 2
+"""The network's answer is that much smaller than its window."""
+
+MARGIN = 0.05
+"""Ground around the person in the window, as a share of the person's own size."""
+
+SEEN = 0.3
+"""The masks' value above which a pixel counts as person for the window."""
+
+BEYOND = np.uint8(118)
+"""Grey of what the window holds beyond the photo's edges: about the mean of the training photos."""
+
+MODEL = Path(__file__).with_name("parser.onnx")
+
+
+class Thing(IntEnum):
+    """The network's classes, in the order of its planes."""
+
+    GROUND = 0
+    HAIR = 1
+    SKIN = 2
+    TOP = 3
+    OUTERWEAR = 4
+    TROUSERS = 5
+    SKIRT = 6
+    DRESS = 7
+    HOSE = 8
+    SHOES = 9
+    BAG = 10
+    HAT = 11
+    OTHER = 12
+
+
+PARTS: tuple[tuple[tuple[Landmark, Landmark], ...], ...] = (
+    ((Landmark.LEFT_SHOULDER, Landmark.LEFT_ELBOW), (Landmark.RIGHT_SHOULDER, Landmark.RIGHT_ELBOW)),
+    ((Landmark.LEFT_ELBOW, Landmark.LEFT_WRIST), (Landmark.RIGHT_ELBOW, Landmark.RIGHT_WRIST)),
+    ((Landmark.LEFT_WRIST, Landmark.LEFT_INDEX), (Landmark.RIGHT_WRIST, Landmark.RIGHT_INDEX)),
+    ((Landmark.LEFT_HIP, Landmark.LEFT_KNEE), (Landmark.RIGHT_HIP, Landmark.RIGHT_KNEE)),
+    ((Landmark.LEFT_KNEE, Landmark.LEFT_ANKLE), (Landmark.RIGHT_KNEE, Landmark.RIGHT_ANKLE)),
+    ((Landmark.LEFT_HEEL, Landmark.LEFT_FOOT_INDEX), (Landmark.RIGHT_HEEL, Landmark.RIGHT_FOOT_INDEX)),
+    ((Landmark.LEFT_EAR, Landmark.RIGHT_EAR), (Landmark.NOSE, Landmark.LEFT_EAR), (Landmark.NOSE, Landmark.RIGHT_EAR)),
+)
+"""Limbs that are drawn for the network, a plane each. Left and right share one, so that a mirrored photo needs no
+other planes."""
+
+TORSO = (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER, Landmark.RIGHT_HIP, Landmark.LEFT_HIP)
+THICKNESS = 0.16
+"""Of a drawn limb, in lengths of the torso."""
+
+PLANES = 3 + 2 + len(PARTS) + 1
+"""Red, green, blue; the pose network's mask and the selfie network's; the limbs and the torso."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a photo that the network looks at.
+
+    Attributes:
+        matrix: ``(2, 3)``, from pixels of the photo to pixels of the window.
+    """
+
+    matrix: NDArray[np.float64]
+
+    @classmethod
+    def around(cls, pose_mask: Floats, people: Floats) -> Window:
+        """The window that holds the person of both masks, ``(height, width)`` each, 0 to 1."""
+        left, top, across, down = cv2.boundingRect(
+            ((pose_mask > SEEN) | ((people > SEEN) & (pose_mask > SEEN / 3))).astype(np.uint8)
+        )
+        return cls.of_box(left, top, left + max(across, 1), top + max(down, 1))
+
+    @classmethod
+    def of_box(cls, left: float, top: float, right: float, bottom: float) -> Window:
+        """The window around a box, in pixels of the photo."""
+        scale = min(WIDTH / (right - left), HEIGHT / (bottom - top)) / (1 + 2 * MARGIN)
+        return cls(
+            np.array(
+                [
+                    [scale, 0.0, WIDTH / 2 - scale * (left + right) / 2],
+                    [0.0, scale, HEIGHT / 2 - scale * (top + bottom) / 2],
+                ]
+            )
+        )
+
+    def cut(self, picture: NDArray[np.uint8], beyond: int = 0) -> NDArray[np.uint8]:
+        """The window of a picture or of a mask."""
+        matrix, shrink = self.matrix.copy(), float(self.matrix[0, 0])
+        if shrink < 0.7:  # averaging first: a warp alone would skip pixels
+            picture = np.asarray(
+                cv2.resize(picture, None, fx=1.2 * shrink, fy=1.2 * shrink, interpolation=cv2.INTER_AREA), np.uint8
+            )
+            matrix[:, :2] /= 1.2 * shrink
+        return np.asarray(
+            cv2.warpAffine(picture, matrix, (WIDTH, HEIGHT), flags=cv2.INTER_LINEAR, borderValue=[beyond] * 3), np.uint8
+        )
+
+    def paste(self, planes: Floats, height: int, width: int) -> Floats:
+        """Planes of the network's answer, ``(n, HEIGHT / REDUCED, WIDTH / REDUCED)``, laid on the photo.
+
+        Beyond the window the first plane is 1 and all others are 0.
+        """
+        reduce = np.array([[1 / REDUCED, 0, (1 / REDUCED - 1) / 2], [0, 1 / REDUCED, (1 / REDUCED - 1) / 2], [0, 0, 1]])
+        matrix = (reduce @ np.vstack([self.matrix, [0, 0, 1]]))[:2]
+        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        return np.stack(
+            [
+                np.asarray(
+                    cv2.warpAffine(plane, matrix, (width, height), flags=flags, borderValue=float(number == 0)),
+                    np.float32,
+                )
+                for number, plane in enumerate(planes)
+            ]
+        )
+
+
+def drawn_limbs(landmarks: Floats, matrix: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """``(len(PARTS) + 1, HEIGHT, WIDTH)``: the limbs as thick lines and the torso as an area, 0 or 255.
+
+    Args:
+        landmarks: ``(33, 2 or more)`` in pixels of the photo.
+        matrix: `Window.matrix`.
+    """
+    points = landmarks[:, :2] @ matrix[:, :2].T + matrix[:, 2]
+    middle = (
+        points[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER]].mean(0),
+        points[[Landmark.LEFT_HIP, Landmark.RIGHT_HIP]].mean(0),
+    )
+    thick = int(np.clip(round(THICKNESS * float(np.hypot(*(middle[0] - middle[1])))), 2, 40))
+    points = np.clip(np.rint(points), -2000, 2000).astype(np.int32)
+    planes = np.zeros((len(PARTS) + 1, HEIGHT, WIDTH), np.uint8)
+    for plane, limbs in zip(planes, PARTS, strict=False):
+        for one, other in limbs:
+            cv2.line(plane, points[one].tolist(), points[other].tolist(), 255, thick)
+    cv2.fillConvexPoly(planes[-1], cv2.convexHull(points[list(TORSO)]), 255)
+    return planes
+
+
+def network_input(
+    photo: Picture, pose_mask: NDArray[np.uint8], people: NDArray[np.uint8], landmarks: Floats, window: Window
+) -> NDArray[np.uint8]:
+    """``(PLANES, HEIGHT, WIDTH)``, 0 to 255, of masks of the same range."""
+    return np.concatenate(
+        [
+            window.cut(photo, int(BEYOND)).transpose(2, 0, 1),
+            window.cut(pose_mask)[None],
+            window.cut(people)[None],
+            drawn_limbs(landmarks, window.matrix),
+        ]
+    )
+
+
+class Parser:
+    """The trained network. Safe to call from several threads, one at a time.
+
+    Args:
+        path: Its ONNX file.
+    """
+
+    def __init__(self, path: Path = MODEL) -> None:
+        self._network = cv2.dnn.readNetFromONNX(str(path))
+        self._lock = threading.Lock()
+
+    def probabilities(self, photo: Picture, pose_mask: Floats, people: Floats, landmarks: Floats) -> Floats:
+        """``(len(Thing), height, width)``, 0 to 1: what each pixel is, as the photo and its mirror image tell together.
+
+        Args:
+            photo: ``(height, width, 3)``.
+            pose_mask: The pose network's mask, ``(height, width)``, 0 to 1.
+            people: The selfie network's, likewise.
+            landmarks: ``(33, 2 or more)``, pixels of the photo.
+        """
+        window = Window.around(pose_mask, people)
+        masks = [np.rint(mask * 255.0).astype(np.uint8) for mask in (pose_mask, people)]
+        seen = network_input(photo, masks[0], masks[1], landmarks, window)
+        both = np.stack([seen, seen[..., ::-1]]).astype(np.float32)
+        with self._lock:
+            self._network.setInput(both)
+            logits = np.asarray(self._network.forward(), np.float32)
+        chances = softmax(logits)
+        return window.paste(0.5 * (chances[0] + chances[1, ..., ::-1]), *photo.shape[:2])
+
+
+def softmax(logits: Floats) -> Floats:
+    """Probabilities over axis 1."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)

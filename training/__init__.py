@@ -1,0 +1,1 @@
+"""Training of the embedded engine's networks. See README.md here."""

@@ -1,0 +1,399 @@
+"""People with every pixel named, from Clothing Co-Parsing, and what training makes of them.
+
+``python -m training.parser.data --ccp FOLDER`` finds each person's pose and masks and keeps all that training needs in
+one file of 50 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Landmark, Picture
+from engines.person.detection import pose_detector
+from engines.person.matte import silhouette
+from engines.person.networks import Network
+from engines.person.parser import BEYOND, HEIGHT, WIDTH, Thing, Window, drawn_limbs
+from engines.person.pose import find_pose, region_of_body
+
+PREPARED = Path("out/training/parser.npz")
+LABELLED = 1004
+"""Photos with higher numbers have no labels."""
+
+UNREADABLE = frozenset({161, 453, 536, 868})
+"""Several people, or none that the pose network finds."""
+
+IGNORED = 255
+"""Pixels that teach nothing."""
+
+KEPT_HEIGHT = 384
+"""Pixels of a kept photo, in which the person takes up most: 1.5 times what the network sees."""
+
+NAMES: dict[Thing, str] = {
+    Thing.GROUND: "null",
+    Thing.HAIR: "hair",
+    Thing.SKIN: "skin",
+    Thing.TOP: "blouse bodysuit bra hoodie intimate jumper scarf shirt sweater sweatshirt swimwear t-shirt tie top "
+    "vest",
+    Thing.OUTERWEAR: "blazer cape cardigan coat jacket suit",
+    Thing.TROUSERS: "jeans leggings panties pants shorts",
+    Thing.SKIRT: "skirt",
+    Thing.DRESS: "dress romper",
+    Thing.HOSE: "socks stockings tights",
+    Thing.SHOES: "boots clogs flats heels loafers pumps sandals shoes sneakers wedges",
+    Thing.BAG: "bag purse wallet",
+    Thing.HAT: "hat",
+    Thing.OTHER: "accessories belt bracelet earrings glasses gloves necklace ring sunglasses watch",
+}
+"""The set's own 59 names by class."""
+
+CLOTHES = (Thing.TOP, Thing.OUTERWEAR, Thing.TROUSERS, Thing.SKIRT, Thing.DRESS, Thing.HOSE, Thing.SHOES, Thing.BAG)
+
+Masks = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One photo.
+
+    Attributes:
+        number: Of the set.
+        photo: ``(height, width, 3)``.
+        labels: ``(height, width)`` of `Thing`, or `IGNORED`.
+        pose_mask: The pose network's mask, 0 to 255.
+        people: The selfie network's.
+        landmarks: ``(33, 2)``, pixels of the photo.
+    """
+
+    number: int
+    photo: Picture
+    labels: Masks
+    pose_mask: Masks
+    people: Masks
+    landmarks: NDArray[np.float32]
+
+    @property
+    def window(self) -> Window:
+        """What the network would be shown of it."""
+        return Window.around(self.pose_mask / np.float32(255), self.people / np.float32(255))
+
+    def ended_at(self, row: int) -> Sample:
+        """The photo as it would be had the frame ended there."""
+        return replace(self, **{name: getattr(self, name)[:row] for name in ("photo", "labels", "pose_mask", "people")})
+
+
+def prepared(path: Path = PREPARED) -> list[Sample]:
+    """What `prepare` kept."""
+    with np.load(path) as kept:
+        pictures = {name: cv2.imdecode(kept[name], cv2.IMREAD_UNCHANGED) for name in kept.files if name[0] != "l"}
+        return [
+            Sample(
+                int(name[1:]),
+                np.ascontiguousarray(pictures[name][..., ::-1]),
+                *(np.ascontiguousarray(pictures[f"m{name[1:]}"][..., plane]) for plane in range(3)),
+                kept[f"l{name[1:]}"],
+            )
+            for name in kept.files
+            if name[0] == "p"
+        ]
+
+
+def prepare(ccp: Path, models: Path, path: Path = PREPARED) -> int:
+    """Find poses and masks of all labelled photos; returns how many are kept."""
+    names = json.loads((ccp / "label-names.json").read_text())
+    thing_of = np.full(256, Thing.OTHER, np.uint8)
+    for thing, words in NAMES.items():
+        for word in words.split():
+            thing_of[names.index(word)] = thing
+    finder = PersonFinder(models)
+    kept: dict[str, NDArray[np.generic]] = {}
+    for number in range(1, LABELLED + 1):
+        source = ccp / "photos" / f"{number:04d}.jpg"
+        if number in UNREADABLE or not source.is_file():
+            continue
+        photo = cv2.cvtColor(cv2.imread(str(source)), cv2.COLOR_BGR2RGB)
+        labels = thing_of[cv2.imread(str(ccp / "labels" / f"{number:04d}.png"), cv2.IMREAD_GRAYSCALE)]
+        pose_mask, people, landmarks = finder.find(photo)
+        whole = Sample(number, photo, labels, pose_mask, people, landmarks)
+        sample = _repaired(_cropped(whole))
+        masks = np.dstack([sample.labels, sample.pose_mask, sample.people])
+        name = f"{number:04d}"
+        kept[f"p{name}"] = cv2.imencode(".jpg", sample.photo[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 95])[1]
+        kept[f"m{name}"] = cv2.imencode(".png", masks)[1]
+        kept[f"l{name}"] = sample.landmarks
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **kept)
+    return len(kept) // 3
+
+
+class PersonFinder:
+    """MediaPipe's networks, as the engine runs them before it parses."""
+
+    def __init__(self, models: Path) -> None:
+        load = lambda name, lowest=0.0: Network(models / f"{name}.tflite", 1, lowest=lowest)  # noqa: E731
+        self._people = pose_detector(load("pose_detection", -1.0))
+        self._pose, self._selfie = load("pose_landmark_full"), load("selfie_segmentation")
+
+    def find(self, photo: Picture) -> tuple[Masks, Masks, NDArray[np.float32]]:
+        """Pose mask and silhouette, 0 to 255, and landmarks."""
+        found = self._people.find(photo, 0.3)
+        pose = find_pose(self._pose, photo, region_of_body(*found[0].points[:2]) if found else None)
+        masks = [np.rint(255 * each).astype(np.uint8) for each in (pose.mask, silhouette(self._selfie, photo, pose))]
+        return masks[0], masks[1], pose.landmarks[:, :2].astype(np.float32)
+
+
+def _cropped(sample: Sample) -> Sample:
+    """The person with half of its size of ground, at `KEPT_HEIGHT`."""
+    person = (sample.labels != Thing.GROUND) | (sample.pose_mask > 128)
+    left, top, across, down = cv2.boundingRect(person.astype(np.uint8))
+    height, width = sample.labels.shape
+    left, right = max(int(left - 0.35 * across), 0), min(int(left + 1.35 * across), width)
+    top, bottom = max(int(top - 0.15 * down), 0), min(int(top + 1.15 * down), height)
+    scale = min(KEPT_HEIGHT / (bottom - top), 1.0)
+    size = (round((right - left) * scale), round((bottom - top) * scale))
+    box = np.s_[top:bottom, left:right]
+    smooth = [
+        cv2.resize(each[box], size, interpolation=cv2.INTER_AREA)
+        for each in (sample.photo, sample.pose_mask, sample.people)
+    ]
+    labels = cv2.resize(sample.labels[box], size, interpolation=cv2.INTER_NEAREST)
+    landmarks = (sample.landmarks - [left, top]) * scale
+    return Sample(sample.number, smooth[0], labels, smooth[1], smooth[2], landmarks.astype(np.float32))
+
+
+def _repaired(sample: Sample) -> Sample:
+    """With the set's two commonest mistakes put right.
+
+    A "dress" that begins below the waist and has a top above it is a skirt; "trousers" that end at the hips are denim
+    that is worn outside.
+    """
+    labels, rows = sample.labels.copy(), sample.landmarks[:, 1]
+    shoulders = rows[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER]].mean()
+    hips = rows[[Landmark.LEFT_HIP, Landmark.RIGHT_HIP]].mean()
+    torso, least = max(float(hips - shoulders), 1.0), 0.003 * labels.size
+    dress = labels == Thing.DRESS
+    if dress.sum() > least:
+        per_row = dress.sum(axis=1)
+        first = int(np.argmax(per_row >= max(3.0, 0.12 * per_row.max())))
+        tops = np.isin(labels[:first], (Thing.TOP, Thing.OUTERWEAR)).sum()
+        if first > shoulders + 0.5 * torso and tops > 0.25 * dress.sum():
+            labels[dress] = Thing.SKIRT
+    count, parts, stats, centres = cv2.connectedComponentsWithStats((labels == Thing.TROUSERS).astype(np.uint8))
+    for part in range(1, count):
+        lowest = stats[part, cv2.CC_STAT_TOP] + stats[part, cv2.CC_STAT_HEIGHT]
+        if (
+            stats[part, cv2.CC_STAT_AREA] > least
+            and lowest < hips + 0.15 * torso
+            and centres[part][1] < shoulders + 0.75 * torso
+        ):
+            labels[parts == part] = Thing.OUTERWEAR
+    return replace(sample, labels=labels)
+
+
+@dataclass
+class Augmenter:
+    """Makes other photos of the ones there are: framed, lit, dressed and set before grounds of other kinds.
+
+    Attributes:
+        chance: Where all randomness comes from.
+    """
+
+    chance: np.random.Generator
+
+    def drawn(self, sample: Sample, height: int = HEIGHT, width: int = WIDTH) -> tuple[NDArray[np.uint8], Masks]:
+        """The network's input, ``(PLANES, height, width)``, and its labels, ``(height, width)``."""
+        chance = self.chance
+        sample = self._framed(sample)
+        matrix = self._placed(sample, height, width)
+        size, smooth = (width, height), cv2.INTER_LINEAR
+        photo = cv2.warpAffine(sample.photo, matrix, size, flags=smooth, borderValue=[int(BEYOND)] * 3)
+        labels = cv2.warpAffine(sample.labels, matrix, size, flags=cv2.INTER_NEAREST, borderValue=IGNORED)
+        masks = [cv2.warpAffine(each, matrix, size, flags=smooth) for each in (sample.pose_mask, sample.people)]
+        if chance.random() < 0.6:
+            photo = self._recoloured(photo, labels)
+        if chance.random() < 0.55:
+            photo = self._grounded(photo, labels)
+        photo = self._photographed(photo)
+        jitter = chance.normal(size=(33, 2)) * chance.choice([0.5, 1.5, 3.0])
+        limbs = drawn_limbs_at(sample.landmarks, matrix, jitter, height, width)
+        for mask in masks:
+            if chance.random() < 0.08:
+                mask[:] = 0
+        if chance.random() < 0.05:
+            limbs[:] = 0
+        return np.concatenate([photo.transpose(2, 0, 1), np.stack(masks), limbs]), labels
+
+    def _framed(self, sample: Sample) -> Sample:
+        """A third of the photos end between hips and shins."""
+        rows = sample.landmarks[:, 1]
+        hips = float(rows[[Landmark.LEFT_HIP, Landmark.RIGHT_HIP]].mean())
+        shins = float(rows[[Landmark.LEFT_ANKLE, Landmark.RIGHT_ANKLE]].mean())
+        height = len(sample.photo)
+        if self.chance.random() > 0.33 or not 0.2 * height < hips < height - 8:
+            return sample
+        return sample.ended_at(
+            int(np.clip(hips + self.chance.uniform(0.05, 0.9) * (shins - hips), 0.35 * height, height))
+        )
+
+    def _placed(self, sample: Sample, height: int, width: int) -> NDArray[np.float64]:
+        chance = self.chance
+        matrix = np.vstack([sample.window.matrix, [0, 0, 1]])
+        size, turn = np.exp(chance.normal() * 0.12 - 0.02), chance.normal() * 0.07
+        across = size * np.exp(chance.normal() * 0.05) * (-1 if chance.random() < 0.5 else 1)
+        move = [[1, 0, -WIDTH / 2 + chance.normal() * 8], [0, 1, -HEIGHT / 2 + chance.normal() * 8], [0, 0, 1]]
+        turned = [
+            [across * np.cos(turn), -size * np.sin(turn), 0],
+            [across * np.sin(turn), size * np.cos(turn), 0],
+            [0, 0, 1],
+        ]
+        fitted = [[width / WIDTH, 0, width / 2], [0, height / HEIGHT, height / 2], [0, 0, 1]]
+        return np.asarray((np.array(fitted) @ turned @ move @ matrix)[:2])
+
+    def _recoloured(self, photo: Picture, labels: Masks) -> Picture:
+        """One to three kinds of clothes in other colours: white, black, that of skin, any; plain or with a pattern."""
+        chance, drawn = self.chance, photo.astype(np.float32)
+        there = [thing for thing in CLOTHES if (labels == thing).sum() > 80]
+        for thing in chance.permutation(there)[: int(chance.integers(1, 4))]:
+            region = labels == thing
+            kind, softness = chance.random(), 1.0
+            if kind < 0.22:
+                colour = np.full(3, chance.uniform(205, 250)) + chance.normal(size=3) * 4
+                softness = 0.35
+            elif kind < 0.38:
+                colour = np.full(3, chance.uniform(15, 60)) + chance.normal(size=3) * 4
+            elif kind < 0.56 and (labels == Thing.SKIN).sum() > 60:
+                colour = (
+                    np.median(photo[labels == Thing.SKIN], axis=0) * chance.uniform(0.8, 1.25)
+                    + chance.normal(size=3) * 8
+                )
+            else:
+                colour = chance.uniform(10, 245, 3)
+            cloth = np.broadcast_to(colour, (*labels.shape, 3)).astype(np.float32)
+            if chance.random() < 0.3:
+                cloth = self._patterned(cloth)
+            lit = cloth * (1 + (_relief(photo, region) - 1) * softness)[..., None]
+            share = cv2.GaussianBlur(region.astype(np.float32), (3, 3), 0.6)[..., None] * chance.uniform(0.75, 1.0)
+            drawn = share * lit + (1 - share) * drawn
+        return np.clip(drawn, 0, 255).astype(np.uint8)
+
+    def _patterned(self, cloth: NDArray[np.float32]) -> NDArray[np.float32]:
+        chance, (height, width) = self.chance, cloth.shape[:2]
+        rows, columns = np.mgrid[:height, :width]
+        step, turn = chance.uniform(4, 24), chance.choice([0.0, np.pi / 2, np.pi / 4, chance.uniform(0, np.pi)])
+        wave = np.sin((rows * np.cos(turn) + columns * np.sin(turn)) * 2 * np.pi / step)
+        kind = chance.random()
+        if kind < 0.35:  # checks or dots
+            wave = wave * np.sin((columns * np.cos(turn) - rows * np.sin(turn)) * 2 * np.pi / step)
+        elif kind < 0.65:  # blots
+            wave = cv2.resize(
+                chance.normal(size=(max(height // int(step), 2), max(width // int(step), 2))), (width, height)
+            )
+        marks = (wave > chance.uniform(-0.3, 0.8))[..., None]
+        return np.where(marks, chance.uniform(0, 255, 3), cloth).astype(np.float32)
+
+    def _grounded(self, photo: Picture, labels: Masks) -> Picture:
+        """Before another ground, most often a plain one as in a catalogue, with what light does there."""
+        chance, (height, width) = self.chance, labels.shape
+        ground = (labels == Thing.GROUND).astype(np.float32)
+        share = cv2.GaussianBlur(ground, (0, 0), chance.uniform(0.5, 1.2))[..., None]
+        kind = chance.random()
+        if kind < 0.45:
+            new = np.full((height, width, 3), chance.uniform(215, 255), np.float32) + chance.normal(size=3) * 3
+        elif kind < 0.8:
+            new = np.full((height, width, 3), 0.0, np.float32) + (
+                chance.uniform(40, 240, 3) if chance.random() < 0.5 else chance.uniform(90, 215)
+            )
+        else:
+            coarse = chance.normal(size=(int(chance.integers(3, 24)), int(chance.integers(3, 18)), 3)) * chance.uniform(
+                10, 70
+            )
+            new = cv2.resize((coarse + chance.uniform(30, 225, 3)).astype(np.float32), (width, height))
+        if chance.random() < 0.6:
+            down, aside = np.linspace(-1, 1, height)[:, None, None], np.linspace(-1, 1, width)[None, :, None]
+            new = new + down * chance.uniform(-30, 30) + aside * chance.uniform(-25, 25)
+        if chance.random() < 0.4:  # the person's shadow on it
+            cast = cv2.GaussianBlur(
+                np.roll(1 - ground, tuple(chance.integers(-14, 15, 2)), (0, 1)), (0, 0), chance.uniform(3, 12)
+            )
+            new = new * (1 - cast[..., None] * chance.uniform(0.1, 0.5))
+        return np.clip(photo * (1 - share) + new * share, 0, 255).astype(np.uint8)
+
+    def _photographed(self, photo: Picture) -> Picture:
+        """Another camera: white balance, exposure, contrast, noise, blur, JPEG."""
+        chance = self.chance
+        ramp = np.arange(256, dtype=np.float32)[:, None] * (
+            np.exp(chance.normal(size=3) * 0.06) * np.exp(chance.normal() * 0.15)
+        )
+        ramp = (ramp - 128) * np.exp(chance.normal() * 0.15) + 128 + chance.normal() * 12
+        table = np.clip(ramp, 0, 255).astype(np.uint8)[None]
+        photo = cv2.LUT(np.ascontiguousarray(photo), table)
+        if chance.random() < 0.1:
+            photo = cv2.addWeighted(
+                photo, 0.3, cv2.cvtColor(cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB), 0.7, 0
+            )
+        blurred = chance.random()
+        if blurred < 0.2:
+            photo = cv2.GaussianBlur(photo, (0, 0), chance.uniform(0.4, 1.4))
+        elif blurred < 0.35:
+            small = cv2.resize(photo, None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA)
+            photo = cv2.resize(small, photo.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+        if chance.random() < 0.25:
+            noise = chance.normal(size=(64, 64, 3)) * chance.uniform(2, 9)
+            tiles = np.tile(noise, (-(-photo.shape[0] // 64), -(-photo.shape[1] // 64), 1))[
+                : photo.shape[0], : photo.shape[1]
+            ]
+            photo = np.clip(photo + tiles, 0, 255).astype(np.uint8)
+        if chance.random() < 0.25:
+            coded = cv2.imencode(".jpg", photo, [cv2.IMWRITE_JPEG_QUALITY, int(chance.integers(35, 92))])[1]
+            photo = cv2.imdecode(coded, cv2.IMREAD_COLOR)
+        return np.asarray(photo, np.uint8)
+
+
+def _relief(photo: Picture, region: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """How light each pixel is against the mean of a region: its folds and shades, ``(height, width)``."""
+    grey = cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return np.clip(grey / max(float(grey[region].mean()), 12.0), 0.35, 1.7)
+
+
+def drawn_limbs_at(
+    landmarks: NDArray[np.float32], matrix: NDArray[np.float64], jitter: NDArray[np.float64], height: int, width: int
+) -> Masks:
+    """`drawn_limbs` with landmarks that are off by so much, at a smaller size where that is asked for."""
+    full = np.diag([WIDTH / width, HEIGHT / height]) @ matrix
+    moved = (landmarks @ full[:, :2].T + full[:, 2] + jitter).astype(np.float32)
+    planes = drawn_limbs(moved, np.eye(3)[:2])
+    if (height, width) == (HEIGHT, WIDTH):
+        return planes
+    return np.stack([cv2.resize(plane, (width, height), interpolation=cv2.INTER_AREA) for plane in planes])
+
+
+def split(samples: list[Sample], held_out: int) -> tuple[list[Sample], list[Sample]]:
+    """Those to train with, and those whose number ends in this digit to judge by."""
+    return [s for s in samples if s.number % 10 != held_out], [s for s in samples if s.number % 10 == held_out]
+
+
+def batches(samples: list[Sample], size: int, seed: int) -> Iterator[tuple[NDArray[np.uint8], Masks]]:
+    """Augmented samples without end."""
+    chance = np.random.default_rng(seed)
+    augmenter = Augmenter(chance)
+    while True:
+        order = chance.permutation(len(samples))
+        for start in range(0, len(order) - size + 1, size):
+            drawn = [augmenter.drawn(samples[number]) for number in order[start : start + size]]
+            yield np.stack([seen for seen, _ in drawn]), np.stack([labels for _, labels in drawn])
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--ccp", type=Path, required=True)
+    arguments.add_argument("--models", type=Path, default=Path(".models"))
+    given = arguments.parse_args()
+    cv2.setNumThreads(1)
+    print(prepare(given.ccp, given.models), "photos kept in", PREPARED)
