@@ -14,7 +14,6 @@ from engines.base import EngineError, Label, Landmark, Mask, OnStep, PersonMap, 
 from engines.beside import beside
 from engines.labels import labelled_as
 from engines.models import model_path
-from engines.person.arm_gaps import shaded_arms, wall_between
 from engines.person.body import Body
 from engines.person.colour_models import cells_of, lab_of
 from engines.person.detection import Detection, Detector, pose_detector
@@ -23,6 +22,7 @@ from engines.person.exposure import in_usual_light
 from engines.person.face import Face, find_face
 from engines.person.matte import agreement, refined, silhouette
 from engines.person.networks import Floats, Network
+from engines.person.parser import Parser
 from engines.person.parsing import parse
 from engines.person.pose import Pose, find_pose, region_of_body
 
@@ -72,6 +72,7 @@ class _Networks:
     pose: Network
     selfie: Network
     face: Network
+    parser: Parser
 
 
 class MediaPipeSegmenter:
@@ -98,6 +99,7 @@ class MediaPipeSegmenter:
             pose=self._load("pose_landmark_full"),
             selfie=self._load("selfie_segmentation"),
             face=self._load("face_landmark"),
+            parser=Parser(),
         )
 
     def landmarks_of(self, picture: Picture) -> Floats:
@@ -118,7 +120,7 @@ class MediaPipeSegmenter:
         with beside(lambda: _colours(small)) as colours:
             found = _one_person(networks, small, networks.people.find(small, _LOWEST_DETECTION))
             step("matte")
-        return _mapped(photo, (small, scale), found, colours.result(), step)
+        return _mapped(networks.parser, photo, (small, scale), found, colours=colours.result(), step=step)
 
     def segment_wearer(self, picture: Picture, on_step: OnStep, should_stop: ShouldStop) -> PersonMap | None:
         """See `engines.base.PersonSegmenter.segment_wearer`."""
@@ -133,7 +135,7 @@ class MediaPipeSegmenter:
         if found is None:
             return None
         step("matte")
-        person_map = _mapped(picture, (small, scale), found, _colours(small), step)
+        person_map = _mapped(networks.parser, picture, (small, scale), found, colours=_colours(small), step=step)
         return person_map if whole or shows_skin(person_map) else None
 
     def _ready(self) -> _Networks:
@@ -158,14 +160,21 @@ def _stopping(on_step: OnStep, should_stop: ShouldStop) -> OnStep:
 
 
 def _mapped(
-    photo: Picture, copy: tuple[Picture, float], found: _Found, colours: tuple[Floats, NDArray[np.intp]], step: OnStep
+    parser: Parser,
+    photo: Picture,
+    copy: tuple[Picture, float],
+    found: _Found,
+    *,
+    colours: tuple[Floats, NDArray[np.intp]],
+    step: OnStep,
 ) -> PersonMap:
     """The map of a photo from what was found in its working copy."""
     (small, scale), (pose, people, face), (lab, cells) = copy, found, colours
     body = Body(pose.landmarks, face, small.shape[:2])
     matte = refined(pose, people, body, lab, cells)
     step("parsing")
-    labels = _parsed_where_needed(lab, cells, matte, pose.mask, body)
+    chances = parser.probabilities(small, pose.mask, people, pose.landmarks)
+    labels = _parsed_where_needed(chances, lab, cells, matte, body)
     step("enlarge")
     height, width = photo.shape[:2]
     return PersonMap(
@@ -182,11 +191,8 @@ def _colours(photo: Picture) -> tuple[Floats, NDArray[np.intp]]:
     return lab, cells_of(lab)
 
 
-def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, likely: Floats, body: Body) -> Mask:
-    """Labels of the whole working copy; only the box around the person is looked at.
-
-    The wall that is seen between an arm and the body is taken off the matte, in place.
-    """
+def _parsed_where_needed(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
+    """Labels of the whole working copy; only the box around the person is looked at. See `parse` for the matte."""
     height, width = body.shape
     left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
     right, bottom = min(left + across + _MARGIN, width), min(top + down + _MARGIN, height)
@@ -195,12 +201,13 @@ def _parsed_where_needed(lab: Floats, cells: NDArray[np.intp], matte: Floats, li
     labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
     if across and down:
         part = body.cropped(left, top, right - left, bottom - top)
-        colours = np.ascontiguousarray(lab[box])
-        found = parse(colours, np.ascontiguousarray(cells[box]), matte[box], likely[box], part)
-        gaps = wall_between(found, colours, matte[box], part)
-        found[gaps], matte[box][gaps] = Label.BACKGROUND, 0.0
-        found[shaded_arms(found, part)] = Label.ARMS
-        labels[box] = found
+        labels[box] = parse(
+            np.ascontiguousarray(chances[:, top:bottom, left:right]),
+            np.ascontiguousarray(lab[box]),
+            np.ascontiguousarray(cells[box]),
+            matte[box],
+            part,
+        )
     return labels
 
 

@@ -1,0 +1,78 @@
+"""The trained parser names what anybody would name, and a mirrored photo is the same person."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engines.base import PersonMap, Picture
+from engines.person.networks import Floats
+from engines.person.parser import HEIGHT, PLANES, WIDTH, Parser, Thing, Window, drawn_limbs, network_input
+
+UPPER = (Thing.TOP, Thing.OUTERWEAR, Thing.DRESS)
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    return Parser()
+
+
+@pytest.fixture(scope="module")
+def chances(parser: Parser, astronaut: Picture, astronaut_map: PersonMap) -> Floats:
+    matte = astronaut_map.matte / np.float32(255)
+    return parser.probabilities(astronaut, matte, matte, astronaut_map.landmarks)
+
+
+def test_the_window_holds_the_person_and_lays_its_answer_back_where_it_was() -> None:
+    mask = np.zeros((400, 300), np.float32)
+    mask[50:350, 100:200] = 1.0
+    window = Window.around(mask, mask)
+    cut = window.cut((mask * 255).astype(np.uint8))
+    assert cut.shape == (HEIGHT, WIDTH)
+    rows = np.nonzero(cut > 127)[0]
+    assert rows.min() > 4
+    assert rows.max() < HEIGHT - 5
+    share = cut[::2, ::2] / np.float32(255)
+    back = window.paste(np.stack([1 - share, share]), 400, 300)
+    assert np.abs(back.sum(axis=0) - 1).max() < 1e-5
+    assert ((back[1] > 0.5) == (mask > 0.5)).mean() > 0.985
+    assert back[0, 0, 0] == 1.0, "beyond the window is ground"
+
+
+def test_limbs_are_drawn_alike_for_a_mirrored_body(astronaut_map: PersonMap) -> None:
+    landmarks = astronaut_map.landmarks.copy()
+    matrix = Window.of_box(0, 0, 511, 511).matrix
+    mirrored = landmarks.copy()
+    mirrored[:, 0] = 511 - mirrored[:, 0]
+    one, other = drawn_limbs(landmarks, matrix), drawn_limbs(mirrored, matrix)
+    assert (np.abs(one.astype(int) - other[..., ::-1]) > 127).mean() < 0.01
+
+
+def test_everything_the_network_sees_has_a_plane(astronaut: Picture, astronaut_map: PersonMap) -> None:
+    window = Window.of_box(0, 0, 512, 512)
+    seen = network_input(astronaut, astronaut_map.matte, astronaut_map.matte, astronaut_map.landmarks, window)
+    assert seen.shape == (PLANES, HEIGHT, WIDTH)
+
+
+def test_probabilities_are_those_of_every_pixel(chances: Floats, astronaut: Picture) -> None:
+    assert chances.shape == (len(Thing), *astronaut.shape[:2])
+    assert np.abs(chances.sum(axis=0) - 1).max() < 1e-3
+    assert chances.min() >= 0
+
+
+def test_face_hair_and_suit_are_told_apart(chances: Floats) -> None:
+    upper = chances[list(UPPER)].sum(axis=0)
+    assert chances[Thing.SKIN, 130:170, 200:240].mean() > 0.8
+    assert chances[Thing.HAIR, 40:70, 190:250].mean() > 0.6
+    assert upper[350:480, 150:300].mean() > 0.8
+
+
+def test_a_mirrored_photo_has_the_mirrored_probabilities(
+    parser: Parser, chances: Floats, astronaut: Picture, astronaut_map: PersonMap
+) -> None:
+    matte = np.ascontiguousarray(astronaut_map.matte[:, ::-1]) / np.float32(255)
+    landmarks = astronaut_map.landmarks.copy()
+    landmarks[:, 0] = astronaut.shape[1] - 1 - landmarks[:, 0]
+    mirrored = parser.probabilities(np.ascontiguousarray(astronaut[:, ::-1]), matte, matte, landmarks)[..., ::-1]
+    same = mirrored.argmax(axis=0) == chances.argmax(axis=0)
+    assert same[astronaut_map.matte > 127].mean() > 0.97
