@@ -15,7 +15,6 @@ from scipy import ndimage
 
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves
-from engines.garment.bites import without_bites
 from engines.garment.cloth import Cloth
 from engines.garment.dress_waist import find_waist
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
@@ -256,12 +255,12 @@ def _sleeves(parts: BoolMask, axis: float, tip: NDArray[np.float64], armpits: Ar
 
 
 def _side_edge(torso: BoolMask, axis: float, side: int, armpit: int, bottom: int) -> tuple[Edge, int]:
-    """The x of a side edge without bites from the armpit to the hem, continued straight beyond both; its last row."""
+    """The x of a side edge from the armpit to the hem, continued straight beyond both; its last row."""
     half = half_masks(torso, axis)[0 if side < 0 else 1]
     reach = outermost(half)
     line = np.where(reach > 0, axis + side * reach, np.nan)
     begin, corner = armpit + BELOW_ARMPIT, hem_corner(line, side, armpit, bottom)
-    return continued(without_bites(line, side, begin, corner), begin, corner), corner
+    return continued(line, begin, corner), corner
 
 
 def _half_width(reach: Edge, armpits: Armpits, tip: NDArray[np.float64]) -> NDArray[np.float64]:

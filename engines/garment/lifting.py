@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
-from engines.garment.strands import without_back_strands
-from engines.garment.upright import stood_upright
 from engines.garment.wearer import lifted_off_wearer
 from engines.garment.worn import is_worn, shows_legs
 from engines.garment.worn_where import check_worn_there
@@ -56,8 +54,8 @@ class Lifter:
                 return Lifted(lifted_off_wearer(picture, wearer, category), was_worn=True)
         except EngineError as error:
             raise EngineError("garment_not_recognised", str(error), advice=ASK_FOR_ANOTHER) from None
-        cloth = stood_upright(cut_out(picture))
+        cloth = cut_out(picture)
         if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
             raise EngineError("garment_not_recognised", "Somebody wears the garment.", advice=ASK_FOR_ANOTHER)
         check_worn_there(cloth.alpha > 0.5, category)
-        return Lifted(cloth if category is Category.LOWER_BODY else without_back_strands(cloth), was_worn=False)
+        return Lifted(cloth, was_worn=False)

@@ -12,7 +12,6 @@ from engines.garment.cloth import Cloth
 from engines.garment.ground import to_lab
 from engines.garment.neck_arcs import Arcs, hung_between, joined
 from engines.garment.neck_edge import offsets_tried, on_edge
-from engines.garment.neck_rests import led_around, rests_of_back, spikes_at
 from engines.garment.regions import BoolMask, eroded, window_of
 
 LEAST_DROP, MOST_DROP = 0.135, 0.46
@@ -142,14 +141,6 @@ def inner_back(
     line, score = _front_line(change, neck_left, neck_right, (depths, usual), HOOD_EDGE if hood else EVERY_EDGE)
     if not hood and score < (LEAST_COLLAR_SCORE if collar else LEAST_SCORE):
         return back
-    back = _above(line, mask)
-    if not hood and (rests := rests_of_back(cloth, back, width)).any():
-        back = _above(led_around(line, rests, width), mask)
-    return back | spikes_at(mask & ~back, (neck_left, neck_right), width)
-
-
-def _above(line: NDArray[np.float32], mask: BoolMask) -> BoolMask:
-    """What of the cloth lies above a line."""
     closed = np.concatenate([line, [[line[-1, 0], 0.0], [line[0, 0], 0.0]]])
     corners = np.rint(closed * (1 << BETWEEN_PIXELS)).astype(np.int32)
     drawn = cv2.fillPoly(np.zeros(mask.shape, np.uint8), [corners], 1, shift=BETWEEN_PIXELS)

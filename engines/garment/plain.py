@@ -11,9 +11,7 @@ from skimage.segmentation import watershed
 
 from engines.base import Picture
 from engines.channels import distance as colour_distance
-from engines.garment.crevices import crevices
 from engines.garment.ground import Ground, to_lab
-from engines.garment.loops import seen_through
 from engines.garment.pale_print import settled_by_print
 from engines.garment.regions import (
     BoolMask,
@@ -177,5 +175,4 @@ def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:
     mask[window] = _without_shadow(blurred[window], around, mask[window], reach, depth=max(2, round(0.03 * height)))
     mask = settled_by_print(blurred, ground, mask)
     # The outline of cloth is smooth at the scale of a few pixels; the watershed's is not.
-    smoothed = np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5)
-    return np.asarray(smoothed & ~seen_through(smooth, ground, smoothed) & ~crevices(smooth, ground, smoothed))
+    return np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 2.2) > 0.5)

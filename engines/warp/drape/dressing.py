@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from engines.base import Category, Garment
 from engines.garment.cloth import Cloth
-from engines.garment.hem_inside import without_hem_inside
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.hint_sense import sensible_hints
 from engines.warp.body.model import BodyModel
@@ -37,7 +36,6 @@ def drape_garment(
         return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top, sizing=sizing_below_waist(fit))
     if garment.category is Category.FULL_BODY:
         return drape_full(cloth, body, kind, sizing_below_waist(fit))
-    cloth = without_hem_inside(cloth)
     return drape_upper(
         cloth,
         find_upper_landmarks(cloth),

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.garment.bites import filled_to, whole_sleeve
 from engines.garment.cloth import Cloth
-from engines.garment.cuff_lining import without_cuff_linings
 from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
-from engines.garment.edges import row_edges
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
-from engines.garment.regions import BoolMask, dilated
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, SIDES, BodyModel
@@ -67,9 +62,6 @@ GRID_ROWS, GRID_COLUMNS = 84, 33
 OVERHANG = 1.07
 """How far the grid reaches across, in half widths of the garment, so that its own soft alpha ends the cloth."""
 
-SOME_CLOTH = 0.5
-"""Cover from which a sleeve's cloth is there; linings of cuffs have none left."""
-
 SEAM_OVERLAP = 4
 """Canvas pixels by which torso and sleeves overlap."""
 
@@ -97,8 +89,6 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     fit = _fit(marks, body, sizing)
     loft = TorsoLoft(upper, body, fit, waisted=marks.crotch is None)
     fabric = without_inner_back(cloth, upper.back)
-    if upper.sleeves is not None:
-        fabric = without_cuff_linings(fabric, upper.sleeves, upper.sleeve_parts)
     checks = {
         "garment_symmetry": upper.symmetry,
         "scale": fit.scale,
@@ -107,7 +97,6 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     }
     sleeves = np.asarray(upper.sleeve_parts.any(axis=0), bool)
     torso = with_overlap(fabric, upper.torso_part, SEAM_OVERLAP, sleeves) if sleeves.any() else fabric
-    torso = _whole_sides(torso, marks)
     if marks.crotch is None:
         drops = _drops(marks, body, fit, sizing.length)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
@@ -125,9 +114,9 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
             pieces[-1] = ended_on_shoulders(pieces[-1], body, fit)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
-        part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1] & (fabric.alpha > SOME_CLOTH)
+        part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
         name = "left_sleeve" if side == LEFT else "right_sleeve"
-        pieces.append(draw(laid.ribbon, _sleeve_of(fabric, part, marks), body.shape, name))
+        pieces.append(draw(laid.ribbon, with_overlap(fabric, part, SEAM_OVERLAP), body.shape, name))
         checks[f"{name}_end"] = laid.end
     return Drape(behind_arms(tuple(pieces), body), checks)
 
@@ -246,21 +235,3 @@ def _grid(marks: DressLandmarks, rows: Reals, across: Reals) -> NDArray[np.float
     left, right = (np.interp(rows, canvas_rows, half) for half in marks.upper.half_widths)
     x = marks.upper.axis + across[None] * np.where(across[None] < 0, left[:, None], right[:, None])
     return np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1).astype(np.float64)
-
-
-def _whole_sides(torso: Cloth, marks: DressLandmarks) -> Cloth:
-    """Torso and skirt with the bites in their sides filled."""
-    begin, *ends = marks.sides
-    for side, seen, mended, end in zip(
-        SIDES, row_edges(marks.upper.torso_part), (marks.left, marks.right), ends, strict=True
-    ):
-        torso = filled_to(torso, seen, mended, side, (begin, end))
-    return torso
-
-
-def _sleeve_of(cloth: Cloth, part: BoolMask, marks: DressLandmarks) -> Cloth:
-    """The cloth of one sleeve with the bites in its outline filled."""
-    whole = whole_sleeve(part, marks.bottom - marks.upper.frame.top)
-    filled = cv2.GaussianBlur((dilated(whole & ~part, 2) & whole).astype(np.float32), (0, 0), 0.8)
-    opaque = replace(cloth, alpha=np.maximum(cloth.alpha, np.asarray(filled, np.float32)))
-    return with_overlap(opaque, whole, SEAM_OVERLAP)

@@ -9,12 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.garment.bites import with_whole_sides
 from engines.garment.cloth import Cloth
-from engines.garment.crotch_seam import sewn_at_crotch
-from engines.garment.leg_gap import with_soft_crease, without_ground_between_legs
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
-from engines.garment.trimmed_legs import trimmed_legs
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
@@ -73,7 +69,6 @@ def drape_lower(
         EngineError: ``garment_not_recognised`` when there is too little cloth to measure, ``pose_not_usable`` for a
             skirt on somebody who sits.
     """
-    cloth = with_whole_sides(without_ground_between_legs(cloth))
     marks = find_lower_landmarks(cloth, kind)
     open_waist = under_tucked_top or body.waist.tucked
     waistband = waistband_height(body, open_waist)
@@ -93,7 +88,6 @@ def drape_lower(
         skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
         pieces = [draw(skirt, cloth, body.shape, "skirt")]
         return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
-    cloth, marks = trimmed_legs(with_soft_crease(cloth, marks), sewn_at_crotch(cloth, marks))
     pieces = []
     end = leg_end(marks, body, waistband, scale, sizing.length)
     crotch = crotch_share(marks, body, waistband, scale, end)

@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from engines.garment.cloth import Cloth
-from engines.garment.cuff_lining import without_cuff_linings
 from engines.garment.neckline import without_inner_back
 from engines.garment.regions import BoolMask
-from engines.garment.sleeve_streaks import without_streaks
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import with_collar_back
@@ -72,8 +70,6 @@ def drape_upper(
     ribbon = loft.ribbon()
     front = cloth
     if marks.sleeves is not None:
-        cloth = without_streaks(cloth, marks.sleeves, marks.sleeve_parts)
-        cloth = without_cuff_linings(cloth, marks.sleeves, marks.sleeve_parts)
         sleeves = np.asarray(marks.sleeve_parts.any(axis=0), bool)
         front = with_overlap(cloth, marks.torso_part | _under_sleeves(marks), TORSO_OVERLAP, sleeves)
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
