@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, EngineError, Label, PersonMap, Picture
+from engines.filling import fill_from
 from engines.garment.bare_arms import arms_are_bare
 from engines.garment.canvas import MARGIN, lay_on_canvas
 from engines.garment.cloth import Cloth
-from engines.garment.even_hem import evened_hem, with_believed_slant
 from engines.garment.matting import pull_matte
-from engines.garment.mislabelled import without_scraps
-from engines.garment.painted_over import painted_over, without_chinks
-from engines.garment.regions import BoolMask, closed, dilated, largest, opened, window_of
+from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
 from engines.garment.straightened import LEAST_LEAN, lean_of, straightened
 from engines.garment.worn_waist import lean_of_waist, legs_hang
 from engines.labels import labelled_as
@@ -61,6 +59,9 @@ MOST_CUT_OFF = 0.5
 MOST_CUT_OFF_ABOVE = 0.4
 """The same of the upper border, for a top or a dress: more than the points of its shoulders is not in the picture."""
 
+RIM, SHADOW = 8, 26
+"""Width of the cloth's edge that is mixed with what lies over it, and how far that darkens it, canvas pixels."""
+
 LABELS_OFF = 2.5
 """How far the edge of what lies over the cloth may be from its label's, pixels of the picture."""
 
@@ -94,21 +95,31 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
     window = _with_room(largest(opened(cloth, 2), CRUMB))
     canvas = lay_on_canvas(picture[window])
     labels = _on_canvas(labels[window], canvas)
-    labelled = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
-    seen = without_scraps(canvas, labelled, labels == Label.BACKGROUND)
-    seen = with_believed_slant(canvas, seen) if category is Category.UPPER_BODY else seen
-    cloth = evened_hem(seen)
+    cloth = _without_rims(largest(opened(labelled_as(labels, wanted), 2), CRUMB))
     covered = np.zeros_like(cloth)
     for hiding, half_width in LYING_OVER[category]:
         covered |= closed(cloth, half_width) & labelled_as(labels, hiding)
     if covered.sum() > MOST_COVERED[category] * cloth.sum():
         raise EngineError("garment_not_recognised", "Arms, hair or a bag hide too much of the garment in its picture.")
-    covered = without_chinks(seen, covered | (cloth & ~seen))
+    # With the chinks that labels leave between it and the cloth.
+    covered |= closed(cloth | covered, RIM) & dilated(covered, RIM) & ~cloth
     if covered.any():
-        canvas = painted_over(canvas, seen, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
+        canvas = _painted_over(canvas, cloth, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
     # The outline of cloth is smooth at the scale of a few pixels; that of labels is not.
     mask = cv2.GaussianBlur((cloth | covered).astype(np.float32), (0, 0), 2.2) > 0.5
     return replace(pull_matte(canvas, np.asarray(mask)), worn=True, sleeveless=arms_are_bare(person_map))
+
+
+def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:
+    """The canvas with the colours of the cloth around carried on smoothly under what lies over it."""
+    seen = eroded(cloth & ~covered, RIM)
+    lit = seen & ~dilated(covered, SHADOW)
+    if not seen.any():
+        return canvas
+    painted = canvas.copy()
+    filled = fill_from(canvas.astype(np.float32) / 255.0, lit if lit.any() else seen)
+    painted[covered] = np.rint(255.0 * filled[covered]).astype(np.uint8)
+    return painted
 
 
 def _check_whole(cloth: BoolMask, person_map: PersonMap, category: Category) -> None:
