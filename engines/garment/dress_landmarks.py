@@ -17,7 +17,7 @@ from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves
 from engines.garment.cloth import Cloth
 from engines.garment.dress_waist import find_waist
-from engines.garment.edges import Edge, continued, hem_corner, row_edges
+from engines.garment.edges import Edge, continued, hem_corner
 from engines.garment.neckline import inner_back
 from engines.garment.notch import find_notch
 from engines.garment.regions import BoolMask, closed, largest, reaching
@@ -133,10 +133,7 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
         sleeve_parts=parts,
         back=_inside_of_back(cloth, shoulders.neck_top, axis, frame.width),
     )
-    first, last = row_edges(torso)
-    # As cut out: mending fills the very tip of a drawn-in waist.
-    mended = edges[1] - edges[0]
-    waist = find_waist(np.where(np.isfinite(first), last - first, mended), mended, int(armpits.row), bottom)
+    waist = find_waist(edges[1] - edges[0], int(armpits.row), bottom)
     sides = (int(armpits.row) + BELOW_ARMPIT, corners[0], corners[1])
     return DressLandmarks(upper, edges[0], edges[1], waist, bottom, _crotch(mask, axis, top, bottom, kind), sides)
 

@@ -20,16 +20,18 @@ CLEAR_KINK = 0.09
 """How far the sides keep inside a straight line, over the width of the chest, for a skirt to begin at the kink. A
 straight bodice with a gathered skirt has 0.13, a dress that widens evenly from the bust 0.06."""
 
+TALLEST_BITE = 0.09
+"""Share of armpit to hem below which a dent in the sides is no kink of theirs: a sleeve lay there, or a pale print."""
+
 SMOOTHED = 5.0
 """Blur of the widths, canvas pixels."""
 
 
-def find_waist(seen: Edge, mended: Edge, armpit: int, bottom: int) -> int | None:
+def find_waist(widths: Edge, armpit: int, bottom: int) -> int | None:
     """Row of the waist: where the garment is drawn in below the chest, or where its sides bend outwards to a skirt.
 
     Args:
-        seen: ``(n,)`` widths per canvas row as cut out, without gaps.
-        mended: ``(n,)`` the same with the bites in the sides filled.
+        widths: ``(n,)`` per canvas row, without gaps.
         armpit: Row of the armpits.
         bottom: Row of the hem.
 
@@ -38,12 +40,13 @@ def find_waist(seen: Edge, mended: Edge, armpit: int, bottom: int) -> int | None
     """
     begin = armpit + int(BELOW_ARMPIT * (bottom - armpit))
     rows = slice(begin, armpit + int(SOUGHT * (bottom - armpit)))
-    sought = ndimage.gaussian_filter1d(seen[rows], SMOOTHED)
+    sought = ndimage.gaussian_filter1d(widths[rows], SMOOTHED)
     narrowest = int(np.argmin(sought))
-    if sought[narrowest] < DRAWN_IN * seen[begin] and WELL_BELOW * (bottom - armpit) < narrowest < len(sought) - 8:
+    if sought[narrowest] < DRAWN_IN * widths[begin] and WELL_BELOW * (bottom - armpit) < narrowest < len(sought) - 8:
         return begin + narrowest
     # A straight bodice is nowhere narrower than elsewhere. Bites would be kinks.
-    whole = ndimage.gaussian_filter1d(mended[rows], SMOOTHED)
+    bites = max(int(TALLEST_BITE * (bottom - armpit)), 1)
+    whole = ndimage.gaussian_filter1d(ndimage.grey_closing(widths, bites)[rows], SMOOTHED)
     inside = np.linspace(whole[0], whole[-1], len(whole)) - whole
     kink = int(np.argmax(inside))
-    return begin + kink if inside[kink] > CLEAR_KINK * mended[begin] else None
+    return begin + kink if inside[kink] > CLEAR_KINK * widths[begin] else None

@@ -28,6 +28,10 @@ BELOW_BACK = 0.09
 OPEN = 0.28
 """Depth of the silhouette between the neck points, in neck widths, from which no back is seen behind the neckline."""
 
+STANDS = 0.1
+"""How far cloth may stand up between the neck points, in neck widths: beyond, they are no neck points. Of 95 necklines
+three had more, and none of these three was one."""
+
 DEPTH_STEP, INSETS = 0.02, (0.0, 0.03, 0.06)
 """Steps in which depths are tried, and how far inside the neck's highest points the arcs begin, in neck widths; a
 folded neckband lies outside."""
@@ -134,7 +138,7 @@ def inner_back(
     seen = (float(mask[:, int(middle[0])].argmax()) - float(middle[1])) / width
     least = max((LEAST_DROP * torso + collar) / width, seen + BELOW_BACK)
     depths = np.arange(least, MOST_DROP * torso / width, DEPTH_STEP)
-    if seen > OPEN or not len(depths):
+    if seen > OPEN or (seen < -STANDS and not hood) or not len(depths):
         return back
     change = _change_around(cloth, neck_left, neck_right)
     usual = 1.0 - USUALNESS * np.abs(depths * width / (USUAL_DROP * torso) - 1.0)

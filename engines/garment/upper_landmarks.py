@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from scipy import ndimage
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves, find_armpits
 from engines.garment.cloth import Cloth
-from engines.garment.creases import crease_beside
 from engines.garment.neckline import inner_back
 from engines.garment.regions import BoolMask, largest
 from engines.garment.shoulders import Shoulders, find_shoulders
@@ -29,9 +28,6 @@ SHORTEST_SLEEVE = 0.12
 SHADOW, SHADOW_FROM = 0.05, 0.12
 """Width of the torso that a resting sleeve hides or shades beside its edge, in torso widths, and how far below the
 armpit all of it is, as a share of the garment's height."""
-
-CREASE_UNTIL = 0.85
-"""Share of the garment's height down to which a resting sleeve's crease is traced: below, cuffs come off the torso."""
 
 BELOW_TOUCH = 0.02
 """How far below the end of a sleeve that touches the torso the torso's edge is its own, from armpit to hem: where the
@@ -119,42 +115,33 @@ def _measure_frame(mask: BoolMask, reach: NDArray[np.float64]) -> Frame:
     return Frame(top, height, float(np.nanmedian(widths)))
 
 
-def _crease(cloth: Cloth, axis: float, side: int, armpits: Armpits, frame: Frame) -> NDArray[np.float64]:
-    """``(h,)`` how far from the axis the torso meets a resting sleeve; straight on beyond where it is traced."""
-    rows = (int(armpits.row), int(frame.top + CREASE_UNTIL * frame.height))
-    course = crease_beside(cloth, axis, side, offset=armpits.offset, rows=rows, width=frame.width)
-    return np.interp(np.arange(cloth.alpha.shape[0]), np.arange(*rows), course)
-
-
 def _torso_edge(
     half: BoolMask,
     reach: NDArray[np.float64],
-    crease: NDArray[np.float64] | None,
     *,
     armpits: Armpits,
     tip: NDArray[np.float64],
     hem: float,
     frame: Frame,
 ) -> NDArray[np.float64]:
-    """Distance of the torso's edge from the axis in every row of one side; along the crease of a resting sleeve."""
+    """Distance of the torso's edge from the axis in every row of one side."""
     rows = np.arange(len(reach), dtype=float)
     known = np.isfinite(reach)
-    at_armpit = armpits.offset if crease is None else float(crease[int(armpits.row)])
     if armpits.sleeves is Sleeves.NONE:
         edge = outermost(half)
         edge[edge == 0] = edge[int((armpits.row + hem) / 2)]
     else:
         edge = np.interp(rows, rows[known], reach[known])
-        if crease is None:
+        if armpits.sleeves is Sleeves.RESTING:
+            edge = np.minimum(edge, armpits.offset)
+        else:
             flare = np.clip((rows - armpits.row) / max(hem - armpits.row, 1), 0, 1)
             margin = frame.width * (0.02 + 0.14 * flare)
             edge = np.minimum(_past_touching_sleeve(edge, armpits, margin, int(hem)), armpits.offset + margin)
-        else:
-            edge = np.minimum(edge, crease)
     # The last rows of a slanting or curved hem hold only a part of its width.
     last_whole = int(np.clip(hem - 0.02 * frame.height, 0, len(edge) - 1))
     edge = np.where(rows > last_whole, edge[last_whole], edge)
-    edge = np.where(rows < armpits.row, np.interp(rows, [tip[1], armpits.row], [tip[0], at_armpit]), edge)
+    edge = np.where(rows < armpits.row, np.interp(rows, [tip[1], armpits.row], [tip[0], armpits.offset]), edge)
     edge = np.where(rows < tip[1], tip[0], edge)
     return np.asarray(ndimage.gaussian_filter1d(ndimage.median_filter(edge, 9), 0.008 * frame.height))
 
@@ -208,20 +195,13 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     frame = _measure_frame(mask, reach)
     halves = half_masks(mask, axis)
     armpits = find_armpits(cloth, halves, axis, symmetry, frame)
-    creases: list[NDArray[np.float64] | None] = [None, None]
     if armpits.sleeves is Sleeves.RESTING:
-        found = [_crease(cloth, axis, side, armpits, frame) for side in SIDES]
-        armpits = replace(armpits, offset=float(np.mean([crease[int(armpits.row)] for crease in found])))
-        creases = [*found]
         frame = Frame(frame.top, frame.height, 2 * armpits.offset)
     shoulders = find_shoulders(halves, armpits, frame)
     wide = np.nan_to_num(reach.sum(axis=0)) > 0.6 * frame.width
     hem = float(np.flatnonzero(wide)[-1]) if wide.any() else float(frame.top + frame.height)
     edges = np.stack(
-        [
-            _torso_edge(halves[k], reach[k], creases[k], armpits=armpits, tip=shoulders.tip, hem=hem, frame=frame)
-            for k in range(2)
-        ]
+        [_torso_edge(halves[k], reach[k], armpits=armpits, tip=shoulders.tip, hem=hem, frame=frame) for k in range(2)]
     )
 
     parts, sleeves = _find_sleeves(mask, axis, edges, armpits=armpits, shoulders=shoulders, frame=frame)
@@ -251,11 +231,9 @@ def _find_sleeves(
     beside = [mask & (side * x > edges[k][:, None] + 1) & below_tip for k, side in enumerate(SIDES)]
     parts = np.stack([largest(part) for part in beside])
     traced = []
-    for k, (part, side) in enumerate(zip(parts, SIDES, strict=True)):
+    for part, side in zip(parts, SIDES, strict=True):
         tip = np.array([axis + side * shoulders.tip[0], shoulders.tip[1]])
-        # Creases differ from side to side: the seam lies on cloth of the sleeve.
-        begins = max(armpits.offset, float(edges[k][int(armpits.row)]))
-        armpit = np.array([axis + side * begins, armpits.row])
+        armpit = np.array([axis + side * armpits.offset, armpits.row])
         traced.append(trace_sleeve(part, tip, armpit, side))
     sleeves = matched_pair(traced[0], traced[1], SHORTEST_SLEEVE * frame.width)
     return (nothing, None) if sleeves is None else (parts, sleeves)
