@@ -14,6 +14,7 @@ from engines.channels import distance as colour_distance
 from engines.garment.ground import Ground, to_lab
 from engines.garment.regions import (
     BoolMask,
+    closed,
     dilated,
     eroded,
     largest,
@@ -23,7 +24,6 @@ from engines.garment.regions import (
     window_of,
     without_holes,
 )
-from engines.garment.soft_shadow import outline_settled
 
 LEAST_CONTRAST = 1.0
 """Smallest Lab distance from the ground that counts as cloth. With 1.6, two of 140 product photos lost most of a white
@@ -31,7 +31,6 @@ shirt on its white ground; with 1.0, one keeps a few blocks that JPEG left besid
 
 MOST_CONTRAST = 5.0
 """Largest threshold: above it, pale cloth on a noisy ground would be lost."""
-
 
 ROOM = 8
 """Beyond the reach of the outline so many pixels of the ground are looked at with the garment."""
@@ -54,6 +53,18 @@ class ShadowKind:
 
 DEEP_SHADOW, SOFT_SHADOW = ShadowKind(0.5, 4.0, 0.02), ShadowKind(0.85, 2.5, 0.002)
 """The second is told from more cloths, dark grey ones among them."""
+
+QUICK = 14.0
+"""Change of colour (Sobel of CIE Lab, all channels) at which cloth begins."""
+
+THINNEST_PRINT = 3
+"""Half the width in canvas pixels of print that is given back; what is thinner is the dark line under an edge."""
+
+THINNEST_SHADOW = 10
+"""Half the width of ground and shadow together: a narrower way inwards is a pale stripe of the cloth."""
+
+MOST_SHADOW = 0.06
+"""Share of a garment that may be taken off as shadow; beyond it the cloth is as pale as its ground."""
 
 
 def _flood(distance: NDArray[np.float32], threshold: float) -> BoolMask:
@@ -131,6 +142,41 @@ def _fill_false_holes(lab: NDArray[np.float32], ground: Ground, mask: BoolMask) 
     return np.asarray(false_hole.take(labels).reshape(mask.shape))
 
 
+def _outline_settled(
+    lab: NDArray[np.float32], ground: Ground, flooded: BoolMask, snapped: BoolMask, quickness: NDArray[np.float32]
+) -> BoolMask:
+    """The garment's mask with print given back and shadow taken off: a shadow ends softly, cloth ends at once.
+
+    The strongest edge near a garment's outline may be that of its print, and the faint end of a wide shadow may lie
+    farther from the cloth than an edge is looked for. Walking inwards from the ground settles both: shadow goes on as
+    long as nothing changes quickly.
+
+    Args:
+        lab: ``(h, w, 3)`` CIE Lab of the canvas.
+        ground: The surface fitted to its border.
+        flooded: ``(h, w)``, all that differs from the ground: cloth and shadow.
+        snapped: ``(h, w)``, up to the strongest edge near the outline of ``flooded``.
+        quickness: ``(h, w)`` change of colour at each pixel.
+    """
+    shadowed = _like_shadow(lab, ground, DEEP_SHADOW)
+    soft = quickness < QUICK
+    outside = reaching_border(~flooded | (soft & shadowed))
+    print_lost = _mostly_not(shadowed, opened(flooded & ~outside & ~snapped, THINNEST_PRINT))
+    whole = snapped | (dilated(print_lost, THINNEST_PRINT) & flooded & ~outside)
+    shadow = opened(outside, THINNEST_SHADOW) & whole
+    return whole & ~shadow if shadow.sum() < MOST_SHADOW * whole.sum() else whole
+
+
+def _mostly_not(colour: BoolMask, mask: BoolMask) -> BoolMask:
+    """The connected regions of a mask in which a colour is rare."""
+    count, labels = cv2.connectedComponents(mask.astype(np.uint8))
+    area = np.maximum(np.bincount(labels.ravel(), minlength=count), 1)
+    share = np.bincount(labels[colour & mask], minlength=count) / area
+    kept = share < 0.5
+    kept[0] = False
+    return np.asarray(kept[labels])
+
+
 def _without_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask, reach: int, depth: int) -> BoolMask:
     """The outline at the garment's edges, not those of its shadow, and no false holes.
 
@@ -143,9 +189,9 @@ def _without_shadow(lab: NDArray[np.float32], ground: Ground, mask: BoolMask, re
     """
     gradient = _quickness(lab)
     snapped = _snap_to_edges(gradient, mask, reach)
-    mask = outline_settled(lab, ground, mask, snapped, gradient)
-    mask = _drop_shadow(lab, ground, opened(largest(mask), 2), depth)
-    return _fill_false_holes(lab, ground, mask)
+    mask = _outline_settled(lab, ground, mask, snapped, gradient)
+    mask = closed(opened(largest(mask), 2), 2)
+    return _fill_false_holes(lab, ground, _drop_shadow(lab, ground, mask, depth))
 
 
 def mask_on_plain_ground(canvas: Picture, ground: Ground) -> BoolMask:

@@ -16,7 +16,6 @@ from engines.base import Landmark, PersonMap, Picture
 from engines.garment.armpits import Frame
 from engines.garment.regions import BoolMask, window_of
 from engines.garment.symmetry import mirror_axis
-from engines.garment.turned import neck_aside
 
 SHOULDERS = (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER)
 HIPS = (Landmark.LEFT_HIP, Landmark.RIGHT_HIP)
@@ -41,6 +40,9 @@ DRIFTS = (-0.18, -0.12, -0.06, 0.06, 0.12, 0.18)
 
 RISES = (-0.12, -0.06, 0.06, 0.12)
 """Rises of shoulders and hips alike that are tried last: joints lie under the cloth, and are found a little off."""
+
+LEAST_OPENING = 0.03
+"""Depth of a neck opening whose place can be told, as a share of the garment's height."""
 
 MUCH_ASIDE = 0.04
 """How far aside a neck opening may lie, in torso widths, without the garment being out of line."""
@@ -162,3 +164,22 @@ def _straightness(mask: BoolMask) -> float:
 def _rise(way: NDArray[np.float32]) -> float:
     """Rows per column along a way."""
     return float(way[1] / way[0]) if abs(float(way[0])) > 1.0 else float(np.sign(way[1])) * MOST_LEAN
+
+
+def neck_aside(mask: BoolMask, axis: float, frame: Frame) -> float:
+    """How far the middle of the neck opening lies beside the garment's axis, in torso widths; 0 without an opening.
+
+    Args:
+        mask: ``(h, w)`` bool.
+        axis: x of the mirror axis.
+        frame: The garment's measures.
+    """
+    first = max(int(axis - frame.width / 2), 0)
+    part = mask[:, first : int(axis + frame.width / 2) + 1]
+    top = np.where(part.any(axis=0), part.argmax(axis=0), frame.top + frame.height).astype(float)
+    brim = np.maximum(np.minimum.accumulate(top), np.minimum.accumulate(top[::-1])[::-1])
+    depth = top - brim
+    if depth.max(initial=0.0) < LEAST_OPENING * frame.height:
+        return 0.0
+    middle = first + float((depth * np.arange(len(depth))).sum() / depth.sum())
+    return abs(middle - axis) / frame.width

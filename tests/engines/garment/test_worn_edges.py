@@ -9,7 +9,7 @@ import pytest
 from engines.base import Landmark
 from engines.garment.armpits import Frame
 from engines.garment.bare_arms import arms_are_bare
-from engines.garment.turned import neck_aside
+from engines.garment.straightened import neck_aside
 from engines.garment.worn_waist import lean_of_waist, legs_hang
 from tests.engines.mannequin import draw_mannequin
 
