@@ -317,7 +317,7 @@ def _find_waist(widths: Edge, armpit: int, bottom: int) -> int | None:
         return begin + narrowest
     # A straight bodice is nowhere narrower than elsewhere. Bites would be kinks.
     bites = max(int(TALLEST_BITE * (bottom - armpit)), 1)
-    whole = ndimage.gaussian_filter1d(ndimage.grey_closing(widths, bites)[rows], SMOOTHED)
+    whole = ndimage.gaussian_filter1d(ndimage.grey_closing(widths, (bites,))[rows], SMOOTHED)
     inside = np.linspace(whole[0], whole[-1], len(whole)) - whole
     kink = int(np.argmax(inside))
     return begin + kink if inside[kink] > CLEAR_KINK * widths[begin] else None
