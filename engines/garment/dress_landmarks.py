@@ -17,13 +17,14 @@ from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves
 from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner
+from engines.garment.measuring import HOW_TO_BE_LAID, measuring
 from engines.garment.neckline import inner_back
 from engines.garment.notch import find_notch
 from engines.garment.regions import BoolMask, closed, largest, reaching
 from engines.garment.shoulders import find_shoulders
 from engines.garment.sleeves import Sleeve, matched_pair, trace_sleeve
 from engines.garment.symmetry import half_masks, mirror_axis, outermost
-from engines.garment.upper_landmarks import HOW_TO_BE_LAID, LEAST_SYMMETRY, SHORTEST_SLEEVE, UpperLandmarks
+from engines.garment.upper_landmarks import LEAST_SYMMETRY, SHORTEST_SLEEVE, UpperLandmarks
 from engines.garment_kinds import GarmentKind
 
 SIDES = (-1, 1)
@@ -99,6 +100,7 @@ class DressLandmarks:
     sides: tuple[int, int, int]
 
 
+@measuring
 def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> DressLandmarks:
     """Measure a full-body garment.
 

@@ -11,6 +11,7 @@ from engines.base import EngineError
 from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.leg_hem import LegHem, leg_hem
+from engines.garment.measuring import measuring
 from engines.garment.notch import find_notch, find_slanting_gap
 from engines.garment.regions import BoolMask, largest
 from engines.garment_kinds import GarmentKind
@@ -109,6 +110,7 @@ class LowerLandmarks:
         return self.left if side == LEFT else self.right
 
 
+@measuring
 def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> LowerLandmarks:
     """Measure a garment for the lower body.
 

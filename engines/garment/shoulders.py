@@ -24,6 +24,9 @@ LEVEL, MOST_LEVEL = 0.55, 1.35
 """Rows per column up to which the silhouette beyond the tip is still shoulder and not yet sleeve, and how far it is
 followed, in offsets of the tip."""
 
+SHORTEST_SEAM = 0.01
+"""From the neck to the tip of a shoulder, in chest widths: cloth hangs by it."""
+
 SET_IN = 1.15
 """From this many offsets of the armpit on, a corner is where the sleeve is set in: its seam slants from there to the
 armpit, and an upright cut would leave most of the shoulder to the sleeve."""
@@ -133,6 +136,9 @@ def find_shoulders(halves: BoolMask, armpits: Armpits, frame: Frame) -> Shoulder
         halves: ``(2, h, n)`` from `half_masks`.
         armpits: From `find_armpits`.
         frame: The garment's measures.
+
+    Raises:
+        ValueError: There is nothing between neck and shoulder.
     """
     tops = [_top_line(half) for half in halves]
     tips = [_tip(half, top, armpits, frame) for half, top in zip(halves, tops, strict=True)]
@@ -145,6 +151,8 @@ def find_shoulders(halves: BoolMask, armpits: Armpits, frame: Frame) -> Shoulder
     corner = float(tip[0]) if armpits.sleeves is Sleeves.NONE else _corner(tops, tip, frame)
     if corner > SET_IN * tip[0]:
         tip = np.array([corner, float(np.mean([top[int(corner)] for top in tops]))])
+    if tip[0] - neck_foot[0] < SHORTEST_SEAM * frame.width:
+        raise ValueError("the shoulders have no seam")
     hood = bool(neck_foot[1] - neck_top[1] > HOOD_SHARE * frame.height)
     on_both = np.maximum(*tops) < halves.shape[1]
     top = np.where(on_both & (not hood), np.mean(tops, axis=0), np.minimum(*tops))

@@ -11,6 +11,7 @@ from scipy import ndimage
 from engines.base import EngineError
 from engines.garment.armpits import Armpits, Frame, Sleeves, find_armpits
 from engines.garment.cloth import Cloth
+from engines.garment.measuring import HOW_TO_BE_LAID, measuring
 from engines.garment.neckline import inner_back
 from engines.garment.regions import BoolMask, largest
 from engines.garment.shoulders import Shoulders, find_shoulders
@@ -20,8 +21,6 @@ from engines.garment.symmetry import half_masks, mirror_axis, outermost
 LEAST_SYMMETRY, LEAST_SYMMETRY_WORN = 0.62, 0.75
 """Below this overlap of the two halves the cut-out is not a garment seen from the front; one that was lifted off a
 wearer has been straightened, and what is missing of it then was hidden by hair or an arm."""
-HOW_TO_BE_LAID = "Use a picture of it from the front, laid out flat, alone on a plain background."
-
 SHORTEST_SLEEVE = 0.12
 """In torso widths; less is the bulge of an armhole."""
 
@@ -179,6 +178,7 @@ def _within(edges: NDArray[np.float64], axis: float, shape: tuple[int, ...]) -> 
     return np.asarray((x >= -edges[0][:, None]) & (x <= edges[1][:, None]))
 
 
+@measuring
 def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     """Measure a garment for the upper body.
 

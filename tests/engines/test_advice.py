@@ -8,7 +8,7 @@ import engines
 from domain.errors import CATALOGUE
 from engines.finish.zone import HOW_TO_BE_SHOWN
 from engines.garment.lifting import ASK_FOR_ANOTHER
-from engines.garment.upper_landmarks import HOW_TO_BE_LAID
+from engines.garment.measuring import HOW_TO_BE_LAID
 from workflows.contracts import LONGEST_SENTENCE
 
 FOLDER = Path(engines.__file__).parent
