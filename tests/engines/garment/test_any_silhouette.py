@@ -36,7 +36,8 @@ def test_shoulders_have_a_seam_or_the_garment_is_refused(seed: int) -> None:
         try:
             marks = measure(cloth)
         except EngineError as error:
-            assert error.code == "garment_not_recognised"
+            if error.code != "garment_not_recognised":
+                raise
             continue
         shoulders = (marks.upper if isinstance(marks, DressLandmarks) else marks).shoulders
         assert shoulders.tip[0] > shoulders.neck_foot[0]
