@@ -26,9 +26,7 @@ from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
 from engines.stages import Stages
 from engines.warp.about import WARP
-from engines.warp.beside_hem import trousers_beside_hem, waistband_by_colour
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.boot_shafts import shafts_of_boots
 from engines.warp.composite.compose import compose
 from engines.warp.composite.layers import Scene
 from engines.warp.debug_pictures import (
@@ -43,7 +41,6 @@ from engines.warp.debug_pictures import (
     picture_of_mesh,
 )
 from engines.warp.drape.dressing import drape_garment
-from engines.warp.drape.into_boots import behind_boots
 from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
@@ -52,7 +49,6 @@ from engines.warp.plate.lay import fill_in
 from engines.warp.plate.plate import left_as_it_is
 from engines.warp.plate.take_off import old_garment, take_off
 from engines.warp.redress import redressed
-from engines.warp.second_look import looked_at_again
 from engines.warp.skin_edges import ending_by_colour
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
@@ -141,12 +137,7 @@ class WarpEngine:
         stages.begin("body")
         body = measure_body(person_map, before)
         checks = check_pose(person_map, body)
-        corrected = trousers_beside_hem(looked_at_again(before, person_map, body), body)
-        corrected = shafts_of_boots(before, corrected, body)
-        if corrected is not person_map:
-            person_map, body = corrected, measure_body(corrected, before)
         # Garments hang on the body as it was measured; what they lie on ends where the photo shows it.
-        person_map = waistband_by_colour(before, person_map, body)
         labels = ending_by_colour(before, person_map.labels, body.shoulder_width)
         person_map = replace(person_map, labels=labels)
         self._observe("map", lambda: picture_of_map(before, person_map))
@@ -202,8 +193,6 @@ class WarpEngine:
         worn = old_garment(person_map.labels, seen, garment.category)
         old = np.zeros_like(worn) if over else worn
         off = None if over else take_off(picture, person_map, seen, garment.category)
-        if off is not None and off.beyond.any():
-            old, person_map, seen = old | off.beyond, off.person_map, off.body
         stages.begin("cut_out")
         cloth = cloths.take(number - 1)
         self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
@@ -211,8 +200,6 @@ class WarpEngine:
         drape = drape_garment(
             garment, cloth, body, under_tucked_top=under_tucked_top, tucked_into_next=tucked_into_next
         )
-        if off is not None and garment.category is not Category.UPPER_BODY:
-            drape = behind_boots(drape, off.body)
         self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
         self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
         self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))

@@ -56,12 +56,10 @@ class Drape:
     Attributes:
         pieces: Back to front.
         checks: Figures by which the fit is judged, each named for what it measures.
-        boots: ``(H, W)`` float32, 0 to 1, cover of boots that its legs are tucked into; None without any.
     """
 
     pieces: tuple[Piece, ...]
     checks: dict[str, float]
-    boots: NDArray[np.float32] | None = None
 
     @property
     def alpha(self) -> NDArray[np.float32]:

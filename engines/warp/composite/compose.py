@@ -8,19 +8,14 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import BoolMask, dilated, window_of
-from engines.labels import labelled_as
+from engines.garment.regions import window_of
 from engines.warp.blending import blended
-from engines.warp.body.boots import going_into
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import arms_left_alone
-from engines.warp.composite.freed_arms import freed_arms
-from engines.warp.composite.front import hands_in_front, head_in_front, old_cuffs
-from engines.warp.composite.layers import Layers, Scene, away_from_edges, casting, layers_of
-from engines.warp.composite.old_edge import without_old_edge
+from engines.warp.composite.front import hands_in_front, head_in_front
+from engines.warp.composite.layers import Layers, Scene, casting, layers_of
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
-from engines.warp.composite.rims import without_ground, without_rim
 from engines.warp.composite.shadows import (
     SHADOW_GONE,
     contact_shadow,
@@ -30,8 +25,6 @@ from engines.warp.composite.shadows import (
     shadow_on_shoes,
     weaker_on_neck,
 )
-from engines.warp.composite.sharpness import crisper, edge_blur
-from engines.warp.composite.shine import sheen
 from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth, white_noise
 from engines.warp.pieces import Piece
@@ -57,17 +50,6 @@ ABOVE_ARMPIT, SEAM_FADES, USUAL_ARMPIT = 0.05, 0.12, 0.25
 """How far above its armpit a sleeve begins to throw a shadow on the torso, over which height that comes in, and where
 armpits usually are, in torso lengths; farther up both are one surface."""
 
-ARM_RIM, HAND_RIM = 3, 2
-"""Width of the rims of arms and hands that are mixed with what was behind them, pixels; they meet what is further
-inside over as much again."""
-
-PERSON = 0.9
-"""Cover from which a pixel of the plate shows the person and nothing of the wall."""
-
-ON_ARM, ARM_SHOWS = 0.9, 0.05
-"""Distance from an arm's centre line within which its skin is seen where nothing covers it, in half arm widths; and
-cover from which a pixel shows something."""
-
 
 def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     """Draw the garment into the plate.
@@ -82,11 +64,8 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     Returns:
         ``(h, w, 3)`` float32 sRGB, 0 to 1.
     """
-    blur = edge_blur(scene.photo, scene.body.matte > 0.3)
-    layers = layers_of(scene, blur)
-    picture = _dressed(scene, layers)
-    picture = crisper(picture, away_from_edges(layers), blur)
-    picture = _with_front(scene, layers, picture, seed)
+    layers = layers_of(scene)
+    picture = _with_front(scene, layers, _dressed(scene, layers), seed)
     np.clip(picture, 0, 1, out=picture)
     zone = scene.old | (layers.cover > 0)
     return kept_outside(picture, scene.photo, zone, scene.person_map.labels, scene.body.shoulder_width)
@@ -98,50 +77,28 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
     plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
-    if layers.uncovered.any():
-        plate = without_old_edge(plate, layers.uncovered, _bare(layers, person), scene.old, unit)
     casts = casting(layers)
     shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body, casts)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]
     falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
-    shadow = shadow + (falls - shadow) * layers.coming_forward
     worn_over = _worn_over(scene, layers)
-    # What an old sleeve hid of an arm lies as far before the garment as the part that was seen: no step between them.
-    seen_arms = scene.person_map.labels == Label.ARMS
-    beside = 1 - freed_arms(scene.old, seen_arms, layers.places, unit) * (1 - layers.under_cuffs)
-    fallen = 1 - (1 - shadow) * person * (1 - worn_over) * beside
-    boots = scene.drape.boots
-    if boots is not None:
-        fallen = 1 - (1 - fallen) * (1 - boots)
+    fallen = 1 - (1 - shadow) * person * (1 - worn_over)
     if any(piece.name.endswith("leg") for piece in layers.base):
         shoes = (scene.person_map.labels == Label.FEET) * person
-        if boots is not None:
-            shoes *= 1 - boots
         fallen = np.minimum(fallen, shadow_on_shoes(casts, shoes, SHOE_REACH * unit, SHOE_SHADOW))
     picture = shaded(plate, fallen)
     below_top = _below_top(scene, layers, worn_over)
-    if boots is not None:
-        below_top = below_top * going_into(boots, unit)
     before = np.maximum.reduce([layers.bare_arms, *(piece.alpha for piece in layers.sleeves.values())])
     factors = [light.on_base(piece, before, sleeved=bool(layers.sleeves)) for piece in layers.base]
     level = lit_level(layers.base, factors)
     for piece, factor in zip(layers.base, factors, strict=True):
-        picture = _laid_over(picture, piece, factor * below_top / level, unit)
-    # Before the wall arms and hands keep the edges that they have, but not those before the old garment.
-    before_cloth = dilated(layers.on_body > 0.5, 2 * ARM_RIM + 1) | (dilated(scene.old, ARM_RIM + 1) & seen_arms)
+        picture = _laid_over(picture, piece, factor * below_top / level)
     on_arms = 1 - (1 - falls) * layers.under_cuffs * person
-    bare = shaded(without_rim(plate, layers.bare_arms, ARM_RIM, before_cloth), on_arms)
+    bare = shaded(plate, on_arms)
     picture = blended(picture, bare, layers.bare_arms)
     fallen += (1 - fallen) * layers.on_body
     fallen += (on_arms - fallen) * layers.bare_arms
     return _with_sleeves(picture, fallen, layers, (light, level), np.maximum(person, layers.on_body))
-
-
-def _bare(layers: Layers, person: NDArray[np.float32]) -> BoolMask:
-    """``(h, w)`` where arms are seen beside and before the garment, in a plate that shows this cover of the person."""
-    near = np.minimum.reduce([place.near for place in layers.places.values()])
-    beside = (near < ON_ARM) & (layers.cover < ARM_SHOWS)
-    return np.asarray(((layers.bare_arms > ARM_SHOWS) | beside | (layers.uncovered > 0)) & (person > PERSON), np.bool_)
 
 
 def _with_sleeves(
@@ -173,7 +130,7 @@ def _with_sleeves(
             shadow = 1 - (1 - shadow * crease) * falls
             picture[window] = shaded(picture[window], np.minimum(shadow / fallen[window], 1))
             fallen[window] = np.minimum(fallen[window], shadow)
-        picture = _laid_over(picture, piece, light.on_sleeve(piece) / level, body.shoulder_width)
+        picture = _laid_over(picture, piece, light.on_sleeve(piece) / level)
     return picture
 
 
@@ -193,22 +150,7 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))
     picture += _grain_missing(scene, picture, layers.cover, seed)
-    changed = dilated((layers.cover > 0.5) | scene.old, 2 * HAND_RIM + 1)
-    return blended(picture, _freed_of_rims(scene, layers, hands, changed), front)
-
-
-def _freed_of_rims(scene: Scene, layers: Layers, hands: NDArray[np.float32], changed: BoolMask) -> NDArray[np.float32]:
-    """The photo with the rims of hands and of held things free of what was behind them, where that has changed."""
-    labels = scene.person_map.labels
-    skin = labelled_as(labels, (Label.HANDS, Label.ARMS))
-    beside = labelled_as(labels, (Label.UPPER, Label.LOWER, Label.FULL, Label.BACKGROUND))
-    at_cuff = old_cuffs(scene.body, layers.places, scene.old)
-    # What is still before the wall keeps the edge that it has there.
-    beside_cloth = dilated((layers.cover > 0.5) | scene.old, HAND_RIM + 1)
-    near = beside_cloth & (hands > 0) & dilated(skin, 2 * HAND_RIM) & ~at_cuff
-    held = ~dilated(skin, 2 * HAND_RIM)
-    clean = without_rim(scene.photo, hands, HAND_RIM, changed & (held | at_cuff))
-    return without_ground(clean, skin, beside, scene.body.shoulder_width, near)
+    return blended(picture, photo, front)
 
 
 def _worn_over(scene: Scene, layers: Layers) -> NDArray[np.float32]:
@@ -239,16 +181,10 @@ def _below_top(scene: Scene, layers: Layers, worn_over: NDArray[np.float32]) -> 
     return factor
 
 
-def _laid_over(
-    picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32], unit: float
-) -> NDArray[np.float32]:
+def _laid_over(picture: NDArray[np.float32], piece: Piece, factor: NDArray[np.float32]) -> NDArray[np.float32]:
     window = piece.window
     alpha = on_channels(piece.alpha[window])
-    cloth = shaded(piece.colour[window], factor[window])
-    shining = sheen(factor, piece, unit)
-    if shining is not None:
-        cloth += on_channels(shining)
-    cloth = np.minimum(cloth, alpha)
+    cloth = np.minimum(shaded(piece.colour[window], factor[window]), alpha)
     laid = picture.copy()
     laid[window] = picture[window] * (1 - alpha) + cloth
     return laid

@@ -44,9 +44,6 @@ faces a lamp at the side is as light as the front."""
 SKIN_SAYS, BESIDE_CLOTH = 0.5, 0.8
 """How surely arms and face say where light comes from, and by which share less where cloth says it."""
 
-ASIDE = 0.8
-"""How far light comes from the side, over how far from above, at `MOST_TILT`."""
-
 FRONT = ((0.36, 0.09, 0.035), (0.60, 0.10, -0.035), (0.86, 0.12, 0.020))
 """Chest, the hollow below it, and belly: height in torso lengths, half its size, how much lighter it is."""
 
@@ -66,13 +63,6 @@ class BroadLight:
 
     tilt: float
     drop: float
-
-    @property
-    def way(self) -> tuple[float, float]:
-        """Where light comes from in the picture, a unit vector of x and y: from above, and from the side as it does."""
-        aside = ASIDE * self.tilt / MOST_TILT
-        length = float(np.hypot(aside, 1.0))
-        return aside / length, -1.0 / length
 
 
 def broad_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel) -> BroadLight:

@@ -43,10 +43,6 @@ UNDER_CUFF = 0.1
 AROUND_WRIST = 3.0
 """How far from an arm's centre line its wrist and the ball of its thumb are, in half arm widths."""
 
-AT_CUFF, CUFF_LENGTH = 0.07, 0.12
-"""How far around the end of an old sleeve its line lay on the hand, in shoulder widths, and how much of the sleeve is
-its end, as a share of the arm."""
-
 HANDS_TOGETHER = 0.7
 """Wrists closer than this, in shoulder widths: either hand may lie before the other one's cuff."""
 
@@ -148,16 +144,6 @@ def hands_in_front(
         in_cuff = (place.near < 1.8) & (place.share > CUFF_FROM)
         cover = cover * (1 - sleeve * in_cuff)
     return cover
-
-
-def old_cuffs(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:
-    """``(h, w)``: the skin around the ends of old sleeves, on which their own dark lines lay."""
-    ends = np.zeros(body.shape, dtype=bool)
-    for side, place in places.items():
-        end = clothed_until(body.arms[side], old)
-        if end > 0:
-            ends |= old & (np.abs(place.share - np.float32(end)) < CUFF_LENGTH) & (place.near < AROUND_WRIST)
-    return dilated(ends, round(AT_CUFF * body.shoulder_width))
 
 
 def _wrists(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:

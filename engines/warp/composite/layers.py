@@ -12,7 +12,6 @@ from engines.channels import on_channels
 from engines.garment.regions import BoolMask, dilated, opened
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.composite.arms import (
-    FOREARM,
     ArmPlace,
     arm_places,
     arms_in_front,
@@ -20,11 +19,7 @@ from engines.warp.composite.arms import (
     hidden_by_body,
     under_cuffs,
 )
-from engines.warp.composite.gaps import bare_scraps, closed_up
 from engines.warp.composite.shading import exposure
-from engines.warp.composite.sharpness import softened
-from engines.warp.composite.short_cuffs import coming_forward
-from engines.warp.composite.taut_side import drawn_taut
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
 
@@ -71,10 +66,7 @@ class Layers:
         on_body: ``(h, w)`` cover of ``base``.
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
-        uncovered: ``(h, w)`` cover of what of arms came to light where that torso was drawn taut, or a forearm lay
-            behind the old garment.
         under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
-        coming_forward: ``(h, w)`` how far arms below short cuffs have come before its torso, above where they have.
     """
 
     base: tuple[Piece, ...]
@@ -83,21 +75,14 @@ class Layers:
     on_body: NDArray[np.float32]
     cover: NDArray[np.float32]
     bare_arms: NDArray[np.float32]
-    uncovered: NDArray[np.float32]
     under_cuffs: NDArray[np.float32]
-    coming_forward: NDArray[np.float32]
 
 
-def layers_of(scene: Scene, blur: float) -> Layers:
-    """Lay the garment's pieces over one another.
-
-    Args:
-        scene: What there is.
-        blur: From `edge_blur`: how soft edges are in the photo.
-    """
+def layers_of(scene: Scene) -> Layers:
+    """Lay the garment's pieces over one another, as bright as the photo lets them be."""
     body, checks = scene.body, scene.drape.checks
     exposed = np.float32(exposure(scene.photo, scene.person_map))
-    pieces = [softened(piece, blur, exposed) for piece in scene.drape.pieces]
+    pieces = [replace(piece, colour=piece.colour * exposed) for piece in scene.drape.pieces]
     base = tuple(piece for piece in pieces if not piece.name.endswith("sleeve"))
     places = arm_places(body)
     on_body = Drape(base, {}).alpha
@@ -107,16 +92,8 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         for piece in pieces
         if piece.name.endswith("sleeve")
     }
-    at = next((number for number, piece in enumerate(base) if piece.name == "torso"), 0)
-    scraps = bare_scraps(body, tuple(pieces))
-    torso = closed_up(base[at], list(sleeves.values()), body.shoulder_width, scene.plate.person, scraps=scraps)
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     covers = {side: piece.alpha for side, piece in sleeves.items()}
-    short = {side: cover for side, cover in covers.items() if 0 < ends[side] < body.arms[side].bend}
-    sides = drawn_taut(torso, body, {side: place.seen for side, place in places.items()}, short)
-    base = (*base[:at], sides.torso, *base[at + 1 :])
-    on_body = Drape(base, {}).alpha
-    places = {side: replace(place, seen=sides.seen[side]) for side, place in places.items()}
     forearms = forearms_before(scene.old, body, places, on_body)
     bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body, forearms=forearms)
     return Layers(
@@ -126,25 +103,8 @@ def layers_of(scene: Scene, blur: float) -> Layers:
         on_body,
         Drape((*base, *sleeves.values()), {}).alpha,
         bare_arms,
-        np.maximum.reduce([sides.uncovered, *_come_to_light(scene.old, forearms, places)]),
         under_cuffs(body, places, ends),
-        coming_forward(places, ends, bare_arms, sides.uncovered),
     )
-
-
-def _come_to_light(
-    old: BoolMask, forearms: dict[int, NDArray[np.float32]], places: dict[int, ArmPlace]
-) -> list[NDArray[np.float32]]:
-    """Covers of what the old garment hid of forearms beside what was seen of them, not as far as the wrist."""
-    return [forearms[side] * (old & (places[side].share < FOREARM[1])) for side in forearms]
-
-
-def away_from_edges(layers: Layers) -> NDArray[np.float32]:
-    """``(h, w)`` cover of the garment, less where one piece of it ends before another: only cloth is made crisper."""
-    inner = np.maximum(layers.cover - layers.bare_arms, 0)
-    for piece in (*layers.base[1:], *layers.sleeves.values()):
-        inner = np.minimum(inner, np.abs(2 * piece.alpha - 1))
-    return np.asarray(inner, dtype=np.float32)
 
 
 def casting(layers: Layers) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""All the light on one piece of a garment: that of the photo, the body's form, and folds."""
+"""All the light on one piece of a garment: that of the photo, the body's form, and the folds of the old cloth."""
 
 from __future__ import annotations
 
@@ -21,12 +21,6 @@ from engines.warp.composite.form import (
 )
 from engines.warp.composite.shading import bounded, folds_of_old_cloth
 from engines.warp.composite.shadows import shadow_of_arms
-from engines.warp.composite.shine import deepened
-from engines.warp.folds.break_on_shoe import break_on_shoe
-from engines.warp.folds.hanging import hanging_folds
-from engines.warp.folds.laid import sleeve_folds, torso_folds
-from engines.warp.folds.leg_folds import leg_folds
-from engines.warp.folds.shown import shown_on
 from engines.warp.pieces import Piece
 
 SHADE_SEEN = 0.85
@@ -47,12 +41,15 @@ HEM_UNTIL = 1.95
 STRIDE = 4
 """That is measured at every so many pixels."""
 
-SEEN_IN_DRESS, FOLDED_IN_DRESS = 0.35, 0.6
-"""Shares of a loose top's light and of its folds that a bodice shows: the skirt sewn to it pulls it straight."""
+SEEN_IN_DRESS = 0.35
+"""Share of a loose top's light that a bodice shows: the skirt sewn to it pulls it straight."""
 
-FOLDS_SEEN = {"torso": 0.65, "leg": 0.5}
-"""Share of the reliefs' folds that is left out where those of the old cloth are taken over: of trousers only wide ones
-are."""
+LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
+"""Brightness of cloth at which the next are given."""
+
+SHOWN = (1.6, 1.5, 1.2, 0.95, 0.7, 0.5), (2.0, 1.8, 1.3, 0.8, 0.3, 0.1)
+"""How much of the valleys and of the lit flanks of folds that other cloth shows in the photo is seen in such cloth:
+what is lit in white cloth is white and no more."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +61,12 @@ class PieceLight:
         broad: Where light comes from.
         everywhere: ``(h, w)`` factor of that light.
         seen: ``(h, w)`` change of light by the old cloth's folds, as the photo shows it.
-        lacking: ``(h, w)`` share of the reliefs' folds that those leave room for, 0 to 1.
     """
 
     body: BodyModel
     broad: BroadLight
     everywhere: NDArray[np.float32]
     seen: NDArray[np.float32]
-    lacking: NDArray[np.float32]
 
     def on_base(self, piece: Piece, arms: NDArray[np.float32], *, sleeved: bool) -> NDArray[np.float32]:
         """``(h, w)`` factor for torso, legs or skirt.
@@ -83,30 +78,23 @@ class PieceLight:
         """
         body = self.body
         factor = self.everywhere * roundness(piece, body, self.broad, below_armpit=sleeved)
-        folds = np.zeros(body.shape, dtype=np.float32)
         if piece.name == "torso":
             factor = factor * shadow_of_arms(arms, body) * chest_and_belly(body)
-            to_waist = is_long(piece, body)
-            pulled = np.float32(FOLDED_IN_DRESS if to_waist else 1.0)
-            folds += pulled * torso_folds(piece, body, self.broad.way, to_waist=to_waist) * self.lacking
-        elif piece.name.endswith("leg"):
-            folds += leg_folds(piece, body, self.broad.way) * self.lacking + break_on_shoe(piece, body)
-        if piece.name in ("torso", "skirt"):
-            folds += hanging_folds(piece, body, self.broad.way)
-        factor = deepened(factor, piece, self.body.shoulder_width) * self._folded(
-            piece, folds, old_cloth=piece.name != "skirt"
-        )
+        if piece.name != "skirt":
+            factor = factor * self._folded(piece)
         return bounded(factor, body.shoulder_width, lightness_of(piece))
 
     def on_sleeve(self, piece: Piece) -> NDArray[np.float32]:
         """``(h, w)`` factor for a sleeve."""
         factor = self.everywhere * roundness(piece, self.body, self.broad, below_armpit=False)
-        folds = sleeve_folds(piece, self.body, self.broad.way) * self.lacking
-        factor = deepened(factor, piece, self.body.shoulder_width) * self._folded(piece, folds)
-        return bounded(factor, self.body.shoulder_width, lightness_of(piece))
+        return bounded(factor * self._folded(piece), self.body.shoulder_width, lightness_of(piece))
 
-    def _folded(self, piece: Piece, folds: NDArray[np.float32], *, old_cloth: bool = True) -> NDArray[np.float32]:
-        return shown_on(piece, folds, self.seen if old_cloth else None, self.body.shoulder_width)
+    def _folded(self, piece: Piece) -> NDArray[np.float32]:
+        """``(h, w)`` factor of the folds that the photo shows: dark cloth shines, white cloth lights its valleys."""
+        factor, window = np.ones(self.body.shape, np.float32), piece.window
+        part, light = self.seen[window], lightness_of(piece)
+        factor[window] += part * np.where(part < 0, *(np.float32(np.interp(light, LIGHTNESS, gain)) for gain in SHOWN))
+        return factor
 
 
 def is_long(piece: Piece, body: BodyModel) -> bool:
@@ -140,7 +128,7 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
         pieces: The new one.
     """
     broad, unit = broad_light(photo, old, body), body.shoulder_width
-    seen, lacking, unsaid = (np.full(body.shape, value, dtype=np.float32) for value in (0, 1, 1))
+    seen, unsaid = np.zeros(body.shape, np.float32), np.ones(body.shape, np.float32)
     # Every garment that is taken off has a usual brightness of its own.
     for label, kind in WORN_AS:
         worn = old & (body.labels == label)
@@ -152,7 +140,6 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
             )
             light = folds_of_old_cloth(photo, worn, new, unit, seamed=kind == "leg")
             seen += alike * (light.change + SHADE_SEEN * light.shade)
-            lacking -= alike * FOLDS_SEEN[kind] * light.believed
             unsaid -= alike * SHADE_SEEN * light.broadly
     everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
-    return PieceLight(body, broad, everywhere, seen, np.maximum(lacking, 0))
+    return PieceLight(body, broad, everywhere, seen)

@@ -91,13 +91,11 @@ class OldFolds:
 
     Attributes:
         change: ``(h, w)`` float32 share of the light that folds add or take, around 0.
-        believed: ``(h, w)`` float32, 0 to 1, how far; 0 where there is no old cloth.
         shade: ``(h, w)`` float32, the same of light that is wider than a fold, around 0.
         broadly: ``(h, w)`` float32, 0 to 1, how far that is believed.
     """
 
     change: NDArray[np.float32]
-    believed: NDArray[np.float32]
     shade: NDArray[np.float32]
     broadly: NDArray[np.float32]
 
@@ -118,7 +116,7 @@ def folds_of_old_cloth(
         seamed: Whether it has pockets, a fly and seams, from which small creases are not told.
     """
     window = window_of(old, round(MARGIN * unit))
-    planes = np.zeros((4, *old.shape), dtype=np.float32)
+    planes = np.zeros((3, *old.shape), dtype=np.float32)
     if not old[window].size:
         return OldFolds(*planes)
     planes[:, *window] = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit, seamed=seamed)
@@ -128,13 +126,13 @@ def folds_of_old_cloth(
 def _read(
     photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float, *, seamed: bool
 ) -> NDArray[np.float32]:
-    """``(4, h, w)`` of what `OldFolds` has of a window of the photo."""
+    """``(3, h, w)`` of what `OldFolds` has of a window of the photo."""
     half = tuple(max(1, side // REDUCTION) for side in old.shape[::-1])
     unit = unit / REDUCTION
     core = cv2.resize(old.astype(np.uint8), half, interpolation=cv2.INTER_NEAREST) > 0
     core = eroded(core, max(2, round(0.04 * unit)))
     if core.sum() < LEAST_CORE:
-        return np.zeros((4, *old.shape), dtype=np.float32)
+        return np.zeros((3, *old.shape), dtype=np.float32)
     small = np.asarray(cv2.resize(photo, half, interpolation=cv2.INTER_AREA), dtype=np.float32)
     lab = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), dtype=np.float32)
     lightness = lab[..., 0] + 1.0
@@ -162,7 +160,7 @@ def _read(
     change = (np.clip(1 + (folds / (broad + 1e-3) - 1) * shown, FOLD_DARKEST, FOLD_BRIGHTEST) - 1) * believed
     broadly = plainness * before_ends * ease(3 * broadly_known)
     shade = (np.clip(broad / usual, SHADE_DARKEST, SHADE_BRIGHTEST) - 1) * broadly
-    planes = np.dstack([change, believed, shade, broadly]).astype(np.float32)
+    planes = np.dstack([change, shade, broadly]).astype(np.float32)
     whole = cv2.resize(planes, old.shape[::-1], interpolation=cv2.INTER_LINEAR)
     return np.ascontiguousarray(np.moveaxis(np.asarray(whole, np.float32), 2, 0))
 

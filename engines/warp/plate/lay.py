@@ -16,26 +16,17 @@ from numpy.typing import NDArray
 from engines.base import Category, Label, PersonMap
 from engines.beside import beside
 from engines.channels import on_channels
-from engines.filling import fill_from
-from engines.garment.regions import dilated, eroded, windows_of
+from engines.garment.regions import dilated, eroded
 from engines.warp.blending import blended
-from engines.warp.body.boots import cover_of_boot, going_into, rim_of_boot
-from engines.warp.body.model import LEFT, SIDES
+from engines.warp.body.model import LEFT
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
-from engines.warp.plate.hem_rim import above_cloth, own_rim
 from engines.warp.plate.other_garment import Continuation, at_hem, continued_garment, on_skin
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
-from engines.warp.plate.shoe_collar import shoe_collar
-from engines.warp.plate.shoe_parts import inside_shoes
-from engines.warp.plate.take_off import TakenOff, overreach, pinholes
-from engines.warp.plate.wall_joint import met_at_rim
+from engines.warp.plate.take_off import TakenOff, pinholes
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
-from engines.warp.skin.below_cuffs import below_cuffs
-from engines.warp.skin.beside_sleeves import beside_sleeves
 from engines.warp.skin.faded_skin import at_cuffs, beside_old, faded_into_seen, under_old
-from engines.warp.skin.neck_slope import below_slope
 from engines.warp.skin.room import above_shoulders, skin_room, unnamed_sleeves
 from engines.warp.skin.smooth_edge import antialiased
 
@@ -48,14 +39,8 @@ RIM = 0.02
 MIXED = 2
 """Pixels at the rim of what stays that the soft border of the fill may reach."""
 
-BESIDE_PIECE = 0.12
-"""How far around a small piece of the old garment the wall is looked at, in shoulder widths."""
-
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
-
-SOME_CLOTH = 0.05
-"""Cover from which the new garment's edge is there."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +53,8 @@ class _Fills:
         other: The garment that goes on where the old one was, if one does.
         bare: ``(height, width)`` cover of skin.
         continued: ``(height, width)`` cover of the other garment.
-        cleared: ``(height, width)`` share of what the photo shows that becomes wall, crumbs of a collar, or skin, what
-            of a sleeve was taken for the wall.
+        cleared: ``(height, width)`` share of what the photo shows that becomes skin: what of a sleeve was taken for the
+            wall.
     """
 
     behind: NDArray[np.float32]
@@ -91,21 +76,13 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     """
     clothed = drape.alpha
     fills = _fills(photo, off, drape, category)
-    fill = _laid_over(photo, off, fills, category)
+    fill = _laid_over(off, fills, category)
     # Under the other garment skin goes on, and is not seen.
     skin = fills.bare * (1.0 - fills.continued)
     uncovered = skin + fills.continued
-    share = _share(photo, off, fills, skin=skin, clothed=clothed, category=category)
+    share = _share(photo, off, fills, skin=skin, clothed=clothed)
     if category is Category.UPPER_BODY:
-        fill, share, uncovered = _joined_below(photo, off, fills, clothed, fill=fill, share=share, uncovered=uncovered)
-    else:
-        _collar_shoes(photo, off, fills, skin=skin, fill=fill, share=share, uncovered=uncovered)
-    if category is Category.LOWER_BODY:
-        top = off.stays & (off.person_map.labels == Label.UPPER)
-        below = off.old & above_cloth(clothed > SOME_CLOTH)
-        own, rim = own_rim(photo, np.asarray(top), off.from_old, np.asarray(below), overreach(photo))
-        fill, share = blended(fill, own, rim), np.maximum(share, rim)
-        uncovered = np.maximum(uncovered, rim)
+        fill, share, uncovered = _joined_below(off, fills, clothed, fill=fill, share=share, uncovered=uncovered)
     person = left_as_it_is(photo, off.person_map).person
     return Plate(
         blended(photo, fill, np.asarray(share, dtype=np.float32)),
@@ -134,26 +111,18 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
     bare = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
     cleared = np.zeros(body.shape, np.float32)
     if category is not Category.LOWER_BODY:
-        bare, cleared = below_slope(bare, clothed, off.from_old, body)
-        cleared = np.maximum(cleared, unnamed_sleeves(bare, worn, off.from_old, body))
-        bare[beside_sleeves(bare, drape, body.shoulder_width)] = 0.0
+        cleared = unnamed_sleeves(bare, worn, off.from_old, body)
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     if other is not None and other.beside is not None:
         arms = skin.arms[LEFT].on | skin.arms[-LEFT].on
         bare *= 1.0 - other.beside * (dilated(skin.torso, MIXED) & ~arms)
-    if off.beyond.any():
-        # Beyond an arm there is neither body nor trousers.
-        bare[off.beyond] = continued[off.beyond] = 0.0
     return _Fills(found_behind.result(), skin, other, bare, continued, cleared)
 
 
-def _laid_over(photo: NDArray[np.float32], off: TakenOff, fills: _Fills, category: Category) -> NDArray[np.float32]:
+def _laid_over(off: TakenOff, fills: _Fills, category: Category) -> NDArray[np.float32]:
     """``(height, width, 3)``: what is behind the person, skin over it, and the other garment over that."""
     labels, unit = off.person_map.labels, off.body.shoulder_width
-    fill = fills.behind
-    if off.ankles.any():
-        fill = blended(fill, photo, inside_shoes(off.ankles, fills.bare, labels, unit))
-    fill = blended(fill, fills.skin.colour, fills.bare)
+    fill = blended(fills.behind, fills.skin.colour, fills.bare)
     if category is Category.UPPER_BODY:
         below = np.maximum(fills.continued, (labels == Label.LOWER).astype(np.float32))
         fill *= on_channels(1.0 - on_skin(below, unit) * fills.bare * fills.skin.torso)
@@ -170,7 +139,6 @@ def _share(
     *,
     skin: NDArray[np.float32],
     clothed: NDArray[np.float32],
-    category: Category,
 ) -> NDArray[np.float32]:
     """``(height, width)`` how far the fill takes the place of the photo, 0 to 1."""
     share = np.asarray(cv2.GaussianBlur(off.removed.astype(np.float32), (0, 0), EDGE_BLUR), np.float32)
@@ -180,17 +148,14 @@ def _share(
     share = np.maximum(share, fills.cleared)
     unit = off.body.shoulder_width
     joint = faded_into_seen(photo, fills.skin.colour, off.from_old, off.person_map.labels, unit)
-    if category is not Category.LOWER_BODY:
-        joint = np.maximum(joint, below_cuffs(photo, fills.skin.colour, off.old, fills.skin.arms, off.body))
     # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
     faded = (clothed < SEEN_BELOW) | at_cuffs(off.body, off.old)
-    own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, fills.skin.between, off.old, unit))
+    own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, off.old, unit))
     joint *= skin * faded * (1.0 - own_edge)
     return np.maximum(share, joint).astype(np.float32)
 
 
 def _joined_below(
-    photo: NDArray[np.float32],
     off: TakenOff,
     fills: _Fills,
     clothed: NDArray[np.float32],
@@ -208,52 +173,7 @@ def _joined_below(
     lit = np.asarray(other.lit * off.stays * (clothed < SEEN_BELOW), np.float32)
     fill = blended(fill, other.seen, np.asarray(lit * (1.0 - np.maximum(hem, share)), np.float32))
     share = np.maximum(np.maximum(share, lit), hem * np.float32(other.hidden))
-    uncovered = np.maximum(uncovered, lit)
-    # Where a top ended at it, its rim has its own colours and one line for an edge.
-    seen = np.asarray(off.stays & (off.person_map.labels == Label.LOWER))
-    own, rim = own_rim(photo, seen, off.from_old, off.old, overreach(photo))
-    rim = np.asarray(rim * other.cover * np.float32(1.0 - other.hidden), np.float32)
-    return blended(fill, own, rim), np.maximum(share, rim > 0.0), np.maximum(uncovered, rim)
-
-
-def _collar_shoes(
-    photo: NDArray[np.float32],
-    off: TakenOff,
-    fills: _Fills,
-    *,
-    skin: NDArray[np.float32],
-    fill: NDArray[np.float32],
-    share: NDArray[np.float32],
-    uncovered: NDArray[np.float32],
-) -> None:
-    """Let bared legs go into their shoes, in ``fill``, ``share`` and ``uncovered``."""
-    labels, cloth = off.person_map.labels, off.old & ~off.ankles
-    seen = off.ankles | (labels == Label.LEGS)
-    for side in SIDES:
-        rim = rim_of_boot(off.body, side)
-        if rim is not None:
-            # Nothing of a boot was hidden by the trousers that were tucked into it.
-            shade = going_into(cover_of_boot(off.body, side, rim), off.body.shoulder_width)
-            fill *= on_channels(1.0 + (shade - 1.0) * skin)
-            continue
-        collar = shoe_collar(
-            photo,
-            labels,
-            off.body.legs[side],
-            cloth=cloth,
-            seen=seen,
-            bare=fills.skin.legs[side],
-            skin=fills.skin.colour,
-            unit=off.body.shoulder_width,
-        )
-        if collar is not None:
-            fill[collar.window] *= on_channels(1.0 + (collar.shade - 1.0) * skin[collar.window])
-            fill[collar.window][collar.beside] = fills.behind[collar.window][collar.beside]
-            over = np.maximum(collar.over, collar.lining * (1.0 - skin[collar.window]))
-            fill[collar.window] += (collar.colour - fill[collar.window]) * over[..., None]
-            share[collar.window] = np.maximum(share[collar.window], collar.cover)
-            # The shadow of a hem falls on a continued shoe as on the rest of it.
-            uncovered[collar.window] = np.maximum(uncovered[collar.window], over)
+    return fill, share, np.maximum(uncovered, lit)
 
 
 def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.float32]:
@@ -270,14 +190,6 @@ def _behind(photo: NDArray[np.float32], off: TakenOff, wanted: NDArray[np.bool_]
     apart = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     free = np.asarray(cv2.dilate((person | wanted).astype(np.uint8), apart) == 0)
     behind = structured_fill(photo, free, wanted)
-    ground = ~dilated(person & ~off.removed, MIXED) & ~off.removed & (off.person_map.labels == Label.BACKGROUND)
-    behind = met_at_rim(behind, photo, np.asarray(ground), off.removed)
-    # Small pieces at the edge of the person show what is right beside them.
-    for window in windows_of(off.beyond, round(BESIDE_PIECE * off.body.shoulder_width)):
-        near = dilated(off.beyond[window], 2 * overreach(photo))
-        clear = ground[window] & ~near
-        if clear.any():
-            behind[window][near] = fill_from(photo[window], clear, 2)[near]
     return np.asarray(
         np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
     )

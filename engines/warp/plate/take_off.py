@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import dilated, eroded, largest, reaching, window_of, windows_of
+from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.plate.arm_crumbs import arm_crumbs
-from engines.warp.plate.boot_rim import rims_of_boots_told
-from engines.warp.plate.cloth_behind_arms import cloth_behind_arms
-from engines.warp.plate.cloth_outline import outline_of_cloth
-from engines.warp.plate.shoe_colours import shoes_told_from_trousers
-from engines.warp.plate.shoe_parts import shoes_completed
-from engines.warp.plate.stray_cloth import bare_ankles, stray_cloth
 from engines.warp.skin.bare_body import BareBody, bare_body
-from engines.warp.skin_edges import REACH, ending_by_colour
 
 OVERREACH = 0.005
 """How far the removal reaches beyond the old garment's labels, in heights of the photo."""
@@ -47,14 +39,12 @@ class TakenOff:
     """What is taken off.
 
     Attributes:
-        person_map: Of the photo, with labels that colours have told are wrong put right.
-        body: Measured from it, with these labels.
+        person_map: Of the photo.
+        body: Measured from it.
         old: ``(height, width)`` bool, the old garment.
         stays: ``(height, width)`` bool, the parts of the person and the things that are not replaced.
         from_old: ``(height, width)`` float32 distance from the old garment, pixels.
-        removed: ``(height, width)`` bool, the old garment with its rim and its slivers.
-        ankles: ``(height, width)`` bool, skin in the shadow of the old hem that goes with the old garment.
-        beyond: ``(height, width)`` bool, pieces of the old garment on the far side of arms.
+        removed: ``(height, width)`` bool, the old garment with its rim.
         naked: The body without clothes.
     """
 
@@ -64,8 +54,6 @@ class TakenOff:
     stays: NDArray[np.bool_]
     from_old: NDArray[np.float32]
     removed: NDArray[np.bool_]
-    ankles: NDArray[np.bool_]
-    beyond: NDArray[np.bool_]
     naked: BareBody
 
 
@@ -78,43 +66,13 @@ def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel,
         body: Measured from it.
         category: What is being replaced.
     """
-    labels, ankles, beyond = person_map.labels, np.zeros(body.shape, bool), np.zeros(body.shape, bool)
-    if category is Category.UPPER_BODY:
-        old = old_garment(labels, body, category)
-    else:
-        labels = shoes_told_from_trousers(photo, labels, body.shoulder_width)
-        labels = shoes_completed(photo, labels, body.shoulder_width)
-        labels = rims_of_boots_told(photo, labels, body)
-        old = old_garment(labels, body, category)
-        # Ankles in the shadow of a hem go with it: in the light that falls on them now they are drawn anew.
-        ankles = bare_ankles(photo, labels, old, body.shoulder_width)
-        old, labels = old | ankles, np.where(ankles, np.uint8(Label.LOWER), labels)
+    old = old_garment(person_map.labels, body, category)
     if not old.any():
         return None
-    if category is not Category.LOWER_BODY:
-        crumbs = arm_crumbs(labels, old, body)
-        old, labels = old | crumbs, np.where(crumbs, np.uint8(Label.UPPER), labels)
-        labels, beyond = _beyond_arms(photo, labels, old, body.shoulder_width)
-        old = old | beyond
-    person_map, body = replace(person_map, labels=labels), body.relabelled(labels)
     stays = _staying(old, person_map, category)
     from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
-    removed = _removed(photo, person_map, old, from_old=from_old, stays=stays, unit=body.shoulder_width)
-    return TakenOff(person_map, body, old, stays, from_old, removed, ankles, beyond, bare_body(photo, body))
-
-
-def _beyond_arms(
-    photo: NDArray[np.float32], labels: NDArray[np.uint8], old: NDArray[np.bool_], unit: float
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """The labels with pieces of the old garment on the far side of arms, and ``(height, width)`` bool, these pieces."""
-    beyond = cloth_behind_arms(photo, labels, old, unit)
-    if not beyond.any():
-        return labels, beyond
-    before, labels = labels, np.where(beyond, np.uint8(Label.UPPER), labels)
-    for window in windows_of(beyond, round(2 * REACH * unit)):
-        labels[window] = ending_by_colour(photo[window], labels[window], unit)
-    gained = ((labels != before) | beyond) & (labels == Label.UPPER)
-    return labels, gained & reaching(gained, beyond)
+    removed = _removed(len(photo), person_map, old, from_old=from_old, stays=stays, unit=body.shoulder_width)
+    return TakenOff(person_map, body, old, stays, from_old, removed, bare_body(photo, body))
 
 
 def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> NDArray[np.bool_]:
@@ -155,7 +113,7 @@ def _staying(old: NDArray[np.bool_], person_map: PersonMap, category: Category) 
 
 
 def _removed(
-    photo: NDArray[np.float32],
+    rows: int,
     person_map: PersonMap,
     old: NDArray[np.bool_],
     *,
@@ -163,20 +121,17 @@ def _removed(
     stays: NDArray[np.bool_],
     unit: float,
 ) -> NDArray[np.bool_]:
-    """The old garment, the rim around it that carries its colour, and slivers of it under other labels."""
-    labels = person_map.labels
+    """The old garment, and the rim around it that carries its colour."""
     # The outermost pixel of what stays is mixed with the old garment and goes too.
     sure = eroded(stays, 1)
-    removed = old | ((from_old <= overreach(photo)) & ~sure)
-    removed |= stray_cloth(photo, labels, old, from_old, unit)
-    removed |= outline_of_cloth(photo, labels, old, from_old, unit)
+    removed = old | ((from_old <= _overreach(rows)) & ~sure)
     removed |= _unlabelled_rim(from_old, stays, person_map, unit)
-    return np.asarray(removed | (pinholes(removed, unit) & (labels == Label.BACKGROUND)))
+    return np.asarray(removed | (pinholes(removed, unit) & (person_map.labels == Label.BACKGROUND)))
 
 
-def overreach(photo: NDArray[np.float32]) -> int:
+def _overreach(rows: int) -> int:
     """How far the removal reaches beyond the old garment's labels, pixels."""
-    return max(2, round(OVERREACH * len(photo)))
+    return max(2, round(OVERREACH * rows))
 
 
 def _unlabelled_rim(

@@ -10,38 +10,30 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import dilated, eroded, window_of
+from engines.garment.regions import dilated, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
-from engines.warp.skin.armpit import draw_armpits
 from engines.warp.skin.bare_body import BareBody
 from engines.warp.skin.beside_garment import beside_garment
-from engines.warp.skin.blotches import skin_blotches
-from engines.warp.skin.crease import across_creases, gaps, slits
 from engines.warp.skin.joint import led_to_seen
 from engines.warp.skin.light import (
     ARMPIT,
     SkinLight,
-    arm_form,
     hem_shade,
-    in_light,
     limb_shade,
     lit_from_around,
     shade_of_arms,
     shade_of_shoes,
-    torso_light,
     torso_shade,
 )
-from engines.warp.skin.limb_profile import along_limb
 from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
 from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
 from engines.warp.skin.texture import coloured_texture, skin_texture
-from engines.warp.skin.tone import BODY_LABELS, SKIN_LABELS, skin_tone, sure_skin
-from engines.warp.skin.torso_relief import belly_relief, chest_relief
+from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
 
 LEAST_SHARE = 0.05
 """Share of the body around a pixel beside it from which that lies in the body's shade."""
@@ -61,12 +53,6 @@ BELLY = 0.45
 UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 """Skin whose tone bared chests, bellies and arms have; legs lie in another light."""
 
-WHOLLY_SKIN, MIXED = 0.9, 2
-"""Matte from which a pixel of a limb shows nothing else, and width of its rim that may, pixels."""
-
-HIDDEN_FROM = 0.06
-"""How far from seen skin that which is invented begins to have a form of its own, in shoulder widths."""
-
 LEG_GRAIN = 0.2
 """How much coarser the skin of legs is than that of arms and chest."""
 
@@ -81,7 +67,6 @@ class BareSkin:
         arms: Both whole arms by picture side.
         legs: Both whole legs by picture side.
         torso: ``(height, width)``, the torso without the arms before it.
-        between: ``(height, width)``, narrow gaps beside arms that are closed with skin.
     """
 
     colour: NDArray[np.float32]
@@ -89,7 +74,6 @@ class BareSkin:
     arms: dict[int, BarePart]
     legs: dict[int, BarePart]
     torso: NDArray[np.bool_]
-    between: NDArray[np.bool_]
 
 
 def bare_skin(
@@ -136,21 +120,13 @@ def bare_skin(
         cover |= part.on
     if torso and arms:
         cover = one_shoulder_line(cover, body)
-    parts = cover | labelled_as(body.labels, SKIN_LABELS)
-    cover |= gaps(cover, body, clothed) & ~seen
-    if arms:
-        bared = [part.on for part in opened if part.bend < 0.0]
-        cover |= slits(cover, np.logical_or.reduce([*bared, body.labels == Label.ARMS]), body, clothed, from_old)
-    between = cover & ~parts
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
-    colour = _coloured(
-        photo, body, cover, from_old, clothed=clothed, torso=middle, whole=whole, opened=opened, bare=bare
-    )
+    colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
     soft = antialiased(cover)
     with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
     before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
-    return BareSkin(colour, soft, bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before, between)
+    return BareSkin(colour, soft, bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before)
 
 
 def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:
@@ -164,7 +140,6 @@ def _coloured(
     cover: NDArray[np.bool_],
     from_old: NDArray[np.float32],
     *,
-    clothed: NDArray[np.float32],
     torso: BarePart,
     whole: list[tuple[BarePart, SkinLight]],
     opened: list[BarePart],
@@ -177,7 +152,6 @@ def _coloured(
         body: The body in the photo.
         cover: ``(height, width)``, where skin is wanted.
         from_old: ``(height, width)`` distance from the old garment, pixels.
-        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         torso: The bare torso.
         whole: The limbs that may be bared, with their light.
         opened: What of them comes out of the new clothes.
@@ -185,11 +159,9 @@ def _coloured(
     """
     unit = body.shoulder_width
     arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
-    relief = in_light(chest_relief(body) * belly_relief(body), torso_light([light for _, light in whole]))
     shade = _shade(body, torso, whole) * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
     belly = torso.on & ~arms & ~legs
     shade[belly] = lit_from_around(shade[belly])
-    shade *= relief
     upper = not any(part.bend > 0.0 for part, _ in whole)
     # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
     by_hem = from_old < CUFF_SHADOW * unit
@@ -199,53 +171,20 @@ def _coloured(
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
     colour[window] = tone.under(shade, window)
-    colour = _limbs_as_seen(photo, colour, body, bare)
     sure = sure_skin(body)
     parts = (torso.on[window], arms[window], legs[window])
     lit = sure & ~shaded & ~(labelled_as(body.labels, (Label.ARMS, Label.LEGS)) & by_hem)
     colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
     form = np.ones(body.shape, np.float32)
-    # What is learnt from seen skin has this form already; it is given to the hidden skin at the end.
-    hidden = _hidden(sure & (body.labels == Label.ARMS), unit)
-    for part, light in whole:
-        if part.elbow > 0.0:
-            form[part.on] *= 1.0 + (arm_form(part, light) - 1.0) * hidden[part.on]
     for part in opened:
         form[part.on] *= hem_shade(part, unit)
-    colour[window] = across_creases(colour[window], cover[window], np.logical_or.reduce(parts), unit)
-    if any(part.elbow > 0.0 for part, _ in whole):
-        draw_armpits(colour, bare[Label.ARMS], torso.on, hidden=hidden, clothed=clothed, unit=unit)
     bared = [part for part in opened if part.bend > 0.0]
     texture = skin_texture(photo, sure, colour[window].shape[:2])
     if bared:
         texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
-    colour[window] *= skin_blotches(photo, sure, bared, window, unit) * coloured_texture(texture)
+    colour[window] *= coloured_texture(texture)
     colour[window] = np.clip(colour[window] * on_channels(_smooth(form, unit)[window]), 0.0, 1.0)
     return colour
-
-
-def _limbs_as_seen(
-    photo: NDArray[np.float32],
-    colour: NDArray[np.float32],
-    body: BodyModel,
-    bare: dict[Label, dict[int, BarePart]],
-) -> NDArray[np.float32]:
-    """The colour with limbs that have the same light from edge to edge as their seen parts, ``(height, width, 3)``."""
-    led = colour.copy()
-    for label, limbs in bare.items():
-        seen = eroded((body.labels == label) & (body.matte > WHOLLY_SKIN), MIXED)
-        if not seen.any():
-            continue
-        for limb in limbs.values():
-            window = window_of(limb.on)
-            on = limb.on[window]
-            own = colour[window][on]
-            added = along_limb(photo[window][on] - own, limb, seen, body.shoulder_width)
-            if label is Label.ARMS:
-                # At its shoulder an arm is one surface with the torso.
-                added *= _own_surface(limb.share[limb.on])[:, None]
-            led[window][on] = np.clip(own + added, 0.0, 1.0)
-    return led
 
 
 def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLight]]) -> NDArray[np.float32]:
@@ -268,17 +207,6 @@ def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLig
     share = _smooth(on.astype(np.float32), unit)
     within = _smooth((shade * on).astype(np.float32), unit) / np.maximum(share, LEAST_SHARE)
     return np.where(share > LEAST_SHARE, within, np.float32(1.0))
-
-
-def _hidden(seen: NDArray[np.bool_], unit: float) -> NDArray[np.float32]:
-    """``(height, width)``: 0 on seen skin to 1 a little away from it."""
-    hidden = np.ones(seen.shape, np.float32)
-    sigma = HIDDEN_FROM * unit
-    window = window_of(seen, round(3 * sigma))
-    if hidden[window].size:
-        near = cv2.blur(seen[window].astype(np.float32), (2 * round(sigma) + 1, 2 * round(sigma) + 1))
-        hidden[window] = 1.0 - ease(2.0 * np.asarray(near))
-    return hidden
 
 
 def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -170,23 +170,21 @@ def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
     return soft
 
 
-def under_old(
-    arms: dict[int, BarePart], between: NDArray[np.bool_], old: NDArray[np.bool_], unit: float
-) -> NDArray[np.float32]:
+def under_old(arms: dict[int, BarePart], old: NDArray[np.bool_], unit: float) -> NDArray[np.float32]:
     """``(height, width)`` 1 where skin goes on from an arm to where the old garment lay, to 0 a joint's width away.
 
     What is seen of such an arm ends in a rim that has the colour of that garment.
 
     Args:
         arms: Both whole arms by picture side.
-        between: ``(height, width)``, gaps beside them that are closed with skin.
         old: ``(height, width)``, the old garment.
         unit: Shoulder width in pixels.
     """
     near = np.zeros(old.shape, np.float32)
     joint = JOINT * unit
-    hidden = [(arm.on & old, max(1, round(UNDER_OLD * unit))) for arm in arms.values()]
-    for part, least in [*hidden, (between & old, 1)]:
+    least = max(1, round(UNDER_OLD * unit))
+    for arm in arms.values():
+        part = arm.on & old
         window = window_of(part, round(4 * joint))
         if part[window].any():
             goes_on = dilated(opened(part[window], least), max(1, round(1.5 * joint)))

@@ -15,17 +15,9 @@ from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.skin.arm_relief import arm_relief
-from engines.warp.skin.leg_relief import leg_relief
 
 USUAL_DEPTH, DEPTHS = 0.33, (0.12, 0.42)
 """How much darker skin is at the edge of a limb than on its axis, usually and between which measures."""
-
-CONTRASTS = (0.45, 1.1)
-"""Between which shares the form of arms and torso stands out, by how dark its edges are over the usual."""
-
-HIGHLIGHT = 0.45
-"""Share of the highlights of arms and torso that usual skin shows; pale skin has no room for them, and glows."""
 
 DARKEST = 0.36
 """Largest loss of brightness of a limb's dark edge; it is approached, never passed."""
@@ -41,7 +33,7 @@ SHEEN, SHEEN_WIDTH, SHEEN_ASIDE = 0.06, 0.36, 0.30
 widths in half widths of the limb."""
 
 LEG_SHEEN = 0.5
-"""Share of that on legs, whose form has lights of its own: a stripe from end to end is that of a doll."""
+"""Share of that on legs: a stripe from end to end is that of a doll."""
 
 HEM_SHADE, HEM_REACH = 0.16, 0.10
 """Depth of the shadow right under a cuff or hem, and the shoulder widths over which it fades."""
@@ -68,13 +60,6 @@ SHINING = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, La
 LIGHT_SKIN, LEAST_GLOSS, MOST_GLOSS = 0.66, 0.7, 2.0
 """Brightness of skin that shines as usual, and between which factors others do."""
 
-SOFTENED = (0.85, 1.25), (0.5, 1.0)
-"""Share of the form of a leg that stands out, by the gloss of its skin: light goes deep into pale skin, and comes out
-beside; what is as sharp there as on dark skin looks like wax."""
-
-SEEN_FORM = 0.3
-"""How much of the usual form is drawn on a leg that is seen in part: what is seen of it goes on."""
-
 LEAST_SEEN = 400
 """Pixels of skin on a limb from which it says where the light comes from."""
 
@@ -88,13 +73,11 @@ class SkinLight:
         depth: Brightness lost from the axis to either edge, as a share.
         gloss: How much more the limb shines than light skin: the light that skin throws back from its surface is the
             same for all, and stands out from dark skin.
-        form: How much of the usual form of a leg is drawn.
     """
 
     tilt: float
     depth: float
     gloss: float = 1.0
-    form: float = 1.0
 
 
 def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -117,36 +100,12 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
     sheen = SHEEN * light.gloss * (LEG_SHEEN if part.bend > 0.0 else 1.0)
     shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
-    shade = lit_from_around(shade)
-    if part.bend > 0.0:
-        contrast = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * np.interp(light.gloss, *SOFTENED)
-        shade = shade * leg_relief(part, light.tilt, light.form * float(contrast), light.gloss)
-    return np.asarray(shade, dtype=np.float32)
+    return lit_from_around(np.asarray(shade, np.float32))
 
 
 def lit_from_around(shade: NDArray[np.float32]) -> NDArray[np.float32]:
     """Brightness factors with what surrounds a body lighting its dark sides: shades do not add up to black."""
     return np.where(shade < 1.0, 1.0 - DARKEST * np.tanh((1.0 - shade) / DARKEST), shade).astype(np.float32)
-
-
-def arm_form(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
-    """Brightness factors of about 1 for the muscles of an arm in its light, in the order of ``part.on``."""
-    return in_light(arm_relief(part), light)
-
-
-def in_light(relief: NDArray[np.float32], light: SkinLight) -> NDArray[np.float32]:
-    """Brightness factors of about 1 of a form, given as such factors in usual light, in the light of a photo."""
-    # In soft light it hardly stands out, and light skin has no room for highlights.
-    formed = np.clip(light.depth / USUAL_DEPTH, *CONTRASTS) * (relief - 1.0)
-    lit = min(HIGHLIGHT * light.gloss**2, 1.0)
-    return np.asarray(1.0 + np.where(formed > 0.0, lit * formed, formed), np.float32)
-
-
-def torso_light(limbs: list[SkinLight]) -> SkinLight:
-    """The light on a hidden torso: that of the limbs, without a side."""
-    if not limbs:
-        return SkinLight(0.0, USUAL_DEPTH)
-    return SkinLight(0.0, float(np.mean([limb.depth for limb in limbs])), limbs[0].gloss)
 
 
 def hem_shade(part: BarePart, shoulder_width: float) -> NDArray[np.float32]:
@@ -207,7 +166,7 @@ def limb_lights(
         for side, limb in both.items():
             light = _light_of(limb, seen, bright)
             if light is not None:
-                measured[label][side] = replace(light, form=SEEN_FORM)
+                measured[label][side] = light
                 depths.append(light.depth)
         if len(measured[label]) == len(both):
             tilts += [light.tilt for light in measured[label].values()]

@@ -1,1 +1,0 @@
-"""Folds: cloth that is longer than the body under it, buckled once or drawn, as reliefs that light falls on."""
