@@ -44,7 +44,6 @@ class Ribbon:
     source: NDArray[np.float32]
     target: NDArray[np.float32]
     across: NDArray[np.float32] | None = None
-    inside: NDArray[np.float32] | None = None
 
     @property
     def scale(self) -> float:
@@ -128,7 +127,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     rows, cols = ribbon.source.shape[:2]
     even = np.linspace(-1.0, 1.0, cols, dtype=np.float32)
     across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, cols))
-    vertices = np.dstack([ribbon.source, across, *([] if ribbon.inside is None else [ribbon.inside])])
+    vertices = np.dstack([ribbon.source, across])
     piece = Piece(
         name,
         np.zeros((*shape, 3), np.float32),
@@ -142,7 +141,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     alpha = cloth.alpha[low[1] : high[1], low[0] : high[0]]
     if alpha.size == 0 or piece.alpha[window].size == 0:
         return piece
-    x, y, position, *inside = _rasterised(ribbon.target, vertices.astype(np.float32), window)
+    x, y, position = _rasterised(ribbon.target, vertices.astype(np.float32), window)
     colour = cloth.colour[low[1] : high[1], low[0] : high[0]]
     layer = np.asarray(cv2.merge([*(colour[..., k] * alpha for k in range(3)), alpha]), dtype=np.float32)
     layer, factor = _shrunk(layer, ribbon.scale)
@@ -154,8 +153,6 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     )
     covered = x > OUTSIDE
     drawn *= on_channels(_within_grid(covered), 4)
-    for depth in inside:
-        drawn *= on_channels(np.clip(depth + 0.5, 0.0, 1.0), 4)
     piece.colour[window] = cv2.cvtColor(drawn, cv2.COLOR_RGBA2RGB)
     piece.alpha[window] = drawn[..., 3]
     piece.across[window] = np.where(covered, position.clip(-1.0, 1.0), 0.0)

@@ -13,8 +13,8 @@ from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
 from engines.warp.body.bare_width import bare_half_width
 from engines.warp.body.hidden_hands import hand_hidden
-from engines.warp.body.into_shoe import down_to_hem, into_shoe
-from engines.warp.body.limbs import Limb, usual_arm, usual_leg
+from engines.warp.body.leg_form import formed
+from engines.warp.body.limbs import Limb, prolonged, usual_arm, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
@@ -53,6 +53,12 @@ FOOT_END = 1.18
 IN_SHOE = 0.10
 """How far below the upper edge of its shoe a leg may still be seen, in shoulder widths."""
 
+SHOE_FROM = 0.80
+"""Share of the leg from which its shoe may begin."""
+
+LOWEST_HEM, UNDER_HEM = 1.35, 0.03
+"""Share of a leg's length beyond which no hem of trousers hangs, and how far below it a leg goes on."""
+
 LEG_SMOOTHED, KNEE_SMOOTHED = 2.5, 4.0
 """Sigma in samples with which the taper of a bare leg is made one curve, and with which its centre line is."""
 
@@ -74,7 +80,6 @@ class BarePart:
         begin: Share at which a sleeve or trouser leg ends; 0 where the limb is bare from its root, or a torso.
         bend: Share at which the knee lies; negative for arms and the torso.
         length: Of the limb in pixels; 1 for the torso.
-        shoe: Share at which the shoe of a leg begins; infinite where none is seen.
         elbow: Share at which the elbow of an arm lies; negative for all others.
         side: Side of the picture, -1 or 1, that the outer side of a limb faces; 0 for the torso.
     """
@@ -85,7 +90,6 @@ class BarePart:
     begin: float = 0.0
     bend: float = -1.0
     length: float = 1.0
-    shoe: float = np.inf
     elbow: float = -1.0
     side: int = 0
 
@@ -156,19 +160,39 @@ def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDA
 
 
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
-    """A leg from a share of its length to the ankle."""
-    limb = down_to_hem(body.labels, _smooth_line(body.legs[side]))
+    """A leg from a share of its length to the ankle, or to where its shoe is seen."""
+    limb = _down_to_hem(body.labels, _smooth_line(body.legs[side]))
     usual = ndimage.gaussian_filter1d(usual_leg(limb, body.shoulder_width), LEG_SMOOTHED, mode="nearest")
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
-    limb, edges, shoe = into_shoe(body.labels, limb, edges, body.shoulder_width)
+    edges = formed(body.labels, limb, edges, body.shoulder_width)
     span = max(begin, 0.0), max(FOOT_END, float(limb.shares[-1]))
     part = replace(_strip(body.shape, limb, edges, span, side, bend=limb.bend), side=side)
+    shoe = _shoe_below(body.labels, limb)
     if not np.isfinite(shoe):
         return part
     # In its shoe an ankle is round: it ends beside the shoe's opening, and deeper in its middle.
     rounded = np.sqrt(np.maximum(1.0 - part.across**2, 0.0))
     depth = IN_SHOE * body.shoulder_width / limb.length
-    return replace(part, on=part.on & (part.share - shoe < depth * rounded), shoe=shoe)
+    return replace(part, on=part.on & (part.share - shoe < depth * rounded))
+
+
+def _down_to_hem(labels: NDArray[np.uint8], leg: Limb) -> Limb:
+    """A leg with samples down to the hem of its trousers, where that hangs so far below the ankle."""
+    shares = np.linspace(1.0, LOWEST_HEM, 64)
+    way = (leg.line[-1] - leg.line[-4]) / float(leg.shares[-1] - leg.shares[-4])
+    label, framed = values_at(labels, leg.line[-1] + (shares - float(leg.shares[-1]))[:, None] * way)
+    clothed = framed & (label == Label.LOWER)
+    if not clothed[0] or clothed.all():
+        return leg
+    return prolonged(leg, float(shares[int(np.argmin(clothed))]) + UNDER_HEM)
+
+
+def _shoe_below(labels: NDArray[np.uint8], leg: Limb) -> float:
+    """Share of a leg at which its line comes to a shoe; infinite where none is seen there."""
+    shares = np.linspace(SHOE_FROM, max(FOOT_END, float(leg.shares[-1])), 64)
+    label, framed = values_at(labels, leg.points(shares))
+    shoe = framed & (label == Label.FEET)
+    return float(shares[int(np.argmax(shoe))]) if shoe.any() else np.inf
 
 
 def _smooth_line(leg: Limb) -> Limb:

@@ -23,17 +23,14 @@ from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.between_legs import joined_at_crotch
 from engines.warp.drape.collar_back import with_collar_back
-from engines.warp.drape.collar_ends import laid_on_shoulders
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
 from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows
-from engines.warp.drape.hem_ring import bow_of_hem, with_hem_ring
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of
 from engines.warp.drape.seam_overlap import with_overlap
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.pieces import Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
@@ -100,18 +97,12 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     if marks.crotch is None:
         drops = _drops(marks, body, fit, sizing.length)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
-        hanging = _with_hem(_lay_dress(marks, body, loft, drops), marks, body, drops, bow_of_hem(torso))
-        pieces = [draw(hanging, torso, body.shape, "torso")]
+        pieces = [draw(_lay_dress(marks, body, loft, drops), torso, body.shape, "torso")]
     else:
         pieces = _jumpsuit(marks, body, loft, torso, sizing)
-    if is_strap(upper):
-        pieces[-1] = ended_on_shoulders(pieces[-1], body)
-    else:
+    if not is_strap(upper):
         half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
-        pieces[-1] = laid_on_shoulders(pieces[-1], upper, body, fit)
-        if upper.sleeves is None and not upper.shoulders.hood:
-            pieces[-1] = ended_on_shoulders(pieces[-1], body, fit)
     for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
         laid = lay_sleeve(upper, body, loft, side, sleeve)
         part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
@@ -175,18 +166,6 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
     share = ease((drop / body.torso_length - HANGS_FROM) / (HANGS_FREELY - HANGS_FROM))[:, None, None]
     target = loft.place(source) * (1.0 - share) + free * share
     return Ribbon(source.astype(np.float32), forced_monotone(target), across.astype(np.float32))
-
-
-def _with_hem(ribbon: Ribbon, marks: DressLandmarks, body: BodyModel, drops: Reals, bow: float) -> Ribbon:
-    """The grid bent towards its hem, which in the garment's picture has a ``bow`` of so many canvas pixels."""
-    row = float(np.mean(marks.sides[1:]))
-    end = float(np.interp(row, np.arange(len(drops)), drops))
-    along = max(float(np.interp(row, np.arange(len(drops) - 1), np.diff(drops))), 0.0)
-    heights = np.interp(ribbon.source[:, 0, 1], np.arange(len(drops)), drops) / body.torso_length
-    begins = (heights - HANGS_FREELY) / max(end / body.torso_length - HANGS_FREELY, 1e-3)
-    at = int(np.abs(ribbon.source[:, 0, 1] - row).argmin())
-    half = float(np.linalg.norm(ribbon.target[at, -1] - ribbon.target[at, 0])) / (2 * OVERHANG)
-    return with_hem_ring(ribbon, begins, half, bow * along, body.skeleton.down)
 
 
 def _hanging_reach(

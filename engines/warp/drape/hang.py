@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.warp.body.hip_line import hip_half_width
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import nearest_pixels
@@ -79,18 +78,13 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
     handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
     extents, bare = {}, {}
     for side in SIDES:
-        torso = hips_behind_arms(body, start + distances / body.torso_length, side)
+        torso = half_behind_arm(body, start + distances / body.torso_length, side)
         legs = np.maximum(_leg_reach(body, centres, side, np.inf), 0.12 * body.shoulder_width)
         measured = torso * (1.0 - handover) + legs * handover
         extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)
         own = np.minimum(_bare_leg_reach(body, centres, side), MOST_SEEN * legs)
         bare[side] = np.maximum(_leg_reach(body, centres, side, SKIN_LEG), own) * handover.astype(np.float32)
     return HangingRows(centres.astype(np.float32), extents, bare, np.asarray(distances, np.float32), hips_at)
-
-
-def hips_behind_arms(body: BodyModel, heights: Reals, side: int) -> NDArray[np.float32]:
-    """Half width of waist and hips in pixels: as far as they show beside an arm, or as the other half tells."""
-    return np.maximum(half_behind_arm(body, heights, side), hip_half_width(body, heights, side))
 
 
 def hanging_half_width(natural: Reals, extent: Reals, hip: float, legs: Reals | float = 0.0) -> NDArray[np.float32]:

@@ -13,23 +13,18 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.warp.body.boots import rim_of_boot
-from engines.warp.body.hip_line import half_width_as_seen, hip_half_width, thigh_half_width
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, towards
-from engines.warp.body.standing import GROIN, raised_aside, way_of_thigh
-from engines.warp.drape.into_boots import into_boot
+from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.leg_length import LONGEST_SHORTS
-from engines.warp.drape.on_shoe import edges_on_shoe
-from engines.warp.drape.over_boots import around_boot
-from engines.warp.drape.over_skin import around_skin
-from engines.warp.drape.raised_thigh import over_raised_thigh, thick_to_the_knee, under_raised_thigh
 from engines.warp.drape.seat import is_seated
-from engines.warp.drape.under_top import room_under_top, under_top
 from engines.warp.pieces import Reals
 from engines.warp.sizing import TIGHTEST_EASE, sized
+
+GROIN = 0.16
+"""Share of the leg below the crotch over which the torso's direction turns into the leg's."""
 
 HIP_EASE = (1.02, 1.10)
 """Least and largest width of the cloth over that of the body, from waistband to crotch."""
@@ -69,10 +64,6 @@ WIDEST_FORK = 1.10
 
 SHARPEST_FOLD = 0.65
 """Cloth on the inner side of a bent knee reaches at most this share of the way to where its rows would meet."""
-
-BESIDE_RAISED = 1.06
-"""Beside a thigh raised sideways the hips cannot be measured; they are at most so many times as wide as the waist is
-seen to be."""
 
 LEG_STEADIED = 5.0
 """Samples of a leg over which its half widths are smoothed; calves and folds of old trousers do not shape cloth."""
@@ -126,7 +117,6 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     """String the edges of a leg's cloth along the body."""
     rise = len(rows.heights)
     leg_outer, leg_inner, touching = _around_leg(body, side, rows)
-    leg_outer = under_top(body, side, rows.shares, leg_outer, rows.girth, short=rows.short)
     rise_half, crotch_half = _hips(body, side, rows, leg_outer)
     # Just below the crotch the rows still lie square to the torso; they turn into the leg's own over the groin.
     drop = body.crotch_height + rows.shares * body.legs[side].length / body.torso_length
@@ -135,12 +125,8 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     leg_outer = body.point(drop, level) * (1.0 - turned) + leg_outer * turned
     leg_inner = body.point(drop, _between_legs(body, drop)) * (1.0 - turned) + leg_inner * turned
     outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
-    outer = over_raised_thigh(body, side, outer, rows.shares)
-    leg_inner = under_raised_thigh(body, side, leg_inner, rows.shares)
     reach = EDGE_STEADIED * body.torso_length
     outer, leg_inner = _smoothed(outer, reach), _smoothed(leg_inner, reach)
-    if rows.end > LONGEST_SHORTS:
-        outer[rise:], leg_inner = edges_on_shoe(body, side, rows.end, rows.shares, (outer[rise:], leg_inner))
     return LegOutline(
         outer,
         np.concatenate([body.point(rows.heights), leg_inner]),
@@ -167,7 +153,8 @@ def _hips(
     half = _hip_half(body, np.append(rows.heights, body.crotch_height), rows, side)
     rise_half, crotch_half = half[:-1], float(half[-1])
     thigh = float(np.interp(GROIN, rows.shares, ((leg_outer - bone.shoulders) @ bone.right) * side))
-    upright = float(ease((way_of_thigh(body, side) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
+    root, groin = body.legs[side].points(np.array([0.0, GROIN], np.float32))
+    upright = float(ease((towards(groin - root) @ bone.down - UPRIGHT[0]) / (UPRIGHT[1] - UPRIGHT[0])))
     most = HIP_TO_THIGH * thigh * upright + crotch_half * (1.0 - upright)
     crotch_half = max(min(crotch_half, most), THIGH_TO_HIP * thigh)
     bounded = rise_half * (1.0 - upright) + 1.02 * crotch_half * upright
@@ -182,16 +169,12 @@ def _hips(
 
 def _hip_half(body: BodyModel, heights: Reals, rows: LegRows, side: int) -> NDArray[np.float64]:
     """Half width of the cloth between waistband and crotch."""
-    half = hip_half_width(body, heights, side)
+    half = half_behind_arm(body, heights, side)
     # Old clothes may be loose; a body's hips go with its waist.
     waist = float(body.half_width(min(body.waist.height, 0.85), side))
     half = np.minimum(half, max(HIPS_MOST * body.shoulder_width, HIPS_PER_WAIST * waist))
-    raised = raised_aside(body, side)
-    seen = BESIDE_RAISED * half_width_as_seen(body, float(heights[0]), side)
-    half = half + raised * (np.minimum(half, seen) - half)
     most = HIP_EASE[1] * half + 0.01 * body.shoulder_width
     fitting = np.clip(rows.width[: len(heights)], HIP_EASE[0] * half, most)
-    fitting = np.minimum(fitting, room_under_top(body, side))
     down = (heights - heights[0]) / max(float(heights[-1] - heights[0]), 1e-3)
     return sized(fitting, rows.girth, half, ease(down))
 
@@ -205,11 +188,11 @@ def _inside_old_clothes(body: BodyModel, side: int) -> tuple[NDArray[np.float32]
     thickest = THICKEST_SEATED if is_seated(body) else THICKEST_LEG
     most = thickest * usual_leg(leg, body.shoulder_width)
     halves = []
-    for measured in (thigh_half_width(body, side), leg.inner):
+    for measured in (leg.outer, leg.inner):
         bounded = np.minimum(measured, most)
         half = bounded + (measured - bounded) * bareness
         halves.append(half.astype(np.float32))
-    return thick_to_the_knee(body, side, halves[0]), halves[1]
+    return halves[0], halves[1]
 
 
 def _around_leg(
@@ -246,15 +229,6 @@ def _around_leg(
         # Two hems and not one, or shorts would be taken for a skirt.
         cloth_inner = np.minimum(cloth_inner, half_gap - NOTCH * unit * (1.0 - touching))
     cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
-    if rows.end > LONGEST_SHORTS:
-        boot_outer, boot_inner = around_boot(body, side, shares)
-        cloth_outer = np.maximum(cloth_outer, boot_outer)
-        cloth_inner = np.maximum(cloth_inner, boot_inner)
-    bare_outer, bare_inner = around_skin(body, side, shares)
-    cloth_outer, cloth_inner = np.maximum(cloth_outer, bare_outer), np.maximum(cloth_inner, bare_inner)
-    rim = rim_of_boot(body, side) if rows.end > LONGEST_SHORTS else None
-    if rim is not None:
-        cloth_outer, cloth_inner = into_boot(body, side, shares, (cloth_outer, cloth_inner), rim)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),

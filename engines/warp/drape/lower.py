@@ -14,15 +14,13 @@ from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_low
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
+from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.behind_top import behind_top
 from engines.warp.drape.between_legs import joined_at_crotch
-from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, hips_behind_arms
-from engines.warp.drape.hem_ring import bow_of_hem, with_hem_ring
+from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
-from engines.warp.drape.under_top import skirt_under_top
-from engines.warp.drape.waist_curve import round_the_waist
 from engines.warp.pieces import Drape
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized
@@ -81,13 +79,8 @@ def drape_lower(
     checks = {"waistband_height": waistband, "scale": scale, "legs": float(legs)}
     if not legs:
         refuse_lap(body)
-        skirt = _lay_skirt(marks, body, waistband, scale, sizing, under_top=not open_waist)
-        half = float(np.linalg.norm(skirt.target[-1, -1] - skirt.target[-1, 0])) / 2
-        begins = (skirt.source[:, 0, 1] - marks.top) / marks.height
-        skirt = with_hem_ring(skirt, begins, half, bow_of_hem(cloth) * scale, body.skeleton.down)
-        skirt = round_the_waist(skirt, body, waistband, body.crotch_height) if open_waist else skirt
-        pieces = [draw(skirt, cloth, body.shape, "skirt")]
-        return Drape(tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces), checks)
+        skirt = draw(_lay_skirt(marks, body, waistband, scale, sizing), cloth, body.shape, "skirt")
+        return Drape((behind_top(skirt, body, waistband_open=open_waist),), checks)
     pieces = []
     end = leg_end(marks, body, waistband, scale, sizing.length)
     crotch = crotch_share(marks, body, waistband, scale, end)
@@ -103,8 +96,6 @@ def drape_lower(
             far=not pieces,
             girth=sizing.girth,
         )
-        if open_waist:
-            ribbon = round_the_waist(ribbon, body, waistband, body.crotch_height, thigh=True)
         name = "left_leg" if side < 0 else "right_leg"
         pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
     pieces = joined_at_crotch(pieces, body)
@@ -126,7 +117,7 @@ def waistband_height(body: BodyModel, open_waist: bool) -> float:
 
 def waist_under(body: BodyModel, waistband: float, *, open_waist: bool) -> float:
     """Width of the body at the waistband in pixels; under a loose top what is measured is the top's width."""
-    measured = sum(float(hips_behind_arms(body, np.full(1, waistband), side)[0]) for side in SIDES)
+    measured = sum(float(half_behind_arm(body, np.full(1, waistband), side)[0]) for side in SIDES)
     return measured if open_waist else min(measured, WIDEST_HIDDEN_WAIST * body.shoulder_width)
 
 
@@ -146,10 +137,8 @@ def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:
     return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
 
 
-def _lay_skirt(
-    marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing, *, under_top: bool
-) -> Ribbon:
-    """One ribbon from the waistband to the hem, which comes out under a top worn over it or not."""
+def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing) -> Ribbon:
+    """One ribbon from the waistband to the hem."""
     length = min(marks.height * scale * sizing.length, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
     rows = np.linspace(marks.top - 6.0, marks.bottom + 8.0, SKIRT_ROWS)
     canvas_rows = np.arange(len(marks.left))
@@ -165,7 +154,6 @@ def _lay_skirt(
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
-        half = skirt_under_top(body, side, hanging.centres, half) if under_top else half
         half = ndimage.gaussian_filter1d(falling(half, natural), 2.0, mode="nearest")
         targets[side] = hanging.centres + side * half[:, None] * body.skeleton.right
     return string_ribbon(

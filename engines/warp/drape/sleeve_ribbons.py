@@ -16,10 +16,6 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease, towards
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
-from engines.warp.drape.below_armpit import edge_of_torso, led_on_from_seam
-from engines.warp.drape.hanging_sleeve import flared, slanting
-from engines.warp.drape.resting_sleeve import from_cut, resting, without_shade
-from engines.warp.drape.shoulder_cover import over_shoulder
 from engines.warp.drape.sleeve_length import cuff_share
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
@@ -37,6 +33,10 @@ SEAM_BLEND = 0.35
 CAP_LENGTH = 0.75
 """A sleeve whose outer edge is shorter than this share of its seam is a cap: its cuff runs from the outside of the
 arm straight to the armpit."""
+
+MOST_SLANT = 0.10
+"""By how much a short sleeve may be shorter outside than inside, as a share of the arm: boxy sleeves, laid out, point
+sideways, and drawn as long outside as the armpit lies low they would be tubes."""
 
 GIRTH = 0.82
 """Width of a sleeve around an arm over its width laid flat: between a circle's 0.64 and all of it."""
@@ -67,9 +67,6 @@ that fan out from the armpit."""
 
 ROUND_FROM_SEAM = 0.6
 """Share of a sleeve over which it becomes round: at its seam it goes on in the same surface as the torso."""
-
-SEAM_END = 0.2
-"""Share of a shoulder seam that says which way it runs at its end."""
 
 COLUMNS = 11
 """Grid points across a sleeve."""
@@ -125,30 +122,20 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         lower = _beginning(lower, _length(sleeve.lower) * loft.fit.scale)
     if short:
         lower = _outside_torso(lower, armpit, body, side, end)
-    else:
-        lower = led_on_from_seam(lower, edge_of_torso(loft, marks, side), body, side)
     if short and not cap:
-        outer_end = slanting(outer_end, lower_end, lower[-1], arm, body)
+        outer_end = float(np.clip(outer_end, lower_end - MOST_SLANT, lower_end))
     upper = np.concatenate([over, _offset_line(arm, outer, upper_from, outer_end)])
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
-    upper = over_shoulder(upper, body, side, _shoulder_slope(marks, loft, side))
-    if short:
-        cuff = 0.0 if cap else 2 * float(sleeve.half_widths[-1]) * loft.fit.scale
-        upper = flared((upper, lower), cuff, (arm, outer_end), body, side)
-
     fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
     edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
     cut = (_prolonged(sleeve.upper), _fanned(_prolonged(sleeve.lower), fan))
-    rests = resting(marks, *cut)
-    cut = (cut[0], without_shade(*cut, rests))
     ribbon = string_ribbon(cut, edges, COLUMNS, (OVERHANG, _below_armpit(edges)), monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
     target = _arched(_led_from(seam, ribbon.target), SHORT_ARC if short else ARC)
-    if _is_cap(sleeve):  # what lies before the torso is the inner side of the arm
+    if cap:  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
-    inside = from_cut(ribbon, rests)
-    return LaidSleeve(Ribbon(ribbon.source, target, _flat_at_seam(ribbon), inside), end)
+    return LaidSleeve(Ribbon(ribbon.source, target, _flat_at_seam(ribbon)), end)
 
 
 def _led_from(seam: NDArray[np.float32], own: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -156,13 +143,6 @@ def _led_from(seam: NDArray[np.float32], own: NDArray[np.float32]) -> NDArray[np
     fading = np.clip(1 - np.arange(len(own) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
     course = np.concatenate([seam[:1], own[1:] + (seam[1] - own[1])[None] * fading]).astype(np.float32)
     return forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
-
-
-def _shoulder_slope(marks: UpperLandmarks, loft: TorsoLoft, side: int) -> NDArray[np.float64]:
-    """``(2,)`` unit vector along the shoulder seam, outwards, where it ends at the garment's tip."""
-    neck, tip = marks.shoulders.neck_foot, marks.shoulders.tip
-    inside, end = loft.place(np.stack([marks.point(side, tip + SEAM_END * (neck - tip)), marks.point(side, tip)]))
-    return towards(end - inside).astype(np.float64)
 
 
 def _flat_at_seam(sleeve: Ribbon) -> NDArray[np.float32]:

@@ -20,7 +20,6 @@ from engines.warp.drape.close_fit import held_in, most_off, slack_of, worn_half_
 from engines.warp.drape.fit import Fit, is_strap
 from engines.warp.drape.hood_down import hood_height, lowered
 from engines.warp.drape.over_shoulder import raised
-from engines.warp.drape.taut import bridged
 from engines.warp.ribbon import Ribbon, forced_monotone
 
 EDGE_POWER = 1.4
@@ -219,7 +218,7 @@ class TorsoLoft:
         sleeved = self._marks.sleeves is not None
         rise = shoulder_rise(self._body, whole, side, under_sleeve=sleeved)
         rise = ndimage.median_filter(rise, 5, mode="nearest")
-        return bridged(whole, rise)[: len(offsets)]
+        return _bridged(whole, rise)[: len(offsets)]
 
     def _offsets(self, y: NDArray[np.float64], distance: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """Offset on the body of points at a scaled distance from the cloth's axis."""
@@ -281,6 +280,19 @@ class TorsoLoft:
         source = np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1)
         target = forced_monotone(self.place(source))
         return Ribbon(source.astype(np.float32), target, np.clip(across, -1, 1).astype(np.float32))
+
+
+def _bridged(positions: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lowest curve without hollows that lies nowhere below ``(n,)`` heights at rising positions: cloth is taut."""
+    kept: list[int] = []
+    for index, height in enumerate(heights):
+        while len(kept) > 1:
+            (x0, y0), (x1, y1) = ((positions[k], heights[k]) for k in kept[-2:])
+            if (x1 - x0) * (height - y1) < (y1 - y0) * (positions[index] - x1):
+                break
+            kept.pop()
+        kept.append(index)
+    return np.asarray(np.interp(positions, positions[kept], heights[kept]))
 
 
 def _bent(share: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,22 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from engines.garment.cloth import Cloth
-from engines.garment.neckline import without_inner_back
+from engines.garment.neckline import inner_back_alone, without_inner_back
 from engines.garment.regions import BoolMask
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
-from engines.warp.drape.collar_back import with_collar_back
-from engines.warp.drape.collar_ends import laid_on_shoulders
-from engines.warp.drape.fit import fit_garment, is_strap
-from engines.warp.drape.hanging_sleeve import without_spikes
-from engines.warp.drape.hood_opening import opened_for_neck
+from engines.warp.drape.collar_back import before_collar, with_collar_back
+from engines.warp.drape.fit import fit_garment
 from engines.warp.drape.open_front import drawn_open
 from engines.warp.drape.seam_overlap import with_overlap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.strap_ends import ended_on_shoulders
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.pieces import Drape, Piece
-from engines.warp.ribbon import draw
+from engines.warp.ribbon import Ribbon, draw
 from engines.warp.sizing import FITTING, Sizing
 
 UNDER_WAISTBAND, WELL_INSIDE = 0.04, 0.45
@@ -31,6 +27,9 @@ over the width of the body there, since a wider top would show beside it."""
 
 TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
+
+HOOD_RIM = 0.012
+"""Width of the neck's outline in which its pixels still hold the old background, in shoulder widths."""
 
 UNDER_SLEEVE, UNDER_GROWS, UNDER_ENDS = 0.04, 0.5, 0.35
 """How far the torso goes on under its sleeves above the armpits, over its width at the chest: where the seam was found
@@ -74,12 +73,9 @@ def drape_upper(
         front = with_overlap(cloth, marks.torso_part | _under_sleeves(marks), TORSO_OVERLAP, sleeves)
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
-        torso = opened_for_neck(torso, ribbon, marks.back, body)
+        torso = _opened_for_neck(torso, ribbon, marks.back, body)
     elif not opened:
         torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=sum(loft.fit.neck.values()) / 2)
-        torso = laid_on_shoulders(torso, marks, body, loft.fit)
-    if marks.sleeves is None and not marks.shoulders.hood:
-        torso = ended_on_shoulders(torso, body, None if is_strap(marks) else loft.fit)
     if tucked:
         torso = _cut_at_waist(torso, body, waistband)
     pieces = [torso]
@@ -95,10 +91,24 @@ def drape_upper(
             laid = lay_sleeve(marks, body, loft, side, sleeve)
             part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
             name = "left_sleeve" if side == LEFT else "right_sleeve"
-            drawn = draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name)
-            pieces.append(without_spikes(drawn, body.shoulder_width))
+            pieces.append(draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name))
             checks[f"{name}_end"] = laid.end
     return Drape(tuple(pieces), checks)
+
+
+def _opened_for_neck(torso: Piece, ribbon: Ribbon, inside: BoolMask, body: BodyModel) -> Piece:
+    """The torso of a garment with a hood, without what is seen through the hood's opening where the neck is before it.
+
+    Args:
+        torso: With the whole hood.
+        ribbon: By which it was laid.
+        inside: ``(h, w)`` bool on the cloth's canvas.
+        body: The body.
+    """
+    whole = Cloth(np.zeros((*inside.shape, 3), np.float32), np.ones(inside.shape, np.float32))
+    seen = draw(ribbon, inner_back_alone(whole, inside), body.shape, torso.name).alpha
+    kept = 1.0 - seen * before_collar(body, HOOD_RIM)
+    return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept, behind=seen * kept)
 
 
 def _under_sleeves(marks: UpperLandmarks) -> BoolMask:
