@@ -49,7 +49,6 @@ from engines.warp.plate.lay import fill_in
 from engines.warp.plate.plate import left_as_it_is
 from engines.warp.plate.take_off import old_garment, take_off
 from engines.warp.redress import redressed
-from engines.warp.skin_edges import ending_by_colour
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
 SURELY_CLOTH = 0.95
@@ -135,11 +134,8 @@ class WarpEngine:
         before = reduced_photo(request.person, scale)
         person_map = reduced_map(request.person_map, scale)
         stages.begin("body")
-        body = measure_body(person_map, before)
+        body = measure_body(person_map)
         checks = check_pose(person_map, body)
-        # Garments hang on the body as it was measured; what they lie on ends where the photo shows it.
-        labels = ending_by_colour(before, person_map.labels, body.shoulder_width)
-        person_map = replace(person_map, labels=labels)
         self._observe("map", lambda: picture_of_map(before, person_map))
         self._observe("body", lambda: picture_of_body(before, body))
         picture = before

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.channels import brightness
 from engines.garment.regions import window_of
 
 Reals: TypeAlias = NDArray[np.floating[Any]]
@@ -42,11 +41,6 @@ class Piece:
     def window(self) -> tuple[slice, slice]:
         """Rows and columns that it lies in; empty where it is nowhere."""
         return window_of(self.alpha > 0)
-
-    @cached_property
-    def bright(self) -> NDArray[np.float32]:
-        """``(h, w)`` brightness of ``colour`` in `window`, 0 to 1."""
-        return brightness(np.ascontiguousarray(self.colour[self.window]))
 
 
 @dataclass(frozen=True)

@@ -42,15 +42,6 @@ LEARNT_SAMPLES = 9
 MOST_SLOPE = 0.22
 """Largest slope of a limb's edge against its centre line that is carried on under a cuff."""
 
-MOST_SWING = (0.09, 0.03)
-"""How far the outer edge of a hidden upper arm lies inside and outside of the straight way between the shoulder and the
-first that is seen of it, in usual half widths at the shoulder: it comes in below the shoulder's muscle."""
-
-HOLLOW, FROM_DELTOID, BICEPS = 0.16, (0.22, 1.02), 0.5
-"""How far the outer edge of an upper arm comes in between the muscle on the shoulder and the elbow, from the straight
-way between them, in usual half widths at the shoulder; where on the upper arm it does; and by what share of that the
-inner edge lies further inwards there."""
-
 UNSEEN_ARM = 0.95
 """Width of an arm that is hidden all along over the usual one: too slim looks like another arm, too stout like clay."""
 
@@ -109,8 +100,7 @@ def bare_edges(
     taper = np.asarray(usual * np.clip(own, *(OF_ARM if Label.ARMS in seen else CARRIED_OVER)), np.float64)
     if not known.any():
         taper *= UNSEEN_ARM if Label.ARMS in seen else 1.0
-        outer, inner = _within_cloth(_seen_ends(labels, worn, limb, np.asarray(usual, np.float64)).ends, taper)
-        return _with_muscles(outer, inner, limb, usual) if Label.ARMS in seen else (outer, inner)
+        return _within_cloth(_seen_ends(labels, worn, limb, np.asarray(usual, np.float64)).ends, taper)
     step = limb.length * float(limb.shares[1] - limb.shares[0])
     surer = 0 if known[0].sum() >= known[1].sum() else 1
     edges = [taper, taper]
@@ -118,42 +108,7 @@ def bare_edges(
     facing = 2.0 * taper - edges[surer]
     enough = known[1 - surer].sum() >= LEAST_SEEN
     edges[1 - surer] = _continued(found.ends[1 - surer], known[1 - surer], facing, step) if enough else facing
-    if Label.ARMS in seen and known[0].any():
-        edges[0] = _without_swing(edges[0], int(np.argmax(known[0])), limb, float(usual[0]))
     return edges[0].astype(np.float32), edges[1].astype(np.float32)
-
-
-def _without_swing(edge: NDArray[np.float64], first: int, limb: Limb, root: float) -> NDArray[np.float64]:
-    """The outer edge of an arm that neither swells nor sinks between its shoulder and where it is seen.
-
-    A joint that was found a little beside its place leads the usual outline out of the sleeve and back again.
-
-    Args:
-        edge: ``(n,)`` distances from the centre line.
-        first: First sample at which it is seen; below the elbow the way is not straight.
-        limb: The arm.
-        root: Usual half width at the shoulder, pixels.
-    """
-    if first < LEAST_SEEN or limb.shares[first] > limb.bend:
-        return edge
-    # Right below a cuff what is seen is as often its frill.
-    seen = min(first + CUFF_SAMPLES, len(edge) - 1)
-    share = np.arange(seen + 1) / seen
-    straight = edge[0] + (edge[seen] - edge[0]) * share
-    room = root * 4.0 * share * (1.0 - share)
-    held = edge.copy()
-    held[: seen + 1] = np.clip(edge[: seen + 1], straight - MOST_SWING[0] * room, straight + MOST_SWING[1] * room)
-    return held
-
-
-def _with_muscles(
-    outer: NDArray[np.float32], inner: NDArray[np.float32], limb: Limb, usual: Reals
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The edges of a hidden arm, which is no tube: it comes in below the shoulder's muscle, and biceps is inside."""
-    begin, end = FROM_DELTOID
-    way = np.clip((limb.shares / max(limb.bend, 0.1) - begin) / (end - begin), 0.0, 1.0)
-    inwards = np.sin(np.pi * way**1.3) ** 2 * np.float32(HOLLOW * float(usual[0]))
-    return (outer - inwards).astype(np.float32), (inner + BICEPS * inwards).astype(np.float32)
 
 
 def _within_cloth(

@@ -11,13 +11,12 @@ from scipy import ndimage
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.warp.body.bare_limbs import bare_edges
-from engines.warp.body.bare_width import bare_half_width
 from engines.warp.body.hidden_hands import hand_hidden
-from engines.warp.body.leg_form import formed
 from engines.warp.body.limbs import Limb, prolonged, usual_arm, usual_leg
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach
+from engines.warp.body.torso_width import bare_half_width
 from engines.warp.ribbon import OUTSIDE, rasterise
 
 CLOTH_THICKNESS = 0.012
@@ -94,7 +93,9 @@ class BarePart:
     side: int = 0
 
 
-def clothed_until(limb: Limb, clothed: NDArray[np.float32] | NDArray[np.bool_]) -> float:
+def clothed_until(
+    limb: Limb, clothed: NDArray[np.float32] | NDArray[np.bool_], longest_break: float = LARGEST_BREAK
+) -> float:
     """Share of a limb down to which a garment lies on its centre line without a break; -1 when it does not begin.
 
     Cloth further down is not the limb's own: a forearm may lie on the skirt.
@@ -102,12 +103,13 @@ def clothed_until(limb: Limb, clothed: NDArray[np.float32] | NDArray[np.bool_]) 
     Args:
         limb: Arm or leg.
         clothed: ``(height, width)`` cover of a new garment, or where an old one is.
+        longest_break: Share of the limb up to which an opening in the cloth is none of its ends.
     """
     on_axis, framed = values_at(clothed, limb.line)
     covered = limb.shares[framed & (on_axis > COVERED)]
     if len(covered) == 0 or covered[0] > BEGINS_WITHIN:
         return -1.0
-    breaks = np.flatnonzero(np.diff(covered) > LARGEST_BREAK)
+    breaks = np.flatnonzero(np.diff(covered) > longest_break)
     return float(covered[breaks[0]] if len(breaks) else covered[-1])
 
 
@@ -164,7 +166,6 @@ def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     limb = _down_to_hem(body.labels, _smooth_line(body.legs[side]))
     usual = ndimage.gaussian_filter1d(usual_leg(limb, body.shoulder_width), LEG_SMOOTHED, mode="nearest")
     edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
-    edges = formed(body.labels, limb, edges, body.shoulder_width)
     span = max(begin, 0.0), max(FOOT_END, float(limb.shares[-1]))
     part = replace(_strip(body.shape, limb, edges, span, side, bend=limb.bend), side=side)
     shoe = _shoe_below(body.labels, limb)

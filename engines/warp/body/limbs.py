@@ -56,7 +56,6 @@ class Limb:
         length: Root to wrist or ankle in pixels.
         bend: Share at which the elbow or knee lies.
         depth: z of the wrist or knee in pixels, negative towards the camera.
-        seen: Least visibility of the joints below the root, 0 to 1.
     """
 
     shares: NDArray[np.float32]
@@ -67,7 +66,6 @@ class Limb:
     length: float
     bend: float
     depth: float
-    seen: float
 
     def points(self, shares: Reals) -> NDArray[np.float32]:
         """Centre line at the given shares, ``(m, 2)``."""
@@ -117,7 +115,6 @@ def measure_leg(
     side: int,
     shoulder_width: float,
     depth: float,
-    seen: float,
 ) -> Limb:
     """Leg from the height of the crotch (share 0) to the ankle (share 1).
 
@@ -129,7 +126,6 @@ def measure_leg(
         side: Picture side.
         shoulder_width: Pixels.
         depth: z of the knee.
-        seen: Least visibility of knee and ankle.
     """
     course = _course(_below_hip(joints, shoulder_width), right * side, 1.18)
     beside = _course(_below_hip(other, shoulder_width), -right * side, 1.18)
@@ -143,7 +139,7 @@ def measure_leg(
     inner[course.shares > 0.97] = np.nan
     inner_most = np.maximum(least, np.minimum(most, half_gap)).astype(np.float32)
     outer, inner = settle(outer, least, most), settle(inner, least, inner_most)
-    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth, seen=seen)
+    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth)
 
 
 def measure_arm(
@@ -154,7 +150,6 @@ def measure_arm(
     side: int,
     shoulder_width: float,
     depth: float,
-    seen: float,
 ) -> Limb:
     """Arm from the shoulder joint (share 0) to the wrist (share 1).
 
@@ -165,7 +160,6 @@ def measure_arm(
         side: Picture side.
         shoulder_width: Pixels.
         depth: z of the wrist.
-        seen: Least visibility of elbow and wrist.
     """
     course = _course(joints, right * side, 1.12)
     usual = course.usual(ARM_USUAL, shoulder_width)
@@ -174,7 +168,7 @@ def measure_arm(
         settle(np.where(edge > 1.5 * usual, np.nan, edge), 0.85 * usual, 1.25 * usual)
         for edge in course.edges(inside, 0.3 * shoulder_width)
     )
-    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth, seen=seen)
+    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth)
 
 
 def prolonged(limb: Limb, end: float) -> Limb:

@@ -133,12 +133,11 @@ class BodyModel:
         return np.minimum(*(limb_distance(self.shape, self.legs[side]) for side in SIDES))
 
 
-def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None) -> BodyModel:
+def measure_body(person_map: PersonMap) -> BodyModel:
     """Measure the body.
 
     Args:
         person_map: Of the working photo.
-        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1; makes the waist surer.
 
     Raises:
         EngineError: ``pose_not_usable`` when the shoulders are not apart.
@@ -157,7 +156,6 @@ def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None
             side=side,
             shoulder_width=unit,
             depth=bone.arm_depth[side],
-            seen=bone.arm_seen[side],
         )
         for side in SIDES
     }
@@ -171,7 +169,6 @@ def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None
             side=side,
             shoulder_width=unit,
             depth=bone.depth[side],
-            seen=bone.leg_seen[side],
         )
         for side in SIDES
     }
@@ -187,7 +184,7 @@ def measure_body(person_map: PersonMap, photo: NDArray[np.float32] | None = None
         widths=_torso_widths(person & ~(bare_arm & (np.abs(laterals) > 0.3)), bone, arms),
         arms=arms,
         legs=legs,
-        waist=find_waist(labels, heights, laterals, clear_of_arms, photo),
+        waist=find_waist(labels, heights, laterals, clear_of_arms),
         tips={side: _shoulder_tip(person & (labels != Label.HAIR), bone, side) for side in SIDES},
     )
 

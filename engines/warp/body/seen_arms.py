@@ -13,7 +13,6 @@ from engines.labels import labelled_as
 from engines.warp.body.limbs import Limb, arm_half_width
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
-from engines.warp.body.silhouette import ease
 
 CLOTHES = (Label.UPPER, Label.LOWER, Label.FULL)
 
@@ -37,12 +36,6 @@ LEAST_SEEN = 8
 
 SMOOTH = 2.0
 """Samples over which an outline is smoothed: an arm has no teeth."""
-
-HIDDEN_WIDTH = 2.2
-"""How far inwards from its centre line the body may hide an arm, in half widths of the arm."""
-
-COMES_FORWARD = (0.2, 0.8)
-"""Shares of an arm in front of the body between which the body's edge leads across it."""
 
 MIXED_RIM = 1.0
 """Width of the rim of an arm that is mixed with the old cloth, pixels."""
@@ -80,24 +73,6 @@ def seen_arms(body: BodyModel) -> dict[int, SeenArm]:
     every = np.concatenate(ratios)
     own = float(np.clip(np.percentile(every, 75), *OWN_WIDTH)) if len(every) >= LEAST_SEEN else 1.0
     return {side: _outline(*runs[side], own * usual[side]) for side in SIDES}
-
-
-def body_before(seen: SeenArm, thickness: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The edge of the body before an arm, as a sleeve meets it.
-
-    Where the arm comes forward the edge leads across it along a slant: the sleeve does not end in a step.
-
-    Args:
-        seen: The arm.
-        thickness: Of the sleeve, pixels.
-
-    Returns:
-        ``(n,)`` distance of the edge from the centre line in pixels, inwards, and where there is one.
-    """
-    begins, ends = COMES_FORWARD
-    edge = seen.edge + thickness
-    across = np.maximum(HIDDEN_WIDTH * seen.own_half - edge, 0) * ease((seen.front - begins) / (ends - begins))
-    return np.asarray(edge + across), np.asarray(np.isfinite(seen.edge) & (seen.front < ends))
 
 
 def _outline(

@@ -47,8 +47,6 @@ class Skeleton:
         shoulder: Joint per picture side; ``elbow`` to ``ankle`` alike.
         depth: z of the knee per picture side, negative towards the camera.
         arm_depth: z of the wrist per picture side.
-        arm_seen: Least visibility of elbow and wrist per picture side.
-        leg_seen: Least visibility of knee and ankle per picture side.
         knee_seen: Visibility of the knee per picture side.
         shoulders: Mid-shoulder.
         hips: Mid-hip.
@@ -66,8 +64,6 @@ class Skeleton:
     ankle: dict[int, Point]
     depth: dict[int, float]
     arm_depth: dict[int, float]
-    arm_seen: dict[int, float]
-    leg_seen: dict[int, float]
     knee_seen: dict[int, float]
     shoulders: Point
     hips: Point
@@ -123,14 +119,6 @@ def read_skeleton(person_map: PersonMap) -> Skeleton:
         ankle=ankle,
         depth={side: float(z[Landmark.LEFT_KNEE + leg_rows[side]]) for side in SIDES},
         arm_depth={side: float(z[Landmark.LEFT_WRIST + arm_rows[side]]) for side in SIDES},
-        arm_seen={
-            side: float(min(seen[Landmark.LEFT_ELBOW + arm_rows[side]], seen[Landmark.LEFT_WRIST + arm_rows[side]]))
-            for side in SIDES
-        },
-        leg_seen={
-            side: float(min(seen[Landmark.LEFT_KNEE + leg_rows[side]], seen[Landmark.LEFT_ANKLE + leg_rows[side]]))
-            for side in SIDES
-        },
         knee_seen={side: float(seen[Landmark.LEFT_KNEE + leg_rows[side]]) for side in SIDES},
         shoulders=shoulders,
         hips=hips,

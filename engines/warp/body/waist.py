@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,15 +20,8 @@ TUCKED_ABOVE = 0.93
 SEARCHED = (0.50, 1.40)
 """Heights between which a waist is looked for."""
 
-SLIGHT_CHANGE, CLEAR_CHANGE = 0.10, 0.45
-"""How much more some rows look like one half of the body than like the other, 0 to 1, for a change of colour to
-help where two garments are known, and to show that there are two."""
-
 BARE_ROW = 0.02
 """Height of the rows in which a bare midriff is looked for."""
-
-COLOUR_LEVELS = 12
-"""Levels per channel of the row histograms."""
 
 
 @dataclass(frozen=True)
@@ -63,33 +54,23 @@ def find_waist(
     heights: NDArray[np.float32],
     laterals: NDArray[np.float32],
     clear_of_arms: NDArray[np.bool_],
-    photo: NDArray[np.float32] | None,
 ) -> Waist:
-    """Measure the waist from the labels and, where the photo is given, from the change of colour along the body.
+    """Measure the waist from the labels.
 
     Args:
         labels: ``(height, width)`` of `Label`.
         heights: ``(height, width)`` in torso lengths below the shoulders.
         laterals: ``(height, width)`` in shoulder widths from the axis.
         clear_of_arms: False on arms and hands.
-        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1, or ``None``.
     """
     upper, lower = labels == Label.UPPER, labels == Label.LOWER
     worn = clear_of_arms & ~labelled_as(labels, (Label.BACKGROUND, Label.HAIR, Label.FACE)) & (np.abs(laterals) < 0.30)
     area = clear_of_arms & (np.abs(laterals) < 0.40) & (heights > 0.45) & (heights < 1.5)
     if (area & upper).sum() < 40 or (area & lower).sum() < 40:
-        # Two garments may have been taken for a dress; a dress has much the same colours above and below.
-        change = _change_of_colour(photo, worn, heights, CLEAR_CHANGE)
-        height = NATURAL_WAIST if change is None else change
-        return Waist(height, (0.0, 0.0), tucked=True, bare_midriff=False, seen=change is not None)
+        return Waist(NATURAL_WAIST, (0.0, 0.0), tucked=True, bare_midriff=False, seen=False)
     positions, splits = _split_per_column(area & (upper | lower), lower, heights, laterals)
-    change = _change_of_colour(photo, worn, heights, SLIGHT_CHANGE)
-    if change is not None and len(splits):
-        # The colours of whole rows are surer than single columns; columns keep only the shape of the line.
-        splits = np.where(np.abs(splits - change) < 0.07, splits, change)
     if len(splits) < 4:
-        height = change if change is not None else NATURAL_WAIST
-        return Waist(float(height), (0.0, 0.0), height < TUCKED_ABOVE, bare_midriff=False, seen=change is not None)
+        return Waist(NATURAL_WAIST, (0.0, 0.0), tucked=True, bare_midriff=False, seen=False)
     sound = np.abs(splits - np.median(splits)) < 0.09
     degree = 2 if sound.sum() > 8 else 0
     curve = np.polyfit(positions[sound], splits[sound], degree)
@@ -127,46 +108,3 @@ def _split_per_column(
         positions.append(begin + 0.02)
         splits.append(edges[int(np.argmin(wrong)) + 1])
     return np.array(positions), np.array(splits)
-
-
-def _change_of_colour(
-    photo: NDArray[np.float32] | None,
-    worn: NDArray[np.bool_],
-    heights: NDArray[np.float32],
-    least_lean: float,
-) -> float | None:
-    """Height that best parts rows coloured like the chest from rows coloured like the thighs."""
-    if photo is None:
-        return None
-    area = worn & (heights > 0.30) & (heights < 1.40)
-    if not area.any():
-        return None
-    lab = cv2.cvtColor(np.ascontiguousarray(photo[area].reshape(-1, 1, 3), dtype=np.float32), cv2.COLOR_RGB2LAB)
-    scaled = (lab.reshape(-1, 3) + np.array([0.0, 64.0, 64.0])) / np.array([100.0, 128.0, 128.0])
-    level = np.clip(scaled * COLOUR_LEVELS, 0, COLOUR_LEVELS - 1).astype(np.int64)
-    colour = (level[:, 0] * COLOUR_LEVELS + level[:, 1]) * COLOUR_LEVELS + level[:, 2]
-    at = heights[area]
-
-    def histogram(begin: float, end: float) -> NDArray[np.float64] | None:
-        chosen = colour[(at >= begin) & (at < end)]
-        if len(chosen) < 24:
-            return None
-        counts = np.bincount(chosen, minlength=COLOUR_LEVELS**3).astype(np.float64)
-        return np.asarray(np.sqrt(counts / counts.sum()), dtype=np.float64)
-
-    chest = histogram(0.32, 0.56)
-    thigh = histogram(1.12, 1.36)
-    thigh = histogram(1.02, 1.20) if thigh is None else thigh
-    if chest is None or thigh is None:
-        return None
-    edges = np.linspace(0.50, 1.30, 81)
-    leaning = []
-    for begin, end in pairwise(edges):
-        row = histogram(begin, end)
-        leaning.append(0.0 if row is None else float(row @ thigh - row @ chest))
-    lean = np.array(leaning)
-    if min(lean.max(), -lean.min()) < least_lean:
-        return None
-    upper_sum = np.concatenate([[0.0], np.cumsum(-lean)])
-    lower_sum = lean.sum() - np.concatenate([[0.0], np.cumsum(lean)])
-    return float(edges[int(np.argmax(upper_sum + lower_sum))])

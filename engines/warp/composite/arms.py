@@ -16,8 +16,7 @@ from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.body.sampling import values_at
-from engines.warp.body.seen_arms import HIDDEN_WIDTH, MIXED_RIM, SeenArm, body_before, seen_arms
+from engines.warp.body.seen_arms import SeenArm, seen_arms
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arm_outline import (
     AROUND_ARM,
@@ -46,12 +45,6 @@ AT_HAND, HAND_ON_CLOTH = 0.9, 0.3
 FOREARM = (0.40, 0.66, 1.04)
 """Shares of an arm at which such an arm comes forward, is wholly in front, and is only as wide as its hand is seen."""
 
-INWARDS, AT_CUFF = 2.5, 0.03
-"""How far inwards a cuff is looked for, over the arm's half width, and how far above its end, as a share of the arm."""
-
-OPENS, OPENS_SLOWLY = 0.6, 0.3
-"""Pixels by which the torso's edge leads inwards per pixel down below the corner of such a cuff, and elsewhere."""
-
 SLENDER, ABOVE_ELBOW = (0.55, 0.9), (0.30, 0.50)
 """Width of such a forearm over the arm's own: its narrow side is seen. What is seen of the arm between these shares of
 its length says how narrow: wider than above its elbow it would look swollen."""
@@ -61,12 +54,6 @@ SHADOW_ENDS = 0.12
 
 UNDER_SLEEVE = 0.01
 """Share of the arm that is drawn under the end of a sleeve, which is laid over it."""
-
-CLOTH = 0.015
-"""Thickness of a sleeve beyond the skin, in shoulder widths."""
-
-GOES_BEHIND = 0.5
-"""Length along an arm below the hem that its sleeve lies on, over which it goes behind the body; in shoulder widths."""
 
 TEETH = 2.0
 """Size of the teeth of a mask that are smoothed away, pixels (standard deviation)."""
@@ -98,9 +85,6 @@ def arms_in_front(
     body: BodyModel,
     places: dict[int, ArmPlace],
     sleeve_ends: dict[int, float],
-    *,
-    sleeves: dict[int, NDArray[np.float32]],
-    cloth: NDArray[np.float32],
     forearms: Mapping[int, NDArray[np.float32]] = MappingProxyType({}),
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
@@ -112,8 +96,6 @@ def arms_in_front(
         body: Measured from the photo.
         places: Both arms.
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
-        sleeves: Covers of the new sleeves by picture side.
-        cloth: ``(h, w)`` cover of the new garment without its sleeves.
         forearms: From `forearms_before`.
     """
     cover = np.zeros(body.shape, dtype=np.float32)
@@ -137,8 +119,6 @@ def arms_in_front(
             shown = drawn_outline(body.shape, arm, seen)
         if side in forearms:
             shown = np.maximum(shown, forearms[side])
-        if side in sleeves and end > 0:
-            shown = shown * _below_cuff(arm, places[side].seen, end, sleeves[side], cloth)
         cover = np.maximum(cover, shown * begins)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
@@ -188,32 +168,6 @@ def _bare_from(end: float) -> float:
     return max(end - UNDER_SLEEVE, BARE_FROM) if end > 0 else ARMHOLE
 
 
-def _below_cuff(
-    arm: Limb, seen: SeenArm, end: float, sleeve: NDArray[np.float32], cloth: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """``(h, w)`` cover of what an arm shows before the torso below a cuff that is narrower than the arm.
-
-    A cuff that ends at the torso leaves the inner part of the arm behind the torso's edge. From its inner corner that
-    edge leads over to the arm's own: a level cut across the arm would look torn. Below a short cuff it is the torso's
-    edge where the arm comes before it.
-    """
-    offsets = np.arange(0.0, INWARDS * float(arm.inner.max()), 1.0)
-    above = end < BARE_FROM
-    begins, at, opens = (BARE_FROM, BARE_FROM, OPENS_SLOWLY) if above else (end, max(end - AT_CUFF, 0.0), OPENS)
-    place = np.array([at], np.float32)
-    points = arm.points(place)[0] - arm.outwards(place)[0] * offsets[:, None]
-    shape = (sleeve.shape[0], sleeve.shape[1])
-    within = values_at(cloth if above else sleeve, points)[0] > 0.5
-    if not within.any():
-        return np.ones(shape, dtype=np.float32)
-    corner = float(offsets[within][0 if above else -1])
-    own = np.where(np.isfinite(seen.inner), seen.inner, arm.inner)
-    lacking = np.maximum(own + 1.0 - corner, 0)
-    way = np.maximum(arm.shares - begins, 0) * arm.length * opens / max(float(lacking.max()), 1.0)
-    inner = np.where(way < 1, corner + lacking * ease(way), INWARDS * arm.inner.max())
-    return between(shape, arm, np.full(len(inner), INWARDS * float(arm.outer.max())), inner, arm.shares >= 0)
-
-
 def _hand_before(cloth: NDArray[np.float32], body: BodyModel, place: ArmPlace) -> bool:
     """Whether the hand of an arm that went behind the old clothes lies before the new ones.
 
@@ -242,45 +196,6 @@ def _forearm(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.flo
     # The cloth's edge leads across the arm; it does not end in a step.
     inner = (inner + outer) * ease((arm.shares - begins) / (0.5 * (whole - begins))) - outer
     return between(shape, arm, outer, inner, np.asarray((arm.shares > begins) & (arm.shares <= ends), dtype=np.bool_))
-
-
-def arms_left_alone(old: BoolMask, body: BodyModel, places: dict[int, ArmPlace]) -> NDArray[np.float32]:
-    """``(h, w)`` cover of bare arms beside old trousers or skirts: there the photo stays as it is.
-
-    What takes a garment off may take a thin wrist beside it with it.
-    """
-    cover = np.zeros(body.shape, dtype=np.float32)
-    if labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
-        return cover
-    for side, place in places.items():
-        arm, seen = body.arms[side], place.seen
-        if clothed_until(arm, old) < 0:
-            shown = np.isfinite(seen.outer) & (seen.outer + seen.edge > 1.0)
-            cover = np.maximum(cover, between(body.shape, arm, seen.outer, seen.edge - MIXED_RIM, shown))
-    return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
-
-
-def hidden_by_body(body: BodyModel, side: int, seen: SeenArm, cloth: NDArray[np.float32]) -> NDArray[np.float32]:
-    """``(h, w)`` cover of what the body and the clothes on it hide of an arm behind them; no sleeve is seen there.
-
-    On the garment's own torso the sleeve lies in front. Below the hem the body's edge leads across it from there on.
-
-    Args:
-        body: Measured from the photo.
-        side: Picture side.
-        seen: What is seen of the arm.
-        cloth: ``(h, w)`` cover of the new garment without its sleeves.
-    """
-    arm = body.arms[side]
-    edge, behind = body_before(seen, CLOTH * body.shoulder_width)
-    if not behind.any():
-        return np.zeros(body.shape, dtype=np.float32)
-    on_cloth = behind & (values_at(cloth, arm.line - arm.outward * np.nan_to_num(edge)[:, None])[0] > 0.5)
-    if on_cloth.any():
-        below = (arm.shares - arm.shares[np.flatnonzero(on_cloth)[-1]]) * arm.length / body.shoulder_width
-        edge = edge + np.maximum(HIDDEN_WIDTH * seen.own_half - edge, 0) * (1 - ease(below / GOES_BEHIND))
-    cover = between(body.shape, arm, -edge, HIDDEN_WIDTH * seen.own_half, behind)
-    return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
 
 
 def _smooth(mask: BoolMask) -> NDArray[np.float32]:

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import window_of
+from engines.garment.regions import BoolMask, window_of
 from engines.warp.blending import blended
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.composite.arms import arms_left_alone
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.layers import Layers, Scene, casting, layers_of
 from engines.warp.composite.piece_light import PieceLight, lit_level, read_light
@@ -25,7 +24,6 @@ from engines.warp.composite.shadows import (
     shadow_on_shoes,
     weaker_on_neck,
 )
-from engines.warp.composite.zone import kept_outside
 from engines.warp.grain import grain_where_smooth, white_noise
 from engines.warp.pieces import Piece
 
@@ -37,9 +35,6 @@ TOP_SHADOW, TOP_REACH = 0.55, 0.042
 """The same of a top on the trousers or the skirt that it hangs over, and its reach in shoulder widths: the hem lies on
 them."""
 
-BLOUSED_SHADOW, BLOUSED_REACH = 0.38, 0.026
-"""The same of a top that is tucked in: it bulges over the waistband a little."""
-
 SHOE_SHADOW, SHOE_REACH = 0.75, 0.060
 """The same of a leg of trousers on the shoe it rests on."""
 
@@ -49,6 +44,11 @@ GARMENT_REACH, SLEEVE_REACH, HEAD_REACH = 0.034, 0.036, 0.03
 ABOVE_ARMPIT, SEAM_FADES, USUAL_ARMPIT = 0.05, 0.12, 0.25
 """How far above its armpit a sleeve begins to throw a shadow on the torso, over which height that comes in, and where
 armpits usually are, in torso lengths; farther up both are one surface."""
+
+
+FADE_FROM, FADE_UNTIL = 0.09, 0.13
+"""Distance from the old and the new garment up to which shadows and fills are drawn, and from which on no pixel is
+touched, in shoulder widths."""
 
 
 def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
@@ -68,7 +68,32 @@ def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
     picture = _with_front(scene, layers, _dressed(scene, layers), seed)
     np.clip(picture, 0, 1, out=picture)
     zone = scene.old | (layers.cover > 0)
-    return kept_outside(picture, scene.photo, zone, scene.person_map.labels, scene.body.shoulder_width)
+    return _kept_outside(picture, scene.photo, zone, scene.person_map.labels, scene.body.shoulder_width)
+
+
+def _kept_outside(
+    picture: NDArray[np.float32], photo: NDArray[np.float32], garments: BoolMask, labels: NDArray[np.uint8], unit: float
+) -> NDArray[np.float32]:
+    """The picture where garments are and were, and the photo, to the last bit, everywhere else.
+
+    Args:
+        picture: ``(h, w, 3)`` float32, 0 to 1, finished.
+        photo: The same as it was.
+        garments: ``(h, w)`` bool, the old and the new one.
+        labels: ``(h, w)`` of `Label`; cuffs of trousers may be called shoes.
+        unit: Shoulder width in pixels.
+    """
+    zone = garments
+    if (labels[garments] == Label.LOWER).any():
+        zone = garments | (labels == Label.FEET)
+    if not zone.any():
+        return photo
+    window, kept = window_of(zone, round(FADE_UNTIL * unit) + 1), photo.copy()
+    away = cv2.distanceTransform((~zone[window]).astype(np.uint8), cv2.DIST_L2, 5) / np.float32(unit)
+    share = on_channels(ease(np.asarray((FADE_UNTIL - away) / (FADE_UNTIL - FADE_FROM), dtype=np.float32)))
+    before = photo[window]
+    kept[window] = np.where(share > 0, before + (picture[window] - before) * share, before)
+    return kept
 
 
 def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
@@ -76,9 +101,9 @@ def _dressed(scene: Scene, layers: Layers) -> NDArray[np.float32]:
     photo, body, unit = scene.photo, scene.body, scene.body.shoulder_width
     person = scene.plate.person
     light = read_light(photo, scene.old, body, scene.drape.pieces)
-    plate = blended(scene.plate.picture, photo, arms_left_alone(scene.old, body, layers.places))
+    plate = scene.plate.picture
     casts = casting(layers)
-    shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body, casts)
+    shadow = weaker_on_neck(contact_shadow(casts, GARMENT_REACH * unit, GARMENT_SHADOW), body)
     cuffs = [piece.alpha for piece in layers.sleeves.values()]
     falls = shadow_of_cuffs(cuffs, layers.bare_arms, GARMENT_REACH * unit, GARMENT_SHADOW) if cuffs else shadow
     worn_over = _worn_over(scene, layers)
@@ -144,8 +169,8 @@ def _with_front(scene: Scene, layers: Layers, picture: NDArray[np.float32], seed
     """The picture with grain, and with hair, face and hands before the garment, whose shadow falls on it."""
     photo, unit = scene.photo, scene.body.shoulder_width
     covers = {side: piece.alpha for side, piece in layers.sleeves.items()}
-    hands = hands_in_front(photo, scene.person_map, scene.body, layers.places, sleeves=covers, old=scene.old)
-    front = np.maximum(head_in_front(photo, scene.person_map, casting(layers), unit), hands)
+    hands = hands_in_front(photo, scene.person_map, scene.body, layers.places, sleeves=covers)
+    front = np.maximum(head_in_front(photo, scene.person_map), hands)
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     on_cloth = layers.cover * (1 - layers.bare_arms)
     picture = shaded(picture, 1 - on_cloth * (1 - shade))
@@ -166,10 +191,7 @@ def _below_top(scene: Scene, layers: Layers, worn_over: NDArray[np.float32]) -> 
     unit = scene.body.shoulder_width
     top, reach, depth = worn_over, TOP_REACH * unit, TOP_SHADOW
     if not worn_over.any():
-        if not scene.body.waist.tucked or any(piece.name == "torso" for piece in scene.drape.pieces):
-            return np.float32(1)
-        worn = (scene.person_map.labels == Label.UPPER) & ~scene.old
-        top, reach, depth = np.where(worn, 1 - layers.on_body, 0), BLOUSED_REACH * unit, BLOUSED_SHADOW
+        return np.float32(1)
     # Light on the garment alone is asked for, and not far below the top.
     margin = round(SHADOW_GONE * reach)
     rows, columns = window_of(layers.on_body > 0, margin)

@@ -44,12 +44,6 @@ faces a lamp at the side is as light as the front."""
 SKIN_SAYS, BESIDE_CLOTH = 0.5, 0.8
 """How surely arms and face say where light comes from, and by which share less where cloth says it."""
 
-FRONT = ((0.36, 0.09, 0.035), (0.60, 0.10, -0.035), (0.86, 0.12, 0.020))
-"""Chest, the hollow below it, and belly: height in torso lengths, half its size, how much lighter it is."""
-
-FRONT_WIDE = 0.32
-"""Half width of chest and belly, in shoulder widths."""
-
 
 @dataclass(frozen=True)
 class BroadLight:
@@ -141,13 +135,3 @@ def falling_light(body: BodyModel, light: BroadLight) -> NDArray[np.float32]:
     # Floor and walls throw light back on what hangs below: a skirt has the colour of its bodice.
     down = 1 - np.float32(light.drop) * np.clip(body.heights - np.float32(0.35), -0.35, 0.5)
     return np.asarray(across * down, dtype=np.float32)
-
-
-def chest_and_belly(body: BodyModel) -> NDArray[np.float32]:
-    """``(h, w)`` factor of light on a torso that is no board: lighter on chest and belly, darker between."""
-    change = np.zeros(len(body.heights), dtype=np.float32)
-    middle = body.heights[:, body.shape[1] // 2]
-    for height, size, lighter in FRONT:
-        change += np.float32(lighter) * np.exp(-(((middle - height) / size) ** 2)).astype(np.float32)
-    aside = body.laterals[body.shape[0] // 2] / np.float32(FRONT_WIDE)
-    return np.asarray(1 + change[:, None] * np.exp(-(aside * aside))[None], dtype=np.float32)

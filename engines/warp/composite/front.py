@@ -10,9 +10,8 @@ from engines.base import Label, PersonMap
 from engines.channels import brightness
 from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import clothed_until
-from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.composite.arms import LONG_SLEEVE, ArmPlace
+from engines.warp.body.model import BodyModel
+from engines.warp.composite.arms import ArmPlace
 
 CUFF_FROM = 0.75
 """Share of the arm from which a cuff lies; a long one goes over the root of the hand."""
@@ -30,21 +29,9 @@ steeper again, and what counts as half of it: labelled pixels at the edge are th
 STRANDS = (0.1, 0.9)
 """The same of hair, whose strands are mixed with what is behind them."""
 
-TUCKED = 0.06
-"""How far down on a garment hair reaches at most that hangs behind its shoulders, in shoulder widths."""
-
 LARGEST_CRUMB, BESIDE_HAND = 0.02, 6
 """Area up to which a thing that touches no hand is none, in squared shoulder widths, and how near a hand is touched,
 pixels."""
-
-UNDER_CUFF = 0.1
-"""Cover of a new sleeve from which a wrist is under it."""
-
-AROUND_WRIST = 3.0
-"""How far from an arm's centre line its wrist and the ball of its thumb are, in half arm widths."""
-
-HANDS_TOGETHER = 0.7
-"""Wrists closer than this, in shoulder widths: either hand may lie before the other one's cuff."""
 
 
 def guided_filter(
@@ -70,44 +57,14 @@ def guided_filter(
     return np.asarray(smooth_slope * guide + smooth_offset, dtype=np.float32)
 
 
-def head_in_front(
-    photo: NDArray[np.float32], person_map: PersonMap, cloth: NDArray[np.float32], unit: float
-) -> NDArray[np.float32]:
+def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
     """``(h, w)`` cover of hair and face, following the strands that the photo shows.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
         person_map: Of the photo.
-        cloth: ``(h, w)`` cover of the new garment without what of it lies behind the neck.
-        unit: Shoulder width in pixels.
     """
-    cover = _edged(photo, labelled_as(person_map.labels, (Label.HAIR, Label.FACE)), STRANDS)
-    window, behind = _behind_shoulders(person_map.labels, cloth, unit)
-    cover[window] *= 1 - behind * cloth[window]
-    return cover
-
-
-def _behind_shoulders(
-    labels: NDArray[np.uint8], cloth: NDArray[np.float32], unit: float
-) -> tuple[tuple[slice, slice], BoolMask]:
-    """Where hair ends at a garment's shoulder line and hangs behind it, in a window of the picture, and that window.
-
-    What hangs before it reaches farther down on it.
-    """
-    worn = cloth > UNDER_CUFF
-    over = (labels == Label.HAIR) & worn
-    reach = max(2, round(TUCKED * unit))
-    window = window_of(over, 2 * reach)
-    if not over[window].size:
-        return window, over[window]
-    depth = cv2.distanceTransform(worn[window].astype(np.uint8), cv2.DIST_L2, 5)
-    count, numbered = cv2.connectedComponents(over[window].astype(np.uint8), connectivity=8)
-    deepest = np.zeros(count, np.float32)
-    np.maximum.at(deepest, numbered.ravel(), depth.ravel())
-    shallow = deepest < reach
-    shallow[0] = False
-    kept = (numbered > 0) & ~shallow[numbered]
-    return window, np.asarray(dilated(shallow[numbered], reach // 2) & ~dilated(kept, reach // 2))
+    return _edged(photo, labelled_as(person_map.labels, (Label.HAIR, Label.FACE)), STRANDS)
 
 
 def hands_in_front(
@@ -117,7 +74,6 @@ def hands_in_front(
     places: dict[int, ArmPlace],
     *,
     sleeves: dict[int, NDArray[np.float32]],
-    old: BoolMask,
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of hands and held things, up to the edge that the photo shows.
 
@@ -127,32 +83,16 @@ def hands_in_front(
         body: Measured from it.
         places: Both arms.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
-        old: ``(h, w)`` bool, the old garment.
     """
-    roots = _wrists(body, places, old)
-    for sleeve in sleeves.values():
-        roots &= sleeve < UNDER_CUFF
-    hands = opened((person_map.labels == Label.HANDS) | roots, 1)
+    hands = opened(person_map.labels == Label.HANDS, 1)
     held = opened(_held(person_map.labels, body.shoulder_width), 1)
     # Hands end where they are labelled; of things the photo's edges know more.
     cover = np.maximum(_smooth_outline(hands.astype(np.float32)), _smooth_outline(_edged(photo, held, EDGE)))
-    wrists = [body.arms[side].points(np.ones(1, np.float32))[0] for side in SIDES]
-    if np.linalg.norm(wrists[0] - wrists[1]) < HANDS_TOGETHER * body.shoulder_width:
-        return cover
     for side, sleeve in sleeves.items():
         place = places[side]
         in_cuff = (place.near < 1.8) & (place.share > CUFF_FROM)
         cover = cover * (1 - sleeve * in_cuff)
     return cover
-
-
-def _wrists(body: BodyModel, places: dict[int, ArmPlace], old: BoolMask) -> BoolMask:
-    """``(h, w)``: what is called arm below the cuffs of old long sleeves, which is as much as the hand's own root."""
-    wrists = np.zeros(body.shape, dtype=bool)
-    for side, place in places.items():
-        if clothed_until(body.arms[side], old) > LONG_SLEEVE:
-            wrists |= (place.share > LONG_SLEEVE) & (place.near < AROUND_WRIST) & (body.labels == Label.ARMS)
-    return wrists
 
 
 def _held(labels: NDArray[np.uint8], unit: float) -> BoolMask:

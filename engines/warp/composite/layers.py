@@ -8,26 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import PersonMap
-from engines.channels import on_channels
-from engines.garment.regions import BoolMask, dilated, opened
+from engines.garment.regions import BoolMask
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.composite.arms import (
     ArmPlace,
     arm_places,
     arms_in_front,
     forearms_before,
-    hidden_by_body,
     under_cuffs,
 )
 from engines.warp.composite.shading import exposure
 from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.plate import Plate
-
-MIXED_WITH_OLD = 3
-"""Width of what around the old garment shows a little of it, pixels."""
-
-THINNEST_BODY = 3
-"""Half the width of what hides a sleeve at least, pixels."""
 
 SIDE_NAMES = {LEFT: "left", RIGHT: "right"}
 
@@ -86,16 +78,12 @@ def layers_of(scene: Scene) -> Layers:
     base = tuple(piece for piece in pieces if not piece.name.endswith("sleeve"))
     places = arm_places(body)
     on_body = Drape(base, {}).alpha
-    taken_off = dilated(scene.old, MIXED_WITH_OLD)
     sleeves = {
-        LEFT if piece.name.startswith("left") else RIGHT: _behind_body(piece, body, places, on_body, taken_off)
-        for piece in pieces
-        if piece.name.endswith("sleeve")
+        LEFT if piece.name.startswith("left") else RIGHT: piece for piece in pieces if piece.name.endswith("sleeve")
     }
     ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
-    covers = {side: piece.alpha for side, piece in sleeves.items()}
     forearms = forearms_before(scene.old, body, places, on_body)
-    bare_arms = arms_in_front(scene.old, body, places, ends, sleeves=covers, cloth=on_body, forearms=forearms)
+    bare_arms = arms_in_front(scene.old, body, places, ends, forearms)
     return Layers(
         base,
         sleeves,
@@ -114,23 +102,3 @@ def casting(layers: Layers) -> NDArray[np.float32]:
         if piece.behind is not None:
             cover = np.maximum(cover - piece.behind, 0.0)
     return cover
-
-
-def _behind_body(
-    sleeve: Piece, body: BodyModel, places: dict[int, ArmPlace], on_body: NDArray[np.float32], taken_off: BoolMask
-) -> Piece:
-    """A sleeve without what hips and trousers in front of its arm hide; on the garment's own torso it lies in front.
-
-    Clothes that are taken off hide nothing any more.
-    """
-    side = LEFT if sleeve.name.startswith("left") else RIGHT
-    hidden = hidden_by_body(body, side, places[side].seen, on_body)
-    if not hidden.any():
-        return sleeve
-    hidden[taken_off] = 0
-    # What is left of it along the old garment's outline is no body, and would be holes in the sleeve.
-    hidden *= dilated(opened(hidden > 0.5, THINNEST_BODY), 2)
-    if not hidden.any():
-        return sleeve
-    open_share = 1 - hidden * (1 - on_body)
-    return replace(sleeve, colour=sleeve.colour * on_channels(open_share), alpha=sleeve.alpha * open_share)

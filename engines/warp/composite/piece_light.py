@@ -14,7 +14,6 @@ from engines.warp.body.model import BodyModel
 from engines.warp.composite.form import (
     BroadLight,
     broad_light,
-    chest_and_belly,
     falling_light,
     lightness_of,
     roundness,
@@ -35,14 +34,8 @@ LEAST_WORN = 0.05
 LIT, DIMMEST_LIT = 72, 0.94
 """Percentage of a garment that is darker than what counts as lit, and the least light there."""
 
-HEM_UNTIL = 1.95
-"""How far below the shoulders a top ends at most, in shoulder widths: what goes on is a dress."""
-
 STRIDE = 4
 """That is measured at every so many pixels."""
-
-SEEN_IN_DRESS = 0.35
-"""Share of a loose top's light that a bodice shows: the skirt sewn to it pulls it straight."""
 
 LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
 """Brightness of cloth at which the next are given."""
@@ -79,7 +72,7 @@ class PieceLight:
         body = self.body
         factor = self.everywhere * roundness(piece, body, self.broad, below_armpit=sleeved)
         if piece.name == "torso":
-            factor = factor * shadow_of_arms(arms, body) * chest_and_belly(body)
+            factor = factor * shadow_of_arms(arms, body)
         if piece.name != "skirt":
             factor = factor * self._folded(piece)
         return bounded(factor, body.shoulder_width, lightness_of(piece))
@@ -95,14 +88,6 @@ class PieceLight:
         part, light = self.seen[window], lightness_of(piece)
         factor[window] += part * np.where(part < 0, *(np.float32(np.interp(light, LIGHTNESS, gain)) for gain in SHOWN))
         return factor
-
-
-def is_long(piece: Piece, body: BodyModel) -> bool:
-    """Whether a torso goes on as a skirt."""
-    below = body.heights[::STRIDE, ::STRIDE][piece.alpha[::STRIDE, ::STRIDE] > 0.5]
-    if piece.name != "torso" or not len(below):
-        return False
-    return float(np.percentile(below, 99)) * body.torso_length / body.shoulder_width > HEM_UNTIL
 
 
 def lit_level(pieces: Sequence[Piece], factors: Sequence[NDArray[np.float32]]) -> np.float32:
@@ -133,13 +118,12 @@ def read_light(photo: NDArray[np.float32], old: BoolMask, body: BodyModel, piece
     for label, kind in WORN_AS:
         worn = old & (body.labels == label)
         covers = [piece.alpha for piece in pieces if piece.name.endswith(kind)]
-        alike = SEEN_IN_DRESS if label == Label.UPPER and any(is_long(piece, body) for piece in pieces) else 1.0
         if covers and worn.sum() > LEAST_WORN * unit**2:
             new = (
                 np.maximum.reduce([*covers, *(piece.alpha for piece in pieces if piece.name.endswith("sleeve"))]) > 0.5
             )
-            light = folds_of_old_cloth(photo, worn, new, unit, seamed=kind == "leg")
-            seen += alike * (light.change + SHADE_SEEN * light.shade)
-            unsaid -= alike * SHADE_SEEN * light.broadly
+            light = folds_of_old_cloth(photo, worn, new, unit)
+            seen += light.change + SHADE_SEEN * light.shade
+            unsaid -= SHADE_SEEN * light.broadly
     everywhere = 1 + (falling_light(body, broad) - 1) * np.maximum(unsaid, 0)
     return PieceLight(body, broad, everywhere, seen)

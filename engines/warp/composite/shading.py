@@ -60,16 +60,8 @@ to begin to be believed there: cut off at once, a deep fold would end in a line.
 REDUCTION = 2
 """Folds are measured on a copy this many times smaller."""
 
-CREASES, FINEST = (0.012, 0.005), 0.5
-"""How wide the lines and the small creases in folds are, in shoulder widths, and at least, in pixels of that copy: what
-makes folds those of a photo, as against those of a soft brush."""
-
 SMALLEST_SIGMA = 3.0
 """Standard deviation in pixels that the surroundings of a place still have on the copy on which they are averaged."""
-
-AROUND_CREASE, QUIET, WEAVE = 0.05, 25, 2.5
-"""Surroundings over which it is measured how much cloth differs, in shoulder widths; the percentage of cloth without
-creases; and how many times what differs there is weave and noise."""
 
 BLACK, DARK = 8.0, 22.0
 """Lightness of old cloth up to which its folds are noise, and from which they are believed, CIE L."""
@@ -100,9 +92,7 @@ class OldFolds:
     broadly: NDArray[np.float32]
 
 
-def folds_of_old_cloth(
-    photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float, *, seamed: bool = False
-) -> OldFolds:
+def folds_of_old_cloth(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> OldFolds:
     """Light and folds of the cloth worn in the photo.
 
     Lightness at the scale of folds over lightness at the scale of the torso. Printed cloth would leave its print
@@ -113,19 +103,16 @@ def folds_of_old_cloth(
         old: ``(h, w)`` bool, the old garment.
         new: ``(h, w)`` bool, the new one.
         unit: Shoulder width in pixels.
-        seamed: Whether it has pockets, a fly and seams, from which small creases are not told.
     """
     window = window_of(old, round(MARGIN * unit))
     planes = np.zeros((3, *old.shape), dtype=np.float32)
     if not old[window].size:
         return OldFolds(*planes)
-    planes[:, *window] = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit, seamed=seamed)
+    planes[:, *window] = _read(np.ascontiguousarray(photo[window]), old[window], new[window], unit)
     return OldFolds(*planes)
 
 
-def _read(
-    photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float, *, seamed: bool
-) -> NDArray[np.float32]:
+def _read(photo: NDArray[np.float32], old: BoolMask, new: BoolMask, unit: float) -> NDArray[np.float32]:
     """``(3, h, w)`` of what `OldFolds` has of a window of the photo."""
     half = tuple(max(1, side // REDUCTION) for side in old.shape[::-1])
     unit = unit / REDUCTION
@@ -151,8 +138,6 @@ def _read(
     plainness = np.float32(np.clip((usual - BLACK) / (DARK - BLACK), 0, 1))
     contrast = np.asarray(lightness / (folds + np.float32(1e-3)), dtype=np.float32)
     plainness *= np.float32(_plainness(contrast, hues, core, plain))
-    if not seamed:
-        folds += _creases(lightness, wide, weight, unit) * measured
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
     before_ends = _before_ends(old, new, half, unit)
     believed = plainness * ease(np.asarray(depth / (FOLDS_FADE * unit), dtype=np.float32)) * before_ends
@@ -163,32 +148,6 @@ def _read(
     planes = np.dstack([change, shade, broadly]).astype(np.float32)
     whole = cv2.resize(planes, old.shape[::-1], interpolation=cv2.INTER_LINEAR)
     return np.ascontiguousarray(np.moveaxis(np.asarray(whole, np.float32), 2, 0))
-
-
-def _creases(
-    lightness: NDArray[np.float32], wide: NDArray[np.float32], weight: NDArray[np.float32], unit: float
-) -> NDArray[np.float32]:
-    """``(h, w)`` of what the sharp lines and the small creases of folds add to their lightness, without the weave.
-
-    Folds lie in some places and the weave is everywhere: of each size, as much is kept of a place as it differs more
-    than the quiet parts of the cloth do.
-
-    Args:
-        lightness: ``(h, w)`` of old cloth.
-        wide: ``(h, w)`` the same averaged over `FOLD`.
-        weight: ``(h, w)`` 1 where the cloth is plain.
-        unit: Shoulder width, pixels.
-    """
-    known, total = weight > 0, np.zeros_like(wide)
-    for size in CREASES:
-        finer, share = _averaged(lightness, weight, max(size * unit, FINEST))
-        # What is averaged over nothing is no crease.
-        band = np.where(share > SURE_FROM, finer - wide, 0) * ease((share - 0.5) / 0.5)
-        energy, _ = _averaged(band * band, weight, AROUND_CREASE * unit)
-        weave = WEAVE * float(np.percentile(energy[known], QUIET)) if known.any() else 0.0
-        total += band * np.clip(1 - weave / (energy + np.float32(1e-6)), 0, 1)
-        wide = np.where(share > SURE_FROM, finer, wide)
-    return total
 
 
 def _averaged(

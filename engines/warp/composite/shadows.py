@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.channels import on_channels
-from engines.garment.regions import dilated, opened, window_of
+from engines.garment.regions import window_of
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.covers import lowered_by
@@ -18,10 +18,6 @@ ARM_SHADOW = 0.18
 ON_NECK, NECK_UNTIL = 0.4, (0.0, 0.10)
 """Share of a garment's shadow that falls on the neck above its neckline, where light comes from above; and heights in
 torso lengths between which it grows to the whole."""
-
-STRAP, STRAP_LENGTH, STRAPS_UNTIL, BESIDE_STRAP = 0.07, 0.10, 0.35, 0.05
-"""Largest width and least height of a strap, in shoulder widths; the height down to which straps lie, in torso lengths;
-and how far beside one its whole shadow falls, in shoulder widths."""
 
 SHADOW_GONE = 4.0
 """Distance at which nothing is left of a shadow, over its reach."""
@@ -119,39 +115,15 @@ def _own_light(colours: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(OWN_LIGHT + (SKIN_LIGHT - OWN_LIGHT) * like_skin, np.float32)
 
 
-def weaker_on_neck(shadow: NDArray[np.float32], body: BodyModel, cover: NDArray[np.float32]) -> NDArray[np.float32]:
+def weaker_on_neck(shadow: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
     """A garment's shadow as it falls on the neck: what lies above a neckline is not below the cloth.
-
-    Beside a strap, which lies on the shoulder, it falls whole.
 
     Args:
         shadow: ``(h, w)`` factor, 1 where none falls.
         body: The body.
-        cover: ``(h, w)`` float32 of the garment, 0 to 1.
     """
     share = ON_NECK + (1.0 - ON_NECK) * ease((body.heights - NECK_UNTIL[0]) / (NECK_UNTIL[1] - NECK_UNTIL[0]))
-    straps, reach = _straps(cover, body), max(1, round(BESIDE_STRAP * body.shoulder_width))
-    window = window_of(straps, 2 * reach)
-    if straps[window].size:
-        near = dilated(straps[window], reach).astype(np.float32)
-        share[window] = np.maximum(share[window], cv2.GaussianBlur(near, (0, 0), max(0.3 * reach, 0.5)))
     return np.asarray(1.0 - (1.0 - shadow) * share, dtype=np.float32)
-
-
-def _straps(cover: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
-    """``(h, w)``: narrow bands of cloth that run up to the shoulders."""
-    straps = np.zeros(cover.shape, bool)
-    radius = max(1, round(STRAP * body.shoulder_width / 2))
-    window = window_of((cover > 0.5) & (body.heights < STRAPS_UNTIL), 2 * radius)
-    if not straps[window].size:
-        return straps
-    cloth = cover[window] > 0.5
-    narrow = cloth & ~opened(cloth, radius)
-    _, numbered, stats, _ = cv2.connectedComponentsWithStats(narrow.astype(np.uint8), connectivity=8)
-    long = stats[:, cv2.CC_STAT_HEIGHT] > STRAP_LENGTH * body.shoulder_width
-    long[0] = False
-    straps[window] = long[numbered]
-    return straps
 
 
 def shadow_of_cuffs(

@@ -14,7 +14,7 @@ from engines.warp.body.limbs import Limb, arm_half_width
 from engines.warp.body.model import BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.seen_arms import SeenArm, seen_arms
-from engines.warp.body.silhouette import ease, reach
+from engines.warp.body.silhouette import ease
 
 UNDER_OLD_SLEEVE = 0.92
 """Largest half width of an arm that is hidden by a sleeve in the photo, over the usual one."""
@@ -27,17 +27,6 @@ HIDDEN_COVERED = 0.35
 
 LEAST_SEEN = 8
 """Samples of a bare arm from which its outline says where the whole arm lies."""
-
-LEAST_ROOM = 0.2
-"""Outer half width that is left over the measured one where the centre line runs along the silhouette."""
-
-DELTOID = ((0.10, 0.052), (0.19, 0.034), (0.28, 0.017), (0.38, 0.008), (0.47, 0.0))
-"""How much farther out an arm may reach at shares above the middle of the upper arm than there, in shoulder widths:
-bare shoulders of people who stand do so by 0.05, 0.03, 0.013 and 0.005 in the mean."""
-
-BESIDE_CUFF, OUTERMOST = 10, 90
-"""Samples of the arm below the old sleeve from which that is judged, the first of which are mixed with the cuff, and
-the percentile of them that counts: a sleeve that ends above them is no narrower than the arm that comes out of it."""
 
 WELL_BEHIND = 0.5
 """Share of an arm in front of the body below which its inner edge is hidden."""
@@ -59,8 +48,8 @@ def arm_in_sleeve(body: BodyModel, side: int) -> Limb:
         return arm
     # Where the arm is seen below an old sleeve it says how much of that sleeve is shoulder.
     arm = replace(arm, outer=np.where(arm.shares < arm.shares[known][0], body.arms[side].outer, arm.outer))
-    outer, inner = _edges_of(_within_person(arm, body), seen, known)
-    return replace(arm, outer=_without_puffed_shoulder(arm, outer, known, body.shoulder_width), inner=inner)
+    outer, inner = _edges_of(arm, seen, known)
+    return replace(arm, outer=outer, inner=inner)
 
 
 def _edges_of(arm: Limb, seen: SeenArm, known: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -74,25 +63,6 @@ def _edges_of(arm: Limb, seen: SeenArm, known: NDArray[np.bool_]) -> tuple[NDArr
         beyond *= ease(arm.shares / max(float(arm.shares[known][0]), 0.1))
         edges.append(ndimage.gaussian_filter1d(usual + beyond, 1.5, mode="nearest").astype(np.float32))
     return edges[0], edges[1]
-
-
-def _without_puffed_shoulder(
-    arm: Limb, outer: NDArray[np.float32], known: NDArray[np.bool_], unit: float
-) -> NDArray[np.float32]:
-    """``(n,)`` outer half widths that stand out over what is seen of the arm by a muscle, and no puffed old sleeve."""
-    shares, beyond = zip(*DELTOID, strict=True)
-    muscle = np.interp(arm.shares, shares, beyond) * unit
-    places = np.flatnonzero(known)[:BESIDE_CUFF]
-    most = float(np.percentile((outer - muscle)[places], OUTERMOST)) + muscle
-    narrowed = np.where(np.arange(len(outer)) < places[0], np.minimum(outer, most), outer)
-    return np.asarray(ndimage.gaussian_filter1d(narrowed, 1.5, mode="nearest"), np.float32)
-
-
-def _within_person(arm: Limb, body: BodyModel) -> Limb:
-    """The arm with an outer edge that nowhere stands out over the person's silhouette."""
-    room = reach(body.matte > 0.5, arm.line, arm.outward, 0.3 * body.shoulder_width)
-    outer = np.where(np.isfinite(room), np.minimum(arm.outer, np.maximum(room, LEAST_ROOM * arm.outer)), arm.outer)
-    return replace(arm, outer=ndimage.gaussian_filter1d(outer, 1.5, mode="nearest").astype(np.float32))
 
 
 def _without_old_sleeve(arm: Limb, body: BodyModel, seen: SeenArm) -> Limb:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import BoolMask, dilated, window_of
+from engines.garment.regions import dilated
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease
 from engines.warp.covers import lowered_by
 from engines.warp.pieces import Piece
 
@@ -27,21 +26,6 @@ HEM_FOUND = 0.04
 
 MIXED = 2
 """Pixels of the top beside the clothes below it that are mixed with them."""
-
-TEETH, STEEPER = 3.0, 4.5
-"""Blur that takes the teeth of the labels off a hem, pixels (standard deviation), and by how much what it leaves is
-made steeper again."""
-
-ALONG, STRAY = 0.06, 2
-"""Length along a level hem over which the steps of the labels are smoothed, in shoulder widths, and how far the line
-that comes of it may run from them, pixels."""
-
-LEVEL = (0.80, 0.95)
-"""Cosine of a hem's slope from which it is level, not at all to wholly."""
-
-WITHIN = (0.80, 0.97)
-"""Share of the surroundings, so far along the hem, that is top or clothes below it, from which it is smoothed, not at
-all to wholly: at its ends it keeps its corners."""
 
 
 def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
@@ -62,7 +46,8 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
     whole = cv2.morphologyEx(front.astype(np.uint8), cv2.MORPH_OPEN, kernel)
     sure = np.asarray(cv2.erode(whole, kernel), bool)
     clothes = np.asarray(labelled_as(body.labels, (Label.LOWER, Label.FULL)) & ~front)
-    cover = _without_teeth(sure, clothes, ALONG * body.shoulder_width)
+    cover = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 2.0), np.float32)
+    cover = np.clip((cover - 0.5) * 3.0 + 0.5, 0.0, 1.0).astype(np.float32)
     shade = _shadow(cover, body.shoulder_width) if waistband_open else np.float32(1)
     open_share = 1.0 - cover
     if not waistband_open:
@@ -73,43 +58,6 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
         open_share = open_share * np.maximum(np.clip(below, 0.0, 1.0), under * dilated(clothes, MIXED))
     colour = piece.colour * (open_share * shade)[..., None]
     return replace(piece, colour=np.asarray(colour, np.float32), alpha=np.asarray(piece.alpha * open_share, np.float32))
-
-
-def _without_teeth(sure: BoolMask, below: BoolMask, along: float) -> NDArray[np.float32]:
-    """``(h, w)`` cover of a top whose hem is smooth along the clothes below it; what is beside both bends no corner.
-
-    Args:
-        sure: ``(h, w)`` the top.
-        below: ``(h, w)`` the clothes below it.
-        along: Standard deviation over which a level hem is smoothed, pixels.
-    """
-    cover = np.asarray(cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 0.9), np.float32)
-    window = window_of(below, round(3 * TEETH))
-    if not sure[window].any():
-        return cover
-    part, rim = sure[window].astype(np.float32), dilated(below[window], MIXED)
-    counted = (sure[window] | rim).astype(np.float32)
-    edge, upright, _ = _edge(part, counted, (TEETH, TEETH))
-    level, _, within = _edge(part, counted, (along, TEETH))
-    stray = np.ones((2 * STRAY + 1, 1), np.uint8)
-    level = np.clip(level, cv2.erode(part, stray), cv2.dilate(part, stray))
-    share = ease((upright - LEVEL[0]) / (LEVEL[1] - LEVEL[0])) * ease((within - WITHIN[0]) / (WITHIN[1] - WITHIN[0]))
-    edge += share * (level - edge)
-    near = dilated(below[window], round(3 * TEETH)) & (counted > 0)
-    cover[window] = np.where(near, edge, cover[window])
-    return cover
-
-
-def _edge(
-    top: NDArray[np.float32], counted: NDArray[np.float32], blur: tuple[float, float]
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """``(h, w)`` cover of a top with a blurred and sharpened edge, how level that is, what share around counts."""
-    soft, whole = (cv2.GaussianBlur(part, (0, 0), sigmaX=blur[0], sigmaY=blur[1]) for part in (top, counted))
-    share = soft / np.maximum(whole, 1e-3)
-    across, down = cv2.Sobel(share, cv2.CV_32F, 1, 0), cv2.Sobel(share, cv2.CV_32F, 0, 1)
-    level = np.abs(down) / (np.hypot(across, down) + np.float32(1e-6))
-    edge = np.clip((share - np.float32(0.5)) * np.float32(STEEPER) + np.float32(0.5), 0, 1)
-    return np.asarray(edge, np.float32), np.asarray(level, np.float32), np.asarray(whole, np.float32)
 
 
 def _shadow(cover: NDArray[np.float32], unit: float) -> NDArray[np.float32]:

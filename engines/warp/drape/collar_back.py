@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.filling import LEAST_WEIGHT, carried_out
 from engines.garment.cloth import Cloth
-from engines.garment.regions import BoolMask, closed, dilated, eroded, opened, window_of
+from engines.garment.neckline import inner_back_alone
+from engines.garment.regions import BoolMask, closed, dilated, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
-from engines.warp.drape.collar_inside import inside_of_collar
 from engines.warp.pieces import Piece
 from engines.warp.ribbon import Ribbon, draw
 
@@ -31,15 +32,25 @@ WIDEST = 0.225
 NOTCH = 0.03
 """Half the width of a notch in the neck's outline that is none, in shoulder widths."""
 
-STRIP = 0.03
-"""Half the width of the widest strip beside the head that is too thin for a neck, in shoulder widths."""
-
 ROWS_BELOW = 2
 """Rows of the grid that are drawn below the last one with a back."""
 
 
 RAISED = 0.75
 """Share by which what the back of a collar sinks on a table is taken back: its ends stay its highest points."""
+
+
+UNDER = 4
+"""How far the inside goes on under the front, canvas pixels: no skin or wall shows where the one ends on the other."""
+
+INNER_RIM = 3
+"""Width of the edges in which the inside is mixed with the front or lies in its shadow, canvas pixels."""
+
+EVEN = 0.08
+"""Blur of its colours, in widths of the inside (standard deviation): what little is seen of it shows no folds."""
+
+USUAL = 3.0
+"""Distance from its middle colour, in usual ones, from which something is a label."""
 
 
 def with_collar_back(
@@ -57,7 +68,7 @@ def with_collar_back(
     """
     if not back.any() or half_width > WIDEST * body.shoulder_width:
         return torso
-    strip = draw(_raised(ribbon, cloth.alpha, back), inside_of_collar(cloth, back), body.shape, torso.name)
+    strip = draw(_raised(ribbon, cloth.alpha, back), _inside_of_collar(cloth, back), body.shape, torso.name)
     seen = (1.0 - before_collar(body, RIM)) * (1.0 - torso.alpha)
     return replace(
         torso,
@@ -91,25 +102,10 @@ def before_collar(body: BodyModel, rim: float) -> NDArray[np.float32]:
     # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.
     neck |= closed(neck, max(1, round(NOTCH * body.shoulder_width))) & person
     head = labelled_as(body.labels, (Label.HAIR, Label.FACE))
-    _tell_from_head(neck, head, body)
     # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
     whole = np.asarray(neck | head)
     front = eroded(whole, max(1, round(rim * body.shoulder_width))) & neck
     return np.asarray(cv2.GaussianBlur(front.astype(np.float32), (0, 0), 0.8), np.float32)
-
-
-def _tell_from_head(neck: BoolMask, head: BoolMask, body: BodyModel) -> None:
-    """Mend the neck where it meets the head, in place."""
-    thin = max(1, round(STRIP * body.shoulder_width))
-    window = window_of(head, 4 * thin)
-    part, above = neck[window], head[window]
-    if not part.size:
-        return
-    # What is called hair between neck and chin is their shade, and no cloth is seen in it.
-    hair = body.labels[window] == Label.HAIR
-    part |= hair & closed(part | (above & ~hair), max(1, round(NOTCH * body.shoulder_width)))
-    # A thin strip beside the hair that is called neck is the wall.
-    part &= opened(part, thin) | ~dilated(~np.asarray(part | above), 2 * thin)
 
 
 def _raised(ribbon: Ribbon, alpha: NDArray[np.float32], back: BoolMask) -> Ribbon:
@@ -127,3 +123,28 @@ def _raised(ribbon: Ribbon, alpha: NDArray[np.float32], back: BoolMask) -> Ribbo
     per_row = np.gradient(target, axis=0) / np.maximum(np.gradient(source[..., 1], axis=0), 1e-3)[..., None]
     across = ribbon.across if ribbon.across is None or ribbon.across.ndim == 1 else ribbon.across[:count]
     return Ribbon(source, np.asarray(target - RAISED * sunk[..., None] * per_row, np.float32), across)
+
+
+def _inside_of_collar(cloth: Cloth, back: BoolMask) -> Cloth:
+    """The inside of the back, its colours evened out, and a little more of it where the front lies before it.
+
+    On a table shadows, seams and the label are seen between front and back. Of a worn collar only the two ends are,
+    and a piece of one of those would look torn.
+
+    Args:
+        cloth: The whole garment.
+        back: ``(h, w)`` bool on the cloth's canvas, the inside of the back.
+    """
+    window, wider = window_of(back, 2 * UNDER), back.copy()
+    wider[window] = dilated(back[window], UNDER)
+    alone = inner_back_alone(cloth, wider)
+    part, inside = cloth.colour[window], eroded(back[window] & (cloth.alpha[window] > 0.9), INNER_RIM)
+    if not inside.any():
+        return alone
+    middle = np.median(part[inside], axis=0)
+    away = np.linalg.norm(part - middle, axis=2)
+    cloth_alone = inside & (away <= USUAL * max(float(np.median(away[inside])), LEAST_WEIGHT))
+    even, known = carried_out(part, cloth_alone.astype(np.float32), EVEN * part.shape[1])
+    colour = alone.colour.copy()
+    colour[window] = np.where(known[..., None] > LEAST_WEIGHT, even, middle)
+    return Cloth(colour, alone.alpha)

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
 
 from engines.base import Label
+from engines.garment.regions import dilated
 from engines.garment.upper_landmarks import UpperLandmarks
+from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
-from engines.warp.body.neck_base import neck_base
 from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.torso_width import torso_half_width
-from engines.warp.drape.close_fit import CROPPED_RATIO
 from engines.warp.sizing import FITTING, Sizing
+
+CROPPED_RATIO = 0.98
+"""A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
 
 OUTERMOST_STRAP = 0.82
 """How far out on the shoulder the outer edge of a strap lies at most, over the offset of its tip: further out it would
@@ -27,10 +32,28 @@ one without sleeves does."""
 NARROWEST_COLLAR = 0.20
 """Least distance of the foot of a collar from the middle of the neck, in shoulder widths: within lies the neck."""
 
+
 BESIDE_NECK, NECK_WITHIN = 0.03, 0.29
 """How far outside the neck that is seen a neckband begins at least, and up to which distance from the axis that is
 asked, in shoulder widths: it lies on the slope of the shoulder, and does not climb the side of the neck; a head that is
 held aside is farther from the axis than its neck's foot."""
+
+SEEN_ROWS = (-0.42, -0.20)
+"""Between which heights the neck is looked at, shoulder widths below the mid-shoulder: the head begins above, the
+shoulders begin below."""
+
+LEAST_ROWS = 5
+"""Rows that show both edges of the neck from which its middle is believed."""
+
+NARROWEST, WIDEST = 0.22, 0.52
+"""Believable widths of a neck, in shoulder widths: what is narrower is half hidden, what is wider is shoulder."""
+
+UNSURE, FARTHEST = 0.04, 0.20
+"""Distance of the middle from the axis that says nothing, and the farthest it may lie, in shoulder widths."""
+
+ROWS_TOGETHER, SLOPES_FROM = 2.0, 0.6
+"""Rows over which the edge of a neck is levelled (standard deviation), and pixels aside for one row from which it is
+the slope of a shoulder and no side of a neck."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +66,6 @@ class Fit:
         origin: Canvas row that lies at ``origin_drop``.
         origin_drop: Where the foot of the collar lies, pixels below the mid-shoulder (negative is above).
         hem_height: Where the hem comes to lie, torso lengths below the shoulders.
-        natural_hem_height: Where it would lie without any stretch.
         cropped: Whether the garment is short by design.
         neck: Per side, offset of the foot of the collar from the axis, photo pixels.
         neck_middle: Offset of the collar's middle from the axis, positive towards the right of the picture.
@@ -56,7 +78,6 @@ class Fit:
     origin: float
     origin_drop: float
     hem_height: float
-    natural_hem_height: float
     cropped: bool
     neck: dict[int, float]
     tip: dict[int, float]
@@ -90,7 +111,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     scale_down = scale * sizing.length * float(np.clip(stretch, 0.80, 1.30))
     hem_height = (origin_drop + marks.length * scale_down) / torso
     origin = float(marks.shoulders.neck_foot[1])
-    return Fit(scale, scale_down, origin, origin_drop, hem_height, natural, cropped, neck, tip, sizing.girth, middle)
+    return Fit(scale, scale_down, origin, origin_drop, hem_height, cropped, neck, tip, sizing.girth, middle)
 
 
 def _tips(marks: UpperLandmarks, body: BodyModel, scale: float) -> dict[int, float]:
@@ -134,3 +155,50 @@ def _hem_height(natural: float, body: BodyModel) -> float:
 def is_strap(marks: UpperLandmarks) -> bool:
     """Whether neck and shoulder tip are the two sides of a strap rather than of a shoulder."""
     return bool(marks.sleeves is None and marks.shoulders.neck_foot[0] > 0.72 * marks.shoulders.tip[0])
+
+
+@dataclass(frozen=True)
+class NeckBase:
+    """The foot of a neck.
+
+    Attributes:
+        middle: Its offset from the axis in pixels, positive towards the right of the picture; 0 if unsure.
+        sides: Per picture side how far from the axis the side of the neck is, pixels; 0 if unsure.
+    """
+
+    middle: float
+    sides: dict[int, float]
+
+
+def neck_base(body: BodyModel) -> NeckBase:
+    """Find where the neck stands, from what is seen of it above the shoulders.
+
+    Rows in which hair, chin or a hand hides an edge of the neck are left out.
+    """
+    unit = body.shoulder_width
+    neck = body.labels == Label.NECK
+    before = dilated(labelled_as(body.labels, (Label.HAIR, Label.FACE, Label.HANDS)), 2)
+    height = body.heights * np.float32(body.torso_length / unit)
+    rows = np.flatnonzero((neck & (height > SEEN_ROWS[0]) & (height < SEEN_ROWS[1])).any(axis=1))
+    ends = []
+    for row in rows:
+        columns = np.flatnonzero(neck[row])
+        first, last = int(columns[0]), int(columns[-1])
+        wide = NARROWEST * unit < last - first < WIDEST * unit
+        if wide and not before[row, first] and not before[row, last]:
+            ends.append((float(body.laterals[row, first]), float(body.laterals[row, last])))
+    least = max(LEAST_ROWS, 0.03 * unit)
+    if len(ends) < least:
+        return NeckBase(0.0, dict.fromkeys(SIDES, 0.0))
+    seen = np.array(ends)
+    middle = float(np.median(seen.mean(axis=1)))
+    middle = float(np.sign(middle) * np.clip(abs(middle) - UNSURE, 0.0, FARTHEST)) * unit
+    sides = {side: _upright(side * seen[:, k] * unit, least) for k, side in enumerate(SIDES)}
+    return NeckBase(middle, sides)
+
+
+def _upright(ends: NDArray[np.float64], least: float) -> float:
+    """The usual one of the ends of rows, ``(n,)``, where they lie above each other; 0 if fewer than ``least`` do."""
+    aside = np.abs(np.gradient(ndimage.gaussian_filter1d(ends, ROWS_TOGETHER, mode="nearest")))
+    upright = ends[aside < SLOPES_FROM]
+    return float(np.median(upright)) if len(upright) >= least else 0.0

@@ -17,21 +17,19 @@ from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment_kinds import GarmentKind
-from engines.warp.body.drawn_in import drawn_in
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
-from engines.warp.drape.between_legs import joined_at_crotch
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
 from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
-from engines.warp.drape.lower import WAIST_EASE, far_leg_first, leg_of
-from engines.warp.drape.seam_overlap import with_overlap
+from engines.warp.drape.lower import WAIST_EASE, far_leg_first, joined_at_crotch, leg_of
 from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.torso_loft import TorsoLoft
+from engines.warp.drape.upper import with_overlap
 from engines.warp.pieces import Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.sizing import FITTING, Sizing, sized
@@ -50,10 +48,6 @@ HANGS_FROM, HANGS_FREELY = 0.62, 1.0
 
 LONGEST, SHORTEST = 0.93, 0.62
 """Hem at most, as a share of the way from shoulders to ankles; at least, as a share of that to the knees."""
-
-NEARLY_OUT, OUT = 0.15, 0.05
-"""A hem that lies so far above the lower edge of the photo at most is drawn so far below it, torso lengths: of the legs
-no more than a strip would be seen."""
 
 GRID_ROWS, GRID_COLUMNS = 84, 33
 OVERHANG = 1.07
@@ -84,7 +78,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         refuse_lap(body)
     upper = marks.upper
     fit = _fit(marks, body, sizing)
-    loft = TorsoLoft(upper, body, fit, waisted=marks.crotch is None)
+    loft = TorsoLoft(upper, body, fit)
     fabric = without_inner_back(cloth, upper.back)
     checks = {
         "garment_symmetry": upper.symmetry,
@@ -129,8 +123,8 @@ def _fit(marks: DressLandmarks, body: BodyModel, sizing: Sizing) -> Fit:
 def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0) -> NDArray[np.float64]:
     """Pixels below the mid-shoulder for every canvas row: as fitted above the waist, at its own scale below.
 
-    Garments that would reach the floor end above the ankles, very short ones are lengthened, and those that nearly do
-    leave the photo; ``longer`` is what the size adds.
+    Garments that would reach the floor end above the ankles, very short ones are lengthened; ``longer`` is what the
+    size adds.
     """
     rows = np.arange(len(marks.left), dtype=np.float64)
     upper = fit.origin_drop + (rows - fit.origin) * fit.scale_down
@@ -141,16 +135,7 @@ def _drops(marks: DressLandmarks, body: BodyModel, fit: Fit, longer: float = 1.0
     least = SHORTEST * drop_to(body, 0.0, "knee") - waist
     wanted = float(np.clip(length * longer, max(least, 1.0), max(most, 1.0)))
     along = fit.scale * wanted / length
-    corner = waist + (min(marks.sides[1:]) - waist_row) * along
-    lacking = _edge_of_photo(body) + OUT * body.torso_length - corner
-    if 0 < lacking < NEARLY_OUT * body.torso_length:
-        along *= 1.0 + lacking / max(corner - waist, 1.0)
     return np.where(rows < waist_row, upper, waist + (rows - waist_row) * along)
-
-
-def _edge_of_photo(body: BodyModel) -> float:
-    """Where the axis leaves the photo, pixels below the mid-shoulder."""
-    return float((body.shape[0] - body.skeleton.shoulders[1]) / max(float(body.skeleton.down[1]), 0.1))
 
 
 def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: Reals) -> Ribbon:
@@ -174,7 +159,7 @@ def _hanging_reach(
     """Half width per row of the cloth below the waist, on one side."""
     half = marks.upper.half_widths[0 if side < 0 else 1]
     natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
-    extent = hanging.extents[side] * drawn_in(body, hanging.distances / body.torso_length)
+    extent = hanging.extents[side]
     fitting = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
     free = sized(fitting, fit.girth, extent, 1.0)
     below = hanging.distances >= NATURAL_WAIST * body.torso_length

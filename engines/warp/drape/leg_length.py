@@ -32,10 +32,6 @@ OVER_OLD_HEM, LONGEST = 0.02, 1.10
 """Long trousers reach this much below the hem of those in the photo, but never further than the second: nobody knows
 what the ankles behind them look like."""
 
-SHOE_FROM, ON_SHOE = 0.90, 0.05
-"""Share of a leg from which what a foot wears is a shoe and no boot, and how far below the top of the lower one hems
-come down, in shares of the leg: they rest on the instep, and do not end where a shoe begins."""
-
 LOWEST_CROTCH = 0.18
 """How far a garment's crotch hangs below that of the body at most, in shoulder widths."""
 
@@ -50,7 +46,7 @@ def leg_end(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: flo
     """Where the hem lies on the legs: 0 at the crotch, 1 at the ankle.
 
     Long trousers end by proportion (long legs over a narrow waistband reach over the shoe), though not above the hem
-    of the trousers in the photo nor above the instep of a shoe; shorts keep their own length, lengthened by half of the
+    of the trousers in the photo; shorts keep their own length, lengthened by half of the
     rise for which the body has no room.
 
     Args:
@@ -65,7 +61,7 @@ def leg_end(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: flo
     short = float(np.clip(own, SHORTEST_SHORTS, LONGEST_SHORTS))
     ratio = marks.leg_length / max(marks.waist_width, 1.0)
     full = float(np.clip(1.02 + 0.10 * (ratio - 1.5), 1.02, 1.07))
-    full = length * max(full, min(max(old_hem(body) + OVER_OLD_HEM, _shoe_top(body) + ON_SHOE), LONGEST))
+    full = length * max(full, min(old_hem(body) + OVER_OLD_HEM, LONGEST))
     fullness = full_length(marks)
     return short * (1.0 - fullness) + full * fullness
 
@@ -131,18 +127,6 @@ def _old_hem(body: BodyModel, leg: Limb) -> float:
         return 0.0
     trousers = labels == Label.LOWER
     return float(leg.shares[np.flatnonzero(trousers)[-1]]) if trousers.any() else 0.0
-
-
-def _shoe_top(body: BodyModel) -> float:
-    """Share of the longer leg at which its shoe begins; 0 without shoes."""
-    tops = [0.0]
-    for side in SIDES:
-        leg = body.legs[side]
-        labels, framed = values_at(body.labels, leg.line)
-        shoe = leg.shares[framed & (labels == Label.FEET)]
-        if len(shoe) and SHOE_FROM < shoe[0] < LONGEST:
-            tops.append(float(shoe[0]))
-    return max(tops)
 
 
 def knees_on_knees(

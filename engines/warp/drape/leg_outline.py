@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
+from engines.labels import labelled_as
 from engines.warp.body.limbs import usual_leg
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
-from engines.warp.body.silhouette import ease, towards
+from engines.warp.body.silhouette import ease, reach, towards
 from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.leg_length import LONGEST_SHORTS
 from engines.warp.drape.seat import is_seated
@@ -61,6 +62,10 @@ NOTCH = 0.022
 
 WIDEST_FORK = 1.10
 """Largest width of the cloth between legs that stand apart over that of the leg's inner half."""
+
+OVER_SKIN, TOWARDS_OTHER, WIDEST_SKIN = 0.012, 0.75, 0.35
+"""How far past bare skin the cloth reaches at least, in shoulder widths; the share of the way to the line of the other
+leg from which what is seen is that leg; and how far skin is looked for, in shoulder widths."""
 
 SHARPEST_FOLD = 0.65
 """Cloth on the inner side of a bent knee reaches at most this share of the way to where its rows would meet."""
@@ -125,8 +130,8 @@ def outline_of_leg(body: BodyModel, side: int, rows: LegRows) -> LegOutline:
     leg_outer = body.point(drop, level) * (1.0 - turned) + leg_outer * turned
     leg_inner = body.point(drop, _between_legs(body, drop)) * (1.0 - turned) + leg_inner * turned
     outer = np.concatenate([body.point(rows.heights, side * rise_half), leg_outer])
-    reach = EDGE_STEADIED * body.torso_length
-    outer, leg_inner = _smoothed(outer, reach), _smoothed(leg_inner, reach)
+    steadied = EDGE_STEADIED * body.torso_length
+    outer, leg_inner = _smoothed(outer, steadied), _smoothed(leg_inner, steadied)
     return LegOutline(
         outer,
         np.concatenate([body.point(rows.heights), leg_inner]),
@@ -219,8 +224,8 @@ def _around_leg(
     excess = np.maximum(wanted, np.minimum(need, TIGHTEST_EASE * (outer + inner))) - need
     inwards = np.minimum(0.5 * excess, np.maximum(half_gap - inner, 0.0))
     below = shares - rows.crotch
-    reach = min(CLOSED, 0.6 * (rows.end - rows.crotch))
-    touching = np.asarray(1.0 - ease((below - HELD * reach) / ((1.0 - HELD) * reach)), np.float32)
+    closed = min(CLOSED, 0.6 * (rows.end - rows.crotch))
+    touching = np.asarray(1.0 - ease((below - HELD * closed) / ((1.0 - HELD) * closed)), np.float32)
     forked = ease(below / GROIN) if rows.crotch > 0.0 else np.ones_like(touching)
     fork = half_gap + (np.minimum(half_gap, WIDEST_FORK * inner) - half_gap) * forked
     cloth_inner = np.maximum(1.02 * inner + inwards, fork * (0.5 + 0.5 * touching))
@@ -229,11 +234,32 @@ def _around_leg(
         # Two hems and not one, or shorts would be taken for a skirt.
         cloth_inner = np.minimum(cloth_inner, half_gap - NOTCH * unit * (1.0 - touching))
     cloth_outer = 1.02 * outer + 0.01 * unit + 0.5 * excess + 0.35 * (0.5 * excess - inwards)
+    bare_outer, bare_inner = _around_skin(body, side, shares)
+    cloth_outer, cloth_inner = np.maximum(cloth_outer, bare_outer), np.maximum(cloth_inner, bare_inner)
     return (
         (line + outwards * cloth_outer[:, None]).astype(np.float32),
         (line - outwards * cloth_inner[:, None]).astype(np.float32),
         touching,
     )
+
+
+def _around_skin(body: BodyModel, side: int, shares: Reals) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Least distance of the cloth from a leg's line, outwards and inwards, to cover the skin that the photo shows.
+
+    ``(n,)`` pixels each at the shares of the leg, 0 where no skin is seen.
+    """
+    leg, unit = body.legs[side], body.shoulder_width
+    worn = labelled_as(body.labels, (Label.LEGS, Label.LOWER))
+    line, outwards = leg.points(shares), leg.outwards(shares)
+    apart = np.linalg.norm(line - body.legs[-side].points(shares), axis=1)
+    edges = []
+    for way, room in ((outwards, np.full(len(shares), np.inf)), (-outwards, TOWARDS_OTHER * apart)):
+        seen = np.nan_to_num(reach(worn, line, way, WIDEST_SKIN * unit), nan=0.0)
+        ends = values_at(body.labels, line + way * np.maximum(seen - 2.0, 0.0)[:, None])[0] == Label.LEGS
+        ends &= (seen > 0) & (seen < np.minimum(WIDEST_SKIN * unit - 1.0, room))
+        edge = ndimage.median_filter(np.where(ends, seen + OVER_SKIN * unit, 0.0), 5, mode="nearest")
+        edges.append(ndimage.gaussian_filter1d(ndimage.maximum_filter1d(edge, 5), 1.5, mode="nearest"))
+    return edges[0], edges[1]
 
 
 def _fold_radius(line: NDArray[np.float32], outwards: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -29,9 +29,8 @@ SEAM_INSET, UNDER_NEAR_LEG = 3.0, 0.03
 """Where the legs touch, the inseam of the far one is taken so many canvas pixels inside its cloth and goes on under the
 near leg by this share of its width: one soft edge lies on whole cloth, and no two meet."""
 
-HEM_DEPTH, TURNED_UP = 0.08, 4
-"""How much lower the middle of a hem is than its ends, over its width: it lies round the leg, and cameras are above
-it; and the power of the way down the leg with which its ends turn up."""
+HEM_DEPTH = 0.08
+"""How much lower the middle of a hem is than its ends, over its width: it lies round the leg."""
 
 
 @dataclass(frozen=True)
@@ -137,19 +136,8 @@ def _round_the_leg(ribbon: Ribbon, flat: _FlatLeg, hem: LegHem) -> Ribbon:
     source[..., 1] += hem.lower_at(share) * towards_hem
     down = towards(np.gradient(target.mean(axis=1), axis=0))
     width = np.linalg.norm(target[:, -1] - target[:, 0], axis=1)
-    turned = towards_hem**TURNED_UP
-    curve = _bow(share) * (1.0 - turned) + _hem_laid(share) * turned
-    lower = (HEM_DEPTH * width)[:, None] * curve * towards_hem
+    lower = (HEM_DEPTH * width)[:, None] * _hem_laid(share) * towards_hem
     return Ribbon(source, np.asarray(target + lower[..., None] * down[:, None], np.float32), ribbon.across)
-
-
-def _bow(share: Reals) -> NDArray[np.float64]:
-    """Course of a row that runs round the leg, lower by 1 in the middle than at the ends.
-
-    Args:
-        share: Way from one edge of the leg to the other, 0 to 1.
-    """
-    return np.asarray(4.0 * share * (1.0 - share) - 2.0 / 3.0, np.float64)
 
 
 def _hem_laid(share: Reals) -> NDArray[np.float64]:

@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.channels import on_channels
 from engines.garment.cloth import Cloth
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
+from engines.garment.regions import window_of
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.behind_top import behind_top
-from engines.warp.drape.between_legs import joined_at_crotch
 from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows
 from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.seat import refuse_lap
-from engines.warp.pieces import Drape
+from engines.warp.pieces import Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized
 
@@ -41,6 +42,16 @@ LONGEST_SKIRT = 0.97
 """Largest length of a skirt as a share of the way to the ankles."""
 
 SKIRT_ROWS = 64
+
+LEG_SHADOW, LEG_SHADOW_REACH, LEG_SHADOW_FROM = 0.26, 0.035, 0.12
+"""Depth of the shadow that the near leg throws on the far one, its width in shoulder widths, and over how many torso
+lengths below the crotch it comes up."""
+
+SHADOW_GONE = 3.5
+"""Distance at which nothing is left of that, over its width."""
+
+SEAM_SHADOW, SEAM_REACH = 0.32, 0.010
+"""Depth and width of the dark line where the legs touch."""
 
 
 def drape_lower(
@@ -81,7 +92,7 @@ def drape_lower(
         refuse_lap(body)
         skirt = draw(_lay_skirt(marks, body, waistband, scale, sizing), cloth, body.shape, "skirt")
         return Drape((behind_top(skirt, body, waistband_open=open_waist),), checks)
-    pieces = []
+    pieces: list[Piece] = []
     end = leg_end(marks, body, waistband, scale, sizing.length)
     crotch = crotch_share(marks, body, waistband, scale, end)
     for side in far_leg_first(body):
@@ -162,3 +173,25 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
         columns=13,
         overhang=(0.06, 0.06),
     )
+
+
+def joined_at_crotch(pieces: list[Piece], body: BodyModel) -> list[Piece]:
+    """The far leg in the shadow of the near one below the crotch, darkest where they touch, and the near one.
+
+    Without it two plain legs flow into one.
+    """
+    far, near = pieces
+    unit = body.shoulder_width
+    below_crotch = body.heights > body.crotch_height
+    window = window_of((near.alpha > 0) & below_crotch, round(SHADOW_GONE * LEG_SHADOW_REACH * unit))
+    if not near.alpha[window].size:
+        return pieces
+    cover = np.ascontiguousarray(near.alpha[window])
+    below = ease((body.heights[window] - body.crotch_height) / LEG_SHADOW_FROM)
+    factor = np.ones_like(cover)
+    for depth, reach in ((LEG_SHADOW, LEG_SHADOW_REACH), (SEAM_SHADOW, SEAM_REACH)):
+        beside = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(reach * unit, 0.7)), np.float32)
+        factor *= 1.0 - np.float32(depth) * np.clip(2.0 * beside, 0.0, 1.0) * below
+    colour = far.colour.copy()
+    colour[window] *= on_channels(factor)
+    return [replace(far, colour=colour), near]

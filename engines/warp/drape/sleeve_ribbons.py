@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from engines.base import Label
 from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored, resampled, smoothed
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
+from engines.labels import labelled_as
 from engines.warp.body.hidden_hands import hand_hidden, sleeved_arm
 from engines.warp.body.limbs import Limb
-from engines.warp.body.model import BodyModel
-from engines.warp.body.silhouette import ease, towards
+from engines.warp.body.model import SIDES, BodyModel
+from engines.warp.body.silhouette import ease, reach, towards
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
-from engines.warp.drape.sleeve_length import cuff_share
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.ribbon import Ribbon, forced_monotone, string_ribbon
 
@@ -34,9 +35,15 @@ CAP_LENGTH = 0.75
 """A sleeve whose outer edge is shorter than this share of its seam is a cap: its cuff runs from the outside of the
 arm straight to the armpit."""
 
-MOST_SLANT = 0.10
+MOST_SLANT = 0.04
 """By how much a short sleeve may be shorter outside than inside, as a share of the arm: boxy sleeves, laid out, point
 sideways, and drawn as long outside as the armpit lies low they would be tubes."""
+
+MOST_PUSH = 0.12
+"""Farthest that the outer edge of a sleeve is moved to cover bare skin, in shoulder widths."""
+
+STANDS_OFF = 0.04
+"""How far the hem of a short sleeve is led out at most to be as wide as it is laid flat, in shoulder widths."""
 
 GIRTH = 0.82
 """Width of a sleeve around an arm over its width laid flat: between a circle's 0.64 and all of it."""
@@ -70,6 +77,26 @@ ROUND_FROM_SEAM = 0.6
 
 COLUMNS = 11
 """Grid points across a sleeve."""
+
+LEAST_ARM, ELBOW = 1.5, 0.53
+"""Length of an arm from shoulder to wrist, in shoulder widths, below which it is drawn foreshortened; and the share of
+an arm at which its elbow lies where it is not."""
+
+SURELY_WHOLE, MAYBE_WHOLE = 1.03, 0.62
+"""A sleeve that would end beyond the first share of the arm ends at the wrist, however loose the clothes are by which
+the garment was sized; one that would end before the second does not."""
+
+SEAM = 0.06
+"""Share of an arm at which sleeves begin; what is measured differs from arm to arm, and by that much would long sleeves
+differ in length."""
+
+WHOLE_ON_AVERAGE, WHOLE_ALONE = 0.93, 0.86
+"""A sleeve that may be a whole one is one if its length, and the way from the middle of the garment over the shoulder
+to its cuff, are on average at least the first share of the garment's length, or the sleeve alone at least the second:
+of dropped shoulders the one is short, of narrow ones the other."""
+
+BEYOND_WRIST, ABOVE_WRIST = 1.03, 0.88
+"""Where on the arm a whole sleeve ends, and how far down any other one reaches at most: the forearm is seen."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,9 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         outer_end = float(np.clip(outer_end, lower_end - MOST_SLANT, lower_end))
     upper = np.concatenate([over, _offset_line(arm, outer, upper_from, outer_end)])
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
+    upper = _over_bare_skin(upper, body, side)
+    if short and not cap:
+        upper = _standing_off(upper, lower, 2 * float(sleeve.half_widths[-1]) * loft.fit.scale, body)
     fan = max(_fan(upper, lower), _fan(sleeve.upper, sleeve.lower))
     edges = (_prolonged(upper), _fanned(_prolonged(lower), fan))
     cut = (_prolonged(sleeve.upper), _fanned(_prolonged(sleeve.lower), fan))
@@ -136,6 +166,26 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     if cap:  # what lies before the torso is the inner side of the arm
         end = max(end, _nearest_share(arm, lower[-1], 0.6))
     return LaidSleeve(Ribbon(ribbon.source, target, _flat_at_seam(ribbon)), end)
+
+
+def _over_bare_skin(upper: Polyline, body: BodyModel, side: int) -> Polyline:
+    """The outer edge pushed out until it covers a bare shoulder; a straight line from the tip would cut it off."""
+    skin = labelled_as(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
+    along = towards(np.gradient(upper, axis=0))
+    outwards = np.stack([along[:, 1], -along[:, 0]], axis=1)
+    outwards *= np.sign(float((outwards @ body.skeleton.right).mean()) * side)
+    most = MOST_PUSH * body.shoulder_width
+    bare = np.nan_to_num(reach(skin, upper.astype(np.float32), outwards.astype(np.float32), most).astype(np.float64))
+    bare[bare >= most] = 0.0
+    return np.asarray(upper + outwards * ndimage.gaussian_filter1d(ndimage.maximum_filter1d(bare, 3), 1.0)[:, None])
+
+
+def _standing_off(upper: Polyline, lower: Polyline, cuff: float, body: BodyModel) -> Polyline:
+    """The outer edge of a short sleeve led out to a hem as wide as it is laid flat; cloth does not follow an arm."""
+    across = towards(upper[-1] - lower[-1])
+    moved = float(np.clip(cuff - np.linalg.norm(upper[-1] - lower[-1]), 0.0, STANDS_OFF * body.shoulder_width))
+    along = lengths_along(upper)
+    return np.asarray(upper + across * (moved * along / along[-1])[:, None])
 
 
 def _led_from(seam: NDArray[np.float32], own: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -265,3 +315,40 @@ def _prolonged(line: NDArray[np.float64]) -> NDArray[np.float32]:
     """The line with a point before the seam and one past the cuff, so that both ends fade out in the cloth's alpha."""
     before = line[0] - 0.8 * (line[1] - line[0])
     return np.concatenate([before[None], line, (2 * line[-1] - line[-2])[None]]).astype(np.float32)
+
+
+def cuff_share(
+    marks: UpperLandmarks, sleeves: tuple[Sleeve, Sleeve], body: BodyModel, side: int, *, start: float, scale: float
+) -> float:
+    """Share of an arm at which the cuff of a sleeve lies.
+
+    The size of a garment follows the chest, which may be that of loose old clothes: whether its sleeves are whole
+    ones is read off the garment's own proportions first. Both sleeves of a garment are equally long.
+
+    Args:
+        marks: Landmarks of the garment.
+        sleeves: Both sleeves on the canvas.
+        body: The body.
+        side: Picture side.
+        start: Share of the arm at which the sleeve begins.
+        scale: Photo pixels per canvas pixel.
+    """
+    whole_arm = max([body.arms[each].length for each in SIDES] + [LEAST_ARM * body.shoulder_width])
+    length = float(np.mean([sleeve.length for sleeve in sleeves])) * scale / whole_arm
+    if SEAM + length > SURELY_WHOLE or (SEAM + length > MAYBE_WHOLE and _are_whole(marks, sleeves)):
+        return BEYOND_WRIST
+    begin = SEAM if SEAM + length > MAYBE_WHOLE else start
+    return _as_drawn(body.arms[side], min(begin + length, ABOVE_WRIST))
+
+
+def _are_whole(marks: UpperLandmarks, sleeves: tuple[Sleeve, Sleeve]) -> bool:
+    """Whether the sleeves are as long as sleeves to the wrist are beside a body of the garment's length."""
+    outer = float(np.mean([lengths_along(sleeve.upper)[-1] for sleeve in sleeves]))
+    alone = float(np.mean([sleeve.length for sleeve in sleeves]))
+    reach = float(marks.shoulders.tip[0]) + outer
+    return (reach + alone) / 2 >= WHOLE_ON_AVERAGE * marks.length or alone > WHOLE_ALONE * marks.length
+
+
+def _as_drawn(arm: Limb, share: float) -> float:
+    """Share of an arm that is drawn foreshortened, from that of one which is not: elbows lie where elbows are."""
+    return float(np.interp(share, [0.0, ELBOW, 1.0], [0.0, arm.bend, 1.0]))

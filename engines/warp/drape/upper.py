@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back_alone, without_inner_back
-from engines.garment.regions import BoolMask
+from engines.garment.regions import BoolMask, dilated, eroded
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import before_collar, with_collar_back
 from engines.warp.drape.fit import fit_garment
 from engines.warp.drape.open_front import drawn_open
-from engines.warp.drape.seam_overlap import with_overlap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.pieces import Drape, Piece
@@ -35,6 +35,12 @@ UNDER_SLEEVE, UNDER_GROWS, UNDER_ENDS = 0.04, 0.5, 0.35
 """How far the torso goes on under its sleeves above the armpits, over its width at the chest: where the seam was found
 a little outside the torso's edge, a crack would show. Shares of the armhole over which that grows at the shoulder and
 ends at the armpit, where it would show beside the sleeve."""
+
+SOFT = 0.8
+"""Standard deviation with which a part ends, canvas pixels."""
+
+FRINGE = 2
+"""How far a soft outline reaches beyond its part, canvas pixels."""
 
 
 def drape_upper(
@@ -131,3 +137,21 @@ def _cut_at_waist(torso: Piece, body: BodyModel, waistband: float | None) -> Pie
         line = np.minimum(line, line - body.waist.height + waistband + UNDER_WAISTBAND * inside)
     above = np.clip((line - body.heights) * body.torso_length + 0.5, 0.0, 1.0).astype(np.float32)
     return replace(torso, colour=torso.colour * above[..., None], alpha=torso.alpha * above)
+
+
+def with_overlap(cloth: Cloth, part: BoolMask, overlap: int, bending: BoolMask | None = None) -> Cloth:
+    """The cloth with everything transparent but one part, and what lies beside it at its seam.
+
+    Args:
+        cloth: The whole garment.
+        part: ``(h, w)`` bool, the part of it.
+        overlap: How far it goes on under its neighbour, canvas pixels.
+        bending: ``(h, w)`` bool, neighbours that bend away from it: the outline of a torso goes straight on past the
+            tip of the shoulder while that of a sleeve bends down. What overlaps there would be a corner beside it.
+    """
+    cover = dilated(part, overlap)
+    if bending is not None:
+        rim = dilated(bending, FRINGE) & ~eroded(cloth.alpha > 0.5, overlap + 1)
+        cover &= part | ~rim
+    soft = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), SOFT)
+    return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))

@@ -26,8 +26,8 @@ from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.take_off import TakenOff, pinholes
 from engines.warp.skin.bare_skin import BareSkin, bare_skin
-from engines.warp.skin.faded_skin import at_cuffs, beside_old, faded_into_seen, under_old
-from engines.warp.skin.room import above_shoulders, skin_room, unnamed_sleeves
+from engines.warp.skin.faded_skin import faded_into_seen
+from engines.warp.skin.room import above_shoulders, skin_room
 from engines.warp.skin.smooth_edge import antialiased
 
 EDGE_BLUR = 1.2
@@ -53,8 +53,6 @@ class _Fills:
         other: The garment that goes on where the old one was, if one does.
         bare: ``(height, width)`` cover of skin.
         continued: ``(height, width)`` cover of the other garment.
-        cleared: ``(height, width)`` share of what the photo shows that becomes skin: what of a sleeve was taken for the
-            wall.
     """
 
     behind: NDArray[np.float32]
@@ -62,7 +60,6 @@ class _Fills:
     other: Continuation | None
     bare: NDArray[np.float32]
     continued: NDArray[np.float32]
-    cleared: NDArray[np.float32]
 
 
 def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Category) -> Plate:
@@ -80,9 +77,11 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     # Under the other garment skin goes on, and is not seen.
     skin = fills.bare * (1.0 - fills.continued)
     uncovered = skin + fills.continued
-    share = _share(photo, off, fills, skin=skin, clothed=clothed)
-    if category is Category.UPPER_BODY:
-        fill, share, uncovered = _joined_below(off, fills, clothed, fill=fill, share=share, uncovered=uncovered)
+    share = _share(photo, off, fills, skin=skin)
+    if category is Category.UPPER_BODY and fills.other is not None:
+        # Under a hem what is mixed with it is replaced.
+        hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
+        share = np.maximum(share, hem * np.float32(fills.other.hidden))
     person = left_as_it_is(photo, off.person_map).person
     return Plate(
         blended(photo, fill, np.asarray(share, dtype=np.float32)),
@@ -109,14 +108,11 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
         )
     worn = _silhouette(off.old, person_map, body.shoulder_width)
     bare = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
-    cleared = np.zeros(body.shape, np.float32)
-    if category is not Category.LOWER_BODY:
-        cleared = unnamed_sleeves(bare, worn, off.from_old, body)
     continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
     if other is not None and other.beside is not None:
         arms = skin.arms[LEFT].on | skin.arms[-LEFT].on
         bare *= 1.0 - other.beside * (dilated(skin.torso, MIXED) & ~arms)
-    return _Fills(found_behind.result(), skin, other, bare, continued, cleared)
+    return _Fills(found_behind.result(), skin, other, bare, continued)
 
 
 def _laid_over(off: TakenOff, fills: _Fills, category: Category) -> NDArray[np.float32]:
@@ -138,42 +134,16 @@ def _share(
     fills: _Fills,
     *,
     skin: NDArray[np.float32],
-    clothed: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """``(height, width)`` how far the fill takes the place of the photo, 0 to 1."""
     share = np.asarray(cv2.GaussianBlur(off.removed.astype(np.float32), (0, 0), EDGE_BLUR), np.float32)
     share = np.maximum(share, off.old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(off.stays, MIXED)] = 0.0
-    share = np.maximum(share, fills.cleared)
     unit = off.body.shoulder_width
     joint = faded_into_seen(photo, fills.skin.colour, off.from_old, off.person_map.labels, unit)
-    # The skin below an old cuff is drawn before the new cloth with the arm that came out of it.
-    faded = (clothed < SEEN_BELOW) | at_cuffs(off.body, off.old)
-    own_edge = beside_old(off.body, off.old) * (1.0 - under_old(fills.skin.arms, off.old, unit))
-    joint *= skin * faded * (1.0 - own_edge)
+    joint *= skin
     return np.maximum(share, joint).astype(np.float32)
-
-
-def _joined_below(
-    off: TakenOff,
-    fills: _Fills,
-    clothed: NDArray[np.float32],
-    *,
-    fill: NDArray[np.float32],
-    share: NDArray[np.float32],
-    uncovered: NDArray[np.float32],
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Lead what is seen of the garment below over into its continuation: ``fill``, ``share`` and ``uncovered`` anew."""
-    other = fills.other
-    if other is None or other.seen is None or other.lit is None:
-        return fill, share, uncovered
-    # Under a hem it is led out of its shadow, and what is mixed with the hem is replaced.
-    hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
-    lit = np.asarray(other.lit * off.stays * (clothed < SEEN_BELOW), np.float32)
-    fill = blended(fill, other.seen, np.asarray(lit * (1.0 - np.maximum(hem, share)), np.float32))
-    share = np.maximum(np.maximum(share, lit), hem * np.float32(other.hidden))
-    return fill, share, np.maximum(uncovered, lit)
 
 
 def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.float32]:

@@ -19,18 +19,14 @@ from engines.garment.regions import dilated, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.cloth_above import SHADED, cloth_above, out_of_shadow
-from engines.warp.plate.waistband import UpperEnd, upper_end
+from engines.warp.plate.cloth_above import MOST_THREAD, SHADED, THREAD, cloth_above
+from engines.warp.plate.waistband import upper_end
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
 
 HEM_MARGIN = 0.025
 """Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
-
-THREAD, MOST_THREAD = 0.015, 0.07
-"""Size of the weave that is carried on, in shoulder widths, and its largest difference from the colour of the cloth:
-buttons and pockets are not drawn twice."""
 
 MEASURED = (0.005, 0.04)
 """Heights below the line between which the seen trousers tell the width of their hidden part."""
@@ -42,15 +38,8 @@ pixels: it is mixed with the old hem."""
 ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
 """Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
 
-OVER, SEEN_AS_CLOTH = (0.75, 0.85), 0.5
-"""Share of the garment's width from which a top begins to hang over all of it, and from which it does; and the cover
-from which cloth is seen."""
-
 TOPS, BESIDE_TOP = (Label.UPPER, Label.FULL), 8
 """What may have hung over the garment below, and width of the strip beside it that is mixed with it, pixels."""
-
-SOFT_EDGE = 3.0
-"""Width of the soft edge of cloth, pixels."""
 
 COVERED = 0.99
 """Cover of the new garment from which nothing behind it is seen."""
@@ -65,16 +54,12 @@ class Continuation:
         cover: ``(height, width)`` float32, 0 to 1.
         hidden: 0 where the photo shows the edge that it goes on from to 1 where the old garment hung over it.
         beside: ``(height, width)``, 1 where no belly stands out beside its hidden end; None for a top.
-        seen: ``(height, width, 3)``, what is seen of it without the shadow of the old hem; None for a top.
-        lit: ``(height, width)``, how far that takes the place of the photo.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
     hidden: float = 1.0
     beside: NDArray[np.float32] | None = None
-    seen: NDArray[np.float32] | None = None
-    lit: NDArray[np.float32] | None = None
 
 
 def continued_garment(
@@ -102,10 +87,10 @@ def continued_garment(
     line = body.waist.line(body.laterals)
     below = category is Category.UPPER_BODY
     seen = np.asarray(person_map.labels == label)
-    end = upper_end(photo, body, seen) if below else None
+    end = upper_end(body, seen) if below else None
     cover = np.zeros(body.shape, np.float32)
     if end is not None:
-        cover[end.window] = end.cover * (clothed[end.window] < COVERED) * _below_top(clothed[end.window], body, end)
+        cover[end.window] = end.cover * (clothed[end.window] < COVERED)
     elif not below:
         gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
         gap &= _within(body, seen) & (clothed < COVERED)
@@ -119,31 +104,8 @@ def continued_garment(
     if end is not None:
         beside = np.zeros(body.shape, np.float32)
         beside[end.window] = end.beside
-        colour, smooth = cloth_above(photo, seen, body, end)
-        own, lit = out_of_shadow(photo, smooth, seen, body, end)
-        return Continuation(colour, cover, end.hidden, beside, own, lit)
+        return Continuation(cloth_above(photo, seen, body, end), cover, end.hidden, beside)
     return Continuation(_woven_on(photo, np.asarray(stays), body, line, window_of(cover > 0)), cover)
-
-
-def _below_top(clothed: NDArray[np.float32], body: BodyModel, end: UpperEnd) -> NDArray[np.float32]:
-    """0 beside a new top that hangs over the garment's whole width there to 1 below it, ``(h, w)`` of its window.
-
-    Hips do not stand out beside what hangs over them.
-    """
-    laterals = body.laterals[end.window]
-    rows = (body.heights[end.window] * np.float32(body.torso_length)).astype(np.int64)
-    rows -= rows.min()
-    below = np.ones(laterals.shape, np.float32)
-    for side in SIDES:
-        away = laterals * np.float32(side)
-        top, own = np.zeros(int(rows.max()) + 1, np.float32), np.zeros(int(rows.max()) + 1, np.float32)
-        for reach, cover in ((top, clothed), (own, end.cover)):
-            on = (cover > SEEN_AS_CLOTH) & (away > 0.0)
-            np.maximum.at(reach, rows[on], away[on])
-        over = ease((top / np.maximum(own, 1e-3) - OVER[0]) / (OVER[1] - OVER[0]))
-        # Under its soft edge, too, there is what lies behind both.
-        below -= over[rows] * (away > top[rows] - np.float32(SOFT_EDGE / body.shoulder_width))
-    return below
 
 
 def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.channels import brightness, largest_channel, on_channels
+from engines.channels import brightness, on_channels
 from engines.filling import fill_from
 from engines.garment.regions import dilated, eroded
 
@@ -43,15 +43,8 @@ from the smooth fill."""
 BESIDE = 0.08
 """Width of the strip around the hole whose structure counts, in longer sides of the photo."""
 
-LED_REDUCED = 4
-"""Factor by which the leading of the fill to its rim is worked out smaller."""
-
 CLEARANCE = 0.012
 """Width of the rim of the known ground that is not copied from, in heights of the photo."""
-
-JOIN_REACH, MOST_LED = 0.05, 0.15
-"""Distance over which the fill is led to the colours beside the hole, in heights of the photo, and the largest
-difference in which that is done; a larger one is an edge of the ground."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,7 @@ def structured_fill(
     if patched is None:
         return smooth
     mixed = np.asarray(smooth + (patched - smooth) * share, np.float32)
-    return np.asarray(np.clip(_led_to(mixed, photo, known), 0.0, 1.0), dtype=np.float32)
+    return np.asarray(np.clip(mixed + fill_from(photo - mixed, known), 0.0, 1.0), dtype=np.float32)
 
 
 def structure_around(photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
@@ -204,21 +197,3 @@ def _averaged(level: NDArray[np.float32], match: _Match, sure: NDArray[np.bool_]
             counts[rows[framed], columns[framed]] += weight
     voted = sums / np.maximum(counts, 1e-6)
     return np.where(sure[..., None] | (counts < 1e-6), level, voted).astype(np.float32)
-
-
-def _led_to(filled: NDArray[np.float32], photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """The fill led to the colours beside the hole, so that no line shows where it begins."""
-    height, width = known.shape
-    size = (max(8, width // LED_REDUCED), max(8, height // LED_REDUCED))
-    sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
-    lacking = np.asarray(cv2.resize(photo - filled, size, interpolation=cv2.INTER_AREA), np.float32)
-    sure &= ~dilated(sure & (largest_channel(np.abs(lacking)) > MOST_LED), 3)
-    if not sure.any():
-        return filled
-    distance, (rows, columns) = ndimage.distance_transform_edt(~sure, return_indices=True)
-    nearest = lacking[rows, columns] * np.exp(-distance / (JOIN_REACH * size[1]))[..., None]
-    # Beside the rim its own value counts, further in that of a longer stretch of it.
-    broad = np.asarray(cv2.GaussianBlur(nearest, (0, 0), 0.02 * size[1]))
-    near = np.exp(-distance / (0.01 * size[1]))[..., None]
-    led = np.asarray(broad + (nearest - broad) * near, np.float32)
-    return np.asarray(filled + cv2.resize(led, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)

@@ -12,7 +12,7 @@ from engines.base import Category, Label, PersonMap
 from engines.garment.regions import dilated, eroded, largest, window_of
 from engines.labels import labelled_as
 from engines.warp.body.model import BodyModel
-from engines.warp.skin.bare_body import BareBody, bare_body
+from engines.warp.skin.bare_skin import BareBody, bare_body
 
 OVERREACH = 0.005
 """How far the removal reaches beyond the old garment's labels, in heights of the photo."""

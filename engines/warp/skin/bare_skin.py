@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -10,28 +10,25 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import on_channels
-from engines.garment.regions import dilated, window_of
+from engines.garment.regions import closed, dilated, window_of
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import BarePart, clothed_until
+from engines.warp.body.bare_parts import CAP_SLEEVE, BarePart, bare_arm, bare_leg, bare_torso, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
-from engines.warp.body.out_of_hem import out_of_hem
 from engines.warp.body.silhouette import ease
-from engines.warp.skin.bare_body import BareBody
-from engines.warp.skin.beside_garment import beside_garment
 from engines.warp.skin.joint import led_to_seen
 from engines.warp.skin.light import (
     ARMPIT,
     SkinLight,
     hem_shade,
+    limb_lights,
     limb_shade,
     lit_from_around,
     shade_of_arms,
-    shade_of_shoes,
     torso_shade,
 )
 from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
-from engines.warp.skin.smooth_edge import antialiased, with_straight_legs
+from engines.warp.skin.smooth_edge import antialiased
 from engines.warp.skin.texture import coloured_texture, skin_texture
 from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
 
@@ -55,6 +52,18 @@ UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
 
 LEG_GRAIN = 0.2
 """How much coarser the skin of legs is than that of arms and chest."""
+
+BELOW_ARMPIT = 0.38
+"""Height from which a garment goes round the body, torso lengths below the shoulders; above it armholes are open."""
+
+WORN = 0.5
+"""Cover from which a pixel of the axis is cloth."""
+
+LACE = 0.03
+"""Radius of the holes that cloth may have, in shoulder widths."""
+
+ROUND_HEM = 0.12
+"""How far above the middle of a hem its ends may lie, in shoulder widths; below them is the body and not the wall."""
 
 
 @dataclass(frozen=True)
@@ -123,15 +132,21 @@ def bare_skin(
     if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
         cover = curved(cover, body)
     colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
-    soft = antialiased(cover)
-    with_straight_legs(soft, cover, [part for part in opened if part.bend > 0.0], body.shoulder_width)
     before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
-    return BareSkin(colour, soft, bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before)
+    return BareSkin(colour, antialiased(cover), bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before)
 
 
 def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:
-    """What of a limb comes out of the new clothes, and a share of its length more."""
-    return out_of_hem(whole, clothed, clothed_until(limb, clothed) - under_hem)
+    """What of a limb comes out of the new clothes, and a share of its length more.
+
+    A sleeve so short that the round of the shoulder is bare leaves the whole arm.
+    """
+    leg = whole.bend > 0.0
+    # What lies further down on a leg is its own: ripped trousers go on below their holes.
+    begin = clothed_until(limb, clothed, *([1.0] if leg else [])) - under_hem
+    if begin <= (0.0 if leg else CAP_SLEEVE):
+        return whole
+    return replace(whole, on=whole.on & (whole.share >= begin), begin=begin)
 
 
 def _coloured(
@@ -159,7 +174,7 @@ def _coloured(
     """
     unit = body.shoulder_width
     arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
-    shade = _shade(body, torso, whole) * shade_of_arms(torso.on, arms, body) * shade_of_shoes(body)
+    shade = _shade(body, torso, whole) * shade_of_arms(torso.on, arms, body)
     belly = torso.on & ~arms & ~legs
     shade[belly] = lit_from_around(shade[belly])
     upper = not any(part.bend > 0.0 for part, _ in whole)
@@ -170,6 +185,8 @@ def _coloured(
     tone = skin_tone(photo, lit_body, shade, UPPER_SKIN if upper else BODY_LABELS)
     window = window_of(cover, round(0.05 * unit) + 4)
     colour = photo.copy()
+    if not cover.any():
+        return colour
     colour[window] = tone.under(shade, window)
     sure = sure_skin(body)
     parts = (torso.on[window], arms[window], legs[window])
@@ -216,3 +233,67 @@ def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
     return np.asarray(cv2.GaussianBlur(values, (0, 0), max(1.5, 0.012 * unit)), np.float32)
+
+
+@dataclass(frozen=True)
+class BareBody:
+    """All of a body as if it wore nothing.
+
+    Attributes:
+        limbs: Whole arms and legs by the label of their skin and by picture side.
+        lights: On each of these.
+        torso: Neck, shoulders, chest and midriff.
+    """
+
+    limbs: dict[Label, dict[int, BarePart]]
+    lights: dict[Label, dict[int, SkinLight]]
+    torso: BarePart
+
+
+def bare_body(photo: NDArray[np.float32], body: BodyModel) -> BareBody:
+    """Find where the parts of a bare body would be seen, and how light falls on them.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        body: The body in the photo.
+    """
+    limbs = {
+        Label.ARMS: {side: bare_arm(body, side, 0.0) for side in SIDES},
+        Label.LEGS: {side: bare_leg(body, side, 0.0) for side in SIDES},
+    }
+    return BareBody(limbs, limb_lights(photo, body.labels, limbs), bare_torso(body))
+
+
+def beside_garment(body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """What lies to the left and the right of a closed garment.
+
+    The body in the photo is as wide as its old clothes; a new garment may be narrower.
+
+    Args:
+        body: The body in the photo.
+        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+
+    Returns:
+        ``(height, width)``; nothing in rows where the axis of the body is bare.
+    """
+    bone = body.skeleton
+    height, width = body.shape
+    along = (np.arange(height) - bone.shoulders[1]) / max(float(bone.down[1]), 0.1)
+    axis = np.rint(bone.shoulders[0] + along * bone.down[0]).astype(np.int64)
+    worn = (axis >= 0) & (axis < width) & (along > BELOW_ARMPIT * body.torso_length)
+    worn[worn] = clothed[worn, axis[worn]] > WORN
+    beside = np.zeros(body.shape, bool)
+    rows = np.flatnonzero(worn)
+    if not len(rows):
+        return beside
+    span = slice(int(rows[0]), int(rows[-1]) + 1)
+    cloth = closed(clothed[span] > WORN, max(1, round(LACE * body.shoulder_width)))
+    right_of = np.arange(width)[None] >= axis[span, None]
+    right, left = np.logical_or.accumulate(~cloth & right_of, axis=1), ~cloth & ~right_of
+    left = np.logical_or.accumulate(left[:, ::-1], axis=1)[:, ::-1]
+    # A hem goes round the body: what lies below its higher ends is not beside it.
+    hem = cloth[-max(1, round(ROUND_HEM * body.shoulder_width)) :]
+    under = np.zeros_like(cloth)
+    under[len(cloth) - len(hem) :] = np.logical_or.accumulate(hem, axis=0) & ~hem
+    beside[span] = (right | left) & worn[span, None] & ~under
+    return beside

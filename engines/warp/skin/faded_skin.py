@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import dilated, opened, window_of
+from engines.garment.regions import window_of
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import BarePart, clothed_until
-from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
 
 JOINT, LIMB_JOINT = 0.045, 0.085
@@ -29,29 +27,12 @@ WARMTH_BLURS, LIKE_SKIN = (3.0, 0.5), (0.65, 0.85)
 """Pixels over which the colour of what is seen is averaged, widely and hardly, and its colourfulness over that of the
 invented skin from which it may be skin, and from which it is: the ink of a tattoo is not faded."""
 
-EDGE = 0.02
-"""Width of the rim of a neck before the wall that keeps the shade it has in the photo, in shoulder widths."""
-
 AT_OLD = 0.02
 """Distance from the old garment up to which such a rim shows its shadow, in shoulder widths; over as much again it
 comes to its own shade."""
 
-UNDER_OLD = 0.03
-"""Radius of the part of an arm that goes on under the old garment beside it at least, in shoulder widths; a narrower
-one is the inaccuracy of either edge."""
-
 LARGEST_CUFF = 0.06
 """Distance from the old garment up to which its cuffs' shadows are looked for, in heights of the photo."""
-
-AROUND_CUFF = 0.27
-"""Radius of the disc around the end of a sleeve that holds all of its cuff and the skin below, in shoulder widths."""
-
-BELOW_CUFF, ARM_ROOM, LAST, STROKE = 0.12, 0.20, 1.1, 24
-"""How far below its old cuff an arm has nothing of it left, and how far from its centre line its skin lies, in shoulder
-widths; the share of it at which the hand begins; and the points that its line is drawn through."""
-
-ARMHOLE = 0.25
-"""Share of an arm at which it comes out of a garment without sleeves."""
 
 SHADOW_REACH, SHADOW, IN_SHADOW = 0.13, 0.10, (0.35, 0.6)
 """How far the shadow of an old cuff or hem reaches on seen skin, in shoulder widths; by how much darker than invented
@@ -98,99 +79,7 @@ def faded_into_seen(
         away = cv2.distanceTransform((~hands).astype(np.uint8), cv2.DIST_L2, 5)
         at_rim = ease(2.0 * (1.0 - distance / AT_OLD))
         share[beside] *= np.maximum(np.maximum(cuff, at_rim), ease(np.asarray(away)[near] / np.float32(TO_HAND * unit)))
-    return share * _off_wall(beside, from_old, labels, unit)
-
-
-def _off_wall(
-    beside: NDArray[np.bool_], from_old: NDArray[np.float32], labels: NDArray[np.uint8], unit: float
-) -> NDArray[np.float32]:
-    """0 where the outline of a neck meets the wall to 1 further inside: a round neck is darker there, in every light.
-
-    Right at the old garment it is dark with that one's shadow.
-
-    Args:
-        beside: ``(height, width)``, the skin in question.
-        from_old: ``(height, width)`` distance from the old garment, pixels.
-        labels: ``(height, width)`` of `Label`.
-        unit: Shoulder width in pixels.
-    """
-    inside = np.ones(labels.shape, np.float32)
-    neck = beside & (labels == Label.NECK)
-    if neck.any():
-        window = window_of(neck, round(EDGE * unit) + 1)
-        away = cv2.distanceTransform((labels[window] != Label.BACKGROUND).astype(np.uint8), cv2.DIST_L2, 3)
-        kept = 1.0 - ease(np.asarray(away, np.float32) / (EDGE * unit))
-        kept *= ease(from_old[window] / (AT_OLD * unit) - 1.0)
-        inside[window] -= np.where(neck[window], kept, 0.0)
-    return inside
-
-
-def at_cuffs(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """``(height, width)``: the skin of arms around the ends of their old sleeves.
-
-    Args:
-        body: The body in the photo.
-        old: ``(height, width)``, the old garment.
-    """
-    near = np.zeros(old.shape, np.uint8)
-    for limb in body.arms.values():
-        end = clothed_until(limb, old)
-        if end > 0.0:
-            x, y = (round(float(value)) for value in limb.points(np.array([end], np.float32))[0])
-            cv2.circle(near, (x, y), round(AROUND_CUFF * body.shoulder_width), 1, cv2.FILLED)
-    return np.asarray((near > 0) & (body.labels == Label.ARMS))
-
-
-def beside_old(body: BodyModel, old: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """``(height, width)`` 1 on arms that lie before the old garment or beside it, and come out of it farther up.
-
-    Their edge is their own: no invented skin goes on beyond it, and none has to fade into them.
-
-    Args:
-        body: The body in the photo.
-        old: ``(height, width)``, the old garment.
-    """
-    arms = np.zeros(old.shape, np.uint8)
-    unit = body.shoulder_width
-    for limb in body.arms.values():
-        # An arm without a sleeve comes out of an armhole, whose shadow goes with it.
-        end = max(clothed_until(limb, old), ARMHOLE)
-        # The stroke ends in a half disc.
-        begin = end + (BELOW_CUFF + ARM_ROOM) * unit / limb.length
-        line = limb.points(np.linspace(begin, LAST, STROKE, dtype=np.float32))
-        if begin < LAST:
-            cv2.polylines(arms, [np.rint(line).astype(np.int32)], False, 1, round(2 * ARM_ROOM * unit))
-    arms &= (body.labels == Label.ARMS).astype(np.uint8)
-    soft = np.zeros(old.shape, np.float32)
-    reach = EDGE * unit
-    window = window_of(arms > 0, round(3 * reach))
-    if arms[window].size:
-        soft[window] = cv2.GaussianBlur(arms[window].astype(np.float32), (0, 0), reach)
-        soft[window] = ease(2.0 * soft[window])
-    return soft
-
-
-def under_old(arms: dict[int, BarePart], old: NDArray[np.bool_], unit: float) -> NDArray[np.float32]:
-    """``(height, width)`` 1 where skin goes on from an arm to where the old garment lay, to 0 a joint's width away.
-
-    What is seen of such an arm ends in a rim that has the colour of that garment.
-
-    Args:
-        arms: Both whole arms by picture side.
-        old: ``(height, width)``, the old garment.
-        unit: Shoulder width in pixels.
-    """
-    near = np.zeros(old.shape, np.float32)
-    joint = JOINT * unit
-    least = max(1, round(UNDER_OLD * unit))
-    for arm in arms.values():
-        part = arm.on & old
-        window = window_of(part, round(4 * joint))
-        if part[window].any():
-            goes_on = dilated(opened(part[window], least), max(1, round(1.5 * joint)))
-            soft = cv2.GaussianBlur(goes_on.astype(np.float32), (0, 0), max(joint / 3.0, 0.5))
-            near[window] = np.maximum(near[window], soft)
-    return near
+    return share
 
 
 def _under_cuff(

@@ -17,10 +17,6 @@ JOINT_REACH = (0.22, 0.70, 0.50)
 """Distance over which invented skin of torso, arms and legs is led to the colour of the seen skin beside it, in
 shoulder widths; a limb has one colour, a chest lies in another light than the neck above it."""
 
-LEAST_ARM, HAND_REACH = 0.02, 0.20
-"""Area of seen arms from which they lead the hidden ones, in squared shoulder widths, and how far hands do where less
-is seen: they are redder."""
-
 JOINT_DEPTH = 0.04
 """How far into the seen skin its colour at the joint is averaged, in shoulder widths; beside a cuff it is dark."""
 
@@ -61,12 +57,10 @@ def led_to_seen(
     height, width = labels.shape
     total = np.zeros((max(4, height // REDUCED), max(4, width // REDUCED), 3), np.float32)
     weights = np.full((*total.shape[:2], 1), 1e-3, np.float32)
-    for seen_labels, part, usual_reach in zip(JOINED, parts, JOINT_REACH, strict=True):
+    for seen_labels, part, reach in zip(JOINED, parts, JOINT_REACH, strict=True):
         if not part.any():
             continue
-        seen, reach = sure & labelled_as(labels, seen_labels), usual_reach
-        if Label.ARMS in seen_labels and seen.sum() < LEAST_ARM * unit * unit:
-            seen, reach = sure & labelled_as(labels, (Label.ARMS, Label.HANDS)), HAND_REACH
+        seen = sure & labelled_as(labels, seen_labels)
         size = (total.shape[1], total.shape[0])
         own = cv2.resize(part.astype(np.float32), size, interpolation=cv2.INTER_AREA)
         own = np.asarray(cv2.GaussianBlur(own, (0, 0), PART_BLUR * scale), np.float32)[..., None]

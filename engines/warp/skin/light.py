@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.channels import brightness
 from engines.garment.regions import BoolMask, eroded
-from engines.labels import labelled_as
 from engines.warp.body.bare_parts import BarePart
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
@@ -38,9 +37,6 @@ LEG_SHEEN = 0.5
 HEM_SHADE, HEM_REACH = 0.16, 0.10
 """Depth of the shadow right under a cuff or hem, and the shoulder widths over which it fades."""
 
-SHOE_SHADE, SHOE_SHADE_REACH = 0.26, 0.05
-"""Depth of the shadow above the opening of a shoe, and its reach in shoulder widths."""
-
 ARM_SHADE, ARM_SHADE_REACH = 0.28, 0.055
 """Depth of the shadow on the torso beside a hanging arm, and its reach in shoulder widths."""
 
@@ -55,11 +51,6 @@ OUTWARDS, LEGS_OUTWARDS = 0.07, 0.14
 """The same towards the outer edge of an arm and of a leg, beside which stands the other one, where no limb is seen that
 could tell."""
 
-SHINING = (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
-
-LIGHT_SKIN, LEAST_GLOSS, MOST_GLOSS = 0.66, 0.7, 2.0
-"""Brightness of skin that shines as usual, and between which factors others do."""
-
 LEAST_SEEN = 400
 """Pixels of skin on a limb from which it says where the light comes from."""
 
@@ -71,13 +62,10 @@ class SkinLight:
     Attributes:
         tilt: Brightness gained from the axis of a limb to its right edge, as a share.
         depth: Brightness lost from the axis to either edge, as a share.
-        gloss: How much more the limb shines than light skin: the light that skin throws back from its surface is the
-            same for all, and stands out from dark skin.
     """
 
     tilt: float
     depth: float
-    gloss: float = 1.0
 
 
 def torso_shade(part: BarePart, heights: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -98,7 +86,7 @@ def limb_shade(part: BarePart, light: SkinLight) -> NDArray[np.float32]:
     edge = np.abs(across).clip(0.0, 1.0)
     shade = (1.0 - light.depth * edge**ROUNDNESS) * (1.0 + light.tilt * across)
     towards = SHEEN_ASIDE * light.tilt / MOST_TILT
-    sheen = SHEEN * light.gloss * (LEG_SHEEN if part.bend > 0.0 else 1.0)
+    sheen = SHEEN * (LEG_SHEEN if part.bend > 0.0 else 1.0)
     shade = shade + sheen * (np.exp(-(((across - towards) / SHEEN_WIDTH) ** 2)) - 0.75)
     return lit_from_around(np.asarray(shade, np.float32))
 
@@ -121,14 +109,6 @@ def shade_of_arms(torso: BoolMask, arms: BoolMask, body: BodyModel) -> NDArray[n
     below_armpit = ease((body.heights - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
     beside = _beside(arms, ARM_SHADE_REACH * body.shoulder_width)
     return np.asarray(1.0 - ARM_SHADE * beside * below_armpit * (torso & ~arms), np.float32)
-
-
-def shade_of_shoes(body: BodyModel) -> NDArray[np.float32]:
-    """Factors of about 1, ``(height, width)``: an ankle is dark where it goes into the shoe."""
-    shoes = np.asarray(body.labels == Label.FEET)
-    if not shoes.any():
-        return np.ones(body.shape, np.float32)
-    return np.asarray(1.0 - SHOE_SHADE * _beside(shoes, SHOE_SHADE_REACH * body.shoulder_width), np.float32)
 
 
 def _beside(mask: BoolMask, reach: float) -> NDArray[np.float32]:
@@ -173,23 +153,14 @@ def limb_lights(
     # What is measured on few limbs is led towards the usual.
     depth = (USUAL_DEPTH + sum(depths)) / (1 + len(depths))
     tilt = float(np.clip(np.mean(tilts), -USUAL_TILT, USUAL_TILT)) if tilts else None
-    gloss = _gloss(bright, labels)
     lights: dict[Label, dict[int, SkinLight]] = {}
     for label, both in limbs.items():
         # Where nothing tells the side of the light, that towards the body and the other leg is the darker one.
         outwards = LEGS_OUTWARDS if label is Label.LEGS else OUTWARDS
         usual = {side: SkinLight(outwards * side if tilt is None else tilt, depth) for side in both}
         found = {side: measured[label].get(side, usual[side]) for side in both}
-        lights[label] = {side: replace(light, gloss=gloss) for side, light in found.items()}
+        lights[label] = found
     return lights
-
-
-def _gloss(bright: NDArray[np.float32], labels: NDArray[np.uint8]) -> float:
-    """How much more dark skin shines than light skin."""
-    seen = eroded(labelled_as(labels, SHINING), 2)
-    if seen.sum() < LEAST_SEEN:
-        return 1.0
-    return float(np.clip(LIGHT_SKIN / max(float(np.median(bright[seen])), 0.05), LEAST_GLOSS, MOST_GLOSS))
 
 
 def _light_of(limb: BarePart, seen: BoolMask, light: NDArray[np.float32]) -> SkinLight | None:

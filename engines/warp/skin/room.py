@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import dilated, disk, distance_from, window_of
-from engines.labels import labelled_as
+from engines.garment.regions import disk, window_of
 from engines.warp.body.model import NECK_RISE, SIDES, BodyModel
 from engines.warp.pieces import Drape
 from engines.warp.skin.smooth_edge import antialiased
@@ -32,13 +31,6 @@ LEG_ROOM = 0.015
 ARM_FROM, FRILL = 0.40, 0.022
 """How far beside the axis arms are, and the standard deviation with which the outline of a sleeve, its folds and its
 frills is made that of an arm, in shoulder widths."""
-
-AROUND_BONE, MOST_BAY = 0.30, 0.08
-"""How far around the bone of an upper arm its sleeve is looked for, and how much of its outline may be taken for the
-wall, in shoulder widths."""
-
-OFF_SLEEVE = 0.14
-"""How far from what is called the old garment such a part of its sleeve lies at most, in shoulder widths."""
 
 NECK_DENT, SLOPE_DENT, SLOPE_FROM = 0.04, 0.09, 0.30
 """Radius of the dent between a collar and the neck it stood off, in shoulder widths: a bare neck has none. The same on
@@ -72,7 +64,7 @@ def skin_room(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]
     arms = (np.abs(body.laterals) > ARM_FROM) & (body.heights < body.crotch_height) & (worn > 0)
     if arms.any():
         window = window_of(arms, round(3 * FRILL * unit))
-        soft = cv2.GaussianBlur(_straight_sleeves(worn, body)[window], (0, 0), max(FRILL * unit, 1.0))
+        soft = cv2.GaussianBlur(worn[window], (0, 0), max(FRILL * unit, 1.0))
         smooth = antialiased(np.asarray(soft) > 0.5)
         beside = np.abs(body.laterals[window]) > ARM_FROM
         beside &= body.heights[window] < body.crotch_height
@@ -101,55 +93,6 @@ def _seen_gaps(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
         closed = cv2.morphologyEx(person, cv2.MORPH_CLOSE, row, borderType=cv2.BORDER_CONSTANT, borderValue=0) > 0
         seen[window] = closed & wall[window] & asked[window]
     return seen
-
-
-def unnamed_sleeves(
-    bare: NDArray[np.float32], worn: NDArray[np.float32], from_old: NDArray[np.float32], body: BodyModel
-) -> NDArray[np.float32]:
-    """Share of the photo that skin of arms takes although nothing of the person is told there, ``(height, width)``.
-
-    A white sleeve before a white wall is partly taken for the wall, and an arm goes on below it.
-
-    Args:
-        bare: ``(height, width)`` cover of skin, 0 to 1.
-        worn: ``(height, width)`` cover of the person with the old clothes, 0 to 1.
-        from_old: ``(height, width)`` distance from the old garment, pixels.
-        body: The body in the photo.
-    """
-    beside = (np.abs(body.laterals) > ARM_FROM) & (body.heights < body.crotch_height)
-    beside &= (body.labels == Label.BACKGROUND) & (from_old < OFF_SLEEVE * body.shoulder_width)
-    share = np.zeros(body.shape, np.float32)
-    if beside.any():
-        window = window_of(beside, round(OFF_SLEEVE * body.shoulder_width))
-        # Beside an arm that is seen, and between the fingers of its hand, there is the wall.
-        from_skin = distance_from(labelled_as(body.labels[window], (Label.ARMS, Label.HANDS)))
-        missed = beside[window] & (from_old[window] < from_skin)
-        share[window] = np.where(missed, bare[window] * (1.0 - worn[window]), 0.0)
-    return share
-
-
-def _straight_sleeves(worn: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
-    """The silhouette with upper arms that nothing comes into from the side: an arm is straight down to its elbow."""
-    unit, whole = body.shoulder_width, worn.copy()
-    around, reach = AROUND_BONE * unit, max(1, round(MOST_BAY * unit))
-    for limb in body.arms.values():
-        ends = limb.points(np.array([0.0, limb.bend], np.float32))
-        low = np.maximum(np.floor(ends.min(axis=0) - around).astype(np.int64) - reach - 1, 0)
-        high = np.maximum(np.ceil(ends.max(axis=0) + around).astype(np.int64) + reach + 2, 0)
-        window = (slice(low[1], high[1]), slice(low[0], high[0]))
-        bone = np.zeros(worn[window].shape, np.uint8)
-        if not bone.size:
-            continue
-        shoulder, elbow = ([round(float(value)) for value in end - low] for end in ends)
-        cv2.line(bone, shoulder, elbow, 1, max(1, round(2 * around)))
-        sleeve = (bone > 0) & (worn[window] > SEEN_AS_CLOTH) & (np.abs(body.laterals[window]) > ARM_FROM)
-        if not sleeve.any():
-            continue
-        # Inside of an arm there is the body, and no arm goes on there.
-        filled = np.zeros_like(bone)
-        cv2.fillConvexPoly(filled, cv2.convexHull(cv2.findNonZero(sleeve.astype(np.uint8))), 1)
-        whole[window] = np.maximum(whole[window], (filled > 0) & dilated(np.asarray(sleeve), reach))
-    return whole
 
 
 def _without_dents(

@@ -32,22 +32,17 @@ ON_CHANNELS = (0.75, 1.0, 1.3)
 """Share of the unevenness in red, green and blue, as measured on bare arms."""
 
 
-def skin_texture(
-    photo: NDArray[np.float32], skin: BoolMask, shape: tuple[int, int], strengths: tuple[float, ...] | None = None
-) -> NDArray[np.float32]:
+def skin_texture(photo: NDArray[np.float32], skin: BoolMask, shape: tuple[int, int]) -> NDArray[np.float32]:
     """Factors of about 1, ``shape``, of the same kind every time.
 
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         skin: ``(height, width)``, seen skin without its rim.
         shape: Rows and columns wanted.
-        strengths: Deviation per band in place of the measured ones.
     """
-    if strengths is None:
-        strengths = texture_of(photo, skin)
     random = np.random.default_rng(0)
     factors = np.ones(shape, np.float32)
-    for band, strength in enumerate((*strengths, *BLOTCHES)):
+    for band, strength in enumerate((*texture_of(photo, skin), *BLOTCHES)):
         reduce = 2**band
         size = (max(2, shape[0] // reduce), max(2, shape[1] // reduce))
         noise = cv2.GaussianBlur(random.standard_normal(size, np.float32), (0, 0), 0.7)

@@ -53,7 +53,7 @@ def person_of(path: Path) -> tuple[NDArray[np.float32], PersonMap, BodyModel]:
     segmenter.setup()
     person_map = segmenter.segment(photo, lambda _step: None, lambda: False)
     working = photo.astype(np.float32) / 255.0
-    return working, person_map, measure_body(person_map, working)
+    return working, person_map, measure_body(person_map)
 
 
 @pytest.fixture(scope="module")

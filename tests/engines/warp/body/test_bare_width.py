@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from engines.base import Label
-from engines.warp.body.bare_width import LOWEST_HIP, MOST_ASIDE, bare_half_width, bare_torso_limit
 from engines.warp.body.model import LEFT, BodyModel, measure_body
+from engines.warp.body.torso_width import MOST_ASIDE, bare_half_width, bare_torso_limit
 from tests.engines.mannequin import draw_mannequin
 
 HEIGHTS = np.array([0.55, 0.65], np.float32)
@@ -34,11 +34,3 @@ def test_a_torso_that_leans_lies_aside_of_its_axis() -> None:
     assert (wider > 0.5 * MOST_ASIDE).all()
     assert (wider <= MOST_ASIDE + 1e-4).all()
     np.testing.assert_allclose(bare_half_width(body, HEIGHTS, LEFT) / unit, 0.97 * 0.28, rtol=1e-4)
-
-
-def test_a_belly_fills_the_waistband_that_a_long_top_hid() -> None:
-    body = seen(0.6, 0.6)
-    body = replace(body, waist=replace(body.waist, height=1.05, bend=(0.0, 0.0), bare_midriff=False))
-    body.labels[(body.heights > 1.05) & (body.heights < 1.2) & (np.abs(body.laterals) < 0.53)] = Label.LOWER
-    half = float(bare_half_width(body, np.array([LOWEST_HIP], np.float32), LEFT)[0])
-    assert 0.47 * body.shoulder_width < half < 0.53 * body.shoulder_width

@@ -11,8 +11,7 @@ from engines.base import Label
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
-from engines.warp.body.neck_base import neck_base
-from engines.warp.drape.fit import fit_garment
+from engines.warp.drape.fit import fit_garment, neck_base
 from engines.warp.drape.torso_loft import TorsoLoft
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin

@@ -5,8 +5,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import LEFT, RIGHT, measure_body
-from engines.warp.body.seen_width import seen_half_width
-from engines.warp.body.torso_width import torso_half_width
+from engines.warp.body.torso_width import seen_half_width, torso_half_width
 from tests.engines.mannequin import draw_mannequin
 
 HEIGHTS = np.linspace(0.0, 1.2, 200)

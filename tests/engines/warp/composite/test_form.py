@@ -5,15 +5,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.composite.form import (
-    MOST_TILT,
-    USUAL_DROP,
-    BroadLight,
-    broad_light,
-    chest_and_belly,
-    falling_light,
-    roundness,
-)
+from engines.warp.composite.form import MOST_TILT, USUAL_DROP, BroadLight, broad_light, falling_light, roundness
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 
@@ -30,14 +22,6 @@ def lit_from(side: float, brightness: float = 0.6) -> tuple[np.ndarray, np.ndarr
 @pytest.mark.parametrize("side", [-0.04, 0.0, 0.04])
 def test_the_side_that_light_comes_from_is_read_off_the_photo(side: float) -> None:
     assert broad_light(*lit_from(side)).tilt == pytest.approx(side, abs=0.012)
-
-
-def test_light_comes_from_above_and_from_its_side() -> None:
-    assert BroadLight(0.0, 0.05).way == (0.0, -1.0)
-    aside, above = BroadLight(MOST_TILT, 0.05).way
-    assert aside > 0.5
-    assert above < -0.5
-    assert BroadLight(-MOST_TILT, 0.05).way == (-aside, above)
 
 
 def test_the_tilt_is_bounded() -> None:
@@ -63,13 +47,3 @@ def test_cloth_is_darkest_at_the_edge_away_from_the_light() -> None:
     falling = falling_light(body, BroadLight(tilt=0.04, drop=0.05))
     assert falling[500, 300] < falling[500, 460]
     assert falling[560, 380] < falling[300, 380]
-
-
-def test_a_torso_is_no_board_and_its_sides_are_left_alone() -> None:
-    _, _, body = lit_from(0.0)
-    factor = chest_and_belly(body)
-    middle = np.abs(body.laterals) < 0.02
-    chest, hollow = (factor[middle & (np.abs(body.heights - height) < 0.02)].mean() for height in (0.36, 0.60))
-    assert chest > 1.02
-    assert hollow < 0.98
-    assert np.abs(factor[np.abs(body.laterals) > 0.7] - 1).max() < 0.003

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from engines.base import PersonMap
-from engines.warp.body.model import measure_body
 from engines.warp.composite.shading import BRIGHTEST, BRIGHTEST_BLACK, DARKEST, bounded, exposure, folds_of_old_cloth
-from engines.warp.composite.shadows import contact_shadow, shaded, shadow_of_cuffs, weaker_on_neck
+from engines.warp.composite.shadows import contact_shadow, shaded, shadow_of_cuffs
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 120.0
@@ -23,7 +22,6 @@ def plain_cloth() -> tuple[np.ndarray, np.ndarray]:
 def test_folds_of_plain_cloth_are_taken_over() -> None:
     photo, mask = plain_cloth()
     seen = folds_of_old_cloth(photo, mask, mask, UNIT)
-    assert seen.believed.max() > 0.9
     assert seen.change[200, 150] < -0.04
     assert abs(seen.change[200, 60]) < 0.04
 
@@ -39,14 +37,6 @@ def creased_cloth(colour: tuple[float, ...], deep: float = 0.15) -> tuple[np.nda
 
 def steepest(change: np.ndarray) -> float:
     return float(np.abs(np.diff(change[100:300, 130:171].mean(axis=0))).max())
-
-
-def test_the_sharp_line_of_a_crease_is_taken_over_and_the_weave_is_not() -> None:
-    photo, mask = creased_cloth((0.6, 0.6, 0.6))
-    sharp, soft = (folds_of_old_cloth(photo, mask, mask, UNIT, seamed=seamed).change for seamed in (False, True))
-    assert sharp[100:300, 150].mean() < 1.5 * soft[100:300, 150].mean() < -0.02
-    assert steepest(sharp) > 2 * steepest(soft)
-    assert sharp[100:300, 60:100].std() < 0.004
 
 
 def test_a_crease_in_which_a_colour_deepens_is_no_print() -> None:
@@ -67,8 +57,8 @@ def test_folds_are_believed_where_old_cloth_is_and_nowhere_else() -> None:
     photo, mask = plain_cloth()
     mask[200:] = False
     seen = folds_of_old_cloth(photo, mask, np.ones_like(mask), UNIT)
-    assert seen.believed[120, 150] > 0.9
-    assert seen.believed[230:].max() == 0
+    assert seen.change[120, 150] < -0.02
+    assert not seen.change[230:].any()
     assert np.abs(seen.shade[230:]).max() < 0.01
 
 
@@ -87,7 +77,6 @@ def test_a_print_of_the_same_lightness_leaves_nothing_and_the_folds_around_it_ar
     photo[60:100, 60:140] = (0.35, 0.55, 0.50)
     photo[:] *= 1 - 0.12 * np.exp(-(((np.arange(300) - 220) / 12) ** 2))[None, :, None]
     seen = folds_of_old_cloth(photo.astype(np.float32), mask, mask, UNIT)
-    assert seen.believed.max() > 0.9
     assert np.abs(seen.change[50:110, 50:150]).max() < 0.02
     assert seen.change[200, 220] < -0.03
 
@@ -126,7 +115,6 @@ def test_a_hollow_too_dark_to_be_a_fold_does_not_end_in_a_line() -> None:
 def test_folds_of_black_cloth_are_not_believed() -> None:
     photo, mask = plain_cloth()
     seen = folds_of_old_cloth(photo * 0.05, mask, mask, UNIT)
-    assert seen.believed.max() == 0
     assert np.abs(seen.change).max() < 1e-3
 
 
@@ -213,23 +201,3 @@ def test_the_shadow_on_an_arm_before_the_torso_has_no_step_where_the_torso_begin
     assert np.abs(np.diff(whole[56, 30:62])).max() > 0.05
     assert np.abs(np.diff(alone[56, 30:62])).max() < 0.02
     assert alone[53, 45] < 0.9
-
-
-def test_beside_a_strap_on_the_shoulder_the_whole_shadow_falls() -> None:
-    body = measure_body(draw_mannequin().person_map)
-    falls = np.full(body.shape, 0.6, np.float32)
-    strap = (np.abs(body.laterals - 0.3) < 0.02) & (body.heights < 0.3) & (body.heights > -0.1)
-    x, y = body.point(-0.03, 0.34 * body.shoulder_width).round().astype(int)
-    beside, plain = (
-        weaker_on_neck(falls, body, cover.astype(np.float32))[y, x] for cover in (strap, np.zeros_like(strap))
-    )
-    assert beside == pytest.approx(0.6, abs=0.03)
-    assert plain > 0.8
-
-
-def test_a_broad_garment_has_no_straps() -> None:
-    body = measure_body(draw_mannequin().person_map)
-    falls = np.full(body.shape, 0.6, np.float32)
-    top = (np.abs(body.laterals) < 0.5) & (body.heights > -0.05)
-    cover = top.astype(np.float32)
-    np.testing.assert_array_equal(weaker_on_neck(falls, body, cover), weaker_on_neck(falls, body, 0.0 * cover))

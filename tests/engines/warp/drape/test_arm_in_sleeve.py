@@ -8,7 +8,7 @@ import pytest
 from engines.base import Label
 from engines.garment.curves import lengths_along
 from engines.garment.cutout import cut_out
-from engines.garment.regions import dilated, eroded
+from engines.garment.regions import dilated
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.limbs import ARM_USUAL
 from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
@@ -51,18 +51,6 @@ def test_an_arm_in_a_wide_sleeve_is_no_thicker_than_arms_are(side: int) -> None:
     forearm = (wide.shares > wide.bend + 0.1) & (wide.shares < 0.9)
     usual = np.interp(wide.shares, [0.0, wide.bend, 1.0], ARM_USUAL) * body.shoulder_width
     assert (arm.outer[forearm] < 1.1 * usual[forearm]).all()
-
-
-def test_a_shoulder_is_no_wider_than_a_muscle_under_the_puff_of_an_old_sleeve() -> None:
-    body = measure_body(draw_mannequin(HEIGHT, 760, arms="out", sleeves="short").person_map)
-    bare = body.labels == Label.ARMS
-    rim = bare & ~eroded(bare, 12)
-    thin = replace(body, labels=np.where(rim, Label.BACKGROUND, body.labels), matte=body.matte * ~rim)
-    whole = body.arms[RIGHT]
-    puffed = replace(whole, outer=(whole.outer + 0.06 * body.shoulder_width).astype(np.float32))
-    arm = arm_in_sleeve(replace(thin, arms={**body.arms, RIGHT: puffed}), RIGHT)
-    seen = float(np.median(arm.outer[(arm.shares > 0.55) & (arm.shares < 0.7)]))
-    assert (arm.outer[arm.shares < 0.2] < seen + 0.085 * body.shoulder_width).all()
 
 
 def test_a_shoulder_under_a_close_old_sleeve_is_as_wide_as_it_is_seen() -> None:

@@ -70,20 +70,6 @@ def hem_over_trousers(body: BodyModel) -> dict[int, int]:
     return last
 
 
-def test_a_level_hem_runs_over_the_long_steps_of_its_labels() -> None:
-    body = measure_body(draw_mannequin(960, 760).person_map)
-    columns = np.array([x for x in hem_over_trousers(body) if x > body.shape[1] // 2])
-    labels, middle = body.labels.copy(), int(np.median(columns))
-    lower = np.roll(labels == Label.UPPER, 2, axis=0) & (labels == Label.LOWER)
-    labels[:, middle:][lower[:, middle:]] = Label.UPPER
-    stepped = replace(body, labels=labels)
-    piece = behind_top(everywhere(body), stepped, waistband_open=False)
-    row = max(hem_over_trousers(stepped).values())
-    drawn = (1.0 - piece.alpha[row - 12 : row + 13, middle - 12 : middle + 12]).sum(axis=0)
-    assert 0.8 < drawn[-1] - drawn[0] < 3.0
-    assert np.abs(np.diff(drawn)).max() < 0.25
-
-
 def test_the_hem_has_no_teeth_where_its_labels_have() -> None:
     body = with_teeth(measure_body(draw_mannequin().person_map))
     piece = behind_top(everywhere(body), body, waistband_open=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.drape.between_legs import joined_at_crotch
+from engines.warp.drape.lower import joined_at_crotch
 from engines.warp.pieces import Piece
 from tests.engines.mannequin import draw_mannequin
 

@@ -126,15 +126,3 @@ def labelled(changes: list[tuple[slice, slice, Label]]) -> tuple[BodyModel, int,
         shifted = (slice(top + rows.start, top + rows.stop), slice(left + columns.start, left + columns.stop))
         labels[shifted] = label
     return measure_body(replace(mannequin.person_map, labels=labels)), top, left, right
-
-
-def test_a_shade_between_neck_and_chin_that_is_called_hair_is_before_the_collar() -> None:
-    body, top, left, right = labelled([(slice(-3, 3), slice(0, 200), Label.HAIR)])
-    middle = (left + right) // 2
-    assert before_collar(body, 0.008)[top - 2 : top + 3, middle - 5 : middle + 6].min() > 0.9
-
-
-def test_a_strip_of_wall_beside_the_hair_that_is_called_neck_is_not() -> None:
-    rows = slice(-60, 0)
-    body, top, left, _ = labelled([(rows, slice(-40, -6), Label.HAIR), (rows, slice(-46, -40), Label.NECK)])
-    assert before_collar(body, 0.0)[top - 50 : top - 10, left - 45 : left - 41].max() < 0.1

@@ -1,7 +1,5 @@
 """A dress hangs from the shoulders, a jumpsuit has legs."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -106,23 +104,3 @@ def test_sleeves_are_shaded_like_the_torso_at_their_seam_and_round_at_their_cuff
     turned = [np.abs(sleeve.across[row][sleeve.alpha[row] > 0.9]).max() for row in (rows[2], rows[-4])]
     assert turned[0] < 0.3
     assert turned[1] > 0.8
-
-
-def test_waist_is_drawn_in_behind_a_loose_top(body: BodyModel) -> None:
-    sack = {side: np.full_like(body.widths[side], 0.5 * body.shoulder_width) for side in SIDES}
-    seen = replace(body, widths=sack, waist=replace(body.waist, tucked=True))
-    widths = []
-    for person in (seen, replace(seen, waist=replace(body.waist, tucked=False))):
-        row = drape_full(dress(), person).alpha[int(body.point(0.62)[1])]
-        widths.append(int((row > 0.5).sum()))
-    assert widths[1] < 0.96 * widths[0]
-
-
-@pytest.mark.parametrize(("missing", "leaves"), [(0.06, True), (0.60, False)])
-def test_hem_that_would_nearly_leave_the_photo_does(body: BodyModel, missing: float, leaves: bool) -> None:
-    hem = int(np.flatnonzero(drape_full(dress(), body).alpha.max(axis=1) > 0.5)[-1])
-    rows = int(hem + missing * body.torso_length)
-    rows = min(rows, body.shape[0])
-    cropped = replace(body, shape=(rows, body.shape[1]), labels=body.labels[:rows], matte=body.matte[:rows])
-    last = drape_full(dress(), cropped).alpha[-1]
-    assert bool(last.max() > 0.9) == leaves

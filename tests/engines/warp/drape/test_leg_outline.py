@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 
 from engines.base import Landmark
-from engines.warp.body.hip_line import half_width_as_seen
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
-from engines.warp.body.standing import GROIN
 from engines.warp.drape.leg_outline import LegRows, outline_of_leg
-from engines.warp.drape.raised_thigh import ROUND_KNEE, thick_to_the_knee
-from engines.warp.drape.under_top import HEM_SEEN
 from tests.engines.mannequin import draw_mannequin
 
 RISE, LEG, BROKEN = 16, 56, 14
@@ -85,21 +81,6 @@ def test_the_back_of_a_bent_knee_does_not_fold_over() -> None:
     assert steps[beyond_groin].min() > -0.1
 
 
-@pytest.mark.parametrize("width", [0.3, 0.6])
-def test_trousers_come_out_narrower_than_the_top_that_hangs_over_them(width: float) -> None:
-    person = draw_mannequin(960, 760, arms="out").person_map
-    body = measure_body(person)
-    assert not body.waist.tucked
-    for side in SIDES:
-        hem = body.waist.height
-        top = half_width_as_seen(body, hem - HEM_SEEN, side)
-        laid = outline_of_leg(body, side, rows_of(body, width)).outer
-        away = laid - body.skeleton.shoulders
-        below = (away @ body.skeleton.down) / body.torso_length > hem - 0.02
-        reach = (away @ body.skeleton.right) * side
-        assert (reach[below][:8] < 0.97 * top).all()
-
-
 @pytest.fixture
 def raised_aside() -> BodyModel:
     """Somebody with the left of the picture's thighs raised sideways."""
@@ -109,25 +90,6 @@ def raised_aside() -> BodyModel:
     knee = landmarks[Landmark.RIGHT_HIP, :2] + unit * np.array([-1.2, 0.15])
     landmarks[Landmark.RIGHT_KNEE, :2], landmarks[Landmark.RIGHT_ANKLE, :2] = knee, knee + unit * np.array([0, 1.3])
     return measure_body(replace(person, landmarks=landmarks))
-
-
-def test_rows_under_a_raised_thigh_lie_evenly(raised_aside: BodyModel) -> None:
-    laid = outline_of_leg(raised_aside, LEFT, rows_of(raised_aside, 0.5))
-    shares = np.linspace(0.0, 1.05, LEG)
-    thigh = laid.inner[RISE:][shares < 0.6 * raised_aside.legs[LEFT].bend]
-    steps = np.linalg.norm(np.diff(thigh, axis=0), axis=1)
-    assert steps.max() < 1.8 * np.median(steps)
-
-
-def test_a_raised_thigh_is_as_thick_to_the_knee_and_the_shin_is_not(raised_aside: BodyModel) -> None:
-    leg = raised_aside.legs[LEFT]
-    # A hand on the knee: no more than half of it is measured.
-    measured = np.where(leg.shares > 0.5 * leg.bend, 20.0, 40.0).astype(np.float32)
-    thick = thick_to_the_knee(raised_aside, LEFT, measured)
-    np.testing.assert_allclose(thick[(leg.shares > GROIN) & (leg.shares <= leg.bend)], 40.0, atol=0.5)
-    np.testing.assert_array_equal(thick[leg.shares > leg.bend + ROUND_KNEE], 20.0)
-    hanging = raised_aside.legs[-LEFT].outer
-    np.testing.assert_array_equal(thick_to_the_knee(raised_aside, -LEFT, hanging), hanging)
 
 
 def test_shorts_over_a_raised_thigh_end_before_the_knee(raised_aside: BodyModel) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from engines.garment.cloth import Cloth
-from engines.warp.drape.seam_overlap import with_overlap
+from engines.warp.drape.upper import with_overlap
 
 SEAM, TOP, OVERLAP = 50, 20, 4
 

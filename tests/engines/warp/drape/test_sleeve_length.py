@@ -11,7 +11,7 @@ from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel, measure_body
 from engines.warp.drape.fit import fit_garment
-from engines.warp.drape.sleeve_length import ABOVE_WRIST, cuff_share
+from engines.warp.drape.sleeve_ribbons import ABOVE_WRIST, cuff_share
 from tests.engines.drawings import CUFFS, draw_garment
 from tests.engines.mannequin import draw_mannequin
 

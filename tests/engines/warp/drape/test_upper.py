@@ -11,7 +11,6 @@ from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.fit import fit_garment
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.taut import bridged
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.drape.upper import drape_upper
 from engines.warp.pieces import Drape
@@ -67,20 +66,6 @@ def test_cap_sleeve_keeps_its_size(worn: str) -> None:
         drawn = np.linalg.norm(np.diff(outer, axis=0), axis=1).sum()
         natural = np.linalg.norm(np.diff(sleeve.upper, axis=0), axis=1).sum() * loft.fit.scale
         assert drawn == pytest.approx(natural, rel=0.3)
-
-
-@pytest.mark.parametrize(("kind", "deepest"), [("t-shirt", 0.012), ("cap sleeve", 0.012), ("long sleeve", 0.03)])
-@pytest.mark.parametrize("worn", ["none", "long"])
-def test_outline_from_neck_to_sleeve_has_no_hollow(kind: str, deepest: float, worn: str) -> None:
-    mannequin = draw_mannequin(960, 760, sleeves=worn)
-    body = measure_body(mannequin.person_map)
-    cover = drape(mannequin, kind).alpha > 0.5
-    unit = body.shoulder_width
-    for side in (LEFT, RIGHT):
-        offsets = np.arange(0.34 * unit, 0.56 * unit)
-        columns = np.rint(body.skeleton.shoulders[0] + side * offsets).astype(int)
-        heights = -np.argmax(cover[:, columns], axis=0).astype(float)
-        assert (bridged(offsets, heights) - heights).max() < deepest * unit
 
 
 def test_no_crack_between_torso_and_sleeve() -> None:

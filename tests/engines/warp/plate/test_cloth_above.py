@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.plate.cloth_above import cloth_above, out_of_shadow
 from engines.warp.plate.waistband import UpperEnd, upper_end
 from tests.engines.mannequin import draw_mannequin
 
@@ -29,7 +27,7 @@ def dressed(shadow: float = 0.0) -> tuple[NDArray[np.float32], BodyModel, NDArra
     photo = np.repeat(light[..., None], 3, axis=2).astype(np.float32)
     # Something across that would come back mirrored.
     photo[(below > 0.12) & (below < 0.15) & (body.laterals > 0.2)] = 0.2
-    end = upper_end(photo, body, seen)
+    end = upper_end(body, seen)
     assert end is not None
     assert end.hidden == 1.0
     return photo, body, seen, end
@@ -38,24 +36,3 @@ def dressed(shadow: float = 0.0) -> tuple[NDArray[np.float32], BodyModel, NDArra
 def at(picture: NDArray[np.float32], body: BodyModel, height: float, lateral: float) -> float:
     x, y = body.point(height, lateral * body.shoulder_width).round().astype(int)
     return float(picture[y, x].mean())
-
-
-def test_the_fly_goes_on_and_nothing_is_mirrored() -> None:
-    photo, body, seen, end = dressed()
-    colour, _ = cloth_above(photo, seen, body, end)
-    height = HEM - 0.015
-    assert at(colour, body, height, 0.0) < at(colour, body, height, 0.06) - 0.03
-    sides = [[at(colour, body, HEM - depth, aside) for depth in np.linspace(0.005, 0.09, 24)] for aside in (-0.3, 0.3)]
-    np.testing.assert_allclose(sides[0], sides[1], atol=0.12)
-
-
-def test_the_shadow_of_the_old_hem_goes() -> None:
-    photo, body, seen, end = dressed(shadow=0.3)
-    _, smooth = cloth_above(photo, seen, body, end)
-    lit, share = out_of_shadow(photo, smooth, seen, body, end)
-    height = HEM + 0.012
-    assert at(photo, body, height, -0.2) < 0.42
-    assert at(lit, body, height, -0.2) == pytest.approx(0.5, abs=0.06)
-    assert not share[~seen].any()
-    far = body.heights > HEM + 0.2
-    np.testing.assert_array_equal(lit[far], photo[far])

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.warp.body.bare_width import bare_half_width
 from engines.warp.body.model import SIDES, BodyModel, measure_body
-from engines.warp.plate.waistband import BAND, EDGE_WIDTH, GLEAM, HIDDEN_TOP, OVER_BELLY, UpperEnd, upper_end
+from engines.warp.body.torso_width import bare_half_width
+from engines.warp.plate.waistband import HIDDEN_TOP, OVER_BELLY, UpperEnd, upper_end
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -25,8 +25,8 @@ def _dressed(waist: float, shadow: float = 0.0) -> tuple[NDArray[np.float32], Bo
 
 
 def _end(waist: float, shadow: float = 0.0) -> tuple[UpperEnd, BodyModel]:
-    photo, body, seen = _dressed(waist, shadow)
-    end = upper_end(photo, body, seen)
+    _, body, seen = _dressed(waist, shadow)
+    end = upper_end(body, seen)
     assert end is not None
     return end, body
 
@@ -61,31 +61,6 @@ def test_its_upper_edge_is_lowest_in_front() -> None:
     assert rows[0] > rows[1] + 0.01 * body.shoulder_width
 
 
-def test_it_has_a_light_edge_and_a_dark_seam() -> None:
-    end, body = _end(1.06)
-    cover, form = _whole(end, end.cover, body), _whole(end, end.form, body)
-    x = round(float(body.point(HIDDEN_TOP)[0]))
-    top = int(np.flatnonzero(cover[:, x] > 0.5)[0])
-    edge, seam = (form[top + round(depth * body.shoulder_width), x] for depth in (EDGE_WIDTH, BAND))
-    assert edge > 0.05
-    assert seam < -0.1
-
-
-def test_black_cloth_has_a_form_too() -> None:
-    end, _ = _end(1.06)
-    formed = end.formed(np.zeros((*end.cover.shape, 3), np.float32))
-    assert formed.max() > 0.05 * GLEAM
-
-
 def test_a_waistband_that_is_seen_does_not_go_on() -> None:
     end, body = _end(0.83)
     assert _row(_whole(end, end.cover, body), body, 0.81).max() < 0.01
-    assert not end.form.any()
-
-
-def test_under_the_soft_shadow_of_a_hem_there_is_one_at_the_height_of_the_hips_too() -> None:
-    end, body = _end(0.87, shadow=0.6)
-    plain, _ = _end(0.87)
-    height = 0.83
-    assert _row(_whole(end, end.cover, body), body, height).max() > 0.9
-    assert _row(_whole(plain, plain.cover, body), body, height).max() < 0.1

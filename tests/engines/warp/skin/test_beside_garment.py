@@ -3,9 +3,7 @@
 import numpy as np
 
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.skin.bare_body import bare_body
-from engines.warp.skin.bare_skin import bare_skin
-from engines.warp.skin.beside_garment import BELOW_ARMPIT, beside_garment
+from engines.warp.skin.bare_skin import BELOW_ARMPIT, bare_body, bare_skin, beside_garment
 from tests.engines.mannequin import draw_mannequin
 
 

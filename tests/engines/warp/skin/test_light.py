@@ -14,8 +14,6 @@ from engines.warp.skin.light import (
     limb_lights,
     limb_shade,
     lit_from_around,
-    shade_of_arms,
-    shade_of_shoes,
 )
 from tests.engines.mannequin import draw_mannequin
 
@@ -63,27 +61,6 @@ def test_without_seen_skin_the_usual_light_falls() -> None:
     assert lights[LEFT].tilt == -lights[RIGHT].tilt < 0.0
 
 
-def test_dark_skin_shines_more_than_light_skin() -> None:
-    mannequin = draw_mannequin(sleeves="none", arms="out")
-    body = measure_body(mannequin.person_map)
-    photo = mannequin.photo.astype(np.float32) / 255.0
-    dark, light = (lights_of(np.float32(factor) * photo, body)[Label.ARMS][LEFT].gloss for factor in (0.5, 1.1))
-    assert dark > 1.3 * light
-
-
-def test_the_form_of_a_pale_leg_is_softer() -> None:
-    body = measure_body(draw_mannequin().person_map)
-    leg = bare_leg(body, RIGHT, 0.0)
-    inner = np.abs(leg.across[leg.on]) < 0.8
-    fine = [
-        limb_shade(leg, SkinLight(0.1, USUAL_DEPTH, gloss, form=form))[inner]
-        for gloss in (0.9, 1.25)
-        for form in (0, 1)
-    ]
-    pale, dark = (float(np.std(formed / plain)) for plain, formed in ((fine[0], fine[1]), (fine[2], fine[3])))
-    assert 0.3 * dark < pale < 0.75 * dark
-
-
 def test_a_limb_is_dark_at_its_edges_and_never_black() -> None:
     body = measure_body(draw_mannequin(arms="out").person_map)
     arm = bare_arm(body, RIGHT, 0.4)
@@ -98,20 +75,6 @@ def test_a_hem_throws_a_shadow_on_the_skin_below_it() -> None:
     shade, share = hem_shade(leg, body.shoulder_width), leg.share[leg.on]
     assert shade[share < 0.42].mean() < 0.9
     assert shade[share > 0.7].min() > 0.99
-
-
-def test_an_arm_darkens_the_torso_beside_it_and_a_shoe_the_ankle_above_it() -> None:
-    body = measure_body(draw_mannequin().person_map)
-    arms, torso = np.zeros(body.shape, bool), np.ones(body.shape, bool)
-    column = int(body.point(0.5, 60.0)[0])
-    arms[:, column:] = True
-    shade = shade_of_arms(torso, arms, body)[int(body.point(0.6)[1])]
-    assert shade[column - 3] < 0.9
-    assert shade[column - 60] > 0.99
-    feet = np.flatnonzero((body.labels == Label.FEET).any(axis=1))
-    shoes = shade_of_shoes(body)
-    assert shoes[feet[0]].min() < 0.9
-    assert shoes[feet[0] - 60].min() > 0.99
 
 
 def test_shades_do_not_add_up_to_black() -> None:
