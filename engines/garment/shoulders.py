@@ -24,8 +24,9 @@ LEVEL, MOST_LEVEL = 0.55, 1.35
 """Rows per column up to which the silhouette beyond the tip is still shoulder and not yet sleeve, and how far it is
 followed, in offsets of the tip."""
 
-SHORTEST_SEAM = 0.01
-"""From the neck to the tip of a shoulder, in chest widths: cloth hangs by it."""
+SHORTEST_SEAM = 0.003
+"""From the neck to the tip of a shoulder, in chest widths: cloth hangs by it. Of 96 garments of three sets the thinnest
+strap has 0.006."""
 
 SET_IN = 1.15
 """From this many offsets of the armpit on, a corner is where the sleeve is set in: its seam slants from there to the
