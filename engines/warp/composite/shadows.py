@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from engines.channels import on_channels
 from engines.garment.regions import window_of
+from engines.warp.blending import lowered_by
 from engines.warp.body.model import BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.covers import lowered_by
 
 ARM_SHADOW = 0.18
 """How much a hanging arm darkens the torso beside it."""

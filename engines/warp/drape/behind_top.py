@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.regions import dilated
 from engines.labels import labelled_as
+from engines.warp.blending import lowered_by
 from engines.warp.body.model import BodyModel
-from engines.warp.covers import lowered_by
 from engines.warp.pieces import Piece
 
 SLEEVE_SHADOW = 0.48

@@ -12,8 +12,9 @@ from engines.base import Label
 from engines.garment.regions import dilated
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.labels import labelled_as
-from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
-from engines.warp.body.shoulder_profile import shoulder_rise
+from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, RIGHT, SIDES, BodyModel
+from engines.warp.body.sampling import values_at
+from engines.warp.body.silhouette import reach
 from engines.warp.body.torso_width import torso_half_width
 from engines.warp.sizing import FITTING, Sizing
 
@@ -55,6 +56,19 @@ ROWS_TOGETHER, SLOPES_FROM = 2.0, 0.6
 """Rows over which the edge of a neck is levelled (standard deviation), and pixels aside for one row from which it is
 the slope of a shoulder and no side of a neck."""
 
+MOST_AT_NECK = 0.30
+"""Highest believable rise of a shoulder where it meets the neck, in shoulder widths; what is higher is a collar."""
+
+UNDER_CLOTH, ROUNDING, ROUNDING_IN_SLEEVE = 0.012, 0.050, 0.032
+"""How far the shoulder lies below the silhouette of the cloth worn on it, everywhere and in addition at the tip, where
+it stays bare and where a sleeve goes on from it; in shoulder widths."""
+
+HOLLOW = 1.3
+"""Exponent of the bare shoulder's rise from the tip to the neck; 1 is straight."""
+
+CLOTH_ON_TOP = 0.010
+"""Thickness of cloth above the skin, in shoulder widths."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -66,7 +80,6 @@ class Fit:
         origin: Canvas row that lies at ``origin_drop``.
         origin_drop: Where the foot of the collar lies, pixels below the mid-shoulder (negative is above).
         hem_height: Where the hem comes to lie, torso lengths below the shoulders.
-        cropped: Whether the garment is short by design.
         neck: Per side, offset of the foot of the collar from the axis, photo pixels.
         neck_middle: Offset of the collar's middle from the axis, positive towards the right of the picture.
         tip: Per side, offset of the shoulder tip.
@@ -78,7 +91,6 @@ class Fit:
     origin: float
     origin_drop: float
     hem_height: float
-    cropped: bool
     neck: dict[int, float]
     tip: dict[int, float]
     girth: float
@@ -111,7 +123,7 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     scale_down = scale * sizing.length * float(np.clip(stretch, 0.80, 1.30))
     hem_height = (origin_drop + marks.length * scale_down) / torso
     origin = float(marks.shoulders.neck_foot[1])
-    return Fit(scale, scale_down, origin, origin_drop, hem_height, cropped, neck, tip, sizing.girth, middle)
+    return Fit(scale, scale_down, origin, origin_drop, hem_height, neck, tip, sizing.girth, middle)
 
 
 def _tips(marks: UpperLandmarks, body: BodyModel, scale: float) -> dict[int, float]:
@@ -202,3 +214,46 @@ def _upright(ends: NDArray[np.float64], least: float) -> float:
     aside = np.abs(np.gradient(ndimage.gaussian_filter1d(ends, ROWS_TOGETHER, mode="nearest")))
     upright = ends[aside < SLOPES_FROM]
     return float(np.median(upright)) if len(upright) >= least else 0.0
+
+
+def shoulder_rise(
+    body: BodyModel, offsets: NDArray[np.float64], side: int, *, under_sleeve: bool = False
+) -> NDArray[np.float64]:
+    """How far the shoulder lies above the mid-shoulder at offsets from the axis.
+
+    The silhouette without hair and face, bounded by what a bare shoulder can be: an old collar or hood is
+    higher. Where hair or a raised hand leaves nothing to measure, the usual form of a shoulder.
+
+    Args:
+        body: The body.
+        offsets: ``(n,)`` pixels from the axis.
+        side: Picture side.
+        under_sleeve: Whether a sleeve goes on from the shoulder and has some thickness there.
+
+    Returns:
+        ``(n,)`` pixels.
+    """
+    unit, bone = body.shoulder_width, body.skeleton
+    tip_rise = float((bone.shoulders - body.tips[side]) @ bone.down)
+    tip, neck = body.tip_offset(side), NECK_HALF_WIDTH * unit
+    share = np.clip((tip - offsets) / max(tip - neck, 1.0), 0, 1)
+    # A bare shoulder is hollow between neck and tip; beyond the tip it falls off.
+    beyond = -0.5 * np.maximum(offsets - tip, 0)
+    usual = tip_rise + max(NECK_RISE * unit - tip_rise, 0.06 * unit) * share**HOLLOW + beyond
+    most = tip_rise + max(MOST_AT_NECK * unit - tip_rise, 0.12 * unit) * share + 0.02 * unit
+    solid = (body.matte > 0.5) & ~labelled_as(body.labels, (Label.HAIR, Label.FACE))
+    starts = body.point(np.zeros(len(offsets), np.float32), (offsets * side).astype(np.float32))
+    measured = reach(solid, starts, -bone.down, 0.5 * unit).astype(np.float64)
+    believed = np.isfinite(measured) & (measured > 0.6 * usual)
+    rise = np.where(believed, np.minimum(measured, np.maximum(most, usual)), usual)
+    # Cloth on the shoulder hides how the shoulder rounds off below it.
+    hidden = believed & _clothed(body, starts - bone.down * (measured - 2)[:, None])
+    rounding = ROUNDING_IN_SLEEVE if under_sleeve else ROUNDING
+    rounded = UNDER_CLOTH + rounding * np.clip((offsets / tip - 0.6) / 0.4, 0, 1) ** 2
+    return rise - hidden * rounded * unit + CLOTH_ON_TOP * unit
+
+
+def _clothed(body: BodyModel, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of the points, ``(n, 2)``, lie on cloth in the photo; those outside the picture do not."""
+    label, framed = values_at(body.labels, np.nan_to_num(points, nan=-1.0))
+    return np.asarray(framed & labelled_as(label, (Label.UPPER, Label.FULL)))

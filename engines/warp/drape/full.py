@@ -22,11 +22,10 @@ from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import behind_arms
 from engines.warp.drape.collar_back import with_collar_back
 from engines.warp.drape.fit import Fit, fit_garment, is_strap
-from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows
+from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows, refuse_lap
 from engines.warp.drape.leg_length import leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
 from engines.warp.drape.lower import WAIST_EASE, far_leg_first, joined_at_crotch, leg_of
-from engines.warp.drape.seat import refuse_lap
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.drape.upper import with_overlap
@@ -82,8 +81,6 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     fabric = without_inner_back(cloth, upper.back)
     checks = {
         "garment_symmetry": upper.symmetry,
-        "scale": fit.scale,
-        "waist_stretch": fit.scale_down / fit.scale,
         "legs": float(marks.crotch is not None),
     }
     sleeves = np.asarray(upper.sleeve_parts.any(axis=0), bool)

@@ -12,7 +12,7 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease
-from engines.warp.drape.seat import is_seated
+from engines.warp.drape.hang import is_seated
 from engines.warp.pieces import Reals
 
 SHORT_RATIO = 1.0

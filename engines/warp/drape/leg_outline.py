@@ -19,8 +19,8 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.sampling import values_at
 from engines.warp.body.silhouette import ease, reach, towards
 from engines.warp.drape.behind_arms import half_behind_arm
+from engines.warp.drape.hang import is_seated
 from engines.warp.drape.leg_length import LONGEST_SHORTS
-from engines.warp.drape.seat import is_seated
 from engines.warp.pieces import Reals
 from engines.warp.sizing import TIGHTEST_EASE, sized
 

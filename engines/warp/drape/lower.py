@@ -18,10 +18,9 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind_arms import half_behind_arm
 from engines.warp.drape.behind_top import behind_top
-from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows
+from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, refuse_lap
 from engines.warp.drape.leg_length import crotch_share, leg_end
 from engines.warp.drape.leg_ribbons import lay_leg
-from engines.warp.drape.seat import refuse_lap
 from engines.warp.pieces import Drape, Piece
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized

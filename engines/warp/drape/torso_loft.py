@@ -12,11 +12,10 @@ from scipy import ndimage
 
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
-from engines.warp.body.shoulder_profile import shoulder_rise
 from engines.warp.body.silhouette import ease
 from engines.warp.body.torso_width import seen_half_width
 from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
-from engines.warp.drape.fit import Fit, is_strap
+from engines.warp.drape.fit import Fit, is_strap, shoulder_rise
 from engines.warp.ribbon import Ribbon, forced_monotone
 
 SLIM, BOXY = 0.47, 0.60

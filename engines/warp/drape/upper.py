@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back_alone, without_inner_back
@@ -14,7 +15,6 @@ from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.drape.collar_back import before_collar, with_collar_back
 from engines.warp.drape.fit import fit_garment
-from engines.warp.drape.open_front import drawn_open
 from engines.warp.drape.sleeve_ribbons import lay_sleeve
 from engines.warp.drape.torso_loft import TorsoLoft
 from engines.warp.pieces import Drape, Piece
@@ -41,6 +41,15 @@ SOFT = 0.8
 
 FRINGE = 2
 """How far a soft outline reaches beyond its part, canvas pixels."""
+
+GAP_AT_NECK, GAP_AT_HEM = 0.16, 0.40
+"""Half width of the opening over half width of the torso. Above 0.5 the cloth at the sides would fold over."""
+
+GAP_POWER = 0.7
+"""How fast the opening widens on its way down: below 1 it is wide early, as a coat hanging from the shoulders is."""
+
+EDGE = 1.0
+"""Width of the soft edge of the parted front, canvas pixels."""
 
 
 def drape_upper(
@@ -88,8 +97,6 @@ def drape_upper(
     checks = {
         "garment_symmetry": marks.symmetry,
         "hem_height": loft.fit.hem_height,
-        "hem_stretch": loft.fit.scale_down / loft.fit.scale,
-        "cropped": float(loft.fit.cropped),
         "open": float(opened),
     }
     if marks.sleeves is not None:
@@ -155,3 +162,67 @@ def with_overlap(cloth: Cloth, part: BoolMask, overlap: int, bending: BoolMask |
         cover &= part | ~rim
     soft = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), SOFT)
     return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
+
+
+def drawn_open(ribbon: Ribbon, cloth: Cloth, marks: UpperLandmarks, shape: tuple[int, int]) -> Piece:
+    """Draw a torso whose front is open.
+
+    Beside the opening the cloth keeps its scale; towards the sides it turns away and is seen ever narrower.
+
+    Args:
+        ribbon: The torso as it lies closed.
+        cloth: The torso's cloth.
+        marks: Of the garment.
+        shape: ``(height, width)`` of the working photo.
+
+    Returns:
+        The piece ``torso``, both halves in one.
+    """
+    columns = np.arange(cloth.alpha.shape[1], dtype=np.float32)
+    halves = []
+    for side in (-1, 1):
+        own = np.clip(0.5 + side * (columns - marks.axis) / EDGE, 0.0, 1.0)
+        half = Cloth(cloth.colour, (cloth.alpha * own).astype(np.float32))
+        halves.append(draw(parted(ribbon, side), half, shape, "torso"))
+    first, second = halves
+    seen = 1.0 - first.alpha
+    return replace(
+        first,
+        colour=(first.colour + second.colour * seen[..., None]).astype(np.float32),
+        alpha=(first.alpha + second.alpha * seen).astype(np.float32),
+        across=np.where(first.alpha >= second.alpha, first.across, second.across).astype(np.float32),
+        mesh=ribbon.target,
+    )
+
+
+def parted(ribbon: Ribbon, side: int) -> Ribbon:
+    """One half of a torso moved off the axis.
+
+    Args:
+        ribbon: Of the whole torso; ``across`` runs from -1 to 1.
+        side: -1 for the half at the left of the picture, 1 for that at the right.
+
+    Returns:
+        A ribbon of the same rows and of the columns of that half, whose outer edge stays where it was.
+    """
+    rows, columns = ribbon.source.shape[:2]
+    even = np.linspace(-1.0, 1.0, columns, dtype=np.float32)
+    across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, columns))
+    down = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None] ** GAP_POWER
+    gap = GAP_AT_NECK + (GAP_AT_HEM - GAP_AT_NECK) * down
+    share = side * across
+    moved = gap + share - gap * np.clip(share, 0.0, 1.0) ** 2
+    # Where along its own row a point of the moved half was before; what hangs over the outer edge stays.
+    target = np.stack([_row_at(ribbon.target[row], across[row], side * moved[row]) for row in range(rows)])
+    target = np.where(share[..., None] < 1.0, target, ribbon.target)
+    # One column beyond the axis, so that the cloth's own edge ends the half and not the grid.
+    own = slice(columns // 2 - 1, None) if side > 0 else slice(None, columns // 2 + 2)
+    return Ribbon(ribbon.source[:, own], target[:, own].astype(np.float32), across[:, own].astype(np.float32))
+
+
+def _row_at(
+    points: NDArray[np.float32], across: NDArray[np.float32], wanted: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """``(n, 2)`` points of a row at other positions across it."""
+    x, y = (np.interp(wanted, across, points[:, axis]) for axis in (0, 1))
+    return np.stack([x, y], axis=1).astype(np.float32)

@@ -13,15 +13,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Category, Label, PersonMap
+from engines.base import Category, PersonMap
 from engines.beside import beside
-from engines.channels import on_channels
 from engines.garment.regions import dilated, eroded
 from engines.warp.blending import blended
 from engines.warp.body.model import LEFT
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
-from engines.warp.plate.other_garment import Continuation, at_hem, continued_garment, on_skin
+from engines.warp.plate.other_garment import Continuation, at_hem, continued_garment
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.plate.plate import Plate, left_as_it_is
 from engines.warp.plate.take_off import TakenOff, pinholes
@@ -73,7 +72,7 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
     """
     clothed = drape.alpha
     fills = _fills(photo, off, drape, category)
-    fill = _laid_over(off, fills, category)
+    fill = _laid_over(fills)
     # Under the other garment skin goes on, and is not seen.
     skin = fills.bare * (1.0 - fills.continued)
     uncovered = skin + fills.continued
@@ -115,13 +114,9 @@ def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Ca
     return _Fills(found_behind.result(), skin, other, bare, continued)
 
 
-def _laid_over(off: TakenOff, fills: _Fills, category: Category) -> NDArray[np.float32]:
+def _laid_over(fills: _Fills) -> NDArray[np.float32]:
     """``(height, width, 3)``: what is behind the person, skin over it, and the other garment over that."""
-    labels, unit = off.person_map.labels, off.body.shoulder_width
     fill = blended(fills.behind, fills.skin.colour, fills.bare)
-    if category is Category.UPPER_BODY:
-        below = np.maximum(fills.continued, (labels == Label.LOWER).astype(np.float32))
-        fill *= on_channels(1.0 - on_skin(below, unit) * fills.bare * fills.skin.torso)
     if fills.other is not None:
         # Skin goes on under the other garment: where both are half transparent no wall shows between them.
         fill = blended(fill, fills.other.colour, fills.continued)

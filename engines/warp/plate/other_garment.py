@@ -35,9 +35,6 @@ AT_HEM, MIXED = 0.012, 3.5
 """Width of the strip of the seen garment that goes over into its continuation, in torso lengths, and its least width in
 pixels: it is mixed with the old hem."""
 
-ON_SKIN, ON_SKIN_REACH = 0.30, 0.022
-"""Depth of the shadow along a waistband on the skin above it, and its reach in shoulder widths."""
-
 TOPS, BESIDE_TOP = (Label.UPPER, Label.FULL), 8
 """What may have hung over the garment below, and width of the strip beside it that is mixed with it, pixels."""
 
@@ -117,23 +114,6 @@ def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_leng
         torso_length: Pixels.
     """
     return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(max(AT_HEM * torso_length, MIXED)))), np.float32)
-
-
-def on_skin(cover: NDArray[np.float32], shoulder_width: float) -> NDArray[np.float32]:
-    """Depth of the garment's shadow on the skin beside it, ``(height, width)`` from 0 to 1.
-
-    Args:
-        cover: ``(height, width)`` of the garment, 0 to 1.
-        shoulder_width: Pixels.
-    """
-    shadow = np.zeros_like(cover)
-    if not (cover > 0).any():
-        return shadow
-    sigma = max(ON_SKIN_REACH * shoulder_width, 1.0)
-    window = window_of(cover > 0, round(3 * sigma))
-    near = cv2.GaussianBlur(cover[window], (0, 0), sigma)
-    shadow[window] = ON_SKIN * np.minimum(2.0 * near, 1.0)
-    return shadow
 
 
 def _over_cloth(clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:

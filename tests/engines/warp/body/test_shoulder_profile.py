@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engines.warp.body.model import SIDES, measure_body
-from engines.warp.body.shoulder_profile import shoulder_rise
+from engines.warp.drape.fit import shoulder_rise
 from tests.engines.mannequin import draw_mannequin
 
 

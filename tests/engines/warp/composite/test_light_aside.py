@@ -5,7 +5,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import measure_body
-from engines.warp.composite.light_aside import read_off_cloth
+from engines.warp.composite.form import read_off_cloth
 from tests.engines.mannequin import draw_mannequin
 
 

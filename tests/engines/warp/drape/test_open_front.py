@@ -6,8 +6,8 @@ from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import measure_body
 from engines.warp.drape.fit import fit_garment
-from engines.warp.drape.open_front import GAP_AT_HEM, GAP_AT_NECK, drawn_open, parted
 from engines.warp.drape.torso_loft import TorsoLoft
+from engines.warp.drape.upper import GAP_AT_HEM, GAP_AT_NECK, drawn_open, parted
 from engines.warp.ribbon import Ribbon, draw
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin

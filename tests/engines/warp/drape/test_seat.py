@@ -9,8 +9,8 @@ from engines.base import EngineError, Landmark
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.full import drape_full
+from engines.warp.drape.hang import is_seated
 from engines.warp.drape.lower import drape_lower
-from engines.warp.drape.seat import is_seated
 from tests.engines.hanging_drawings import dress, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
 

@@ -301,16 +301,3 @@ def test_the_shadow_below_a_cuff_goes_and_the_skin_beside_the_torso_stays() -> N
     above = np.roll(labels == Label.UPPER, round(0.08 * body.shoulder_width), axis=0)
     assert share[strip & above].min() > 0.1
     assert share[strip & ~dilated(above, 6)].max(initial=0.0) < 0.05
-
-
-def test_trousers_throw_a_shadow_on_the_belly_above_them() -> None:
-    mannequin = draw_mannequin(1024, 768)
-    plate = plate_of(mannequin, drape_over(mannequin.person_map.labels.shape), Category.UPPER_BODY)
-    body = measure_body(mannequin.person_map)
-    unit = body.shoulder_width
-    column = round(float(body.point(0.8, 0.12 * unit)[0]))
-    skin = plate[:, column, 0] > plate[:, column, 2] + 0.1
-    chest = round(float(body.point(0.5)[1]))
-    edge = chest + int(np.argmin(skin[chest:]))
-    at, above = edge - 3, edge - round(0.07 * unit)
-    assert plate[at, column].mean() < 0.92 * plate[above, column].mean()

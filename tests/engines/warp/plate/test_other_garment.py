@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.plate.other_garment import at_hem, continued_garment, on_skin
+from engines.warp.plate.other_garment import at_hem, continued_garment
 from tests.engines.mannequin import SKIN, TROUSERS, draw_mannequin
 
 
@@ -115,15 +115,6 @@ def test_a_top_goes_on_above_the_new_trousers_alone() -> None:
     hem = (body.heights > body.waist.line(body.laterals)) & (other.cover > 0.5)
     assert (body.laterals[hem] > -0.05).all()
     assert hem.sum() > 50
-
-
-def test_the_shadow_of_a_waistband_is_deepest_at_it_and_ends_near_it() -> None:
-    cover = np.zeros((200, 100), np.float32)
-    cover[100:] = 1.0
-    shadow = on_skin(cover, 200.0)[:, 50]
-    assert shadow[99] > 0.2
-    assert 0.02 < shadow[94] < 0.8 * shadow[99]
-    assert shadow[70] < 0.01
 
 
 def _dressed(colour: tuple[float, float, float] = (0.2, 0.3, 0.5)) -> tuple[NDArray[np.float32], PersonMap, BodyModel]:
