@@ -36,7 +36,7 @@ WARP = Provenance(
     weights_licence="Apache-2.0",  # of the networks that find the person; there are no others
     commercial_use=True,
     source="built in",
-    revision="14",  # counted up with every change of the pictures that this engine makes
+    revision="15",  # counted up with every change of the pictures that this engine makes
     device="cpu",
 )
 

@@ -9,6 +9,7 @@ from engines.labels import labelled_as
 from engines.warp.body.hidden_hands import in_pocket
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
+from engines.warp.plate.waistband import LOWEST
 
 LEAST_SHOULDER_VISIBILITY = 0.3
 """Both shoulders must be at least this sure."""
@@ -37,6 +38,13 @@ LONG_SLEEVE = 0.85
 
 OPENING = 0.18
 """Half width of what a top that is worn open leaves free, in shoulder widths."""
+
+MOST_LEFT_OPEN = 0.1
+"""Area below which nothing is continued, in squared shoulder widths, that an old top or coat leaves open where it hung
+over the legs: a corner of a shirt is less. What a coat hid there nobody knows."""
+
+BESIDE_LEGS = 0.6
+"""How far from the axis that area reaches, in shoulder widths; sleeves hang further out."""
 
 LEAST_COVER = 0.55
 """Share of the chest that a top or dress must cover; less means that the landmarks were misread."""
@@ -92,6 +100,12 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
         raise EngineError("pose_not_usable", advice="Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
         return {}
+    hung = (body.labels == Label.UPPER) & (body.heights > LOWEST) & (np.abs(body.laterals) < BESIDE_LEGS)
+    left_open = float((hung & (drape.alpha < 0.5)).sum()) / body.shoulder_width**2
+    if left_open > MOST_LEFT_OPEN:
+        raise EngineError(
+            "pose_not_usable", advice="Take off the long coat or top: nobody sees what you wear below it."
+        )
     for side, name in ((LEFT, "left"), (RIGHT, "right")):
         if drape.checks.get(f"{name}_sleeve_end", 0.0) < LONG_SLEEVE and in_pocket(body, side):
             raise EngineError(
@@ -101,14 +115,14 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
     if drape.checks.get("open"):
         chest &= np.abs(body.laterals) > OPENING
     if not chest.any():
-        return {}
+        return {"left_open": left_open}
     cover = float((drape.alpha[chest] > 0.9).mean())
     if cover < LEAST_COVER:
         raise EngineError(
             "garment_not_recognised",
             advice="Use a picture of the whole garment from the front, alone on a plain background.",
         )
-    return {"chest_cover": cover}
+    return {"chest_cover": cover, "left_open": left_open}
 
 
 def shown_down_to(body: BodyModel) -> float:

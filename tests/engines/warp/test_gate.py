@@ -145,3 +145,22 @@ def test_hands_that_are_seen_may_have_bare_arms() -> None:
     drape = drape_over(person_map, 1.0)
     drape.checks.update(left_sleeve_end=0.4, right_sleeve_end=0.4)
     assert check_drape(drape, measure_body(person_map), Category.UPPER_BODY)
+
+
+def test_what_a_long_coat_hid_is_not_made_up() -> None:
+    person_map = draw_mannequin(sleeves="long").person_map
+    body = measure_body(person_map)
+    labels = np.where(
+        (person_map.labels == Label.LOWER) & (body.heights < 1.6), np.uint8(Label.UPPER), person_map.labels
+    )
+    coat = replace(person_map, labels=labels)
+    (piece,) = drape_over(person_map, 1.0).pieces
+
+    def left_open(worn: PersonMap, down_to: float) -> float:
+        drape = Drape((replace(piece, alpha=piece.alpha * (body.heights < down_to)),), {})
+        return check_drape(drape, measure_body(worn), Category.UPPER_BODY)["left_open"]
+
+    assert left_open(person_map, 1.1) == 0
+    assert left_open(coat, 1.7) == 0
+    with pytest.raises(EngineError, match="long coat"):
+        left_open(coat, 1.1)
