@@ -19,11 +19,6 @@ def largest_channel(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(np.maximum(np.maximum(values[..., 0], values[..., 1]), values[..., 2]), dtype=np.float32)
 
 
-def all_channels(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """``(h, w)``: where a condition holds for all three channels of an ``(h, w, 3)`` array."""
-    return np.asarray(condition[..., 0] & condition[..., 1] & condition[..., 2], dtype=bool)
-
-
 def distance(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
     """``(h, w)`` Euclidean distance between the colours of two ``(h, w, 3)`` pictures."""
     squares = first - second

@@ -123,17 +123,6 @@ def pieces(mask: BoolMask, margin: int = 0) -> Iterator[tuple[tuple[slice, slice
         yield (rows, columns), np.asarray(numbered[rows, columns] == number)
 
 
-def windows_of(mask: BoolMask, margin: int) -> list[tuple[slice, slice]]:
-    """Windows that hold a mask with a margin, one for each group of its regions that are nearer to one another."""
-    rows, columns = window_of(mask, margin)
-    if not mask[rows, columns].size:
-        return []
-    square = np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)
-    near = cv2.dilate(_as_numbers(mask[rows, columns]), square)
-    boxes = cv2.connectedComponentsWithStats(near, connectivity=8)[2][1:, :4] + [columns.start, rows.start, 0, 0]
-    return [(slice(top, top + height), slice(left, left + width)) for left, top, width, height in boxes.tolist()]
-
-
 def _shared(first: tuple[slice, slice], second: tuple[slice, slice]) -> tuple[slice, slice]:
     """What two windows share."""
     begins = [max(one.start, other.start) for one, other in zip(first, second, strict=True)]
@@ -144,15 +133,6 @@ def _shared(first: tuple[slice, slice], second: tuple[slice, slice]) -> tuple[sl
 def runs_of(row: BoolMask) -> NDArray[np.int64]:
     """``(k, 2)`` first places and ends of the runs in ``(n,)`` of a mask."""
     return np.flatnonzero(np.diff(np.concatenate([[0], row.astype(np.int8), [0]]))).reshape(-1, 2)
-
-
-def longest_run(row: BoolMask) -> tuple[int, int]:
-    """First place and end of the longest run in ``(n,)`` of a mask; both 0 where there is none."""
-    runs = runs_of(row)
-    if not len(runs):
-        return 0, 0
-    first, end = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-    return int(first), int(end)
 
 
 def distance_from(mask: BoolMask) -> NDArray[np.float32]:

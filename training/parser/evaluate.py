@@ -101,6 +101,13 @@ class Overlap:
         return {**told, "mean": round(float(each[:JUDGED].mean()), 3), "blob": round(float(np.median(self.blobs)), 4)}
 
 
+def lightness_of_skin(sample: Sample) -> float:
+    """Median CIELAB lightness of what is named skin, 0 to 100."""
+    lab = cv2.cvtColor(sample.photo.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
+    skin = sample.labels == Thing.SKIN
+    return float(np.median(lab[skin][:, 0])) if skin.any() else float("nan")
+
+
 def half_body(sample: Sample) -> Sample:
     """The photo ended between the hips and the shins, at a place that its number decides."""
     rows = sample.landmarks[:, 1]
@@ -152,10 +159,15 @@ if __name__ == "__main__":
     if given.beside:
         ways["map"] = lambda photo: mapped(segmenter, photo)
     _, judges = split(prepared(), HELD_OUT)
-    for kind, changed in (("whole", lambda s: s), ("half", half_body)):
+    tones = {s.number: lightness_of_skin(s) for s in judges}
+    thirds = np.nanquantile(list(tones.values()), [1 / 3, 2 / 3])
+    kinds: dict[str, list[Sample]] = {"whole": judges, "half": [half_body(s) for s in judges]}
+    for third, name in enumerate(("dark skin", "middle skin", "light skin")):
+        kinds[name] = [s for s in judges if int(np.searchsorted(thirds, tones[s.number])) == third]
+    for kind, samples in kinds.items():
         for name, way in ways.items():
             overlap = Overlap()
-            for sample in map(changed, judges):
+            for sample in samples:
                 found = way(sample.photo)
                 if found is not None:
                     breadth = float(np.hypot(*(sample.landmarks[11] - sample.landmarks[12])))

@@ -13,7 +13,6 @@ from engines.garment.regions import (
     pieces,
     runs_of,
     spread,
-    windows_of,
     without_holes,
 )
 
@@ -95,16 +94,6 @@ def test_pieces_touch_by_their_sides_and_come_in_windows() -> None:
     for window, region in found:
         together[window] |= region
     assert np.array_equal(together, mask)
-
-
-def test_windows_hold_all_of_a_mask_with_its_margin() -> None:
-    mask = np.zeros((50, 80), bool)
-    mask[10:12, 10:12] = mask[14, 14] = mask[40, 70] = True
-    windows = windows_of(mask, 4)
-    assert sorted((rows.start, rows.stop, columns.start, columns.stop) for rows, columns in windows) == [
-        (6, 19, 6, 19),
-        (36, 45, 66, 75),
-    ]
 
 
 def test_runs_of_a_row_are_told_by_their_first_places_and_ends() -> None:
