@@ -100,8 +100,7 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
         raise EngineError("pose_not_usable", advice="Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
         return {}
-    hung = (body.labels == Label.UPPER) & (body.heights > LOWEST) & (np.abs(body.laterals) < BESIDE_LEGS)
-    left_open = float((hung & (drape.alpha < 0.5)).sum()) / body.shoulder_width**2
+    left_open = _left_open(drape, body) if category is Category.UPPER_BODY else 0.0
     if left_open > MOST_LEFT_OPEN:
         raise EngineError(
             "pose_not_usable", advice="Take off the long coat or top: nobody sees what you wear below it."
@@ -123,6 +122,12 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
             advice="Use a picture of the whole garment from the front, alone on a plain background.",
         )
     return {"chest_cover": cover, "left_open": left_open}
+
+
+def _left_open(drape: Drape, body: BodyModel) -> float:
+    """Area over the legs that the old top hung over and the new one does not, in squared shoulder widths."""
+    hung = (body.labels == Label.UPPER) & (body.heights > LOWEST) & (np.abs(body.laterals) < BESIDE_LEGS)
+    return float((hung & (drape.alpha < 0.5)).sum()) / body.shoulder_width**2
 
 
 def shown_down_to(body: BodyModel) -> float:
