@@ -147,9 +147,8 @@ def _holders(module_name: str, replaced: Any, function: str) -> list[Any]:
     ]
 
 
-def render(pictures: Path, out: Path, only: str = "") -> dict[str, str]:
+def render(pictures: Path, out: Path, studio: Studio, only: str = "") -> dict[str, str]:
     """Draw every pair into a folder; returns the refusals by pair."""
-    studio = Studio(load_settings())
     out.mkdir(parents=True, exist_ok=True)
     refusals: dict[str, str] = {}
     people: dict[Path, Person] = {}
@@ -193,6 +192,7 @@ def sheets(pictures: Path, one: Path, other: Path, out: Path, seed: int) -> None
 
 def main() -> None:
     """What the command line asks for."""
+    settings = load_settings()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("draw", "render", "sheet"))
     parser.add_argument("pictures", type=Path, help="holds ccp/, clothing/ and samples-3/")
@@ -212,11 +212,11 @@ def main() -> None:
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(("person", "garment", "category"))
             rows.writerows(
-                (pair.person, pair.garment, pair.category) for pair in drawn(given.pictures, Studio(load_settings()))
+                (pair.person, pair.garment, pair.category) for pair in drawn(given.pictures, Studio(settings))
             )
     elif given.what == "render":
         with switched_off(given.without):
-            render(given.pictures, given.folders[0], given.only)
+            render(given.pictures, given.folders[0], Studio(settings), given.only)
     else:
         one, other, out = given.folders
         sheets(given.pictures, one, other, out, given.seed)
