@@ -31,6 +31,9 @@ MATERIALS = {
 _GROUND_SURELY = 0.85
 """Chance of ground above which what the matte calls person is none: the gap between an arm and the body."""
 
+_CARRIED = (0.3, 0.6)
+"""Chance of a bag from which it is seen before what is new, and from which it is whole: its inside has no gaps."""
+
 _HIPS = 0.9
 """Height, 0 at the shoulders and 1 at the hips, from which on what is no dress after all is a bottom."""
 
@@ -52,17 +55,31 @@ edge runs, and what the network has not seen: a bare midriff. On the judges of t
 1.5 for every class."""
 
 
+def with_carried(matte: Floats, chances: Floats) -> Floats:
+    """The matte with what is carried, and without what is surely ground; ``(height, width)``, 0 to 1.
+
+    The networks behind the matte know people: a bag or a helmet beside one is nobody to them.
+
+    Args:
+        matte: How much of each pixel is person.
+        chances: ``(len(Thing), height, width)``, 0 to 1.
+    """
+    carried = np.clip((chances[Thing.BAG] - _CARRIED[0]) / (_CARRIED[1] - _CARRIED[0]), 0.0, 1.0)
+    whole = np.maximum(matte, carried)
+    whole[chances[Thing.GROUND] > _GROUND_SURELY] = 0.0
+    return np.asarray(whole, np.float32)
+
+
 def parse(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
-    """``(height, width)`` of `engines.base.Label`; what is surely ground is taken off the matte, in place.
+    """``(height, width)`` of `engines.base.Label`.
 
     Args:
         chances: ``(len(Thing), height, width)``, 0 to 1, of the working copy.
         lab: ``(height, width, 3)`` CIELAB.
         cells: Its histogram cells.
-        matte: ``(height, width)``, 0 to 1.
+        matte: ``(height, width)``, 0 to 1, from `with_carried`.
         body: The person's frame of reference.
     """
-    matte[chances[Thing.GROUND] > _GROUND_SURELY] = 0.0
     inside = matte > 0.5
     chances = _one_piece_or_two(chances, inside, body)
     planes = np.stack([chances[list(things)].sum(axis=0) for things in MATERIALS.values()])

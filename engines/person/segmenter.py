@@ -23,7 +23,7 @@ from engines.person.face import Face, find_face
 from engines.person.matte import agreement, refined, silhouette
 from engines.person.networks import Floats, Network
 from engines.person.parser import Parser
-from engines.person.parsing import parse
+from engines.person.parsing import parse, with_carried
 from engines.person.pose import Pose, find_pose, region_of_body
 
 _WORKING_SIDE = 1024
@@ -171,9 +171,9 @@ def _mapped(
     """The map of a photo from what was found in its working copy."""
     (small, scale), (pose, people, face), (lab, cells) = copy, found, colours
     body = Body(pose.landmarks, face, small.shape[:2])
-    matte = refined(pose, people, body, lab, cells)
-    step("parsing")
     chances = parser.probabilities(small, pose.mask, people, pose.landmarks)
+    matte = with_carried(refined(pose, people, body, lab, cells), chances)
+    step("parsing")
     labels = _parsed_where_needed(chances, lab, cells, matte, body)
     step("enlarge")
     height, width = photo.shape[:2]
@@ -192,7 +192,7 @@ def _colours(photo: Picture) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def _parsed_where_needed(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
-    """Labels of the whole working copy; only the box around the person is looked at. See `parse` for the matte."""
+    """Labels of the whole working copy; only the box around the person is looked at."""
     height, width = body.shape
     left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
     right, bottom = min(left + across + _MARGIN, width), min(top + down + _MARGIN, height)

@@ -86,13 +86,13 @@ def hands_in_front(
     """
     hands = opened(person_map.labels == Label.HANDS, 1)
     held = opened(_held(person_map.labels, body.shoulder_width), 1)
-    # Hands end where they are labelled; of things the photo's edges know more.
-    cover = np.maximum(_smooth_outline(hands.astype(np.float32)), _smooth_outline(_edged(photo, held, EDGE)))
+    cover = _smooth_outline(hands.astype(np.float32))
     for side, sleeve in sleeves.items():
         place = places[side]
         in_cuff = (place.near < 1.8) & (place.share > CUFF_FROM)
         cover = cover * (1 - sleeve * in_cuff)
-    return cover
+    # Hands end where they are labelled; of things, which no cuff goes over, the photo's edges know more.
+    return np.maximum(cover, _smooth_outline(_edged(photo, held, EDGE)))
 
 
 def _held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
