@@ -34,6 +34,9 @@ _GROUND_SURELY = 0.85
 _CARRIED = (0.3, 0.6)
 """Chance of a bag from which it is seen before what is new, and from which it is whole: its inside has no gaps."""
 
+_SMALLEST, _SMALLEST_CARRIED = 0.05, 0.25
+"""Side of the smallest patch that is anything, and of the smallest that is carried and no badge, in shoulder widths."""
+
 _HIPS = 0.9
 """Height, 0 at the shoulders and 1 at the hips, from which on what is no dress after all is a bottom."""
 
@@ -149,14 +152,14 @@ def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
 
 def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:
     """Give specks, too small to be anything, to what surrounds them."""
-    smallest = max(12.0, (0.05 * body.breadth) ** 2)
     crumbs = np.zeros(labels.shape, bool)
     for label in np.unique(labels[person]):
         own = (person & (labels == label)).astype(np.uint8)
         left, top, across, down = cv2.boundingRect(own)
         box = np.s_[top : top + down, left : left + across]
         _, parts = cv2.connectedComponents(own[box], connectivity=4)
-        small = np.bincount(np.asarray(parts).ravel()) < smallest
+        side = _SMALLEST_CARRIED if label == Label.OTHER else _SMALLEST
+        small = np.bincount(np.asarray(parts).ravel()) < max(12.0, (side * body.breadth) ** 2)
         small[0] = False
         if small.any():
             crumbs[box] |= small[parts]

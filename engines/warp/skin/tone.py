@@ -124,6 +124,8 @@ def skin_tone(
     sure = sure_skin(body)
     least = LEAST_SKIN * body.shoulder_width**2
     face = np.asarray(body.labels == Label.FACE)
+    if face.sum() > least:  # a glove is no skin, whatever it is called
+        sure[sure] = _like_skin(photo[sure], np.median(photo[face], axis=0))
     colour, weight = reduced(photo, sure if sure.sum() > least else sure | face, REDUCED)
     if not (weight > 0.5).any():
         flat = np.full((*weight.shape, 3), FALLBACK, np.float32)
@@ -160,9 +162,12 @@ def skin_tone(
     return SkinTone(np.asarray(sums / around, np.float32), shades)
 
 
-def _like_skin(pixels: NDArray[np.float32]) -> BoolMask:
-    """Which of ``(n, 3)`` pixels are skin: deep shadows, jewellery and mislabelled cloth do not set the tone."""
-    middle = np.median(pixels, axis=0)
+def _like_skin(pixels: NDArray[np.float32], middle: NDArray[np.float32] | None = None) -> BoolMask:
+    """Which of ``(n, 3)`` pixels are skin: deep shadows, jewellery and mislabelled cloth do not set the tone.
+
+    ``middle`` is the colour of skin; that of most pixels where it is not known.
+    """
+    middle = np.median(pixels, axis=0) if middle is None else middle
     bright = brightness(pixels[None])[0] / max(float(middle.mean()), 1e-3)
     hue = largest_channel(np.abs(pixels / np.maximum(bright, 1e-3)[:, None] - middle))
     return np.asarray((bright > TONES[0]) & (bright < TONES[1]) & (hue < MOST_HUE))
