@@ -124,7 +124,7 @@ def skin_tone(
     sure = sure_skin(body)
     least = LEAST_SKIN * body.shoulder_width**2
     face = np.asarray(body.labels == Label.FACE)
-    if face.sum() > least:  # a glove is no skin, whatever it is called
+    if sure.any() and face.sum() > least:  # a glove is no skin, whatever it is called
         sure[sure] = _like_skin(photo[sure], np.median(photo[face], axis=0))
     colour, weight = reduced(photo, sure if sure.sum() > least else sure | face, REDUCED)
     if not (weight > 0.5).any():
