@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engines.base import Landmark
 from engines.person.face import Face
@@ -36,12 +35,10 @@ class Limb:
     Attributes:
         offset: ``(height, width)`` distance from the chain over the limb's half thickness: below 1 is inside.
         position: ``(height, width)`` place along the chain: 0 first joint, 1 second, 2 third, 3 end of hand or foot.
-        visible: The lesser visibility of the second and third joint, 0 to 1.
     """
 
     offset: Floats
     position: Floats
-    visible: float
 
 
 @dataclass(frozen=True)
@@ -51,12 +48,10 @@ class NearerLimb:
     Attributes:
         offset: See `Limb.offset`.
         position: See `Limb.position`.
-        second: Where that is the right one.
     """
 
     offset: Floats
     position: Floats
-    second: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -147,11 +142,6 @@ class Body:
         return np.asarray((rows - self.face.chin[1]) / self.face.width, dtype=np.float32)
 
     @cached_property
-    def throat(self) -> Floats:
-        """``(height, width)``: distance from the line between the face's middle and the shoulders, in face widths."""
-        return np.asarray(self._along(self.face.oval.mean(axis=0), self.shoulders)[0] / self.face.width, np.float32)
-
-    @cached_property
     def arms(self) -> tuple[Limb, Limb]:
         """Left and right, from the shoulder to the finger tips."""
         return self._arm(0), self._arm(1)
@@ -189,14 +179,14 @@ class Body:
         shoulder, elbow, wrist = (points[joint + side] for joint in (11, 13, 15))
         knuckles = (points[17 + side] + points[19 + side]) / 2
         chain = [shoulder, elbow, wrist, wrist + 1.7 * (knuckles - wrist)]
-        return self._limb(chain, _ARM_RADII, (13 + side, 15 + side))
+        return self._limb(chain, _ARM_RADII)
 
     def _leg(self, side: int) -> Limb:
         points = self.landmarks[:, :2]
         chain = [points[joint + side] for joint in (23, 25, 27, 31)]
-        return self._limb(chain, _LEG_RADII, (25 + side, 27 + side))
+        return self._limb(chain, _LEG_RADII)
 
-    def _limb(self, chain: list[Floats], radii: tuple[float, ...], seen: tuple[int, int]) -> Limb:
+    def _limb(self, chain: list[Floats], radii: tuple[float, ...]) -> Limb:
         offset = np.full(self.shape, np.inf, np.float32)
         position = np.zeros(self.shape, np.float32)
         for part, (start, end) in enumerate(pairwise(chain)):
@@ -209,7 +199,7 @@ class Body:
             np.copyto(offset, relative, where=nearer)
             along += part
             np.copyto(position, along, where=nearer)
-        return Limb(offset, position, float(self.landmarks[list(seen), 3].min()))
+        return Limb(offset, position)
 
     def _along(self, start: Floats, end: Floats) -> tuple[Floats, Floats]:
         """Distance of every pixel from a line, and where its nearest point lies, 0 to 1."""
@@ -239,5 +229,4 @@ def _nearer(one: Limb, other: Limb) -> NearerLimb:
     return NearerLimb(
         np.where(second, other.offset, one.offset),
         np.where(second, other.position, one.position),
-        second,
     )

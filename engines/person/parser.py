@@ -26,7 +26,7 @@ MARGIN = 0.05
 SEEN = 0.3
 """The masks' value above which a pixel counts as person for the window."""
 
-BEYOND = np.uint8(118)
+BEYOND = 118
 """Grey of what the window holds beyond the photo's edges: about the mean of the training photos."""
 
 MODEL = Path(__file__).with_name("parser.onnx")
@@ -160,7 +160,7 @@ def network_input(
     """``(PLANES, HEIGHT, WIDTH)``, 0 to 255, of masks of the same range."""
     return np.concatenate(
         [
-            window.cut(photo, int(BEYOND)).transpose(2, 0, 1),
+            window.cut(photo, BEYOND).transpose(2, 0, 1),
             window.cut(pose_mask)[None],
             window.cut(people)[None],
             drawn_limbs(landmarks, window.matrix),
@@ -195,11 +195,12 @@ class Parser:
         with self._lock:
             self._network.setInput(both)
             logits = np.asarray(self._network.forward(), np.float32)
-        chances = softmax(logits)
+        chances = softmax(logits, axis=1)
         return window.paste(0.5 * (chances[0] + chances[1, ..., ::-1]), *photo.shape[:2])
 
 
-def softmax(logits: Floats) -> Floats:
-    """Probabilities over axis 1."""
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True), np.float32)
+def softmax(logits: Floats, axis: int) -> Floats:
+    """Probabilities over an axis, same shape."""
+    powers = np.exp(logits - logits.max(axis=axis, keepdims=True))
+    powers /= powers.sum(axis=axis, keepdims=True)
+    return np.asarray(powers, np.float32)

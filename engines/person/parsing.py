@@ -10,7 +10,7 @@ from engines.base import Label, Mask
 from engines.person.body import Body
 from engines.person.colour_models import LOG_UNIFORM, Region, histogram, log_density
 from engines.person.networks import Floats
-from engines.person.parser import Thing
+from engines.person.parser import Thing, softmax
 from engines.person.smoothing import Guide
 
 _HOSE = Label.LEGS
@@ -84,14 +84,11 @@ def parse(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, 
         body: The person's frame of reference.
     """
     inside = matte > 0.5
-    chances = _one_piece_or_two(chances, inside, body)
-    planes = np.stack([chances[list(things)].sum(axis=0) for things in MATERIALS.values()])
+    planes = _materials(chances, inside, body)
     logs = np.log(planes / np.maximum(planes.sum(axis=0), 1e-6) + 1e-3)
     logs += _colours(planes, cells, inside)
-    weights = np.exp(logs - logs.max(axis=0))
-    weights /= weights.sum(axis=0)
     guide = Guide(np.ascontiguousarray(lab[..., 0] / np.float32(100.0)), max(3, round(0.02 * body.breadth)), 1e-3)
-    likeliest = np.stack([guide.smooth(weight) for weight in weights]).argmax(axis=0)
+    likeliest = np.stack([guide.smooth(weight) for weight in softmax(logs, axis=0)]).argmax(axis=0)
     names = np.array(list(MATERIALS), np.uint8)
     labels = np.where(inside, names[likeliest], np.uint8(Label.BACKGROUND))
     _name_hose(labels, body)
@@ -100,23 +97,25 @@ def parse(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, 
     return labels
 
 
-def _one_piece_or_two(chances: Floats, inside: Region, body: Body) -> Floats:
-    """The chances with what the whole photo says of dresses: either top and skirt are one piece, or nothing is.
+def _materials(chances: Floats, inside: Region, body: Body) -> Floats:
+    """``(len(MATERIALS), height, width)`` chances, with what the whole photo says of dresses.
 
-    Where the knees are not in the photo, a dress is a long top for all that can be seen.
+    Either top and skirt are one piece, or nothing is. Where the knees are not in the photo, a dress is a long top for
+    all that can be seen.
     """
-    masses = {thing: float(chances[thing][inside].sum()) for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS)}
-    chances = chances.copy()
+    planes = np.stack([chances[list(things)].sum(axis=0) for things in MATERIALS.values()])
+    upper, lower, full = (list(MATERIALS).index(label) for label in (Label.UPPER, Label.LOWER, Label.FULL))
+    top, skirt, dress = (chances[thing] for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS))
     whole = body.knees[1] < body.shape[0]
-    if whole and masses[Thing.DRESS] > masses[Thing.TOP] + masses[Thing.SKIRT]:
-        chances[Thing.DRESS] += chances[Thing.TOP] + chances[Thing.SKIRT]
-        chances[[Thing.TOP, Thing.SKIRT]] = 0.0
+    if whole and float(dress[inside].sum()) > float(top[inside].sum()) + float(skirt[inside].sum()):
+        planes[full] += top + skirt
+        planes[upper], planes[lower] = chances[Thing.OUTERWEAR], chances[Thing.TROUSERS]
     else:
         above = body.height < _HIPS
-        chances[Thing.TOP] += chances[Thing.DRESS] * above
-        chances[Thing.SKIRT] += chances[Thing.DRESS] * ~above
-        chances[Thing.DRESS] = 0.0
-    return chances
+        planes[upper] += dress * above
+        planes[lower] += dress * ~above
+        planes[full] = 0.0
+    return planes
 
 
 def _colours(planes: Floats, cells: NDArray[np.intp], inside: Region) -> Floats:

@@ -207,13 +207,13 @@ class Augmenter:
 
     chance: np.random.Generator
 
-    def drawn(self, sample: Sample, height: int = HEIGHT, width: int = WIDTH) -> tuple[NDArray[np.uint8], Masks]:
-        """The network's input, ``(PLANES, height, width)``, and its labels, ``(height, width)``."""
+    def drawn(self, sample: Sample) -> tuple[NDArray[np.uint8], Masks]:
+        """The network's input, ``(PLANES, HEIGHT, WIDTH)``, and its labels, ``(HEIGHT, WIDTH)``."""
         chance = self.chance
         sample = self._framed(sample)
-        matrix = self._placed(sample, height, width)
-        size, smooth = (width, height), cv2.INTER_LINEAR
-        photo = cv2.warpAffine(sample.photo, matrix, size, flags=smooth, borderValue=[int(BEYOND)] * 3)
+        matrix = self._placed(sample)
+        size, smooth = (WIDTH, HEIGHT), cv2.INTER_LINEAR
+        photo = cv2.warpAffine(sample.photo, matrix, size, flags=smooth, borderValue=[BEYOND] * 3)
         labels = cv2.warpAffine(sample.labels, matrix, size, flags=cv2.INTER_NEAREST, borderValue=IGNORED)
         masks = [cv2.warpAffine(each, matrix, size, flags=smooth) for each in (sample.pose_mask, sample.people)]
         if chance.random() < 0.6:
@@ -222,7 +222,9 @@ class Augmenter:
             photo = self._grounded(photo, labels)
         photo = self._photographed(photo)
         jitter = chance.normal(size=(33, 2)) * chance.choice([0.5, 1.5, 3.0])
-        limbs = drawn_limbs_at(sample.landmarks, matrix, jitter, height, width)
+        limbs = drawn_limbs(
+            (sample.landmarks @ matrix[:, :2].T + matrix[:, 2] + jitter).astype(np.float32), np.eye(3)[:2]
+        )
         for mask in masks:
             if chance.random() < 0.08:
                 mask[:] = 0
@@ -242,7 +244,7 @@ class Augmenter:
             int(np.clip(hips + self.chance.uniform(0.05, 0.9) * (shins - hips), 0.35 * height, height))
         )
 
-    def _placed(self, sample: Sample, height: int, width: int) -> NDArray[np.float64]:
+    def _placed(self, sample: Sample) -> NDArray[np.float64]:
         chance = self.chance
         matrix = np.vstack([sample.window.matrix, [0, 0, 1]])
         size, turn = np.exp(chance.normal() * 0.12 - 0.02), chance.normal() * 0.07
@@ -253,8 +255,8 @@ class Augmenter:
             [across * np.sin(turn), size * np.cos(turn), 0],
             [0, 0, 1],
         ]
-        fitted = [[width / WIDTH, 0, width / 2], [0, height / HEIGHT, height / 2], [0, 0, 1]]
-        return np.asarray((np.array(fitted) @ turned @ move @ matrix)[:2])
+        back = [[1, 0, WIDTH / 2], [0, 1, HEIGHT / 2], [0, 0, 1]]
+        return np.asarray((np.array(back) @ turned @ move @ matrix)[:2])
 
     def _recoloured(self, photo: Picture, labels: Masks) -> Picture:
         """One to three kinds of clothes in other colours: white, black, that of skin, any; plain or with a pattern."""
@@ -360,18 +362,6 @@ def _relief(photo: Picture, region: NDArray[np.bool_]) -> NDArray[np.float32]:
     """How light each pixel is against the mean of a region: its folds and shades, ``(height, width)``."""
     grey = cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY).astype(np.float32)
     return np.clip(grey / max(float(grey[region].mean()), 12.0), 0.35, 1.7)
-
-
-def drawn_limbs_at(
-    landmarks: NDArray[np.float32], matrix: NDArray[np.float64], jitter: NDArray[np.float64], height: int, width: int
-) -> Masks:
-    """`drawn_limbs` with landmarks that are off by so much, at a smaller size where that is asked for."""
-    full = np.diag([WIDTH / width, HEIGHT / height]) @ matrix
-    moved = (landmarks @ full[:, :2].T + full[:, 2] + jitter).astype(np.float32)
-    planes = drawn_limbs(moved, np.eye(3)[:2])
-    if (height, width) == (HEIGHT, WIDTH):
-        return planes
-    return np.stack([cv2.resize(plane, (width, height), interpolation=cv2.INTER_AREA) for plane in planes])
 
 
 def split(samples: list[Sample], held_out: int) -> tuple[list[Sample], list[Sample]]:

@@ -54,13 +54,6 @@ def test_position_along_the_nearer_limb(body: Body) -> None:
     assert body.arm.position[240, 80] == pytest.approx(2, abs=0.02)
     assert body.leg.position[340, 172] == pytest.approx(1, abs=0.02)
     assert body.arm.offset[180, 210] == pytest.approx(0, abs=0.02)
-    assert not body.arm.second[180, 210]
-    assert body.arm.second[180, 90]
-
-
-def test_throat_runs_from_the_face_to_the_shoulders(body: Body) -> None:
-    assert body.throat[110, 150] == pytest.approx(0, abs=0.02)
-    assert body.throat[110, 172] == pytest.approx(0.5, abs=0.02)  # the face is 44 pixels wide
 
 
 def test_reach_takes_in_the_body_and_not_the_corners(body: Body) -> None:
