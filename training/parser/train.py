@@ -1,7 +1,7 @@
 """Train the parser: ``python -m training.parser.train --minutes 60``.
 
 One thread, checkpoints every few minutes, and resumed where it was when started again. What is kept is the running mean
-of the weights.
+of the weights. ``--start parser.onnx`` begins with the weights of an exported file instead of with none.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from torch.nn import functional as F
 
 from engines.person.parser import Thing
 from training.parser.data import IGNORED, PREPARED, batches, prepared, split
+from training.exported import load_exported
 from training.parser.network import ParserNetwork
 
 CHECKPOINT = Path("out/training/parser.pt")
@@ -35,6 +36,9 @@ SMALL = (192, 128)
 """The window in the first part of the training, at half the time a step."""
 
 SMALL_UNTIL = 0.4
+
+AGAIN = 0.4
+"""Share of the rates where the weights are those of a trained network."""
 
 Batches: TypeAlias = Iterator[tuple[NDArray[np.uint8], NDArray[np.uint8]]]
 
@@ -55,11 +59,13 @@ def losses(answer: tuple[Tensor, Tensor, Tensor], labels: Tensor, weights: Tenso
     return entropy + 0.6 * jaccard + 0.3 * aside + 0.1 * F.binary_cross_entropy_with_logits(one_piece, dressed)
 
 
-def train(minutes: float, models: Path, checkpoint: Path = CHECKPOINT) -> None:
-    """Train for so long, in all sessions together."""
+def train(minutes: float, models: Path, start: Path | None = None, checkpoint: Path = CHECKPOINT) -> None:
+    """Train for so long, in all sessions together; from the weights of an exported network where one is given."""
     torch.manual_seed(0)
     samples, _ = split(prepared(PREPARED), HELD_OUT)
     network = ParserNetwork(models / "pose_landmark_full.tflite").to(memory_format=torch.channels_last)
+    if start is not None:
+        load_exported(network, start, [next(_resized(batches(samples, 4 * BATCH, 999), None))[0]])
     mean = copy.deepcopy(network)
     encoder = {id(each) for each in network.encoder.parameters()}
     taught = [each for each in network.parameters() if each.requires_grad]
@@ -91,9 +97,10 @@ def train(minutes: float, models: Path, checkpoint: Path = CHECKPOINT) -> None:
     began, told, running = time.monotonic() - spent, time.monotonic(), []
     while (done := (time.monotonic() - began) / (60 * minutes)) < 1:
         factor = min(1.0, (steps + 1) / 100) * (0.5 * (1 + math.cos(math.pi * done)) * 0.99 + 0.01)
+        factor *= AGAIN if start is not None else 1.0
         for group in optimizer.param_groups:
             group["lr"] = group["rate"] * factor
-        seen, labels = next(small_ones if done < SMALL_UNTIL else whole_ones)
+        seen, labels = next(small_ones if start is None and done < SMALL_UNTIL else whole_ones)
         with torch.autocast("cpu", torch.bfloat16):
             answer = network(seen)
         loss = losses(tuple(each.float() for each in answer), labels, weights)
@@ -142,7 +149,8 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--minutes", type=float, default=180)
     arguments.add_argument("--models", type=Path, default=Path(".models"))
+    arguments.add_argument("--start", type=Path, help="an exported network to begin with")
     given = arguments.parse_args()
     torch.set_num_threads(1)
     cv2.setNumThreads(1)
-    train(given.minutes, given.models)
+    train(given.minutes, given.models, given.start)

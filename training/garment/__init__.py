@@ -1,0 +1,1 @@
+"""The garment's network."""

@@ -1,0 +1,184 @@
+"""Garments marked by hand: outline, neckline and landmarks, as JSON files beside this module.
+
+``python -m training.garment.marks show PHOTO PNG`` draws a photo with a grid to read places from;
+``python -m training.garment.marks check PHOTO JSON PNG`` draws what somebody marked, the outline settled on the edges
+of the photo, and says what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from engines.base import Picture
+
+KINDS = ("top", "outerwear", "trousers", "shorts", "skirt", "dress", "jumpsuit")
+
+SHOULDERED = frozenset({"top", "outerwear", "dress", "jumpsuit"})
+LEGGED = frozenset({"trousers", "shorts", "jumpsuit"})
+
+POINTS = (
+    "neck_left",
+    "neck_right",
+    "shoulder_left",
+    "shoulder_right",
+    "armpit_left",
+    "armpit_right",
+    "cuff_left_outer",
+    "cuff_right_outer",
+    "cuff_left_inner",
+    "cuff_right_inner",
+    "waist_left",
+    "waist_right",
+    "hem_left",
+    "hem_right",
+    "crotch",
+    "hem_left_inner",
+    "hem_right_inner",
+)
+"""Left and right in the picture. ``neck``: where the shoulder begins beside the neck, at the foot of a collar;
+``shoulder``: its outer end, where a sleeve is sewn in; ``cuff``: the ends of the sleeve's outer and inner edge; ``waist``:
+the ends of a waistband's upper edge, or where a dress is drawn in; ``hem``: where the outer sides end; ``hem_inner``: where
+the inseams of legs end."""
+
+UNSURE = 0.018
+"""How far from a drawn outline the garment's own may run, in lengths of the photo's longer side."""
+
+SHOWN = 960
+"""Longer side of the pictures that are drawn."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What somebody marked in a photo, in its pixels.
+
+    Attributes:
+        kind: Of `KINDS`.
+        outline: ``(n, 2)`` around the cloth, the inside of the back and a hood included.
+        holes: Outlines of ground that the cloth encloses.
+        neckline: ``(n, 2)`` the front's upper edge from neck to neck; what is above is the inside of the back. May be
+            empty.
+        points: Of `POINTS`, as far as they are in the picture.
+    """
+
+    kind: str
+    outline: NDArray[np.float32]
+    holes: tuple[NDArray[np.float32], ...]
+    neckline: NDArray[np.float32]
+    points: dict[str, NDArray[np.float32]]
+
+    @classmethod
+    def read(cls, path: Path) -> Marks:
+        """Marks from a file.
+
+        Raises:
+            ValueError: It says something that marks do not have.
+        """
+        told = json.loads(path.read_text())
+        line = lambda name: np.asarray(told.get(name) or [], np.float32).reshape(-1, 2)  # noqa: E731
+        points = {name: np.asarray(place, np.float32) for name, place in told["points"].items() if place}
+        if told["kind"] not in KINDS or set(points) - set(POINTS) or len(line("outline")) < 4:
+            raise ValueError(f"{path.name}: unknown kind or point, or no outline")
+        holes = tuple(np.asarray(hole, np.float32) for hole in told.get("holes") or [])
+        return cls(told["kind"], line("outline"), holes, line("neckline"), points)
+
+    def expected(self) -> set[str]:
+        """Points that a garment of this kind has, where sleeves and a drawn-in waist are left open."""
+        names = {"hem_left", "hem_right"}
+        if self.kind in SHOULDERED:
+            names |= {f"{part}_{side}" for part in ("neck", "shoulder", "armpit") for side in ("left", "right")}
+        else:
+            names |= {"waist_left", "waist_right"}
+        if self.kind in LEGGED:
+            names |= {"crotch", "hem_left_inner", "hem_right_inner"}
+        return names
+
+
+def settled_mask(photo: Picture, marks: Marks) -> NDArray[np.bool_]:
+    """The garment's mask: as drawn, its outline on the photo's own edges where those tell (GrabCut)."""
+    height, width = photo.shape[:2]
+    drawn = np.zeros((height, width), np.uint8)
+    cv2.fillPoly(drawn, [np.rint(marks.outline).astype(np.int32)], 1)
+    for hole in marks.holes:
+        cv2.fillPoly(drawn, [np.rint(hole).astype(np.int32)], 0)
+    band = max(3, round(UNSURE * max(height, width)))
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * band + 1, 2 * band + 1))
+    inner, outer = cv2.erode(drawn, kernel), cv2.dilate(drawn, kernel)
+    if not inner.any() or outer.all():
+        return drawn > 0
+    state = np.where(drawn > 0, cv2.GC_PR_FGD, cv2.GC_PR_BGD).astype(np.uint8)
+    state[inner > 0], state[outer == 0] = cv2.GC_FGD, cv2.GC_BGD
+    cv2.setRNGSeed(0)
+    cv2.grabCut(
+        np.ascontiguousarray(photo[..., ::-1]),
+        state,
+        None,  # type: ignore[arg-type] # a mask is given instead of a rectangle
+        np.zeros((1, 65)),
+        np.zeros((1, 65)),
+        3,
+        cv2.GC_INIT_WITH_MASK,
+    )
+    found = np.isin(state, (cv2.GC_FGD, cv2.GC_PR_FGD)).astype(np.uint8)
+    found = cv2.medianBlur(found * 255, 5) > 127
+    met, either = (found & (drawn > 0)).sum(), (found | (drawn > 0)).sum()
+    return found if met > 0.93 * either else drawn > 0  # colours that cannot be told apart: as drawn
+
+
+def drawn_grid(photo: Picture) -> Picture:
+    """The photo enlarged, with a line and a number each 50 of its pixels."""
+    scale = SHOWN / max(photo.shape[:2])
+    shown = cv2.resize(photo, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+    for axis, length in ((0, photo.shape[0]), (1, photo.shape[1])):
+        for place in range(0, length, 50):
+            at = round(place * scale)
+            ends = ((0, at), (shown.shape[1], at)) if axis == 0 else ((at, 0), (at, shown.shape[0]))
+            cv2.line(shown, *ends, (0, 0, 0), 1)
+            cv2.line(shown, *(tuple(np.add(end, (1, 1)).tolist()) for end in ends), (255, 255, 255), 1)
+            where = (2, at + 14) if axis == 0 else (at + 2, 12)
+            for colour, thick in (((255, 255, 255), 3), ((200, 0, 0), 1)):
+                cv2.putText(shown, str(place), where, cv2.FONT_HERSHEY_SIMPLEX, 0.42, colour, thick)
+    return np.asarray(shown, np.uint8)
+
+
+def drawn_marks(photo: Picture, marks: Marks) -> Picture:
+    """The photo enlarged, what is no garment darkened, with the marks."""
+    scale = SHOWN / max(photo.shape[:2])
+    mask = settled_mask(photo, marks)
+    lit = np.where(mask[..., None], photo, (photo * 0.25).astype(np.uint8) + np.array([0, 60, 90], np.uint8))
+    shown = cv2.resize(lit.astype(np.uint8), None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
+    if len(marks.neckline):
+        line = np.rint(marks.neckline * scale).astype(np.int32)
+        cv2.polylines(shown, [line], isClosed=False, color=(255, 255, 0), thickness=2)
+    for name, place in marks.points.items():
+        at = tuple(int(value) for value in np.rint(place * scale))
+        cv2.circle(shown, at, 5, (255, 0, 255), -1)
+        for colour, thick in (((0, 0, 0), 3), ((255, 255, 255), 1)):
+            cv2.putText(shown, name, (at[0] + 6, at[1] - 4), cv2.FONT_HERSHEY_SIMPLEX, 0.42, colour, thick)
+    return np.asarray(shown, np.uint8)
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__)
+    commands = arguments.add_subparsers(dest="command", required=True)
+    show = commands.add_parser("show")
+    check = commands.add_parser("check")
+    for each in (show, check):
+        each.add_argument("photo", type=Path)
+    check.add_argument("marks", type=Path)
+    for each in (show, check):
+        each.add_argument("png", type=Path)
+    given = arguments.parse_args()
+    seen = np.asarray(cv2.cvtColor(cv2.imread(str(given.photo)), cv2.COLOR_BGR2RGB), np.uint8)
+    if given.command == "show":
+        picture = drawn_grid(seen)
+    else:
+        told = Marks.read(given.marks)
+        picture = drawn_marks(seen, told)
+        print(told.kind, "missing:", sorted(told.expected() - set(told.points)) or "nothing")
+    cv2.imwrite(str(given.png), picture[..., ::-1])
