@@ -16,10 +16,11 @@ def load_exported(network: nn.Module, path: Path, seen: list[Tensor]) -> None:
 
     The exporter folds a normalisation into the convolution before it. Here it is unfolded again: scaled by what the
     convolutions answer to some input, so that the network says the same, normalised or not. Heads that only training
-    uses are not in the file and keep what they have.
+    uses are not in the file and keep what they have, as those do that answer something else. A network that sees fewer
+    planes than the exported one takes the weights of those that it sees: the garment's begins with the parser's.
 
     Args:
-        network: Of the kind that was exported, on the CPU.
+        network: Of the form that was exported, on the CPU.
         path: The ONNX file.
         seen: Batches of input, by which the normalisations are scaled.
 
@@ -36,6 +37,10 @@ def load_exported(network: nn.Module, path: Path, seen: list[Tensor]) -> None:
         name = _full_name(node.name, modules)
         module = modules[name]
         weight, bias, *rest = (torch.from_numpy(constants[each].copy()) for each in node.input[1:])
+        if isinstance(module, nn.Conv2d):
+            weight = weight[:, : module.weight.shape[1]]
+        if weight.shape != module.weight.shape:
+            continue
         with torch.no_grad():
             module.weight.copy_(weight)
             if isinstance(module, nn.BatchNorm2d):

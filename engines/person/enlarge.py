@@ -7,7 +7,7 @@ import numpy as np
 
 from engines.base import Label, Mask, Picture
 from engines.person.networks import Floats
-from engines.person.smoothing import Guide
+from engines.settling import Guide
 
 
 def enlarged_labels(labels: Mask, height: int, width: int) -> Mask:

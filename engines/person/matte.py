@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from engines.base import Picture
 from engines.person.body import Body
-from engines.person.colour_models import Region, histogram, log_density
 from engines.person.networks import Floats, Network, sigmoid
 from engines.person.pose import Pose
-from engines.person.smoothing import Guide
+from engines.settling import Guide, Region, colour_odds, log_odds
 
 _POSE_SHARE = 0.5
 """Of the two networks' log odds. Each errs alone: one takes in a striped flag, the other a helmet on the table."""
@@ -31,9 +30,6 @@ a tattoo and a fold in the shadow have the colour of a dark wall, and are none."
 
 _OUT_OF_REACH = 3.0
 """Log odds taken off where no part of the body can be: flags and helmets that one network takes in."""
-
-_LEAST_SPREAD = 2.0
-"""Least standard deviation of a surface around its local mean, in CIELAB units."""
 
 _COARSE = 4
 """How much smaller what changes slowly over the photo is drawn."""
@@ -76,14 +72,11 @@ def refined(pose: Pose, people: Floats, body: Body, lab: Floats, cells: NDArray[
         lab: ``(height, width, 3)`` CIELAB of the working photo.
         cells: Its histogram cells.
     """
-    odds = _POSE_SHARE * _odds(pose.mask) + (1.0 - _POSE_SHARE) * _odds(people)
+    odds = _POSE_SHARE * log_odds(pose.mask, _NETWORK_TRUST)
+    odds += (1.0 - _POSE_SHARE) * log_odds(people, _NETWORK_TRUST)
     odds -= _OUT_OF_REACH * _beyond(body)
     rough = sigmoid(odds)
-    sure = rough > 1.0 - _SURE
-    person = log_density(histogram(cells, sure), cells, _UNSEEN_COLOUR)
-    # A shirt of one colour is as narrow as the wall beside it, which the whole person's colours are not.
-    np.maximum(person, _log_density_nearby(lab, sure), out=person)
-    colours = person - _log_density_nearby(lab, rough < _SURE)
+    colours = colour_odds(lab, cells, rough > 1.0 - _SURE, rough < _SURE)
     least = np.where((pose.mask > _SEEN) & (people > _NOT_DENIED), np.float32(-_DARING), np.float32(-_COLOUR_TRUST))
     odds = odds + np.clip(0.8 * colours, least, _COLOUR_TRUST)
     guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
@@ -96,46 +89,6 @@ def _beyond(body: Body) -> Floats:
     height, width = body.shape
     small = sigmoid((body.shrunk(_COARSE).reach - 1.05) * 10)
     return np.asarray(cv2.resize(small, (width, height)), dtype=np.float32)
-
-
-def _odds(mask: Floats) -> Floats:
-    logarithm = np.log((mask + np.float32(1e-3)) / (np.float32(1.001) - mask))
-    return np.asarray(np.clip(logarithm, -_NETWORK_TRUST, _NETWORK_TRUST), dtype=np.float32)
-
-
-def _log_density_nearby(lab: Floats, region: Region) -> Floats:
-    """How likely each pixel's colour is under a Gaussian fitted to the part of a region nearby."""
-    means, spreads = _colours_nearby(lab, region)
-    height, width = region.shape
-    total = np.full(region.shape, -2.76, np.float32)
-    off = np.zeros(region.shape, np.float32)
-    for axis in range(3):
-        mean, spread = (cv2.resize(part[..., axis], (width, height)) for part in (means, spreads))
-        difference = lab[..., axis] - mean
-        difference *= difference
-        off += difference / spread
-        total -= 0.5 * np.log(spread)
-    return np.asarray(total - 0.5 * np.minimum(off, 60.0), dtype=np.float32)
-
-
-def _colours_nearby(lab: Floats, region: Region) -> tuple[Floats, Floats]:
-    """Mean and variance of a region's colours around each pixel, drawn small: they change slowly."""
-    size = (max(region.shape[1] // _COARSE, 1), max(region.shape[0] // _COARSE, 1))
-    weight = region.astype(np.float32)
-    weighted = lab * weight[..., None]
-    weight, weighted, squared = (
-        np.asarray(cv2.resize(part, size, interpolation=cv2.INTER_AREA), dtype=np.float32)
-        for part in (weight, weighted, weighted * lab)
-    )
-    total = np.full(weight.shape, 1e-6, np.float32)
-    mean, square = np.zeros_like(weighted), np.zeros_like(weighted)
-    for reach, say in ((0.04, 1.0), (0.12, 0.05), (0.5, 0.0005)):  # what is near first, the far where there is none
-        window = (2 * int(reach * max(weight.shape)) + 1,) * 2
-        total += say * _box(weight, window)
-        mean += say * _box(weighted, window)
-        square += say * _box(squared, window)
-    mean /= total[..., None]
-    return mean, np.maximum(square / total[..., None] - mean**2, _LEAST_SPREAD**2)
 
 
 def _main_part(cover: Floats) -> Floats:
@@ -175,7 +128,3 @@ def _padded_box(mask: Region) -> tuple[int, int, int, int]:
         min(left + across + aside, width),
         min(top + down + above, height),
     )
-
-
-def _box(values: Floats, window: tuple[int, int]) -> Floats:
-    return np.asarray(cv2.boxFilter(values, cv2.CV_32F, window, borderType=cv2.BORDER_REPLICATE), dtype=np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Landmark, Picture
+from engines.onnx import OnnxNetwork, softmax
 from engines.person.networks import Floats
 
 HEIGHT, WIDTH = 256, 192
@@ -176,8 +176,7 @@ class Parser:
     """
 
     def __init__(self, path: Path = MODEL) -> None:
-        self._network = cv2.dnn.readNetFromONNX(str(path))
-        self._lock = threading.Lock()
+        self._network = OnnxNetwork(path, ("logits",))
 
     def probabilities(self, photo: Picture, pose_mask: Floats, people: Floats, landmarks: Floats) -> Floats:
         """``(len(Thing), height, width)``, 0 to 1: what each pixel is, as the photo and its mirror image tell together.
@@ -192,15 +191,6 @@ class Parser:
         masks = [np.rint(mask * 255.0).astype(np.uint8) for mask in (pose_mask, people)]
         seen = network_input(photo, masks[0], masks[1], landmarks, window)
         both = np.stack([seen, seen[..., ::-1]]).astype(np.float32)
-        with self._lock:
-            self._network.setInput(both)
-            logits = np.asarray(self._network.forward(), np.float32)
+        (logits,) = self._network.run(both)
         chances = softmax(logits, axis=1)
         return window.paste(0.5 * (chances[0] + chances[1, ..., ::-1]), *photo.shape[:2])
-
-
-def softmax(logits: Floats, axis: int) -> Floats:
-    """Probabilities over an axis, same shape."""
-    powers = np.exp(logits - logits.max(axis=axis, keepdims=True))
-    powers /= powers.sum(axis=axis, keepdims=True)
-    return np.asarray(powers, np.float32)

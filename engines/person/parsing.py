@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Mask
+from engines.onnx import softmax
 from engines.person.body import Body
-from engines.person.colour_models import LOG_UNIFORM, Region, histogram, log_density
 from engines.person.networks import Floats
-from engines.person.parser import Thing, softmax
-from engines.person.smoothing import Guide
+from engines.person.parser import Thing
+from engines.settling import LOG_UNIFORM, Guide, Region, histogram, log_density
 
 _HOSE = Label.LEGS
 """What tights and socks are called until it is known which they are; skin has no label of its own yet either."""

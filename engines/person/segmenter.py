@@ -15,7 +15,6 @@ from engines.beside import beside
 from engines.labels import labelled_as
 from engines.models import model_path
 from engines.person.body import Body
-from engines.person.colour_models import cells_of, lab_of
 from engines.person.detection import Detection, Detector, pose_detector
 from engines.person.enlarge import enlarged_labels, enlarged_matte
 from engines.person.exposure import in_usual_light
@@ -25,6 +24,7 @@ from engines.person.networks import Floats, Network
 from engines.person.parser import Parser
 from engines.person.parsing import parse, with_carried
 from engines.person.pose import Pose, find_pose, region_of_body
+from engines.settling import cells_of, lab_of
 
 _WORKING_SIDE = 1024
 """Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""

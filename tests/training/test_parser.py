@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import cv2
 import numpy as np
 import pytest
 import torch
 
+from engines.garment.network import SIZE
 from engines.models import models_present
 from engines.person.parser import HEIGHT, PLANES, WIDTH, Thing
+from training.export import export
+from training.exported import load_exported
+from training.garment.train import garment_network
+from training.network import TAPS, PoseEncoder
 from training.parser.data import IGNORED, NAMES, Augmenter, Sample, _repaired, split
 from training.parser.evaluate import GROUPS, Overlap, grouped
-from training.parser.network import TAPS, ParserNetwork, PoseEncoder
-from training.parser.train import losses
+from training.parser.train import losses, parser_network
 
 MODELS = Path(__file__).parents[2] / ".models"
 POSE = MODELS / "pose_landmark_full.tflite"
@@ -129,9 +132,9 @@ def test_the_encoder_is_that_of_the_pose_network() -> None:
 
 @needs_models
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_few_steps_learn_one_picture(tmp_path: Path) -> None:
+def test_a_few_steps_learn_one_picture_and_the_exported_file_begins_another_training(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    network = ParserNetwork(POSE).train()
+    network = parser_network(MODELS).train()
     augmenter = Augmenter(np.random.default_rng(0))
     drawn = [augmenter.drawn(figure()) for _ in range(4)]
     seen = torch.from_numpy(np.stack([each for each, _ in drawn])).float()
@@ -148,10 +151,18 @@ def test_a_few_steps_learn_one_picture(tmp_path: Path) -> None:
     frozen = [p for p in network.encoder.parameters() if not p.requires_grad]
     assert frozen
     assert all(p.grad is None for p in frozen)
-    path = tmp_path / "parser.onnx"
+    checkpoint, path = tmp_path / "parser.pt", tmp_path / "parser.onnx"
+    torch.save({"mean": network.state_dict()}, checkpoint)
+    assert export(parser_network(MODELS), checkpoint, (PLANES, HEIGHT, WIDTH), path) < 1e-2
+
+    again = parser_network(MODELS)
+    load_exported(again, path, [seen])
     network.eval()
-    torch.onnx.export(network, (seen[:2],), str(path), opset_version=17, dynamo=False)
-    opened = cv2.dnn.readNetFromONNX(str(path))
-    opened.setInput(seen[:2].numpy())
     with torch.no_grad():
-        assert np.abs(opened.forward() - network(seen[:2]).numpy()).max() < 1e-2
+        assert (again.eval()(seen)[0] - network(seen)[0]).abs().max() < 1e-2
+
+    garment = garment_network(MODELS)
+    load_exported(garment, path, [torch.rand(2, 3, SIZE, SIZE) * 255])
+    name = "joined.1.1.0.weight"
+    assert torch.equal(garment.state_dict()[name], again.state_dict()[name]), "it begins with the parser's weights"
+    assert garment.head.weight.shape[0] != again.head.weight.shape[0]

@@ -1,4 +1,4 @@
-"""Garments marked by hand: outline, neckline and landmarks, as JSON files beside this module.
+"""Garments marked by hand: outline, neckline and landmarks, kept in ``marks.jsonl`` beside this module.
 
 ``python -m training.garment.marks show PHOTO PNG`` draws a photo with a grid to read places from;
 ``python -m training.garment.marks check PHOTO JSON PNG`` draws what somebody marked, the outline settled on the edges
@@ -11,12 +11,15 @@ import argparse
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+
+MARKED = Path(__file__).with_name("marks.jsonl")
 
 KINDS = ("top", "outerwear", "trousers", "shorts", "skirt", "dress", "jumpsuit")
 
@@ -43,9 +46,9 @@ POINTS = (
     "hem_right_inner",
 )
 """Left and right in the picture. ``neck``: where the shoulder begins beside the neck, at the foot of a collar;
-``shoulder``: its outer end, where a sleeve is sewn in; ``cuff``: the ends of the sleeve's outer and inner edge; ``waist``:
-the ends of a waistband's upper edge, or where a dress is drawn in; ``hem``: where the outer sides end; ``hem_inner``: where
-the inseams of legs end."""
+``shoulder``: its outer end, where a sleeve is sewn in; ``cuff``: the ends of the sleeve's outer and inner edge;
+``waist``: the ends of a waistband's upper edge, or where a dress is drawn in; ``hem``: where the outer sides end;
+``hem_inner``: where the inseams of legs end."""
 
 UNSURE = 0.018
 """How far from a drawn outline the garment's own may run, in lengths of the photo's longer side."""
@@ -74,19 +77,23 @@ class Marks:
     points: dict[str, NDArray[np.float32]]
 
     @classmethod
-    def read(cls, path: Path) -> Marks:
-        """Marks from a file.
+    def told(cls, told: dict[str, Any]) -> Marks:
+        """Marks as a file tells them.
 
         Raises:
             ValueError: It says something that marks do not have.
         """
-        told = json.loads(path.read_text())
         line = lambda name: np.asarray(told.get(name) or [], np.float32).reshape(-1, 2)  # noqa: E731
         points = {name: np.asarray(place, np.float32) for name, place in told["points"].items() if place}
         if told["kind"] not in KINDS or set(points) - set(POINTS) or len(line("outline")) < 4:
-            raise ValueError(f"{path.name}: unknown kind or point, or no outline")
+            raise ValueError("unknown kind or point, or no outline")
         holes = tuple(np.asarray(hole, np.float32) for hole in told.get("holes") or [])
         return cls(told["kind"], line("outline"), holes, line("neckline"), points)
+
+    @property
+    def sleeved(self) -> bool:
+        """Whether there is a sleeve, at one side at least: the other's end may be outside the picture."""
+        return any(name.startswith("cuff") for name in self.points)
 
     def expected(self) -> set[str]:
         """Points that a garment of this kind has, where sleeves and a drawn-in waist are left open."""
@@ -98,6 +105,12 @@ class Marks:
         if self.kind in LEGGED:
             names |= {"crotch", "hem_left_inner", "hem_right_inner"}
         return names
+
+
+def read_marks(path: Path = MARKED) -> dict[str, Marks]:
+    """All marks by the stem of the photo's name; a line a photo."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return {line.pop("photo"): Marks.told(line) for line in lines}
 
 
 def settled_mask(photo: Picture, marks: Marks) -> NDArray[np.bool_]:
@@ -127,7 +140,21 @@ def settled_mask(photo: Picture, marks: Marks) -> NDArray[np.bool_]:
     found = np.isin(state, (cv2.GC_FGD, cv2.GC_PR_FGD)).astype(np.uint8)
     found = cv2.medianBlur(found * 255, 5) > 127
     met, either = (found & (drawn > 0)).sum(), (found | (drawn > 0)).sum()
-    return found if met > 0.93 * either else drawn > 0  # colours that cannot be told apart: as drawn
+    if met < 0.93 * either:  # colours that cannot be told apart: as drawn
+        return drawn > 0
+    # What is thinner than the outline is unsure stays as drawn: straps, and gaps beside sleeves.
+    thin = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (band, band))
+    straps = _whole((drawn > 0) & (cv2.morphologyEx(drawn, cv2.MORPH_OPEN, thin) == 0), band**2)
+    gaps = _whole((drawn == 0) & (cv2.morphologyEx(drawn, cv2.MORPH_CLOSE, thin) > 0), band**2)
+    return np.asarray((found | straps) & ~gaps)
+
+
+def _whole(mask: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
+    """The connected regions of a mask that have so many pixels: fewer are slivers along an outline."""
+    _, regions = cv2.connectedComponents(mask.astype(np.uint8))
+    areas = np.bincount(np.asarray(regions).ravel())
+    areas[0] = 0
+    return np.asarray((areas >= least)[regions])
 
 
 def drawn_grid(photo: Picture) -> Picture:
@@ -178,7 +205,7 @@ if __name__ == "__main__":
     if given.command == "show":
         picture = drawn_grid(seen)
     else:
-        told = Marks.read(given.marks)
-        picture = drawn_marks(seen, told)
-        print(told.kind, "missing:", sorted(told.expected() - set(told.points)) or "nothing")
+        marks = Marks.told(json.loads(given.marks.read_text()))
+        picture = drawn_marks(seen, marks)
+        print(marks.kind, "missing:", sorted(marks.expected() - set(marks.points)) or "nothing")
     cv2.imwrite(str(given.png), picture[..., ::-1])

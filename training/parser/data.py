@@ -22,6 +22,7 @@ from engines.person.matte import silhouette
 from engines.person.networks import Network
 from engines.person.parser import BEYOND, HEIGHT, WIDTH, Thing, Window, drawn_limbs
 from engines.person.pose import find_pose, region_of_body
+from training.pictures import laid_before, made_ground, photographed, recoloured
 
 PREPARED = Path("out/training/parser.npz")
 LABELLED = 1004
@@ -220,7 +221,7 @@ class Augmenter:
             photo = self._recoloured(photo, labels)
         if chance.random() < 0.55:
             photo = self._grounded(photo, labels)
-        photo = self._photographed(photo)
+        photo = photographed(photo, chance)
         jitter = chance.normal(size=(33, 2)) * chance.choice([0.5, 1.5, 3.0])
         limbs = drawn_limbs(
             (sample.landmarks @ matrix[:, :2].T + matrix[:, 2] + jitter).astype(np.float32), np.eye(3)[:2]
@@ -277,91 +278,12 @@ class Augmenter:
                 )
             else:
                 colour = chance.uniform(10, 245, 3)
-            cloth = np.broadcast_to(colour, (*labels.shape, 3)).astype(np.float32)
-            if chance.random() < 0.3:
-                cloth = self._patterned(cloth)
-            lit = cloth * (1 + (_relief(photo, region) - 1) * softness)[..., None]
-            share = cv2.GaussianBlur(region.astype(np.float32), (3, 3), 0.6)[..., None] * chance.uniform(0.75, 1.0)
-            drawn = share * lit + (1 - share) * drawn
+            drawn = recoloured(photo, drawn, region, colour, softness=softness, chance=chance)
         return np.clip(drawn, 0, 255).astype(np.uint8)
-
-    def _patterned(self, cloth: NDArray[np.float32]) -> NDArray[np.float32]:
-        chance, (height, width) = self.chance, cloth.shape[:2]
-        rows, columns = np.mgrid[:height, :width]
-        step, turn = chance.uniform(4, 24), chance.choice([0.0, np.pi / 2, np.pi / 4, chance.uniform(0, np.pi)])
-        wave = np.sin((rows * np.cos(turn) + columns * np.sin(turn)) * 2 * np.pi / step)
-        kind = chance.random()
-        if kind < 0.35:  # checks or dots
-            wave = wave * np.sin((columns * np.cos(turn) - rows * np.sin(turn)) * 2 * np.pi / step)
-        elif kind < 0.65:  # blots
-            wave = cv2.resize(
-                chance.normal(size=(max(height // int(step), 2), max(width // int(step), 2))), (width, height)
-            )
-        marks = (wave > chance.uniform(-0.3, 0.8))[..., None]
-        return np.where(marks, chance.uniform(0, 255, 3), cloth).astype(np.float32)
 
     def _grounded(self, photo: Picture, labels: Masks) -> Picture:
         """Before another ground, most often a plain one as in a catalogue, with what light does there."""
-        chance, (height, width) = self.chance, labels.shape
-        ground = (labels == Thing.GROUND).astype(np.float32)
-        share = cv2.GaussianBlur(ground, (0, 0), chance.uniform(0.5, 1.2))[..., None]
-        kind = chance.random()
-        if kind < 0.45:
-            new = np.full((height, width, 3), chance.uniform(215, 255), np.float32) + chance.normal(size=3) * 3
-        elif kind < 0.8:
-            new = np.full((height, width, 3), 0.0, np.float32) + (
-                chance.uniform(40, 240, 3) if chance.random() < 0.5 else chance.uniform(90, 215)
-            )
-        else:
-            coarse = chance.normal(size=(int(chance.integers(3, 24)), int(chance.integers(3, 18)), 3)) * chance.uniform(
-                10, 70
-            )
-            new = cv2.resize((coarse + chance.uniform(30, 225, 3)).astype(np.float32), (width, height))
-        if chance.random() < 0.6:
-            down, aside = np.linspace(-1, 1, height)[:, None, None], np.linspace(-1, 1, width)[None, :, None]
-            new = new + down * chance.uniform(-30, 30) + aside * chance.uniform(-25, 25)
-        if chance.random() < 0.4:  # the person's shadow on it
-            cast = cv2.GaussianBlur(
-                np.roll(1 - ground, tuple(chance.integers(-14, 15, 2)), (0, 1)), (0, 0), chance.uniform(3, 12)
-            )
-            new = new * (1 - cast[..., None] * chance.uniform(0.1, 0.5))
-        return np.clip(photo * (1 - share) + new * share, 0, 255).astype(np.uint8)
-
-    def _photographed(self, photo: Picture) -> Picture:
-        """Another camera: white balance, exposure, contrast, noise, blur, JPEG."""
-        chance = self.chance
-        ramp = np.arange(256, dtype=np.float32)[:, None] * (
-            np.exp(chance.normal(size=3) * 0.06) * np.exp(chance.normal() * 0.15)
-        )
-        ramp = (ramp - 128) * np.exp(chance.normal() * 0.15) + 128 + chance.normal() * 12
-        table = np.clip(ramp, 0, 255).astype(np.uint8)[None]
-        photo = cv2.LUT(np.ascontiguousarray(photo), table)
-        if chance.random() < 0.1:
-            photo = cv2.addWeighted(
-                photo, 0.3, cv2.cvtColor(cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB), 0.7, 0
-            )
-        blurred = chance.random()
-        if blurred < 0.2:
-            photo = cv2.GaussianBlur(photo, (0, 0), chance.uniform(0.4, 1.4))
-        elif blurred < 0.35:
-            small = cv2.resize(photo, None, fx=0.6, fy=0.6, interpolation=cv2.INTER_AREA)
-            photo = cv2.resize(small, photo.shape[1::-1], interpolation=cv2.INTER_LINEAR)
-        if chance.random() < 0.25:
-            noise = chance.normal(size=(64, 64, 3)) * chance.uniform(2, 9)
-            tiles = np.tile(noise, (-(-photo.shape[0] // 64), -(-photo.shape[1] // 64), 1))[
-                : photo.shape[0], : photo.shape[1]
-            ]
-            photo = np.clip(photo + tiles, 0, 255).astype(np.uint8)
-        if chance.random() < 0.25:
-            coded = cv2.imencode(".jpg", photo, [cv2.IMWRITE_JPEG_QUALITY, int(chance.integers(35, 92))])[1]
-            photo = cv2.imdecode(coded, cv2.IMREAD_COLOR)
-        return np.asarray(photo, np.uint8)
-
-
-def _relief(photo: Picture, region: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """How light each pixel is against the mean of a region: its folds and shades, ``(height, width)``."""
-    grey = cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY).astype(np.float32)
-    return np.clip(grey / max(float(grey[region].mean()), 12.0), 0.35, 1.7)
+        return laid_before(made_ground(labels.shape, self.chance), photo, labels != Thing.GROUND, self.chance)
 
 
 def split(samples: list[Sample], held_out: int) -> tuple[list[Sample], list[Sample]]:

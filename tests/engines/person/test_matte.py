@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.person.body import Body
-from engines.person.colour_models import cells_of, lab_of
 from engines.person.matte import refined
 from engines.person.networks import Square
 from engines.person.pose import Pose
+from engines.settling import cells_of, lab_of
 from tests.engines.person.test_body import body as body  # noqa: PLC0414 - a fixture
 
 WALL, SHIRT, TROUSERS = 233, 247, 70

@@ -1,6 +1,6 @@
-"""The parser: the encoder of MediaPipe's pose network, with its weights, and a decoder that is trained from nothing.
+"""The networks' common form: the encoder of MediaPipe's pose network, with its weights, and a decoder of our own.
 
-The pose network has learnt bodies from far more people than any public set of parsed clothes holds.
+The pose network has learnt bodies and clothes from far more pictures than any public set of parsed clothes holds.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from engines.person.parser import PLANES, Thing
-
 TAPS = (206, 216, 226, 251, 269)
-"""Tensors of ``pose_landmark_full.tflite`` that the decoder reads, at 1/2, 1/4, 1/8, 1/16 and 1/32 of the window: the
+"""Tensors of ``pose_landmark_full.tflite`` that the decoder reads, at 1/2, 1/4, 1/8, 1/16 and 1/32 of the picture: the
 last one of each size before the network widens again."""
 
 FROZEN = 226
@@ -131,23 +129,27 @@ def _block(inputs: int, outputs: int, size: int = 3, stride: int = 1) -> nn.Sequ
     )
 
 
-class ParserNetwork(nn.Module):
-    """Logits of `Thing` at half the window's size.
+class PoseUNet(nn.Module):
+    """Logits at half the picture's size, and logits about the whole picture.
 
     Args:
         path: ``pose_landmark_full.tflite``.
+        planes: Of the input: red, green, blue, and masks.
+        answers: Planes of the answer.
+        whole_answers: Numbers about the whole picture.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, planes: int, answers: int, whole_answers: int) -> None:
         super().__init__()
         self.encoder = PoseEncoder(path)
         tapped = [self.encoder.channels[tap] for tap in TAPS]
-        beside = PLANES - 3
+        beside = planes - 3
+        self._masked = beside > 0
         self.scaled = nn.ModuleList(nn.BatchNorm2d(count) for count in tapped)
-        self.stem = _block(PLANES, 20, stride=2)
+        self.stem = _block(planes, 20, stride=2)
         self.deepest = _block(tapped[4] + beside, WIDTHS[0])
         self.summary = nn.Sequential(nn.Linear(WIDTHS[0], SUMMARY), nn.ReLU())
-        self.one_piece = nn.Linear(SUMMARY, 1)
+        self.whole = nn.Linear(SUMMARY, whole_answers)
         ins = (
             tapped[3] + WIDTHS[0] + SUMMARY,
             tapped[2] + WIDTHS[0],
@@ -158,27 +160,27 @@ class ParserNetwork(nn.Module):
             nn.Sequential(_block(count + beside, width, 1), _block(width, width))
             for count, width in zip(ins, WIDTHS, strict=True)
         )
-        self.head, self.coarse_head = nn.Conv2d(WIDTHS[3], len(Thing), 1), nn.Conv2d(WIDTHS[1], len(Thing), 1)
+        self.head, self.coarse_head = nn.Conv2d(WIDTHS[3], answers, 1), nn.Conv2d(WIDTHS[1], answers, 1)
 
-    def forward(self, seen: Tensor) -> Tensor | tuple[Tensor, Tensor, Tensor]:
-        """Logits of ``(n, PLANES, height, width)``, 0 to 255; while training also coarse ones, and the dress's."""
+    def forward(self, seen: Tensor) -> tuple[Tensor, ...]:
+        """Answers to ``(n, planes, height, width)``, 0 to 255, and about the whole; while training coarse ones too."""
         seen = seen / 255.0
         taps = [norm(tap) for norm, tap in zip(self.scaled, self.encoder(seen[:, :3]), strict=True)]
-        beside = [F.avg_pool2d(seen[:, 3:], 2)]
-        while len(beside) < len(taps):
+        beside = [F.avg_pool2d(seen[:, 3:], 2)] if self._masked else []
+        while beside and len(beside) < len(taps):
             beside.append(F.avg_pool2d(beside[-1], 2))
         taps[0] = torch.cat([taps[0], self.stem(seen * 2.0 - 1.0)], 1)
-        known = self.deepest(torch.cat([taps[4], beside[4]], 1))
+        known = self.deepest(torch.cat([taps[4], *beside[4:]], 1))
         summary = self.summary(known.mean((2, 3)))
         coarse = known
         for step, joined in enumerate(self.joined):
             tap = taps[3 - step]
             known = F.interpolate(known, scale_factor=2.0, mode="bilinear", align_corners=False)
-            parts = [tap, known, beside[3 - step]]
+            parts = [tap, known]
             if step == 0:
                 parts.append(summary[:, :, None, None] * torch.ones_like(tap[:, :1]))
-            known = joined(torch.cat(parts, 1))
+            known = joined(torch.cat([*parts, *beside[3 - step : 4 - step]], 1))
             if step == 1:
                 coarse = known
-        logits = self.head(known)
-        return (logits, self.coarse_head(coarse), self.one_piece(summary)[:, 0]) if self.training else logits
+        answers = self.head(known), self.whole(summary)
+        return (*answers, self.coarse_head(coarse)) if self.training else answers
