@@ -23,31 +23,17 @@ _ARM_RADII = (0.22, 0.17, 0.13, 0.15)
 _LEG_RADII = (0.34, 0.24, 0.17, 0.17)
 """Half thickness of hip, knee, ankle and toes, in shoulder widths."""
 
-
 _STRAY = 1.5
 """How far ordinary cloth lies from the bones of a limb, on `Limb.offset`."""
 
 
 @dataclass(frozen=True)
 class Limb:
-    """A chain of joints.
+    """A chain of joints, or at every pixel the nearer one of two.
 
     Attributes:
         offset: ``(height, width)`` distance from the chain over the limb's half thickness: below 1 is inside.
         position: ``(height, width)`` place along the chain: 0 first joint, 1 second, 2 third, 3 end of hand or foot.
-    """
-
-    offset: Floats
-    position: Floats
-
-
-@dataclass(frozen=True)
-class NearerLimb:
-    """Of two limbs, at every pixel, the nearer one.
-
-    Attributes:
-        offset: See `Limb.offset`.
-        position: See `Limb.position`.
     """
 
     offset: Floats
@@ -152,12 +138,12 @@ class Body:
         return self._leg(0), self._leg(1)
 
     @cached_property
-    def arm(self) -> NearerLimb:
+    def arm(self) -> Limb:
         """The nearer arm at every pixel."""
         return _nearer(*self.arms)
 
     @cached_property
-    def leg(self) -> NearerLimb:
+    def leg(self) -> Limb:
         """The nearer leg at every pixel."""
         return _nearer(*self.legs)
 
@@ -224,9 +210,9 @@ class Body:
         return np.asarray(self.landmarks[list(pair), :2].mean(axis=0), dtype=np.float32)
 
 
-def _nearer(one: Limb, other: Limb) -> NearerLimb:
+def _nearer(one: Limb, other: Limb) -> Limb:
     second = other.offset < one.offset
-    return NearerLimb(
+    return Limb(
         np.where(second, other.offset, one.offset),
         np.where(second, other.position, one.position),
     )

@@ -29,14 +29,6 @@ class Detection:
     points: Floats
     score: float
 
-    @property
-    def width(self) -> float:
-        return self.box[2] - self.box[0]
-
-    @property
-    def height(self) -> float:
-        return self.box[3] - self.box[1]
-
 
 class Detector:
     """A single-shot detector whose boxes are offsets from a grid of anchors.
@@ -79,12 +71,10 @@ def pose_detector(network: Network) -> Detector:
 
 def overlap(one: Detection, other: Detection) -> float:
     """Intersection over union of the two boxes, 0 to 1."""
-    width = min(one.box[2], other.box[2]) - max(one.box[0], other.box[0])
-    height = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    shared = width * height
-    return shared / (one.width * one.height + other.width * other.height - shared)
+    first, second = np.array(one.box).reshape(2, 2), np.array(other.box).reshape(2, 2)
+    shared = float(np.prod(np.maximum(np.minimum(first[1], second[1]) - np.maximum(first[0], second[0]), 0.0)))
+    areas = float(np.prod(first[1] - first[0]) + np.prod(second[1] - second[0]))
+    return shared / max(areas - shared, 1e-6)
 
 
 def _anchor_centres(cells: int, each: int) -> Floats:

@@ -113,22 +113,34 @@ class Window:
             cv2.warpAffine(picture, matrix, (WIDTH, HEIGHT), flags=cv2.INTER_LINEAR, borderValue=[beyond] * 3), np.uint8
         )
 
-    def paste(self, planes: Floats, height: int, width: int) -> Floats:
-        """Planes of the network's answer, ``(n, HEIGHT / REDUCED, WIDTH / REDUCED)``, laid on the photo.
 
-        Beyond the window the first plane is 1 and all others are 0.
-        """
-        reduce = np.array([[1 / REDUCED, 0, (1 / REDUCED - 1) / 2], [0, 1 / REDUCED, (1 / REDUCED - 1) / 2], [0, 0, 1]])
-        matrix = (reduce @ np.vstack([self.matrix, [0, 0, 1]]))[:2]
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        return np.stack(
-            [
-                np.asarray(
-                    cv2.warpAffine(plane, matrix, (width, height), flags=flags, borderValue=float(number == 0)),
-                    np.float32,
-                )
-                for number, plane in enumerate(planes)
-            ]
+@dataclass(frozen=True)
+class Chances:
+    """What each place of a photo is, as the network says.
+
+    Attributes:
+        planes: ``(len(Thing), HEIGHT / REDUCED, WIDTH / REDUCED)``, 0 to 1, in pixels of the answer.
+        window: The part of the photo that the network looked at.
+    """
+
+    planes: Floats
+    window: Window
+
+    def of(self, thing: Thing, left: int, top: int, width: int, height: int) -> Floats:
+        """``(height, width)``: how likely each pixel of a box is a thing; beyond the window all is ground."""
+        half = (1 / REDUCED - 1) / 2
+        reduce = np.array([[1 / REDUCED, 0, half], [0, 1 / REDUCED, half]])
+        matrix = reduce @ np.vstack([self.window.matrix, [0, 0, 1]])
+        matrix[:, 2] += matrix[:, :2] @ (left, top)
+        return np.asarray(
+            cv2.warpAffine(
+                self.planes[thing],
+                matrix,
+                (width, height),
+                flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+                borderValue=float(thing is Thing.GROUND),
+            ),
+            np.float32,
         )
 
 
@@ -178,8 +190,8 @@ class Parser:
     def __init__(self, path: Path = MODEL) -> None:
         self._network = OnnxNetwork(path, ("logits",))
 
-    def probabilities(self, photo: Picture, pose_mask: Floats, people: Floats, landmarks: Floats) -> Floats:
-        """``(len(Thing), height, width)``, 0 to 1: what each pixel is, as the photo and its mirror image tell together.
+    def look(self, photo: Picture, pose_mask: Floats, people: Floats, landmarks: Floats) -> Chances:
+        """What the photo and its mirror image tell together.
 
         Args:
             photo: ``(height, width, 3)``.
@@ -190,7 +202,6 @@ class Parser:
         window = Window.around(pose_mask, people)
         masks = [np.rint(mask * 255.0).astype(np.uint8) for mask in (pose_mask, people)]
         seen = network_input(photo, masks[0], masks[1], landmarks, window)
-        both = np.stack([seen, seen[..., ::-1]]).astype(np.float32)
-        (logits,) = self._network.run(both)
+        (logits,) = self._network.run(np.stack([seen, seen[..., ::-1]]).astype(np.float32))
         chances = softmax(logits, axis=1)
-        return window.paste(0.5 * (chances[0] + chances[1, ..., ::-1]), *photo.shape[:2])
+        return Chances(0.5 * (chances[0] + chances[1, ..., ::-1]), window)

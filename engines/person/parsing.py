@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Mask
-from engines.onnx import softmax
 from engines.person.body import Body
 from engines.person.networks import Floats
-from engines.person.parser import Thing
+from engines.person.parser import Chances, Thing
 from engines.settling import LOG_UNIFORM, Guide, Region, histogram, log_density
 
 _HOSE = Label.LEGS
@@ -43,6 +42,9 @@ _HIPS = 0.9
 _KNEE_HIGH = 0.8
 """Place along the leg, 0 at the hip and 1 at the knee, below which socks end; tights go on."""
 
+_MARGIN = 8
+"""Pixels around the person that are parsed with it, so that smoothing meets no edge."""
+
 _SURE = 0.8
 """Chance above which a pixel teaches the colours of its material."""
 
@@ -58,64 +60,86 @@ edge runs, and what the network has not seen: a bare midriff. On the judges of t
 1.5 for every class."""
 
 
-def with_carried(matte: Floats, chances: Floats) -> Floats:
+def with_carried(matte: Floats, chances: Chances) -> Floats:
     """The matte with what is carried, and without what is surely ground; ``(height, width)``, 0 to 1.
 
     The networks behind the matte know people: a bag or a helmet beside one is nobody to them.
 
     Args:
         matte: How much of each pixel is person.
-        chances: ``(len(Thing), height, width)``, 0 to 1.
+        chances: Of the same photo.
     """
-    carried = np.clip((chances[Thing.BAG] - _CARRIED[0]) / (_CARRIED[1] - _CARRIED[0]), 0.0, 1.0)
+    frame = (0, 0, matte.shape[1], matte.shape[0])
+    carried = np.clip((chances.of(Thing.BAG, *frame) - _CARRIED[0]) / (_CARRIED[1] - _CARRIED[0]), 0.0, 1.0)
     whole = np.maximum(matte, carried)
-    whole[chances[Thing.GROUND] > _GROUND_SURELY] = 0.0
+    whole[chances.of(Thing.GROUND, *frame) > _GROUND_SURELY] = 0.0
     return np.asarray(whole, np.float32)
 
 
-def parse(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
-    """``(height, width)`` of `engines.base.Label`.
+def parse(chances: Chances, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
+    """``(height, width)`` of `engines.base.Label`; only the box around the person is looked at.
 
     Args:
-        chances: ``(len(Thing), height, width)``, 0 to 1, of the working copy.
+        chances: Of the working copy.
         lab: ``(height, width, 3)`` CIELAB.
         cells: Its histogram cells.
         matte: ``(height, width)``, 0 to 1, from `with_carried`.
         body: The person's frame of reference.
     """
-    inside = matte > 0.5
-    planes = _materials(chances, inside, body)
-    logs = np.log(planes / np.maximum(planes.sum(axis=0), 1e-6) + 1e-3)
-    logs += _colours(planes, cells, inside)
+    height, width = body.shape
+    labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
+    left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
+    if across and down:
+        left, top = max(left - _MARGIN, 0), max(top - _MARGIN, 0)
+        across, down = min(across + 2 * _MARGIN, width - left), min(down + 2 * _MARGIN, height - top)
+        box = np.s_[top : top + down, left : left + across]
+        part = body.cropped(left, top, across, down)
+        planes = _materials(chances, (left, top, across, down), matte[box] > 0.5, part)
+        labels[box] = _settled(planes, np.ascontiguousarray(lab[box]), cells[box], matte[box] > 0.5, part)
+    return labels
+
+
+def _settled(planes: Floats, lab: Floats, cells: NDArray[np.intp], inside: Region, body: Body) -> Mask:
+    """Labels from the chances of materials, which are used up."""
+    said = _colours(planes, cells, inside)
+    planes /= np.maximum(planes.sum(axis=0), 1e-6)
+    planes += np.float32(1e-3)
+    np.log(planes, out=planes)
+    planes += said
+    planes -= planes.max(axis=0)
+    np.exp(planes, out=planes)
+    planes /= planes.sum(axis=0)
     guide = Guide(np.ascontiguousarray(lab[..., 0] / np.float32(100.0)), max(3, round(0.02 * body.breadth)), 1e-3)
-    likeliest = np.stack([guide.smooth(weight) for weight in softmax(logs, axis=0)]).argmax(axis=0)
+    for plane in planes:
+        plane[:] = guide.smooth(plane)
     names = np.array(list(MATERIALS), np.uint8)
-    labels = np.where(inside, names[likeliest], np.uint8(Label.BACKGROUND))
+    labels = np.where(inside, names[planes.argmax(axis=0)], np.uint8(Label.BACKGROUND))
     _name_hose(labels, body)
     _name_skin(labels, labels == Label.TORSO_SKIN, body)
     _settle_crumbs(labels, inside, body)
     return labels
 
 
-def _materials(chances: Floats, inside: Region, body: Body) -> Floats:
-    """``(len(MATERIALS), height, width)`` chances, with what the whole photo says of dresses.
+def _materials(chances: Chances, box: tuple[int, int, int, int], inside: Region, body: Body) -> Floats:
+    """``(len(MATERIALS), height, width)`` chances in a box, with what the whole photo says of dresses.
 
     Either top and skirt are one piece, or nothing is. Where the knees are not in the photo, a dress is a long top for
     all that can be seen.
     """
-    planes = np.stack([chances[list(things)].sum(axis=0) for things in MATERIALS.values()])
+    planes = np.stack([np.sum([chances.of(thing, *box) for thing in things], axis=0) for things in MATERIALS.values()])
     upper, lower, full = (list(MATERIALS).index(label) for label in (Label.UPPER, Label.LOWER, Label.FULL))
-    top, skirt, dress = (chances[thing] for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS))
+    top, skirt, dress = (chances.of(thing, *box) for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS))
     whole = body.knees[1] < body.shape[0]
     if whole and float(dress[inside].sum()) > float(top[inside].sum()) + float(skirt[inside].sum()):
         planes[full] += top + skirt
-        planes[upper], planes[lower] = chances[Thing.OUTERWEAR], chances[Thing.TROUSERS]
+        planes[upper] -= top
+        planes[lower] -= skirt
     else:
         above = body.height < _HIPS
         planes[upper] += dress * above
         planes[lower] += dress * ~above
         planes[full] = 0.0
-    return planes
+    return np.maximum(planes, 0.0, out=planes)
 
 
 def _colours(planes: Floats, cells: NDArray[np.intp], inside: Region) -> Floats:

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import EngineError, Label, Landmark, Mask, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
+from engines.base import EngineError, Label, Landmark, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
 from engines.beside import beside
 from engines.labels import labelled_as
 from engines.models import model_path
@@ -28,9 +28,6 @@ from engines.settling import cells_of, lab_of
 
 _WORKING_SIDE = 1024
 """Longer side, in pixels, of the copy that is looked at; the networks see less, the parsing needs no more."""
-
-_MARGIN = 8
-"""Pixels around the person that are parsed with it, so that smoothing meets no edge."""
 
 _LOWEST_DETECTION = 0.3
 _LOWEST_POSE = 0.65
@@ -171,10 +168,10 @@ def _mapped(
     """The map of a photo from what was found in its working copy."""
     (small, scale), (pose, people, face), (lab, cells) = copy, found, colours
     body = Body(pose.landmarks, face, small.shape[:2])
-    chances = parser.probabilities(small, pose.mask, people, pose.landmarks)
+    chances = parser.look(small, pose.mask, people, pose.landmarks)
     matte = with_carried(refined(pose, people, body, lab, cells), chances)
     step("parsing")
-    labels = _parsed_where_needed(chances, lab, cells, matte, body)
+    labels = parse(chances, lab, cells, matte, body)
     step("enlarge")
     height, width = photo.shape[:2]
     return PersonMap(
@@ -189,26 +186,6 @@ def _colours(photo: Picture) -> tuple[Floats, NDArray[np.intp]]:
     """CIELAB of the working photo, and the histogram cells of its pixels."""
     lab = lab_of(photo)
     return lab, cells_of(lab)
-
-
-def _parsed_where_needed(chances: Floats, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
-    """Labels of the whole working copy; only the box around the person is looked at."""
-    height, width = body.shape
-    left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
-    right, bottom = min(left + across + _MARGIN, width), min(top + down + _MARGIN, height)
-    left, top = max(left - _MARGIN, 0), max(top - _MARGIN, 0)
-    box = np.s_[top:bottom, left:right]
-    labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
-    if across and down:
-        part = body.cropped(left, top, right - left, bottom - top)
-        labels[box] = parse(
-            np.ascontiguousarray(chances[:, top:bottom, left:right]),
-            np.ascontiguousarray(lab[box]),
-            np.ascontiguousarray(cells[box]),
-            matte[box],
-            part,
-        )
-    return labels
 
 
 def _one_person(networks: _Networks, photo: Picture, people: list[Detection]) -> _Found:

@@ -64,8 +64,10 @@ def grouped(things: Masks) -> Groups:
 def parsed(parser: Parser, finder: PersonFinder, photo: Picture) -> Groups:
     """The likeliest group of every pixel."""
     pose_mask, people, landmarks = finder.find(photo)
-    chances = parser.probabilities(photo, pose_mask / np.float32(255), people / np.float32(255), landmarks)
-    return np.stack([chances[list(members)].sum(axis=0) for members in GROUPS.values()]).argmax(axis=0).astype(np.uint8)
+    chances = parser.look(photo, pose_mask / np.float32(255), people / np.float32(255), landmarks)
+    frame = (0, 0, photo.shape[1], photo.shape[0])
+    planes = [np.sum([chances.of(thing, *frame) for thing in members], axis=0) for members in GROUPS.values()]
+    return np.stack(planes).argmax(axis=0).astype(np.uint8)
 
 
 def mapped(segmenter: MediaPipeSegmenter, photo: Picture) -> Groups | None:

@@ -7,9 +7,14 @@ import pytest
 
 from engines.base import PersonMap, Picture
 from engines.person.networks import Floats
-from engines.person.parser import HEIGHT, PLANES, WIDTH, Parser, Thing, Window, drawn_limbs, network_input
+from engines.person.parser import HEIGHT, PLANES, WIDTH, Chances, Parser, Thing, Window, drawn_limbs, network_input
 
 UPPER = (Thing.TOP, Thing.OUTERWEAR, Thing.DRESS)
+
+
+def laid(chances: Chances, photo: Picture) -> Floats:
+    """``(len(Thing), height, width)`` of a whole photo."""
+    return np.stack([chances.of(thing, 0, 0, photo.shape[1], photo.shape[0]) for thing in Thing])
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +25,7 @@ def parser() -> Parser:
 @pytest.fixture(scope="module")
 def chances(parser: Parser, astronaut: Picture, astronaut_map: PersonMap) -> Floats:
     matte = astronaut_map.matte / np.float32(255)
-    return parser.probabilities(astronaut, matte, matte, astronaut_map.landmarks)
+    return laid(parser.look(astronaut, matte, matte, astronaut_map.landmarks), astronaut)
 
 
 def test_the_window_holds_the_person_and_lays_its_answer_back_where_it_was() -> None:
@@ -33,10 +38,12 @@ def test_the_window_holds_the_person_and_lays_its_answer_back_where_it_was() -> 
     assert rows.min() > 4
     assert rows.max() < HEIGHT - 5
     share = cut[::2, ::2] / np.float32(255)
-    back = window.paste(np.stack([1 - share, share]), 400, 300)
-    assert np.abs(back.sum(axis=0) - 1).max() < 1e-5
-    assert ((back[1] > 0.5) == (mask > 0.5)).mean() > 0.985
-    assert back[0, 0, 0] == 1.0, "beyond the window is ground"
+    chances = Chances(np.stack([1 - share, share]), window)
+    ground, hair = (chances.of(thing, 0, 0, 300, 400) for thing in (Thing.GROUND, Thing.HAIR))
+    assert np.abs(ground + hair - 1).max() < 1e-5
+    assert ((hair > 0.5) == (mask > 0.5)).mean() > 0.985
+    assert ground[0, 0] == 1.0, "beyond the window is ground"
+    assert np.abs(chances.of(Thing.HAIR, 80, 40, 150, 200) - hair[40:240, 80:230]).max() < 1e-4
 
 
 def test_limbs_are_drawn_alike_for_a_mirrored_body(astronaut_map: PersonMap) -> None:
@@ -73,6 +80,7 @@ def test_a_mirrored_photo_has_the_mirrored_probabilities(
     matte = np.ascontiguousarray(astronaut_map.matte[:, ::-1]) / np.float32(255)
     landmarks = astronaut_map.landmarks.copy()
     landmarks[:, 0] = astronaut.shape[1] - 1 - landmarks[:, 0]
-    mirrored = parser.probabilities(np.ascontiguousarray(astronaut[:, ::-1]), matte, matte, landmarks)[..., ::-1]
+    turned = np.ascontiguousarray(astronaut[:, ::-1])
+    mirrored = laid(parser.look(turned, matte, matte, landmarks), turned)[..., ::-1]
     same = mirrored.argmax(axis=0) == chances.argmax(axis=0)
     assert same[astronaut_map.matte > 127].mean() > 0.95
