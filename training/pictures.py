@@ -77,6 +77,12 @@ def made_ground(shape: tuple[int, ...], chance: Chance) -> Floats:
     return np.asarray(new, np.float32)
 
 
+def pale_ground(shape: tuple[int, ...], chance: Chance) -> Floats:
+    """``(height, width, 3)``, 0 to 255: nearly white, a little darker to one side."""
+    down = np.linspace(0, 1, shape[0], dtype=np.float32)[:, None, None] * np.float32(chance.uniform(-12, 12))
+    return np.asarray(down + chance.uniform(228, 255) + chance.normal(size=3) * 2 + np.zeros((*shape, 3)), np.float32)
+
+
 def laid_before(ground: Floats, photo: Picture, thing: Region, chance: Chance) -> Picture:
     """A photo's person or garment before another ground, most often with its shadow on that."""
     beside = (~thing).astype(np.float32)

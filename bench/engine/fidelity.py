@@ -16,7 +16,6 @@ from scipy.spatial import cKDTree
 from skimage.metrics import structural_similarity
 
 from engines.base import Picture
-from engines.garment.ground import to_lab
 from engines.garment.regions import BoolMask, opened
 
 NOISE = 5
@@ -71,6 +70,11 @@ class Colour:
     ab: float
     lightness: float
     exposure: float
+
+
+def to_lab(picture: Picture) -> NDArray[np.float32]:
+    """CIE Lab (D65): L 0 to 100, a and b about -127 to 127, as float32."""
+    return np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255.0, cv2.COLOR_RGB2LAB), dtype=np.float32)
 
 
 def palette(picture: Picture, where: BoolMask, least: float) -> Palette:

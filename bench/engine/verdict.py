@@ -14,6 +14,7 @@ from bench.engine import fidelity, prints, zones
 from bench.engine.pairs import Outcome
 from engines.base import Category, PersonMap, Picture
 from engines.garment.cutout import cut_out
+from engines.garment.network import GarmentNetwork
 from engines.garment.regions import BoolMask, dilated, eroded, opened
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.labels import labelled_as
@@ -92,7 +93,7 @@ class Shop:
         Raises:
             EngineError: ``garment_not_recognised``.
         """
-        cloth = cut_out(photo)
+        cloth = cut_out(photo, category, GarmentNetwork())
         picture, mask = np.rint(cloth.colour * 255).clip(0, 255).astype(np.uint8), cloth.alpha > SOLID
         inner = mask
         if category is Category.UPPER_BODY:

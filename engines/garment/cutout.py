@@ -2,85 +2,146 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from engines.base import EngineError, Picture
-from engines.garment.canvas import MARGIN, clear_margin, lay_on_canvas
-from engines.garment.cloth import Cloth
-from engines.garment.clutter import mask_on_clutter
-from engines.garment.ground import fit_ground
-from engines.garment.matting import pull_matte
-from engines.garment.plain import mask_on_plain_ground
-from engines.garment.regions import BoolMask, runs_of
+from engines.base import Category, EngineError, Picture
+from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, pull_matte
+from engines.garment.network import GarmentNetwork, Part, Point, Seen
+from engines.garment.regions import BoolMask, largest
+from engines.person.networks import sigmoid
+from engines.settling import Guide, cells_of, colour_odds, lab_of, log_odds
 
-LEAST_AREA = 0.03
-"""A garment covers at least this share of its photo."""
-
-MOST_AREA = 0.93
-"""A mask larger than this share is the whole picture, not a garment."""
-
-MOST_FRAME_CONTACT = 0.5
-"""Largest share of the photo's border that a garment may touch; beyond it the cut-out is a detail or a failure."""
-
-MOST_PLACES = 6
-"""Largest number of places in which it may; more are the joints of tiles, boards or bricks it lies on."""
+LEAST_AREA, MOST_AREA = 0.03, 0.93
+"""A garment covers at least the first share of its photo; a mask larger than the second is no garment but all of it."""
 
 CUT_ABOVE, CUT_BELOW, SOME_ROOM = 0.2, 0.4, 0.02
 """Shares of the garment's greatest width that the upper and the lower border may cut, and the room beside it or at its
 other end, as a share of the picture, from which the border does cut: where there is none the picture is trimmed."""
 
+NETWORK_TRUST, COLOUR_TRUST = 3.5, 1.3
+"""Largest say of the network and of the colours about a pixel, as log odds. On the judges of training/garment the
+median overlap is .964 with 0, .974 with 1.3 and .966 with 2.6, which eats white cloth on white ground."""
+
+SURE = 0.06
+"""Chances below this, or above one minus this, teach the colours of ground and garment."""
+
+HALF = 2
+"""How much smaller than the canvas is what the colours settle."""
+
+KEPT, SPECK = 0.1, 4e-4
+"""Pieces of a garment smaller than this share of the largest are none; holes smaller than this share of it are none."""
+
+LEAST_SURE = 0.25
+"""Least share of the heat near the landmarks at the garment's ends, on average: noise has 0.13, drawn garments 0.6."""
+
+ASKEW = (np.radians(4.0), np.radians(40.0))
+"""A garment that lies askew by an angle between these is turned upright."""
+
+AT_BORDER = 4
+"""Rows from the border at which that is measured: at the border itself the outline is rounded."""
+
 SHOW_ALL = "Send a picture that shows all of the garment, with some plain ground around it."
 
 
-def cut_out(picture: Picture) -> Cloth:
+def cut_out(picture: Picture, category: Category, network: GarmentNetwork) -> Cloth:
     """Lift the garment off its ground.
 
-    The cloth lies on a canvas of its own (`canvas.LONG_SIDE` plus a margin), not in the photo's pixels; landmarks
-    are measured on that canvas.
+    The cloth lies on a canvas of its own (`cloth.LONG_SIDE` plus a margin), upright, not in the photo's pixels;
+    landmarks are measured on that canvas.
 
     Args:
-        picture: ``(height, width, 3)`` uint8 sRGB, upright.
+        picture: ``(height, width, 3)`` uint8 sRGB.
+        category: Where the garment is worn.
+        network: Tells cloth from ground.
 
     Raises:
-        EngineError: ``garment_not_recognised`` when nothing stands out as one piece of clothing.
+        EngineError: ``garment_not_recognised`` when nothing stands out as one piece of clothing, or the picture cuts it
+            off.
     """
     canvas = lay_on_canvas(picture)
-    mask = garment_mask(canvas)
-    return pull_matte(canvas, mask)
-
-
-def garment_mask(canvas: Picture) -> BoolMask:
-    """The garment's mask on the canvas: by its ground where that is plain, by its place and colours where not.
-
-    Raises:
-        EngineError: ``garment_not_recognised``.
-    """
-    ground = fit_ground(canvas)
-    mask = clear_margin(mask_on_plain_ground(canvas, ground)) if ground.plain else np.zeros(canvas.shape[:2], bool)
-    if not _plausible(mask):
-        mask = clear_margin(mask_on_clutter(canvas))
-    if not _plausible(mask):
-        raise EngineError("garment_not_recognised", "No single garment stands out from the picture's ground.")
-    if _cut_off(mask[MARGIN:-MARGIN, MARGIN:-MARGIN]):
-        raise EngineError("garment_not_recognised", "The picture cuts the garment off.", advice=SHOW_ALL)
-    return mask
-
-
-def _plausible(mask: BoolMask) -> bool:
-    """Whether a mask has the size of a garment and is not cut by the frame all around."""
-    photo_area = (mask.shape[0] - 2 * MARGIN) * (mask.shape[1] - 2 * MARGIN)
-    if not LEAST_AREA < mask.sum() / photo_area < MOST_AREA:
-        return False
+    seen = network.look(canvas, MARGIN)
+    askew = askew_of(seen, category)
+    if ASKEW[0] < abs(askew) < ASKEW[1]:
+        canvas = lay_on_canvas(turned(picture, askew))
+        seen = network.look(canvas, MARGIN)
+    mask = garment_mask(canvas, seen)
     inner = mask[MARGIN:-MARGIN, MARGIN:-MARGIN]
-    sides = inner[0], inner[-1], inner[:, 0], inner[:, -1]
-    places = sum(len(runs_of(side)) for side in sides)
-    return bool(places <= MOST_PLACES and np.concatenate(sides).mean() < MOST_FRAME_CONTACT)
+    if not LEAST_AREA < inner.mean() < MOST_AREA or float(seen.sure[_ends(category)].mean()) < LEAST_SURE:
+        raise EngineError("garment_not_recognised", "No single garment stands out from the picture's ground.")
+    if _cut_off(inner):
+        raise EngineError("garment_not_recognised", "The picture cuts the garment off.", advice=SHOW_ALL)
+    return replace(pull_matte(canvas, mask), seen=seen)
+
+
+def garment_mask(canvas: Picture, seen: Seen) -> BoolMask:
+    """``(h, w)`` bool: the garment as the network sees it, its outline settled by the colours on either side.
+
+    Args:
+        canvas: ``(h, w, 3)`` from `lay_on_canvas`.
+        seen: What the network says of it.
+    """
+    height, width = canvas.shape[:2]
+    size = (width // HALF, height // HALF)
+    small = np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8)
+    ground = seen.chance(Part.GROUND, height, width)
+    for side in (np.s_[:MARGIN], np.s_[-MARGIN:], np.s_[:, :MARGIN], np.s_[:, -MARGIN:]):
+        ground[side] = 1.0
+    chance = np.asarray(1.0 - cv2.resize(ground, size, interpolation=cv2.INTER_AREA), np.float32)
+    lab = lab_of(small)
+    odds = log_odds(chance, NETWORK_TRUST)
+    sure, surely_not = chance > 1.0 - SURE, chance < SURE
+    if sure.any() and surely_not.any():
+        odds += np.clip(0.8 * colour_odds(lab, cells_of(lab), sure, surely_not), -COLOUR_TRUST, COLOUR_TRUST)
+    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), 2, 4e-4)
+    cover = guide.smooth(sigmoid((1.5 * odds).astype(np.float32)))
+    mask = np.asarray(cv2.resize(cover, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5)
+    for side in (np.s_[:MARGIN], np.s_[-MARGIN:], np.s_[:, :MARGIN], np.s_[:, -MARGIN:]):
+        mask[side] = False
+    if not mask.any():
+        return mask
+    # The outline of cloth is smooth at the scale of a few pixels.
+    mask = np.asarray(cv2.GaussianBlur(largest(mask, KEPT).astype(np.float32), (0, 0), 2.2) > 0.5)
+    _, holes = cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)
+    small_ones = np.bincount(np.asarray(holes).ravel()) < SPECK * mask.sum()
+    return np.asarray(mask | small_ones[holes])
+
+
+def askew_of(seen: Seen, category: Category) -> float:
+    """By which angle the garment's own upright leans to the right, radians."""
+    ends = seen.points[_ends(category)]
+    x, y = ends[2:].mean(axis=0) - ends[:2].mean(axis=0)
+    return float(np.arctan2(-x, y))
+
+
+def _ends(category: Category) -> list[Point]:
+    """Landmarks between which a garment's upright runs: two of its neck or its waistband, and two of its hem."""
+    above = (
+        [Point.WAIST_LEFT, Point.WAIST_RIGHT]
+        if category is Category.LOWER_BODY
+        else [Point.NECK_LEFT, Point.NECK_RIGHT]
+    )
+    return [*above, Point.HEM_LEFT, Point.HEM_RIGHT]
+
+
+def turned(picture: NDArray[np.uint8], angle: float, interpolation: int = cv2.INTER_CUBIC) -> NDArray[np.uint8]:
+    """A picture, or its labels, turned back by an angle in radians; as large as it needs, its border continued."""
+    height, width = picture.shape[:2]
+    cosine, sine = abs(np.cos(angle)), abs(np.sin(angle))
+    across, down = round(width * cosine + height * sine), round(width * sine + height * cosine)
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), float(np.degrees(angle)), 1.0)
+    matrix[:, 2] += (across - width) / 2, (down - height) / 2
+    border = cv2.BORDER_REPLICATE if picture.ndim == 3 else cv2.BORDER_CONSTANT
+    return np.asarray(cv2.warpAffine(picture, matrix, (across, down), flags=interpolation, borderMode=border), np.uint8)
 
 
 def _cut_off(mask: BoolMask) -> bool:
     """Whether the upper or the lower border of the picture runs through the garment: most often somebody wears it."""
     widths = mask.sum(axis=1)
-    if max(widths[0] / CUT_ABOVE, widths[-1] / CUT_BELOW) < widths.max():
+    if max(widths[AT_BORDER] / CUT_ABOVE, widths[-1 - AT_BORDER] / CUT_BELOW) < widths.max():
         return False
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     height, width = mask.shape

@@ -7,13 +7,37 @@ from dataclasses import dataclass
 from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
+from engines.garment.network import GarmentNetwork, Kind, Seen
 from engines.garment.wearer import lifted_off_wearer
-from engines.garment.worn import is_worn, shows_legs
-from engines.garment.worn_where import check_worn_there
 
 ASK_FOR_ANOTHER = (
     "Send a picture of the garment alone, or of one person who wears it, facing the camera, arms beside the body."
 )
+
+LEAST_CHANCE = 0.15
+"""Least chance that the garment is of a kind that is worn where the caller says."""
+
+WORN_THERE = {
+    Category.UPPER_BODY: (Kind.TOP, Kind.OUTERWEAR, Kind.DRESS),
+    Category.LOWER_BODY: (Kind.TROUSERS, Kind.SHORTS, Kind.SKIRT),
+    Category.FULL_BODY: (Kind.DRESS, Kind.JUMPSUIT, Kind.OUTERWEAR),
+}
+"""A long top may pass for a short dress, and a dress that opens in front for a coat."""
+
+KIND_WORDS = {
+    Kind.TOP: "a top",
+    Kind.OUTERWEAR: "a jacket or coat",
+    Kind.TROUSERS: "trousers",
+    Kind.SHORTS: "shorts",
+    Kind.SKIRT: "a skirt",
+    Kind.DRESS: "a dress",
+    Kind.JUMPSUIT: "a jumpsuit",
+}
+PLACES = {
+    Category.UPPER_BODY: "the upper body",
+    Category.LOWER_BODY: "the lower body",
+    Category.FULL_BODY: "the whole body",
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +62,7 @@ class Lifter:
 
     def __init__(self, segmenter: PersonSegmenter | None) -> None:
         self._segmenter = segmenter
+        self._network = GarmentNetwork()
 
     def lift(self, picture: Picture, category: Category, on_step: OnStep, should_stop: ShouldStop) -> Lifted:
         """Cut the garment out.
@@ -51,11 +76,26 @@ class Lifter:
             if self._segmenter is not None:
                 wearer = self._segmenter.segment_wearer(picture, on_step, should_stop)
             if wearer is not None:
-                return Lifted(lifted_off_wearer(picture, wearer, category), was_worn=True)
+                return Lifted(lifted_off_wearer(picture, wearer, category, self._network), was_worn=True)
         except EngineError as error:
             raise EngineError("garment_not_recognised", str(error), advice=ASK_FOR_ANOTHER) from None
-        cloth = cut_out(picture)
-        if shows_legs(cloth) if category is Category.LOWER_BODY else is_worn(cloth):
-            raise EngineError("garment_not_recognised", "Somebody wears the garment.", advice=ASK_FOR_ANOTHER)
-        check_worn_there(cloth.alpha > 0.5, category)
+        cloth = cut_out(picture, category, self._network)
+        check_worn_there(cloth.shown, category)
         return Lifted(cloth, was_worn=False)
+
+
+def check_worn_there(seen: Seen, category: Category) -> None:
+    """See that a garment is none that is plainly worn elsewhere; what may be either is let through.
+
+    Args:
+        seen: What the network says of a garment that lies or hangs alone.
+        category: Where the caller says that it is worn.
+
+    Raises:
+        EngineError: ``garment_not_recognised``, with what it looks like.
+    """
+    if float(seen.kinds[list(WORN_THERE[category])].sum()) < LEAST_CHANCE:
+        looks = KIND_WORDS[Kind(int(seen.kinds.argmax()))]
+        raise EngineError(
+            "garment_not_recognised", advice=f"It looks like {looks}, but was sent as a garment for {PLACES[category]}."
+        )

@@ -12,8 +12,9 @@ from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.leg_hem import LegHem, leg_hem
 from engines.garment.measuring import measuring
-from engines.garment.notch import find_notch, find_slanting_gap
+from engines.garment.network import Kind, Part, Point
 from engines.garment.regions import BoolMask, largest
+from engines.garment.upper_landmarks import SNAPPED, outline_of, snapped
 from engines.garment_kinds import GarmentKind
 
 LEFT, RIGHT = -1, 1
@@ -31,13 +32,15 @@ MOST_ROUND = 0.15
 RISE_PER_WAIST = 0.66
 """Waistband to crotch over the flat waistband's width, for legs that lie on one another."""
 
-LEAST_RISE, MOST_RISE = 0.2, 1.4
-"""Waistband to crotch over the garment's greatest width. With less than the first a top hides the waistband; with more
-than the second, what looks like a crotch is a slit, or where two legs come apart that lie on one another."""
+LEAST_RISE = 0.2
+"""Waistband to crotch over the garment's greatest width, at least: with less a top hides the waistband."""
 
-SLANTS = 0.006
-"""By how much farther up the gap between the legs reaches than straight ground does, in the garment's height, where it
-slants and its upper end is the crotch."""
+SURELY = 0.8
+"""Share of the chances of legs and skirts together from which, or below one minus which, a garment is taken for the one
+or the other where the caller does not say; between them its parts are asked."""
+
+LEAST_LEGS = 0.05
+"""Share of a garment that is seen as legs, from which it has any."""
 
 WAIST_HIDDEN = "Use a picture that shows the garment's waistband: in this one something hides it."
 WHICH_SHAPE = "Say with the hint garmentCategory whether these are trousers or a skirt: the picture does not show it."
@@ -61,6 +64,8 @@ SHAPES = {
     GarmentKind.SHORTS: LowerShape.LEGS,
 }
 """Kinds that settle how a garment for the lower body hangs."""
+
+WITH_LEGS, WITHOUT_LEGS = (Kind.TROUSERS, Kind.SHORTS, Kind.JUMPSUIT), (Kind.SKIRT, Kind.DRESS)
 
 
 @dataclass(frozen=True)
@@ -134,14 +139,13 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
     left = continued(first, top + 2, hem_corner(first, LEFT, top, bottom))
     right = continued(last, top + 2, hem_corner(last, RIGHT, top, bottom))
 
-    stated = SHAPES.get(kind) if kind else None
     crotch = None
-    if stated is not LowerShape.SKIRT:
+    if _shape(cloth, kind) is LowerShape.LEGS:
         centre = float(np.nanmedian(middle[top : bottom + 1]))
+        crotch = _crotch(cloth, mask) or (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
         widest = float(np.nanpercentile(last[top : bottom + 1] - first[top : bottom + 1], 95))
-        crotch = _crotch(mask, (top, bottom), centre, widest, stated=stated)
-        if crotch is None and stated is LowerShape.LEGS:
-            crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
+        if crotch[1] - top < LEAST_RISE * widest:
+            raise EngineError("garment_not_recognised", "Its legs part right at the upper edge.", advice=WAIST_HIDDEN)
     if crotch is None:
         end, straight = (axis, float(bottom)), np.full(len(left), axis)
         return LowerLandmarks(top, bottom, axis, waist_width, left, right, end, {}, straight, {}, LowerShape.SKIRT)
@@ -164,36 +168,41 @@ def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, flo
     return top + int(np.argmax(head > 0.8 * width)), width
 
 
-def _crotch(
-    mask: BoolMask, rows: tuple[int, int], centre: float, widest: float, *, stated: LowerShape | None
-) -> tuple[float, float] | None:
-    """Where the legs part; None where nothing shows that there are two.
-
-    Args:
-        mask: ``(h, w)`` bool.
-        rows: First and last row of the garment.
-        centre: x of its middle.
-        widest: Its greatest width, pixels.
-        stated: What the caller says that it is.
+def _shape(cloth: Cloth, kind: GarmentKind | None) -> LowerShape:
+    """Legs or a skirt: as the caller says, else as the picture shows.
 
     Raises:
-        EngineError: ``garment_not_recognised`` for legs without a waistband, and for what may be a skirt with a slit as
-            well as legs that lie on one another.
+        EngineError: ``garment_not_recognised`` where neither tells.
     """
-    top, bottom = rows
-    notch = find_notch(mask, top, bottom, centre, widest)
-    gap = find_slanting_gap(mask, top, bottom, centre, widest)
-    if gap is not None and (notch is None or notch[1] - gap[1] > SLANTS * (bottom - top)):
-        notch = gap
-    if notch is None:
+    stated = SHAPES.get(kind) if kind else None
+    if stated is not None:
+        return stated
+    kinds = cloth.shown.kinds
+    legs, skirts = (float(kinds[list(each)].sum()) for each in (WITH_LEGS, WITHOUT_LEGS))
+    share = legs / max(legs + skirts, 1e-6)
+    if 1 - SURELY < share < SURELY:
+        share = 0.5 * share + 0.5 * float(has_legs(cloth))
+    if 1 - SURELY < share < SURELY and abs(share - 0.5) < 0.1:
+        raise EngineError("garment_not_recognised", "It may have legs or none.", advice=WHICH_SHAPE)
+    return LowerShape.LEGS if share > 0.5 else LowerShape.SKIRT
+
+
+def has_legs(cloth: Cloth) -> bool:
+    """Whether a part of the garment is seen as legs."""
+    parts = cloth.shown.planes
+    legs = float(parts[[Part.LEFT_LEG, Part.RIGHT_LEG]].sum())
+    return legs > LEAST_LEGS * max(float(parts[Part.BODY :].sum()), 1e-6)
+
+
+def _crotch(cloth: Cloth, mask: BoolMask) -> tuple[float, float] | None:
+    """Where the legs part: at the upper end of the ground between them where there is some near the landmark."""
+    if not has_legs(cloth):
         return None
-    if notch[1] - top < LEAST_RISE * widest:
-        raise EngineError("garment_not_recognised", "Its legs part right at the upper edge.", advice=WAIST_HIDDEN)
-    if notch[1] - top <= MOST_RISE * widest:
-        return notch
-    if stated is None:
-        raise EngineError("garment_not_recognised", "Its legs part too far down.", advice=WHICH_SHAPE)
-    return None
+    place = cloth.shown.points[Point.CROTCH]
+    rows, columns = np.nonzero(mask)
+    span = float(max(np.ptp(rows), np.ptp(columns)))
+    x, y = snapped(place, outline_of(mask), SNAPPED * span)
+    return float(x), float(y)
 
 
 def _divider(mask: BoolMask, crotch: tuple[float, float], bottom: int, largest_step: float) -> Edge:

@@ -8,15 +8,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Category, EngineError, Label, PersonMap, Picture
+from engines.base import Category, EngineError, Label, Landmark, PersonMap, Picture
 from engines.filling import fill_from
-from engines.garment.bare_arms import arms_are_bare
-from engines.garment.canvas import MARGIN, lay_on_canvas
-from engines.garment.cloth import Cloth
-from engines.garment.matting import pull_matte
+from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, looked_at, pull_matte
+from engines.garment.cutout import ASKEW, askew_of, turned
+from engines.garment.network import GarmentNetwork
 from engines.garment.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
-from engines.garment.straightened import LEAST_LEAN, lean_of, straightened
-from engines.garment.worn_waist import lean_of_waist, legs_hang
 from engines.labels import labelled_as
 
 WORN_AS = {
@@ -62,11 +59,17 @@ MOST_CUT_OFF_ABOVE = 0.4
 RIM, SHADOW = 8, 26
 """Width of the cloth's edge that is mixed with what lies over it, and how far that darkens it, canvas pixels."""
 
+THIGHS = ((Landmark.LEFT_HIP, Landmark.LEFT_KNEE), (Landmark.RIGHT_HIP, Landmark.RIGHT_KNEE))
+
+JOINT_SEEN, MOST_ASIDE = 0.5, 0.6
+"""Least visibility of a joint that says something; and how far a knee may lie beside its hip, over how far it lies
+below it: people walk, but do not sit or kick."""
+
 LABELS_OFF = 2.5
 """How far the edge of what lies over the cloth may be from its label's, pixels of the picture."""
 
 
-def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Category) -> Cloth:
+def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Category, network: GarmentNetwork) -> Cloth:
     """Cut out what a person wears, without the person.
 
     Hands, hair and straps of bags that lie over the cloth are painted over with the cloth around them.
@@ -75,9 +78,10 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
         picture: ``(height, width, 3)`` uint8 sRGB, upright.
         person_map: Of that picture.
         category: Which of the person's garments is meant.
+        network: Tells what the garment looks like.
 
     Returns:
-        On the same canvas as a garment that was cut out alone.
+        On the same canvas as a garment that was cut out alone, and like that one upright.
 
     Raises:
         EngineError: ``garment_not_recognised`` when the person wears no such garment, hides too much of it, is only
@@ -90,7 +94,21 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
     else:
         raise EngineError("garment_not_recognised", "The person in the garment's picture wears no such garment.")
     _check_whole(cloth, person_map, category)
-    picture, labels = _stood_up(picture, person_map, cloth, category)
+    lifted = _lifted(picture, person_map.labels, wanted, category, network)
+    askew = askew_of(lifted.shown, category)
+    if not ASKEW[0] < abs(askew) < ASKEW[1]:
+        return lifted
+    labels = turned(person_map.labels, askew, cv2.INTER_NEAREST)
+    return _lifted(turned(picture, askew), labels, wanted, category, network)
+
+
+def _lifted(
+    picture: Picture,
+    labels: NDArray[np.uint8],
+    wanted: tuple[Label, ...],
+    category: Category,
+    network: GarmentNetwork,
+) -> Cloth:
     cloth = labelled_as(labels, wanted)
     window = _with_room(largest(opened(cloth, 2), CRUMB))
     canvas = lay_on_canvas(picture[window])
@@ -107,7 +125,7 @@ def lifted_off_wearer(picture: Picture, person_map: PersonMap, category: Categor
         canvas = _painted_over(canvas, cloth, dilated(covered, round(LABELS_OFF * _enlarged(window, canvas))))
     # The outline of cloth is smooth at the scale of a few pixels; that of labels is not.
     mask = cv2.GaussianBlur((cloth | covered).astype(np.float32), (0, 0), 2.2) > 0.5
-    return replace(pull_matte(canvas, np.asarray(mask)), worn=True, sleeveless=arms_are_bare(person_map))
+    return looked_at(replace(pull_matte(canvas, np.asarray(mask)), worn=True), network)
 
 
 def _painted_over(canvas: Picture, cloth: BoolMask, covered: BoolMask) -> Picture:
@@ -128,20 +146,18 @@ def _check_whole(cloth: BoolMask, person_map: PersonMap, category: Category) -> 
     below = category is not Category.UPPER_BODY and cloth[-1].sum() > MOST_CUT_OFF * widest
     if below or (category is not Category.LOWER_BODY and cloth[0].sum() > MOST_CUT_OFF_ABOVE * widest):
         raise EngineError("garment_not_recognised", "The person in the garment's picture is only partly in it.")
-    if category is Category.LOWER_BODY and not legs_hang(person_map):
+    if category is Category.LOWER_BODY and not _legs_hang(person_map):
         raise EngineError("garment_not_recognised", "The person in the garment's picture does not stand on both legs.")
 
 
-def _stood_up(
-    picture: Picture, person_map: PersonMap, cloth: BoolMask, category: Category
-) -> tuple[Picture, NDArray[np.uint8]]:
-    """The picture and its labels with the wearer, or the waist of a lower garment, made straight."""
-    if category is not Category.LOWER_BODY:
-        return straightened(picture, person_map.labels, cloth, lean_of(person_map))
-    lean = lean_of_waist(cloth)
-    if abs(lean.shoulder_rise) < LEAST_LEAN:
-        return picture, person_map.labels
-    return lean.undone(picture, cv2.INTER_CUBIC), lean.undone(person_map.labels, cv2.INTER_NEAREST)
+def _legs_hang(person_map: PersonMap) -> bool:
+    """Whether both thighs hang down from the hips, as far as they are seen: cloth on others is foreshortened."""
+    for hip, knee in THIGHS:
+        first, last = person_map.landmarks[hip], person_map.landmarks[knee]
+        aside, down = abs(float(last[0] - first[0])), float(last[1] - first[1])
+        if min(first[3], last[3]) >= JOINT_SEEN and aside > MOST_ASIDE * down:
+            return False
+    return True
 
 
 def _with_room(cloth: BoolMask) -> tuple[slice, slice]:

@@ -40,6 +40,7 @@ class GenerativeEngine:
     def __init__(self, painter: Painter, segmenter: PersonSegmenter) -> None:
         self._painter = painter
         self._segmenter = segmenter
+        self._lifter = Lifter(segmenter)
 
     @property
     def info(self) -> EngineInfo:
@@ -68,9 +69,8 @@ class GenerativeEngine:
         """
         stages = Stages(on_step, should_stop)
         stages.begin("references")
-        lifter = Lifter(self._segmenter)
         check_shown(view_of(request.person, request.person_map), {garment.category for garment in request.garments})
-        references = [reference_of(garment, lifter, on_step, should_stop) for garment in request.garments]
+        references = [reference_of(garment, self._lifter, on_step, should_stop) for garment in request.garments]
         dressed, painting = request, request.person
         for number, shown in enumerate(_passes(references, self._painter.garments_per_pass), start=1):
             if number > 1:

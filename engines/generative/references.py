@@ -7,8 +7,7 @@ import numpy as np
 
 from engines.base import Garment, Mask, OnStep, Picture, ShouldStop
 from engines.errors import blamed_on
-from engines.garment.canvas import MARGIN
-from engines.garment.cloth import Cloth
+from engines.garment.cloth import MARGIN, Cloth
 from engines.garment.lifting import Lifter
 from engines.garment.regions import window_of
 from engines.generative.painter import Reference

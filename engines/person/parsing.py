@@ -139,7 +139,7 @@ def _materials(chances: Chances, box: tuple[int, int, int, int], inside: Region,
         planes[upper] += dress * above
         planes[lower] += dress * ~above
         planes[full] = 0.0
-    return np.maximum(planes, 0.0, out=planes)
+    return np.asarray(np.maximum(planes, 0.0, out=planes), np.float32)
 
 
 def _colours(planes: Floats, cells: NDArray[np.intp], inside: Region) -> Floats:

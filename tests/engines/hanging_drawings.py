@@ -1,18 +1,27 @@
-"""Trousers, skirts and dresses drawn from polygons, as cloth that is already cut out."""
+"""Trousers, skirts and dresses drawn from polygons, as cloth that is already cut out and looked at."""
 
 from __future__ import annotations
+
+from functools import cache
 
 import cv2
 import numpy as np
 
 from engines.base import Picture
-from engines.garment.cloth import Cloth
+from engines.garment.cloth import Cloth, looked_at
+from engines.garment.network import GarmentNetwork
 
 HEIGHT, WIDTH = 900, 700
 AXIS = WIDTH / 2
 
 Outline = list[tuple[float, float]]
 """(offset from the axis, row) of the right half, from the top down."""
+
+
+@cache
+def network() -> GarmentNetwork:
+    """The engine's own, loaded once."""
+    return GarmentNetwork()
 
 
 def cloth_of(*halves: Outline, colour: tuple[float, float, float] = (0.2, 0.3, 0.7)) -> Cloth:
@@ -24,7 +33,7 @@ def cloth_of(*halves: Outline, colour: tuple[float, float, float] = (0.2, 0.3, 0
         for side in (right, left):
             cv2.fillPoly(mask, [np.rint(side).astype(np.int32)], 255)
     alpha = cv2.GaussianBlur(mask.astype(np.float32) / 255.0, (0, 0), 0.8)
-    return Cloth(np.broadcast_to(np.array(colour, np.float32), (HEIGHT, WIDTH, 3)).copy(), alpha)
+    return looked_at(Cloth(np.broadcast_to(np.array(colour, np.float32), (HEIGHT, WIDTH, 3)).copy(), alpha), network())
 
 
 def photographed(cloth: Cloth) -> Picture:

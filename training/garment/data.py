@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
@@ -28,13 +28,20 @@ from engines.garment.network import (
     square_of,
 )
 from training.garment.marks import Marks, read_marks, settled_mask
-from training.pictures import laid_before, made_ground, photographed, recoloured
+from training.pictures import laid_before, made_ground, pale_ground, photographed, recoloured
 
 PREPARED = Path("out/training/garment.npz")
 SET_B = Path("bench/engine/set-b.csv")
 """What judges the engine trains nothing."""
 
 IGNORED = 255
+
+PALE = 0.2
+"""Share of the pictures in which the garment is made white and lies on white, as in catalogues."""
+
+CUT = 0.12
+"""Share of the pictures that end within the garment."""
+
 KEPT = 320
 """Longer side of a kept photo, pixels: 1.4 times what the network sees."""
 
@@ -237,6 +244,8 @@ class Augmenter:
     def drawn(self, sample: Sample) -> tuple[Picture, Parts, NDArray[np.float32]]:
         """``(SIZE, SIZE, 3)``, its parts, and its points in pixels of it (nan where there are none)."""
         chance = self.chance
+        if chance.random() < CUT:
+            sample = self._cut(sample)
         matrix, mirrored = self._placed(sample.photo.shape[:2])
         photo = drawn_square(sample.photo, matrix)
         parts = cv2.warpAffine(
@@ -255,14 +264,33 @@ class Augmenter:
                 parts, points = table[parts], points[MIRRORED_POINTS]
             cloth = parts != Part.GROUND
             if cloth.sum() > 200:
-                if chance.random() < 0.45:
-                    photo = self._recoloured(photo, cloth)
-                if chance.random() < 0.6:
-                    photo = laid_before(self._ground(), photo, cloth, chance)
+                pale = chance.random() < PALE
+                if pale or chance.random() < 0.4:
+                    photo = self._recoloured(photo, cloth, pale=pale)
+                if pale or chance.random() < 0.5:
+                    ground = pale_ground((SIZE, SIZE), chance) if pale else self._ground()
+                    photo = laid_before(ground, photo, cloth, chance)
                     if chance.random() < 0.7:  # with a frame, as every picture has
                         inside = cv2.warpAffine(np.ones(sample.parts.shape, np.uint8), matrix, (SIZE, SIZE))
                         photo[inside == 0] = BEYOND
         return photographed(photo, chance), np.asarray(parts, np.uint8), points
+
+    def _cut(self, sample: Sample) -> Sample:
+        """The photo as it would be had one of its borders run through the garment."""
+        side, share = int(self.chance.integers(4)), self.chance.uniform(0.15, 0.45)
+        height, width = sample.parts.shape
+        top, left = round(share * height) if side == 0 else 0, round(share * width) if side == 1 else 0
+        bottom, right = (
+            round((1 - share) * height) if side == 2 else height,
+            round((1 - share) * width) if side == 3 else width,
+        )
+        box, points = np.s_[top:bottom, left:right], sample.points
+        if points is not None:
+            points = points - np.array([left, top], np.float32)
+            points[((points < 0) | (points >= (right - left, bottom - top))).any(axis=1)] = np.nan
+        return replace(
+            sample, photo=np.ascontiguousarray(sample.photo[box]), parts=sample.parts[box].copy(), points=points
+        )
 
     def _placed(self, shape: tuple[int, ...]) -> tuple[NDArray[np.float64], bool]:
         chance = self.chance
@@ -283,9 +311,15 @@ class Augmenter:
         back = [[1, 0, half], [0, 1, half], [0, 0, 1]]
         return np.asarray((np.array(back) @ turned @ move @ matrix)[:2]), mirrored
 
-    def _recoloured(self, photo: Picture, cloth: NDArray[np.bool_]) -> Picture:
+    def _recoloured(self, photo: Picture, cloth: NDArray[np.bool_], *, pale: bool) -> Picture:
         chance, kind, softness = self.chance, self.chance.random(), 1.0
-        if kind < 0.4:
+        if pale and chance.random() < 0.5:  # the middle stays, as a print does
+            cloth = cloth.copy()
+            top, left = (int(chance.uniform(0.3, 0.45) * SIZE) for _ in range(2))
+            cloth[
+                top : top + int(chance.uniform(0.1, 0.3) * SIZE), left : left + int(chance.uniform(0.1, 0.3) * SIZE)
+            ] = False
+        if pale or kind < 0.3:
             colour, softness = np.full(3, chance.uniform(195, 252)) + chance.normal(size=3) * 4, 0.4
         elif kind < 0.6:
             colour = np.full(3, chance.uniform(12, 60)) + chance.normal(size=3) * 4

@@ -26,7 +26,7 @@ MARKED, OTHERS = 12, 4
 SMALL = 160
 """Side of the square in the first part of the training, at less than half the time a step."""
 
-SMALL_UNTIL = 0.6
+SMALL_UNTIL = 0.45
 
 HEAT = 1.6
 """Standard deviation of a landmark's heat, in pixels of the answer."""

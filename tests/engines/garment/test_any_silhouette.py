@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from engines.base import EngineError
-from engines.garment.canvas import LONG_SIDE
-from engines.garment.cloth import Cloth
+from engines.garment.cloth import LONG_SIDE, Cloth, looked_at
 from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
+from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.upper_landmarks import find_upper_landmarks
+from tests.engines.hanging_drawings import network
 
 SIDE = LONG_SIDE
 
@@ -26,10 +27,10 @@ def blob(seed: int) -> Cloth:
     for _ in range(int(chance.integers(0, 3))):
         points = chance.uniform(0.05, 0.95, (3, 2)) * SIDE
         cv2.fillPoly(mask, [points.astype(np.int32)], int(chance.choice([0, 255])))
-    return Cloth(np.full((SIDE, SIDE, 3), 0.4, np.float32), mask.astype(np.float32) / 255)
+    return looked_at(Cloth(np.full((SIDE, SIDE, 3), 0.4, np.float32), mask.astype(np.float32) / 255), network())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_shoulders_have_a_seam_or_the_garment_is_refused(seed: int) -> None:
     cloth = blob(seed)
     for measure in (find_upper_landmarks, find_dress_landmarks):
@@ -41,3 +42,14 @@ def test_shoulders_have_a_seam_or_the_garment_is_refused(seed: int) -> None:
             continue
         shoulders = (marks.upper if isinstance(marks, DressLandmarks) else marks).shoulders
         assert shoulders.tip[0] > shoulders.neck_foot[0]
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_what_hangs_from_the_waist_has_a_height_or_is_refused(seed: int) -> None:
+    try:
+        marks = find_lower_landmarks(blob(seed))
+    except EngineError as error:
+        if error.code != "garment_not_recognised":
+            raise
+        return
+    assert marks.height > 0

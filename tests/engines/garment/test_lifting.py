@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from engines.base import Category, EngineError, Garment, Label, PersonMap, Picture
-from engines.garment.lifting import Lifter
+from engines.garment.lifting import Lifter, check_worn_there
+from engines.garment.network import Kind
 from tests.engines.drawings import draw_garment
+from tests.engines.hanging_drawings import network
 from tests.engines.mannequin import draw_mannequin
 
 TOP = (40, 60, 150)
@@ -60,9 +62,31 @@ def test_garment_is_lifted_off_a_body_without_a_head() -> None:
     assert lifted(Lifter(Watcher(body, sees=True)), garment) == pytest.approx(TOP, abs=8)
 
 
-@pytest.mark.parametrize("segmenter", [None, Watcher(None, sees=False), Watcher(None, sees=True)])
-def test_wearer_that_cannot_be_told_from_the_garment_is_an_error_that_helps(segmenter: Watcher | None) -> None:
+def test_several_people_in_the_garments_picture_are_an_error_that_helps() -> None:
     garment = Garment(draw_mannequin(sleeves="long", top=TOP).photo, Category.UPPER_BODY)
     with pytest.raises(EngineError, match="Send a picture of the garment alone") as caught:
-        lifted(Lifter(segmenter), garment)
+        lifted(Lifter(Watcher(None, sees=True)), garment)
+    assert caught.value.code == "garment_not_recognised"
+
+
+@pytest.mark.parametrize(
+    ("kind", "category", "refused"),
+    [
+        (Kind.SKIRT, Category.UPPER_BODY, "a skirt, but was sent as a garment for the upper body"),
+        (Kind.TOP, Category.LOWER_BODY, "a top, but was sent as a garment for the lower body"),
+        (Kind.TROUSERS, Category.FULL_BODY, "trousers, but was sent as a garment for the whole body"),
+        (Kind.DRESS, Category.UPPER_BODY, None),
+        (Kind.JUMPSUIT, Category.FULL_BODY, None),
+    ],
+)
+def test_what_is_plainly_worn_elsewhere_is_refused_with_what_it_looks_like(
+    kind: Kind, category: Category, refused: str | None
+) -> None:
+    seen = network().look(draw_garment("t-shirt").picture)
+    seen = replace(seen, kinds=np.eye(len(Kind), dtype=np.float32)[kind])
+    if refused is None:
+        check_worn_there(seen, category)
+        return
+    with pytest.raises(EngineError, match=refused) as caught:
+        check_worn_there(seen, category)
     assert caught.value.code == "garment_not_recognised"

@@ -4,14 +4,18 @@ import cv2
 import numpy as np
 import pytest
 
-from engines.base import Category, EngineError, Label, Landmark
-from engines.garment.canvas import LONG_SIDE
-from engines.garment.cloth import Cloth
+from engines.base import Category, EngineError, Label, Landmark, PersonMap, Picture
+from engines.garment.cloth import LONG_SIDE, Cloth
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.garment.wearer import lifted_off_wearer
+from tests.engines.hanging_drawings import network
 from tests.engines.mannequin import SKIN, TROUSERS, Mannequin, draw_mannequin
 
 TOP = (40, 60, 150)
+
+
+def lifted(photo: Picture, person_map: PersonMap, category: Category) -> Cloth:
+    return lifted_off_wearer(photo, person_map, category, network())
 
 
 def with_hands_before_the_belly(mannequin: Mannequin, length: float) -> Mannequin:
@@ -26,7 +30,7 @@ def with_hands_before_the_belly(mannequin: Mannequin, length: float) -> Mannequi
 
 def test_top_comes_off_alone_and_fills_the_canvas() -> None:
     mannequin = draw_mannequin(top=TOP)
-    cloth = lifted_off_wearer(mannequin.photo, mannequin.person_map, Category.UPPER_BODY)
+    cloth = lifted(mannequin.photo, mannequin.person_map, Category.UPPER_BODY)
     solid = cloth.alpha > 0.9
     rows = np.flatnonzero(solid.any(axis=1))
     columns = np.flatnonzero(solid.any(axis=0))
@@ -36,7 +40,7 @@ def test_top_comes_off_alone_and_fills_the_canvas() -> None:
 
 def test_trousers_come_off_without_top_and_shoes() -> None:
     mannequin = draw_mannequin(top=TOP)
-    cloth = lifted_off_wearer(mannequin.photo, mannequin.person_map, Category.LOWER_BODY)
+    cloth = lifted(mannequin.photo, mannequin.person_map, Category.LOWER_BODY)
     solid = cloth.alpha > 0.9
     assert np.abs(cloth.colour[solid] * 255 - TROUSERS).max(axis=1).mean() < 8.0
 
@@ -44,8 +48,8 @@ def test_trousers_come_off_without_top_and_shoes() -> None:
 def test_hand_over_the_cloth_becomes_cloth() -> None:
     free = draw_mannequin(top=TOP)
     held = with_hands_before_the_belly(free, 0.01)
-    wanted = lifted_off_wearer(free.photo, free.person_map, Category.UPPER_BODY)
-    cloth = lifted_off_wearer(held.photo, held.person_map, Category.UPPER_BODY)
+    wanted = lifted(free.photo, free.person_map, Category.UPPER_BODY)
+    cloth = lifted(held.photo, held.person_map, Category.UPPER_BODY)
     assert (cloth.alpha > 0.9).sum() == pytest.approx((wanted.alpha > 0.9).sum(), rel=0.01)
     assert np.abs(cloth.colour[cloth.alpha > 0.9] * 255 - TOP).max() < 40.0
 
@@ -53,13 +57,13 @@ def test_hand_over_the_cloth_becomes_cloth() -> None:
 def test_arms_folded_before_the_top_are_an_error() -> None:
     held = with_hands_before_the_belly(draw_mannequin(top=TOP), 0.12)
     with pytest.raises(EngineError, match="hide too much") as caught:
-        lifted_off_wearer(held.photo, held.person_map, Category.UPPER_BODY)
+        lifted(held.photo, held.person_map, Category.UPPER_BODY)
     assert caught.value.code == "garment_not_recognised"
 
 
 def test_whole_outfit_is_taken_for_a_dress_where_there_is_none() -> None:
     mannequin = draw_mannequin(top=TOP)
-    cloth = lifted_off_wearer(mannequin.photo, mannequin.person_map, Category.FULL_BODY)
+    cloth = lifted(mannequin.photo, mannequin.person_map, Category.FULL_BODY)
     colours = cloth.colour[cloth.alpha > 0.9] * 255
     assert (np.abs(colours - TOP).max(axis=1) < 12).mean() > 0.3
     assert (np.abs(colours - TROUSERS).max(axis=1) < 12).mean() > 0.3
@@ -70,41 +74,15 @@ def test_nothing_of_the_kind_worn_is_an_error() -> None:
     labels = np.where(mannequin.person_map.labels == Label.UPPER, Label.TORSO_SKIN, mannequin.person_map.labels)
     bare = replace(mannequin.person_map, labels=labels.astype(np.uint8))
     with pytest.raises(EngineError, match="wears no such garment") as caught:
-        lifted_off_wearer(mannequin.photo, bare, Category.UPPER_BODY)
+        lifted(mannequin.photo, bare, Category.UPPER_BODY)
     assert caught.value.code == "garment_not_recognised"
 
 
-def test_worn_cloth_shows_no_inside_of_its_back() -> None:
-    mask = np.zeros((600, 480), np.uint8)
-    outline = [(150, 60), (200, 60), (240, 80), (280, 60), (330, 60), (450, 200), (400, 240), (340, 180), (340, 520)]
-    corners = [*outline, (140, 520), (140, 180), (80, 240), (30, 200)]
-    cv2.fillPoly(mask, [np.array(corners, np.int32)], 1)
-    colour = np.full((600, 480, 3), (0.7, 0.6, 0.9), np.float32)
-    cv2.ellipse(colour, (240, 60), (70, 60), 0, 0, 360, (0.2, 0.1, 0.3), -1)
-    lying = Cloth(colour, mask.astype(np.float32))
-    assert find_upper_landmarks(lying).back.any()
-    assert not find_upper_landmarks(replace(lying, worn=True)).back.any()
-
-
-@pytest.mark.parametrize(("sleeves", "sleeveless"), [("none", True), ("short", False)])
-def test_cloth_knows_that_it_was_worn_and_how(sleeves: str, sleeveless: bool) -> None:
-    mannequin = draw_mannequin(top=TOP, sleeves=sleeves)
-    cloth = lifted_off_wearer(mannequin.photo, mannequin.person_map, Category.UPPER_BODY)
+def test_worn_cloth_shows_no_inside_of_its_back_and_says_that_it_was_worn() -> None:
+    mannequin = draw_mannequin(top=TOP, sleeves="short")
+    cloth = lifted(mannequin.photo, mannequin.person_map, Category.UPPER_BODY)
     assert cloth.worn
-    assert cloth.sleeveless is sleeveless
-
-
-def test_cloth_of_bare_arms_has_no_sleeves_however_wide_its_shoulders_are() -> None:
-    mask = np.zeros((600, 480), np.uint8)
-    # Shoulders as wide as a short sleeve would leave the torso.
-    corners = [(190, 60), (290, 60), (390, 100), (400, 220), (340, 230), (340, 540)]
-    both = [*corners, *((480 - x, y) for x, y in reversed(corners))]
-    cv2.fillPoly(mask, [np.array(both, np.int32)], 1)
-    cloth = Cloth(np.full((600, 480, 3), 0.8, np.float32), mask.astype(np.float32), worn=True)
-    assert find_upper_landmarks(cloth).sleeves is not None
-    bare = find_upper_landmarks(replace(cloth, sleeveless=True))
-    assert bare.sleeves is None
-    assert bare.armpits.row > bare.frame.top + 0.2 * bare.frame.height
+    assert not find_upper_landmarks(cloth).back.any()
 
 
 def test_trousers_cut_off_by_the_picture_are_an_error() -> None:
@@ -114,8 +92,8 @@ def test_trousers_cut_off_by_the_picture_are_an_error() -> None:
         mannequin.person_map, labels=mannequin.person_map.labels[:rows], matte=mannequin.person_map.matte[:rows]
     )
     with pytest.raises(EngineError, match="only partly in it"):
-        lifted_off_wearer(mannequin.photo[:rows], cut, Category.LOWER_BODY)
-    assert lifted_off_wearer(mannequin.photo[:rows], cut, Category.UPPER_BODY).alpha.any()
+        lifted(mannequin.photo[:rows], cut, Category.LOWER_BODY)
+    assert lifted(mannequin.photo[:rows], cut, Category.UPPER_BODY).alpha.any()
 
 
 def test_top_cut_off_above_its_neck_is_an_error() -> None:
@@ -125,7 +103,7 @@ def test_top_cut_off_above_its_neck_is_an_error() -> None:
     labels, matte = mannequin.person_map.labels[row:], mannequin.person_map.matte[row:]
     cut = replace(mannequin.person_map, labels=labels, matte=matte)
     with pytest.raises(EngineError, match="only partly in it"):
-        lifted_off_wearer(mannequin.photo[row:], cut, Category.UPPER_BODY)
+        lifted(mannequin.photo[row:], cut, Category.UPPER_BODY)
 
 
 def test_trousers_on_a_raised_leg_are_an_error() -> None:
@@ -133,4 +111,4 @@ def test_trousers_on_a_raised_leg_are_an_error() -> None:
     landmarks = mannequin.person_map.landmarks.copy()
     landmarks[Landmark.LEFT_KNEE, :2] = landmarks[Landmark.LEFT_HIP, :2] + (90, 30)
     with pytest.raises(EngineError, match="does not stand on both legs"):
-        lifted_off_wearer(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks), Category.LOWER_BODY)
+        lifted(mannequin.photo, replace(mannequin.person_map, landmarks=landmarks), Category.LOWER_BODY)
