@@ -46,9 +46,10 @@ SHADE_SEEN = 0.85
 WORN_AS = ((Label.UPPER, "torso"), (Label.FULL, "torso"), (Label.LOWER, "leg"))
 """Old garments, and the pieces of new ones that hang on the body as they did: trousers fold otherwise than a skirt."""
 
-LIGHTNESS, SHOWN = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0), (1.8, 1.6, 1.25, 0.85, 0.5, 0.3)
-"""Brightness of cloth, and how much of the folds that other cloth shows in the photo is seen in such cloth: dark cloth
-shines, white cloth lights its valleys."""
+LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
+VALLEYS, FLANKS = (1.6, 1.5, 1.2, 0.95, 0.7, 0.5), (2.0, 1.8, 1.3, 0.8, 0.3, 0.1)
+"""Brightness of cloth, and how much of the valleys and of the lit flanks of the old cloth's folds is seen in such cloth:
+dark cloth shines, white cloth lights its valleys, and what is lit in it is white and no more."""
 
 DARKEST, BRIGHTEST, BRIGHTEST_BLACK, SHINES_BELOW = 0.56, 1.10, 1.5, 0.35
 """Bounds of the whole factor, of which black cloth may shine more, and brightness of cloth below which the upper one
@@ -124,7 +125,9 @@ class Light:
             bend = bend * ease((self.body.heights[window] - 0.16) / 0.3)
         shaded = self.everywhere[window] * (1.0 - bend)
         if piece.name != "skirt":
-            shaded = shaded * (1.0 + self.seen[window] * np.float32(np.interp(light, LIGHTNESS, SHOWN)))
+            valleys, flanks = (np.float32(np.interp(light, LIGHTNESS, gain)) for gain in (VALLEYS, FLANKS))
+            seen = self.seen[window]
+            shaded = shaded * (1.0 + seen * np.where(seen < 0.0, valleys, flanks))
         black = float(np.clip(1.0 - light / SHINES_BELOW, 0.0, 1.0))
         factor = np.ones(self.body.shape, np.float32)
         factor[window] = np.clip(shaded, DARKEST, BRIGHTEST + (BRIGHTEST_BLACK - BRIGHTEST) * black)
@@ -236,22 +239,23 @@ def _read(photo: NDArray[np.float32], core: BoolMask, beyond: BoolMask, unit: fl
         return np.zeros_like(photo)
     broad, broadly_known = _averaged(lightness, plain, BROAD * unit)
     wide, known = _averaged(lightness, plain, FOLD * unit)
-    believed = (share - LEAST_PLAIN) / (SURELY_PLAIN - LEAST_PLAIN)
+    # Cut off at once beside a print, a deep fold would end in a line.
+    level = broad + (wide - broad) * ease((known - 0.3) / 0.7)
+    believed = min((share - LEAST_PLAIN) / (SURELY_PLAIN - LEAST_PLAIN), 1.0)
     # Differences of colour and fine contrast are what print leaves.
     believed *= float(np.clip(1.6 - np.std(hues[plain], axis=0).sum() / 9.0, 0.0, 1.0))
-    believed *= float(np.clip(1.7 - np.std((lightness / (wide + 1e-3))[plain]) / 0.08, 0.0, 1.0))
-    believed *= (usual - OLD_BLACK) / (OLD_DARK - OLD_BLACK)
+    believed *= float(np.clip(1.7 - np.std((lightness / (level + 1e-3))[plain]) / 0.08, 0.0, 1.0))
+    believed *= min((usual - OLD_BLACK) / (OLD_DARK - OLD_BLACK), 1.0)
     # The new garment may be a little wider than the old one, and not much longer.
     sliver = max(1, round(SLIVER * unit))
     beyond = dilated(eroded(beyond, sliver), sliver)
     away = np.asarray(cv2.distanceTransform((~beyond).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
     ends = ease(away / (SHADE_FADES * unit))
-    sure = ends * np.float32(np.clip(believed, 0.0, 1.0))
+    sure = ends * np.float32(believed)
     depth = cv2.distanceTransform(core.astype(np.uint8), cv2.DIST_L2, 5)
-    # Cut off at once beside a print, a deep fold would end in a line.
-    measured = ease((known - 0.3) / 0.7) * ease(np.asarray(depth, np.float32) / (FOLDS_FADE * unit))
+    deep = ease(np.asarray(depth, np.float32) / (FOLDS_FADE * unit))
     shine = 0.5 + 0.5 * min((usual - OLD_BLACK) / (OLD_USUAL - OLD_BLACK), 1.0)
-    folds = (np.clip(1.0 + shine * (wide / (broad + 1e-3) - 1.0), *FOLD_BOUNDS) - 1.0) * measured * sure
+    folds = (np.clip(1.0 + shine * (level / (broad + 1e-3) - 1.0), *FOLD_BOUNDS) - 1.0) * deep * sure
     broadly = sure * ease(3.0 * broadly_known)
     shade = (np.clip(broad / usual, *SHADE_BOUNDS) - 1.0) * broadly
     return np.dstack([folds, shade, broadly]).astype(np.float32)
