@@ -48,8 +48,8 @@ WORN_AS = ((Label.UPPER, "torso"), (Label.FULL, "torso"), (Label.LOWER, "leg"))
 
 LIGHTNESS = (0.0, 0.12, 0.30, 0.55, 0.80, 1.0)
 VALLEYS, FLANKS = (1.6, 1.5, 1.2, 0.95, 0.7, 0.5), (2.0, 1.8, 1.3, 0.8, 0.3, 0.1)
-"""Brightness of cloth, and how much of the valleys and of the lit flanks of the old cloth's folds is seen in such cloth:
-dark cloth shines, white cloth lights its valleys, and what is lit in it is white and no more."""
+"""Brightness of cloth, and how much of the valleys and of the lit flanks of the old cloth's folds is seen in it: dark
+cloth shines, white cloth lights its valleys, and what is lit in it is white and no more."""
 
 DARKEST, BRIGHTEST, BRIGHTEST_BLACK, SHINES_BELOW = 0.56, 1.10, 1.5, 0.35
 """Bounds of the whole factor, of which black cloth may shine more, and brightness of cloth below which the upper one

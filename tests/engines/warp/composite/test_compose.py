@@ -160,22 +160,3 @@ def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_does() -> N
     without, plain = compose(hooded, seed=0)[skin], compose(scene, seed=0)[skin]
     assert np.abs(without / scene.photo[skin] - 1).mean() < 0.03
     assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.5 * GARMENT_SHADOW
-
-
-def test_scraps_beside_what_is_taken_off_leave_no_holes_in_a_new_sleeve() -> None:
-    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
-    body = measure_body(mannequin.person_map)
-    arm, place = body.arms[RIGHT], arm_places(body)[RIGHT]
-    inwards = np.arange(760)[None] < np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
-    labels = mannequin.person_map.labels.copy()
-    hidden = inwards & (labels == Label.ARMS) & (place.share > 0.45) & (place.share < 0.8) & (place.near < 1.2)
-    inner = np.asarray(cv2.erode(hidden.astype(np.uint8), np.ones((13, 13), np.uint8)), bool)
-    labels[hidden] = Label.LOWER
-    scene = scene_of(mannequin, (0.1, 0.6, 0.2), np.zeros(SHAPE, bool))
-    person_map = replace(mannequin.person_map, labels=labels)
-    scene = replace(scene, person_map=person_map, body=measure_body(person_map), old=hidden & ~inner)
-    sleeve = ((place.near < 1.2) & (place.share < 0.95)).astype(np.float32)
-    piece = Piece("right_sleeve", np.float32([0.1, 0.6, 0.2]) * sleeve[..., None], sleeve, np.zeros_like(sleeve))
-    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
-    green = picture[..., 1] > 1.5 * picture[..., 0]
-    assert green[hidden & (place.near < 1.0)].mean() > 0.99

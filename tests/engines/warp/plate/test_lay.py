@@ -48,16 +48,6 @@ def test_old_trousers_are_gone(category: Category) -> None:
     assert loud_pixels(plate, TROUSERS) < 0.01 * loud_pixels(mannequin.photo / 255.0, TROUSERS)
 
 
-def test_what_is_not_replaced_stays() -> None:
-    mannequin = draw_mannequin(top=LOUD)
-    photo = mannequin.photo.astype(np.float32) / 255.0
-    plate = plate_of(mannequin, drape_over(mannequin.photo.shape[:2]), Category.LOWER_BODY)
-    face = mannequin.person_map.labels == Label.FACE
-    np.testing.assert_array_equal(plate[face], photo[face])
-    top = (mannequin.person_map.labels == Label.UPPER) & (np.indices(face.shape)[0] < 0.4 * face.shape[0])
-    np.testing.assert_allclose(plate[top], photo[top], atol=1e-6)
-
-
 def test_bared_leg_has_the_tone_of_the_person() -> None:
     mannequin = draw_mannequin()
     plate = plate_of(mannequin, drape_over(mannequin.photo.shape[:2]), Category.LOWER_BODY)
@@ -76,16 +66,6 @@ def test_sleeve_zone_beside_a_new_sleeve_becomes_ground() -> None:
     plate = plate_of(mannequin, drape, Category.UPPER_BODY)
     x, y = mannequin.point(Landmark.LEFT_ELBOW).round().astype(int)
     np.testing.assert_allclose(plate[y, x] * 255.0, ground, atol=6)
-
-
-def test_trousers_are_continued_under_a_cropped_top() -> None:
-    mannequin = draw_mannequin(top=LOUD)
-    shape = mannequin.photo.shape[:2]
-    drape = drape_over(shape, np.s_[int(0.2 * shape[0]) : int(0.45 * shape[0]), 0 : shape[1]])
-    plate = plate_of(mannequin, drape, Category.UPPER_BODY)
-    # Above and below the seam of their waistband.
-    for row in (0.487, 0.513):
-        np.testing.assert_allclose(plate[int(row * shape[0]), shape[1] // 2] * 255.0, TROUSERS, atol=8)
 
 
 def test_fill_has_no_light_rim() -> None:
@@ -127,21 +107,6 @@ def test_a_leg_is_bare_only_below_its_new_hem() -> None:
     below_hem = plate[y + 50, x] * 255.0
     assert below_hem[0] > 150
     assert below_hem[0] > below_hem[2]
-
-
-def test_no_skin_stands_out_over_the_shoulder_of_a_sleeved_garment() -> None:
-    ground = (90, 200, 90)
-    mannequin = draw_mannequin(sleeves="long", top=LOUD, ground=ground)
-    body = measure_body(mannequin.person_map)
-    cloth = np.where(body.heights > 0.04, 1.0, 0.0).astype(np.float32)
-    flat = np.zeros(body.shape, np.float32)
-    pieces = tuple(
-        Piece(name, np.zeros((*body.shape, 3), np.float32), cloth, flat) for name in ("torso", "left_sleeve")
-    )
-    plate = plate_of(mannequin, Drape(pieces, {}), Category.UPPER_BODY) * 255.0
-    above = (body.labels == Label.UPPER) & (body.heights < 0.02) & (np.abs(body.laterals) > 0.43)
-    assert above.sum() > 20
-    assert (np.abs(plate[above] - ground).max(axis=1) < 30).mean() > 0.9
 
 
 def test_outside_its_collar_no_skin_stands_over_a_sleeved_garment_and_inside_it_does() -> None:

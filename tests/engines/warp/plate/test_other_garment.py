@@ -66,14 +66,6 @@ def test_at_the_hem_they_are_as_wide_as_below_it() -> None:
     assert (other.cover[row - 1] > 0.5).sum() == pytest.approx((labels[row + 8] == Label.LOWER).sum(), rel=0.06)
 
 
-def test_a_dress_replaces_both() -> None:
-    mannequin = draw_mannequin()
-    body = measure_body(mannequin.person_map)
-    photo = mannequin.photo.astype(np.float32) / 255.0
-    nothing = np.zeros(body.shape, np.float32)
-    assert continued(photo, body, Category.FULL_BODY, nothing) is None
-
-
 def test_no_gap_needs_no_continuation() -> None:
     mannequin = draw_mannequin()
     body = measure_body(mannequin.person_map)
