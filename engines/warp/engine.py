@@ -27,8 +27,7 @@ from engines.heap import keep_freed_memory
 from engines.stages import Stages
 from engines.warp.about import WARP
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.composite.compose import compose
-from engines.warp.composite.layers import Scene
+from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
     Observe,
     look_away,
@@ -45,9 +44,7 @@ from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
 from engines.warp.pieces import Drape
-from engines.warp.plate.lay import fill_in
-from engines.warp.plate.plate import left_as_it_is
-from engines.warp.plate.take_off import old_garment, take_off
+from engines.warp.plate.lay import fill_in, left_as_it_is, old_garment, take_off
 from engines.warp.redress import redressed
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 

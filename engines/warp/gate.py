@@ -9,7 +9,7 @@ from engines.labels import labelled_as
 from engines.warp.body.hidden_hands import in_pocket
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
-from engines.warp.plate.waistband import LOWEST
+from engines.warp.plate.other_garment import LOWEST
 
 LEAST_SHOULDER_VISIBILITY = 0.3
 """Both shoulders must be at least this sure."""

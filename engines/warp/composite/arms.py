@@ -1,10 +1,8 @@
-"""Bare arms that hang in front of the garment, and sleeves that pass behind the body."""
+"""Bare arms that hang in front of the garment."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -18,7 +16,6 @@ from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, field_of
 from engines.warp.body.seen_arms import SeenArm, seen_arms
 from engines.warp.body.silhouette import ease
-from engines.warp.pieces import Reals
 
 BARE_FROM = 0.30
 """Share of the arm from which it hangs free of the torso; above it the garment lies over the shoulder."""
@@ -32,16 +29,6 @@ seen, and what is freed of it lies where the seen part does, beside the new garm
 
 WRIST = 0.97
 """Share of the arm from which it is the hand that is seen."""
-
-AT_HAND, HAND_ON_CLOTH = 0.9, 0.3
-"""Share of the arm from which hands are looked for, and share of a hand from which it lies on the new cloth."""
-
-FOREARM = (0.40, 0.66, 1.04)
-"""Shares of an arm at which such an arm comes forward, is wholly in front, and is only as wide as its hand is seen."""
-
-SLENDER, ABOVE_ELBOW = (0.55, 0.9), (0.30, 0.50)
-"""Width of such a forearm over the arm's own: its narrow side is seen. What is seen of the arm between these shares of
-its length says how narrow: wider than above its elbow it would look swollen."""
 
 SHADOW_ENDS = 0.12
 """Share of the arm over which the garment's shadow ends on what lies before it, below the end of the sleeve."""
@@ -77,7 +64,7 @@ class ArmPlace:
 def arm_places(body: BodyModel) -> dict[int, ArmPlace]:
     """Both arms by picture side."""
     outlines = seen_arms(body)
-    return {side: ArmPlace(*arm_coordinates(body.shape, body.arms[side]), outlines[side]) for side in SIDES}
+    return {side: ArmPlace(*_coordinates(body.shape, body.arms[side]), outlines[side]) for side in SIDES}
 
 
 def arms_in_front(
@@ -85,7 +72,6 @@ def arms_in_front(
     body: BodyModel,
     places: dict[int, ArmPlace],
     sleeve_ends: dict[int, float],
-    forearms: Mapping[int, NDArray[np.float32]] = MappingProxyType({}),
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of bare arms that hang in front of the torso: those seen, and those freed from old sleeves.
 
@@ -96,7 +82,6 @@ def arms_in_front(
         body: Measured from the photo.
         places: Both arms.
         sleeve_ends: Per picture side, the share of the arm at which the new sleeve ends.
-        forearms: From `forearms_before`.
     """
     cover = np.zeros(body.shape, dtype=np.float32)
     skin = labelled_as(body.labels, (Label.ARMS, Label.HANDS))
@@ -113,34 +98,13 @@ def arms_in_front(
             freed = bare_arm(body, side, max(end, BARE_FROM) - 0.02).on & (old | skin)
             # Above the end of the sleeve the plate has no arm.
             freed &= (share > end) & (share < old_end + 0.03)
-            # Wrists that are seen come with their hands.
-            shown = _smooth(freed)
+            # Wrists that are seen come with their hands. The edge of the mask is made smooth, and two pixels soft.
+            wide = np.asarray(cv2.GaussianBlur(freed.astype(np.float32), (0, 0), TEETH), dtype=np.float32)
+            shown = np.clip((wide - 0.5) * np.float32(1.5 * TEETH) + 0.5, 0, 1)
         else:
-            shown = drawn_outline(body.shape, arm, seen)
-        if side in forearms:
-            shown = np.maximum(shown, forearms[side])
+            shown = _drawn_outline(body.shape, arm, seen)
         cover = np.maximum(cover, shown * begins)
     return np.asarray(cv2.GaussianBlur(cover, (0, 0), 0.7), dtype=np.float32)
-
-
-def forearms_before(
-    old: BoolMask, body: BodyModel, places: dict[int, ArmPlace], cloth: NDArray[np.float32]
-) -> dict[int, NDArray[np.float32]]:
-    """Covers ``(h, w)``, by picture side, of forearms that were behind the old garment and lie before the new one.
-
-    Args:
-        old: ``(h, w)`` bool, the old garment.
-        body: Measured from the photo.
-        places: Both arms.
-        cloth: ``(h, w)`` cover of the new garment without its sleeves.
-    """
-    if not labelled_as(body.labels[old], (Label.UPPER, Label.FULL)).any():
-        return {}
-    return {
-        side: _forearm(body.shape, body.arms[side], place.seen)
-        for side, place in places.items()
-        if _hand_before(cloth, body, place)
-    }
 
 
 def under_cuffs(body: BodyModel, places: dict[int, ArmPlace], sleeve_ends: dict[int, float]) -> NDArray[np.float32]:
@@ -168,64 +132,19 @@ def _bare_from(end: float) -> float:
     return max(end - UNDER_SLEEVE, BARE_FROM) if end > 0 else ARMHOLE
 
 
-def _hand_before(cloth: NDArray[np.float32], body: BodyModel, place: ArmPlace) -> bool:
-    """Whether the hand of an arm that went behind the old clothes lies before the new ones.
-
-    It would float on a wide skirt if its forearm were behind.
-    """
-    known = np.isfinite(place.seen.outer)
-    if known.sum() < LEAST_SAMPLES or float(np.median(place.seen.front[known])) > 0.5:
-        return False
-    hand = (body.labels == Label.HANDS) & (place.near < AROUND_ARM) & (place.share > AT_HAND)
-    return bool(hand.any() and float(cloth[hand].mean()) > HAND_ON_CLOTH)
-
-
-def _forearm(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.float32]:
-    """``(h, w)`` cover of a bare forearm that comes from behind the body and leads to a hand before it.
-
-    Above the elbow no more is shown than was seen; below, what clothes hid in the photo, down to the wrist.
-    """
-    known = np.isfinite(seen.outer)
-    index = np.arange(len(known))
-    outer, edge = (np.interp(index, index[known], values[known]) for values in (seen.outer, seen.edge))
-    begins, whole, ends = FOREARM
-    comes = ease((arm.shares - begins) / (whole - begins)) * ease((ends - arm.shares) / (ends - whole))
-    above = known & (arm.shares > ABOVE_ELBOW[0]) & (arm.shares < ABOVE_ELBOW[1])
-    widest = float(((outer + edge) / (2 * seen.own_half))[above].max(initial=0.0)) if above.any() else SLENDER[1]
-    inner = edge + np.maximum(2 * np.clip(widest, *SLENDER) * seen.own_half - outer - edge, 0) * comes
-    # The cloth's edge leads across the arm; it does not end in a step.
-    inner = (inner + outer) * ease((arm.shares - begins) / (0.5 * (whole - begins))) - outer
-    return between(shape, arm, outer, inner, np.asarray((arm.shares > begins) & (arm.shares <= ends), dtype=np.bool_))
-
-
-def _smooth(mask: BoolMask) -> NDArray[np.float32]:
-    """A mask without teeth on its outline, whose edge is about two pixels soft."""
-    wide = np.asarray(cv2.GaussianBlur(mask.astype(np.float32), (0, 0), TEETH), dtype=np.float32)
-    return np.asarray(np.clip((wide - 0.5) * np.float32(1.5 * TEETH) + 0.5, 0, 1), dtype=np.float32)
-
-
-def drawn_outline(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.float32]:
+def _drawn_outline(shape: tuple[int, int], arm: Limb, seen: SeenArm) -> NDArray[np.float32]:
     """``(h, w)`` cover of a seen arm within its outline, 0 to 1."""
-    shown = np.isfinite(seen.outer) & (seen.outer + seen.inner > 1.0)
-    return between(shape, arm, seen.outer, seen.inner, shown)
-
-
-def between(
-    shape: tuple[int, int], arm: Limb, outer: Reals, inner: Reals, shown: NDArray[np.bool_]
-) -> NDArray[np.float32]:
-    """``(h, w)`` cover of the strips between two edges of an arm where they are shown, 0 to 1."""
     canvas = np.zeros(shape, dtype=np.uint8)
-    outside = arm.line + arm.outward * outer[:, None]
-    inside = arm.line - arm.outward * inner[:, None]
-    for first, beyond in runs_of(shown):
-        if beyond - first < LEAST_SAMPLES:
-            continue
-        around = np.concatenate([outside[first:beyond], inside[first:beyond][::-1]])
-        cv2.fillPoly(canvas, [np.rint(around * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+    outside = arm.line + arm.outward * seen.outer[:, None]
+    inside = arm.line - arm.outward * seen.inner[:, None]
+    for first, beyond in runs_of(np.isfinite(seen.outer) & (seen.outer + seen.inner > 1.0)):
+        if beyond - first >= LEAST_SAMPLES:
+            around = np.concatenate([outside[first:beyond], inside[first:beyond][::-1]])
+            cv2.fillPoly(canvas, [np.rint(around * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
     return canvas.astype(np.float32) / 255.0
 
 
-def arm_coordinates(shape: tuple[int, int], arm: Limb) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _coordinates(shape: tuple[int, int], arm: Limb) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Every pixel's place on an arm.
 
     Returns:
@@ -238,27 +157,20 @@ def arm_coordinates(shape: tuple[int, int], arm: Limb) -> tuple[NDArray[np.float
     high = np.clip(np.ceil(arm.line.max(axis=0) + AROUND_ARM * widest).astype(int), 0, shape[::-1])
     window = (slice(low[1], high[1]), slice(low[0], high[0]))
     size = (int(high[1] - low[1]), int(high[0] - low[0]))
-    if min(size) > 0:
-        nearest[window], share[window] = _coordinates(size, low, arm)
-    return nearest, share
-
-
-def _coordinates(
-    size: tuple[int, int], corner: NDArray[np.int_], arm: Limb
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The same for all pixels of a window whose first pixel is ``corner``, x and y."""
-    nearest, share = np.full(size, np.inf, np.float32), np.zeros(size, np.float32)
+    if min(size) <= 0:
+        return nearest, share
     for first, last in ((0.0, arm.bend), (arm.bend, 1.0)):
-        ends = (arm.points(np.array([first, last], np.float32)) - corner).astype(np.float32)
+        ends = (arm.points(np.array([first, last], np.float32)) - low).astype(np.float32)
         bone = ends[1] - ends[0]
         length = max(float(np.linalg.norm(bone)), 1.0)
         way = np.asarray(bone / length, np.float32)
         along = field_of(size, ends[0], way) / length
         aside = field_of(size, ends[0], np.array([way[1], -way[0]], np.float32))
-        beyond = np.maximum(np.maximum(-along, along - 1), 0) * length
+        # Beyond the wrist an arm goes on into its hand.
+        beyond = np.maximum(-along, 0) if last == 1.0 else np.maximum(np.maximum(-along, along - 1), 0)
         here = first + np.clip(along, 0, 1.3 if last == 1.0 else 1.0) * (last - first)
         half = np.interp(here, arm.shares, (arm.outer + arm.inner) / 2).astype(np.float32)
-        distance = cv2.magnitude(aside, beyond if last < 1.0 else np.maximum(-along, 0) * length) / half
-        closer = distance < nearest
-        nearest[closer], share[closer] = distance[closer], here[closer]
+        distance = cv2.magnitude(aside, beyond * length) / half
+        closer = distance < nearest[window]
+        nearest[window][closer], share[window][closer] = distance[closer], here[closer]
     return nearest, share

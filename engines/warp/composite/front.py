@@ -6,32 +6,30 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Label, PersonMap
+from engines.base import Label
 from engines.channels import brightness
 from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.labels import labelled_as
-from engines.warp.body.model import BodyModel
 from engines.warp.composite.arms import ArmPlace
 
-CUFF_FROM = 0.75
-"""Share of the arm from which a cuff lies; a long one goes over the root of the hand."""
+CUFF_FROM, CUFF_WITHIN = 0.75, 1.8
+"""Share of the arm from which a cuff lies, which goes over the root of the hand if it is long, and how far from the
+arm's centre line, in half arm widths."""
 
 AROUND = 18
 """Pixels beside held things and hair that are looked at for their edges."""
 
-EDGE = (0.3, 0.6)
-"""Share of the smoothed labels at which a held thing begins, and from which a pixel shows nothing else."""
+EDGE, STRANDS = (0.3, 0.6), (0.1, 0.9)
+"""Share of the smoothed labels at which a held thing begins, and from which a pixel shows nothing else; and the same of
+hair, whose strands are mixed with what is behind them."""
 
 TEETH, STEEPER, HALF = 1.0, 1.5, np.float32(0.58)
 """Blur that takes the teeth off a hand's outline, pixels (standard deviation), by how much what it leaves is made
 steeper again, and what counts as half of it: labelled pixels at the edge are the hand's for the greater part only."""
 
-STRANDS = (0.1, 0.9)
-"""The same of hair, whose strands are mixed with what is behind them."""
-
 LARGEST_CRUMB, BESIDE_HAND = 0.02, 6
-"""Area up to which a thing that touches no hand is none, in squared shoulder widths, and how near a hand is touched,
-pixels."""
+"""Area up to which a thing that touches no hand is a crumb of wall or floor, in squared shoulder widths, and how near a
+hand is touched, pixels."""
 
 
 def guided_filter(
@@ -57,54 +55,46 @@ def guided_filter(
     return np.asarray(smooth_slope * guide + smooth_offset, dtype=np.float32)
 
 
-def head_in_front(photo: NDArray[np.float32], person_map: PersonMap) -> NDArray[np.float32]:
+def head_in_front(photo: NDArray[np.float32], labels: NDArray[np.uint8]) -> NDArray[np.float32]:
     """``(h, w)`` cover of hair and face, following the strands that the photo shows.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
-        person_map: Of the photo.
+        labels: ``(h, w)`` of `Label`.
     """
-    return _edged(photo, labelled_as(person_map.labels, (Label.HAIR, Label.FACE)), STRANDS)
+    return _edged(photo, labelled_as(labels, (Label.HAIR, Label.FACE)), STRANDS)
 
 
 def hands_in_front(
     photo: NDArray[np.float32],
-    person_map: PersonMap,
-    body: BodyModel,
+    labels: NDArray[np.uint8],
+    unit: float,
     places: dict[int, ArmPlace],
-    *,
     sleeves: dict[int, NDArray[np.float32]],
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of hands and held things, up to the edge that the photo shows.
 
     Args:
         photo: ``(h, w, 3)`` float32, 0 to 1.
-        person_map: Of the photo.
-        body: Measured from it.
+        labels: ``(h, w)`` of `Label`.
+        unit: Shoulder width in pixels.
         places: Both arms.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
     """
-    hands = opened(person_map.labels == Label.HANDS, 1)
-    held = opened(_held(person_map.labels, body.shoulder_width), 1)
-    cover = _smooth_outline(hands.astype(np.float32))
+    hands, things = np.asarray(labels == Label.HANDS), np.asarray(labels == Label.OTHER)
+    cover = _smooth_outline(opened(hands, 1).astype(np.float32))
     for side, sleeve in sleeves.items():
         place = places[side]
-        in_cuff = (place.near < 1.8) & (place.share > CUFF_FROM)
-        cover = cover * (1 - sleeve * in_cuff)
-    # Hands end where they are labelled; of things, which no cuff goes over, the photo's edges know more.
-    return np.maximum(cover, _smooth_outline(_edged(photo, held, EDGE)))
-
-
-def _held(labels: NDArray[np.uint8], unit: float) -> BoolMask:
-    """Things, without the crumbs of wall and floor that are called so and touch no hand."""
-    things = np.asarray(labels == Label.OTHER)
+        cover = cover * (1 - sleeve * ((place.near < CUFF_WITHIN) & (place.share > CUFF_FROM)))
     if not things.any():
-        return things
+        return cover
     numbered = np.asarray(cv2.connectedComponents(things.astype(np.uint8), connectivity=4)[1])
     held = np.bincount(numbered.ravel()) > LARGEST_CRUMB * unit**2
-    held[numbered[dilated(labels == Label.HANDS, BESIDE_HAND)]] = True
+    held[numbered[dilated(hands, BESIDE_HAND)]] = True
     held[0] = False
-    return np.asarray(held[numbered])
+    # Hands end where they are labelled; of things, which no cuff goes over, the photo's edges know more.
+    edged = _edged(photo, opened(np.asarray(held[numbered]), 1), EDGE)
+    return np.maximum(cover, _smooth_outline(edged))
 
 
 def _smooth_outline(cover: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -13,52 +13,133 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Category, PersonMap
+from engines.base import Category, Label, PersonMap
 from engines.beside import beside
-from engines.garment.regions import dilated, eroded
+from engines.garment.regions import BoolMask, dilated, eroded, largest, reaching, window_of
 from engines.warp.blending import blended
-from engines.warp.body.model import LEFT
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of
 from engines.warp.pieces import Drape
-from engines.warp.plate.other_garment import Continuation, at_hem, continued_garment
+from engines.warp.plate.other_garment import continued_garment
 from engines.warp.plate.patch_fill import structured_fill
-from engines.warp.plate.plate import Plate, left_as_it_is
-from engines.warp.plate.take_off import TakenOff, pinholes
-from engines.warp.skin.bare_skin import BareSkin, bare_skin
-from engines.warp.skin.faded_skin import faded_into_seen
-from engines.warp.skin.room import above_shoulders, skin_room
-from engines.warp.skin.smooth_edge import antialiased
+from engines.warp.skin.bare_skin import BareBody, antialiased, bare_body, bare_skin, faded_into_seen
 
-EDGE_BLUR = 1.2
-"""Width of the soft border of the fill, pixels."""
+OVERREACH = 0.005
+"""How far the removal reaches beyond the old garment's labels, in heights of the photo."""
+
+LARGEST_PINHOLE = 0.03
+"""Area up to which a hole in the old garment is taken off with it, in squared shoulder widths: highlights and buckles
+are holes in the labels more often than gaps."""
+
+CRUMB, JOINED = 0.02, 0.04
+"""Regions smaller than this share of the largest one are no garment, nor a part of one: hair, ear rings, socks and
+shadows that the labels give to it; unless they lie this near to it, in shoulder widths."""
+
+EDGE_BLUR, MIXED = 1.2, 2
+"""Width of the soft border of the fill, and the pixels at the rim of what stays that it may reach."""
 
 RIM = 0.02
 """Width of the old garment's rim that may lie over the wall, in shoulder widths."""
 
-MIXED = 2
-"""Pixels at the rim of what stays that the soft border of the fill may reach."""
-
 SEEN_BELOW = 0.99
 """Cover of the new garment below which what is behind it shows through."""
 
+OVER_SHOULDER, COLLAR = 0.18, (0.08, 0.48)
+"""How far above the shoulders of a sleeved garment no skin is invented, and between which distances from the axis they
+begin, at the highest points of the neckline, in shoulder widths."""
+
+SHOULDER_UNTIL, LEVEL = 0.12, 0.006
+"""Height at which those shoulders end, and how much lower a point is as high as the highest, in torso lengths."""
+
 
 @dataclass(frozen=True)
-class _Fills:
-    """What may come to light, and how far it does.
+class Plate:
+    """What a new garment is laid on.
 
     Attributes:
-        behind: ``(height, width, 3)``, what is behind the person.
-        skin: The person's own.
-        other: The garment that goes on where the old one was, if one does.
-        bare: ``(height, width)`` cover of skin.
-        continued: ``(height, width)`` cover of the other garment.
+        picture: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        person: ``(height, width)`` float32, 0 to 1: cover of the person and what they still wear in it; shadows of the
+            new garment fall on that, and not on the wall that came to light beside it.
     """
 
-    behind: NDArray[np.float32]
-    skin: BareSkin
-    other: Continuation | None
-    bare: NDArray[np.float32]
-    continued: NDArray[np.float32]
+    picture: NDArray[np.float32]
+    person: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class TakenOff:
+    """What goes with the old garment; it is known before the new one is.
+
+    Attributes:
+        person_map: Of the photo.
+        body: Measured from it.
+        old: ``(height, width)`` bool, the old garment.
+        stays: ``(height, width)`` bool, the parts of the person and the things that are not replaced.
+        from_old: ``(height, width)`` float32 distance from the old garment, pixels.
+        removed: ``(height, width)`` bool, the old garment with its rim.
+        naked: The body without clothes.
+    """
+
+    person_map: PersonMap
+    body: BodyModel
+    old: BoolMask
+    stays: BoolMask
+    from_old: NDArray[np.float32]
+    removed: BoolMask
+    naked: BareBody
+
+
+def left_as_it_is(photo: NDArray[np.float32], person_map: PersonMap) -> Plate:
+    """The plate of a garment that is put on over everything."""
+    return Plate(photo, np.asarray(person_map.matte, np.float32) / 255.0)
+
+
+def old_garment(labels: NDArray[np.uint8], body: BodyModel, category: Category) -> BoolMask:
+    """``(height, width)``: what the person wears now in the place of a new garment of this category."""
+    garment = np.asarray(labels == Label.FULL)
+    if garment.any() and category is not Category.FULL_BODY:
+        below = np.asarray(body.heights > body.waist.line(body.laterals))
+        garment &= ~below if category is Category.UPPER_BODY else below
+    for label, other in ((Label.UPPER, Category.LOWER_BODY), (Label.LOWER, Category.UPPER_BODY)):
+        if category is not other:
+            cloth = np.asarray(labels == label)
+            near = dilated(largest(cloth, CRUMB), max(2, round(JOINED * body.shoulder_width)))
+            garment |= reaching(cloth, near, connectivity=8)
+    return garment
+
+
+def take_off(photo: NDArray[np.float32], person_map: PersonMap, body: BodyModel, category: Category) -> TakenOff | None:
+    """Find all that goes with the old garment of a category; None where nothing of it is worn.
+
+    Args:
+        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
+        person_map: Of that photo.
+        body: Measured from it.
+        category: What is being replaced.
+    """
+    labels = person_map.labels
+    old = old_garment(labels, body, category)
+    if not old.any():
+        return None
+    # What carries the garment's label and is none of it, like crumbs in the hair, stays too.
+    stays = np.asarray((labels != Label.BACKGROUND) & ~old)
+    from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
+    # The outermost pixel of what stays is mixed with the old garment and goes too.
+    removed = old | ((from_old <= max(2, round(OVERREACH * len(photo)))) & ~eroded(stays, 1))
+    removed |= pinholes(removed, body.shoulder_width) & (labels == Label.BACKGROUND)
+    return TakenOff(person_map, body, old, stays, from_old, np.asarray(removed), bare_body(body))
+
+
+def pinholes(cloth: BoolMask, unit: float) -> BoolMask:
+    """Small holes in the old garment."""
+    holes = np.zeros_like(cloth)
+    window = window_of(cloth)
+    # A frame of ground joins what is open towards the outside.
+    ground = np.pad((~cloth[window]).astype(np.uint8), 1, constant_values=1)
+    _, numbered, stats, _ = cv2.connectedComponentsWithStats(ground, connectivity=4)
+    small = stats[:, cv2.CC_STAT_AREA] < LARGEST_PINHOLE * unit * unit
+    holes[window] = small[numbered][1:-1, 1:-1] & ~cloth[window]
+    return holes
 
 
 def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Category) -> Plate:
@@ -70,91 +151,63 @@ def fill_in(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: C
         drape: The new garment; only pixels it leaves open matter.
         category: What is being replaced.
     """
-    clothed = drape.alpha
-    fills = _fills(photo, off, drape, category)
-    fill = _laid_over(fills)
-    # Under the other garment skin goes on, and is not seen.
-    skin = fills.bare * (1.0 - fills.continued)
-    uncovered = skin + fills.continued
-    share = _share(photo, off, fills, skin=skin)
-    if category is Category.UPPER_BODY and fills.other is not None:
-        # Under a hem what is mixed with it is replaced.
-        hem = at_hem(fills.continued, off.from_old, off.body.torso_length) * (clothed < SEEN_BELOW)
-        share = np.maximum(share, hem * np.float32(fills.other.hidden))
-    person = left_as_it_is(photo, off.person_map).person
-    return Plate(
-        blended(photo, fill, np.asarray(share, dtype=np.float32)),
-        np.asarray(person + (uncovered - person) * share, dtype=np.float32),
-    )
-
-
-def _fills(photo: NDArray[np.float32], off: TakenOff, drape: Drape, category: Category) -> _Fills:
-    """Draw what may come to light where the old garment was."""
-    body, clothed, person_map = off.body, drape.alpha, off.person_map
+    body, clothed = off.body, drape.alpha
     wanted = np.asarray(off.removed & (clothed < SEEN_BELOW))
     # What is behind the person does not depend on what is before it.
     with beside(lambda: _behind(photo, off, wanted)) as found_behind:
-        other = continued_garment(photo, person_map, body, clothed, category)
-        skin = bare_skin(
-            photo,
-            body,
-            off.naked,
-            clothed,
-            off.from_old,
-            torso=category is not Category.LOWER_BODY or body.waist.bare_midriff,
-            arms=category is not Category.LOWER_BODY,
-            legs=category is not Category.UPPER_BODY,
-        )
-    worn = _silhouette(off.old, person_map, body.shoulder_width)
-    bare = skin.cover * skin_room(worn, body) * (1.0 - above_shoulders(drape, clothed, body))
-    continued = np.zeros(body.shape, np.float32) if other is None else other.cover * worn
-    if other is not None and other.beside is not None:
-        arms = skin.arms[LEFT].on | skin.arms[-LEFT].on
-        bare *= 1.0 - other.beside * (dilated(skin.torso, MIXED) & ~arms)
-    return _Fills(found_behind.result(), skin, other, bare, continued)
-
-
-def _laid_over(fills: _Fills) -> NDArray[np.float32]:
-    """``(height, width, 3)``: what is behind the person, skin over it, and the other garment over that."""
-    fill = blended(fills.behind, fills.skin.colour, fills.bare)
-    if fills.other is not None:
-        # Skin goes on under the other garment: where both are half transparent no wall shows between them.
-        fill = blended(fill, fills.other.colour, fills.continued)
-    return fill
-
-
-def _share(
-    photo: NDArray[np.float32],
-    off: TakenOff,
-    fills: _Fills,
-    *,
-    skin: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    """``(height, width)`` how far the fill takes the place of the photo, 0 to 1."""
-    share = np.asarray(cv2.GaussianBlur(off.removed.astype(np.float32), (0, 0), EDGE_BLUR), np.float32)
-    share = np.maximum(share, off.old.astype(np.float32))
+        other = continued_garment(photo, body, clothed, off.from_old, category)
+        skin = bare_skin(photo, body, off.naked, clothed, off.from_old, category=category)
+    # Rims of the old garment that stand out over the wall are wall, however wide an arm is.
+    inner = eroded(off.old | pinholes(off.old, body.shoulder_width), round(RIM * body.shoulder_width) + 1)
+    silhouette = antialiased((off.person_map.matte > 127) | inner)
+    bare = skin.cover * silhouette * (1.0 - _over_shoulders(drape, clothed, body))
+    share = cv2.GaussianBlur(off.removed.astype(np.float32), (0, 0), EDGE_BLUR)
+    share = np.maximum(np.asarray(share, np.float32), off.old.astype(np.float32))
     # Beyond the one pixel that is mixed with the old garment, what stays is left alone to the last bit.
     share[eroded(off.stays, MIXED)] = 0.0
-    unit = off.body.shoulder_width
-    joint = faded_into_seen(photo, fills.skin.colour, off.from_old, off.person_map.labels, unit)
-    joint *= skin
-    return np.maximum(share, joint).astype(np.float32)
+    continued = np.zeros(body.shape, np.float32)
+    if other is not None:
+        continued = other.cover * silhouette
+        bare *= 1.0 - other.beside * (dilated(off.naked.torso.on, MIXED) & ~off.naked.both(Label.ARMS))
+        share = np.maximum(share, other.at_hem * silhouette)
+    fill = blended(found_behind.result(), skin.colour, bare)
+    if other is not None:
+        # Skin goes on under it: where both are half transparent no wall shows between them.
+        fill = blended(fill, other.colour, continued)
+    # Under the other garment skin is not seen.
+    bare = bare * (1.0 - continued)
+    joint = faded_into_seen(photo, skin.colour, off.from_old, off.person_map.labels, body.shoulder_width)
+    share = np.maximum(share, joint * bare)
+    person = left_as_it_is(photo, off.person_map).person
+    return Plate(
+        blended(photo, fill, share), np.asarray(person + (bare + continued - person) * share, dtype=np.float32)
+    )
 
 
-def _silhouette(old: NDArray[np.bool_], person_map: PersonMap, unit: float) -> NDArray[np.float32]:
-    """Cover of the person; rims of the old garment that stand out over the wall are wall, however wide an arm is."""
-    matte = person_map.matte > 127
-    matte |= eroded(old | pinholes(old, unit), round(RIM * unit) + 1)
-    return antialiased(matte)
+def _over_shoulders(drape: Drape, clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.float32]:
+    """``(height, width)``, 0 to 1: right above the shoulders of a garment with sleeves, where no skin stands out."""
+    if not any(piece.name.endswith("sleeve") for piece in drape.pieces):
+        return np.zeros(body.shape, np.float32)
+    covered = (clothed > 0.5) & (body.heights < SHOULDER_UNTIL)
+    reach = max(3, round(OVER_SHOULDER * body.shoulder_width))
+    column = np.ones((reach, 1), np.uint8)
+    above = cv2.dilate(covered.astype(np.uint8), column, anchor=(0, 0), borderValue=0) > 0
+    # Within a hood there is cloth above the neck as well.
+    above &= cv2.dilate(covered.astype(np.uint8), column, anchor=(0, reach - 1), borderValue=0) == 0
+    beyond = np.zeros(body.shape, bool)
+    for side in SIDES:
+        aside = body.laterals * np.float32(side)
+        slope = covered & (aside > COLLAR[0]) & (aside < COLLAR[1])
+        highest = slope & (body.heights < body.heights[slope].min(initial=SHOULDER_UNTIL) + LEVEL)
+        beyond |= aside > aside[highest].min(initial=COLLAR[1])
+    return np.asarray(cv2.GaussianBlur((above & beyond).astype(np.float32), (0, 0), 1.0), np.float32)
 
 
-def _behind(photo: NDArray[np.float32], off: TakenOff, wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _behind(photo: NDArray[np.float32], off: TakenOff, wanted: BoolMask) -> NDArray[np.float32]:
     """What is behind the person, continued from around them, with the photo's grain."""
     radius = max(3, round(0.008 * photo.shape[0]))
-    person = off.person_map.matte > 12
     apart = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
-    free = np.asarray(cv2.dilate((person | wanted).astype(np.uint8), apart) == 0)
+    free = np.asarray(cv2.dilate(((off.person_map.matte > 12) | wanted).astype(np.uint8), apart) == 0)
     behind = structured_fill(photo, free, wanted)
-    return np.asarray(
-        np.clip(behind + grain((free.shape[0], free.shape[1]), grain_of(photo, free)), 0.0, 1.0), dtype=np.float32
-    )
+    noise = grain((free.shape[0], free.shape[1]), grain_of(photo, free))
+    return np.asarray(np.clip(behind + noise, 0.0, 1.0), dtype=np.float32)

@@ -12,31 +12,46 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Category, Label, PersonMap
+from engines.base import Category, Label
 from engines.channels import on_channels
 from engines.filling import fill_from
-from engines.garment.regions import dilated, eroded, window_of
-from engines.labels import labelled_as
+from engines.garment.regions import BoolMask, eroded, window_of
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.plate.cloth_above import MOST_THREAD, SHADED, THREAD, cloth_above
-from engines.warp.plate.waistband import upper_end
+from engines.warp.body.torso_width import bare_half_width
+
+NATURAL_TOP, HIDDEN_TOP, LEAST_RISE = 0.72, 0.90, 0.08
+"""Height down to which a midriff is bare under a cropped top, height of a waistband that a top hides, and how far
+trousers reach up under its hem at least, in torso lengths."""
+
+HIDING_WAIST = (0.84, 0.97)
+"""Height of the line between top and trousers from which the top may hide a waistband, and from which it does."""
+
+LOWEST = 1.25
+"""Height down to which trousers are continued, in torso lengths."""
 
 LOWEST_BAND = 0.16
 """How far below a top the new lower garment begins at most where it is its waistband, in torso lengths."""
 
-HEM_MARGIN = 0.025
-"""Strip of the seen garment beside the old hem that lies in its shadow, in torso lengths."""
+MEASURED, LEAST_PIXELS = 0.04, 50
+"""Distance from the line within which what is seen tells how wide the hidden part is, in torso lengths, and pixels that
+are enough for it on one side."""
 
-MEASURED = (0.005, 0.04)
-"""Heights below the line between which the seen trousers tell the width of their hidden part."""
+SAG = 0.055
+"""How much lower a waistband is in front than at the sides of the body, in shoulder widths: it goes round the body, and
+the camera looks down at it."""
+
+SHADED = 0.05
+"""Strip beside the old hem whose colours do not count, in torso lengths: it lies in shadow, and pockets, belt loops and
+folds begin there."""
+
+THREAD, MOST_THREAD = 0.015, 0.07
+"""Size of the weave that is carried on, in shoulder widths, and its largest difference from the colour of the cloth, so
+that buttons and pockets are not drawn twice."""
 
 AT_HEM, MIXED = 0.012, 3.5
 """Width of the strip of the seen garment that goes over into its continuation, in torso lengths, and its least width in
 pixels: it is mixed with the old hem."""
-
-TOPS, BESIDE_TOP = (Label.UPPER, Label.FULL), 8
-"""What may have hung over the garment below, and width of the strip beside it that is mixed with it, pixels."""
 
 COVERED = 0.99
 """Cover of the new garment from which nothing behind it is seen."""
@@ -49,119 +64,136 @@ class Continuation:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1.
-        hidden: 0 where the photo shows the edge that it goes on from to 1 where the old garment hung over it.
-        beside: ``(height, width)``, 1 where no belly stands out beside its hidden end; None for a top.
+        beside: ``(height, width)`` float32, 0 to 1: beside its hidden part, where no belly stands out.
+        at_hem: ``(height, width)`` float32, 0 to 1: how far the seen garment goes over into it beside the old hem.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
-    hidden: float = 1.0
-    beside: NDArray[np.float32] | None = None
+    beside: NDArray[np.float32]
+    at_hem: NDArray[np.float32]
 
 
 def continued_garment(
     photo: NDArray[np.float32],
-    person_map: PersonMap,
     body: BodyModel,
     clothed: NDArray[np.float32],
+    from_old: NDArray[np.float32],
     category: Category,
 ) -> Continuation | None:
     """Continue the garment that stays; None where there is none or no gap.
 
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
-        person_map: Of the photo.
-        body: The body.
+        body: The body in it.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
         category: Of the new garment.
     """
-    if category is Category.FULL_BODY or (category is Category.LOWER_BODY and body.waist.bare_midriff):
+    if category is Category.FULL_BODY or body.waist.bare_midriff:
         return None
-    label = Label.LOWER if category is Category.UPPER_BODY else Label.UPPER
-    stays = cv2.erode((person_map.labels == label).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    upwards = category is Category.UPPER_BODY
+    seen = np.asarray(body.labels == (Label.LOWER if upwards else Label.UPPER))
+    stays = eroded(seen, 2)
     if stays.sum() < 0.01 * body.shoulder_width * body.torso_length:
         return None
     line = body.waist.line(body.laterals)
-    below = category is Category.UPPER_BODY
-    seen = np.asarray(person_map.labels == label)
-    end = upper_end(body, seen) if below else None
-    cover = np.zeros(body.shape, np.float32)
-    if end is not None:
-        cover[end.window] = end.cover * (clothed[end.window] < COVERED)
-    elif not below:
-        gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & _over_cloth(clothed, body)
-        gap &= _within(body, seen) & (clothed < COVERED)
-        cover = np.asarray(cv2.GaussianBlur(gap.astype(np.float32), (0, 0), 1.0), np.float32)
-    if end is not None:
-        # Where the new top covers all that the old one did, nothing of it comes to light.
-        gap = dilated(labelled_as(person_map.labels[end.window], TOPS), BESIDE_TOP)
-        cover[end.window] *= (gap & (cover[end.window] > 0.0)).any()
-    if not cover.any():
+    cover, beside = _upwards(body, seen, line) if upwards else _downwards(body, seen, line, clothed)
+    cover *= clothed < COVERED
+    if not ((from_old == 0.0) & (cover > 0.0)).any():
         return None
-    if end is not None:
-        beside = np.zeros(body.shape, np.float32)
-        beside[end.window] = end.beside
-        return Continuation(cloth_above(photo, seen, body, end), cover, end.hidden, beside)
-    return Continuation(_woven_on(photo, np.asarray(stays), body, line, window_of(cover > 0)), cover)
+    colour = _woven_on(photo, stays, body, line, window_of(cover > 0), upwards=upwards)
+    # Under a hem what is mixed with it is replaced.
+    near = ease(1.5 * (1.0 - from_old / np.float32(max(AT_HEM * body.torso_length, MIXED))))
+    return Continuation(colour, cover, beside, np.asarray(cover * near * upwards, np.float32))
 
 
-def at_hem(cover: NDArray[np.float32], from_old: NDArray[np.float32], torso_length: float) -> NDArray[np.float32]:
-    """How far the seen garment goes over into its continuation beside the old hem, ``(height, width)`` from 0 to 1.
+def _upwards(
+    body: BodyModel, seen: BoolMask, line: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """``(height, width)`` cover of trousers or a skirt whose waistband a top hid, and what is beside that.
 
-    Args:
-        cover: ``(height, width)`` of the continuation, 0 to 1.
-        from_old: ``(height, width)`` distance from the old garment, pixels.
-        torso_length: Pixels.
+    They come in from their width at the hem to that of the belly. A top that ends high ends at the waistband itself,
+    and hid nothing of it.
     """
-    return np.asarray(cover * ease(1.5 * (1.0 - from_old / np.float32(max(AT_HEM * torso_length, MIXED)))), np.float32)
+    unit, waist = body.shoulder_width, body.waist.height
+    hidden = float(ease((waist - HIDING_WAIST[0]) / (HIDING_WAIST[1] - HIDING_WAIST[0])))
+    cover, beside = np.zeros(body.shape, np.float32), np.zeros(body.shape, np.float32)
+    if hidden <= 0.0:
+        return cover, beside
+    rise = hidden * max(waist - HIDDEN_TOP, LEAST_RISE)
+    # Hips are round: upright where they are widest, and again where the waist begins.
+    way_up = ease((line - body.heights) / np.float32(rise))
+    offset = body.laterals * np.float32(unit)
+    for side, wide in _seen_widths(body, seen, line, below=True).items():
+        narrow = min(float(bare_half_width(body, np.array([waist - rise], np.float32), side)[0]), wide)
+        half = wide + (narrow - wide) * way_up
+        aside = offset * np.float32(side)
+        bow = SAG * (np.maximum(1.0 - (aside / half) ** 2, 0.0) - 0.5) * (unit / body.torso_length)
+        top = np.maximum(waist - rise + bow, NATURAL_TOP)
+        rows = np.clip((body.heights - top) * body.torso_length + 0.5, 0.0, 1.0) * (body.heights < LOWEST)
+        within = np.clip(half - aside + 0.5, 0.0, 1.0)
+        cover = np.maximum(cover, (rows * within * (aside >= 0.0)).astype(np.float32))
+        beside = np.maximum(beside, (rows * (1.0 - within) * (aside >= 0.0)).astype(np.float32))
+    return cover, beside
 
 
-def _over_cloth(clothed: NDArray[np.float32], body: BodyModel) -> NDArray[np.bool_]:
-    """Where the new lower garment begins a little further down; beside it a top has no reason to go on."""
+def _downwards(
+    body: BodyModel, seen: BoolMask, line: NDArray[np.float32], clothed: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """``(height, width)`` cover of a top over a new waistband that lies a little lower, and nothing beside it.
+
+    Beside the new garment it has no reason to go on.
+    """
     rise = max(3, round(LOWEST_BAND * body.torso_length))
     # Below the soft edge at its sides nothing is open.
     cloth = eroded(clothed > 0.5, 3).astype(np.uint8)
-    upwards = cv2.dilate(cloth, np.ones((rise, 1), np.uint8), anchor=(0, 0), borderValue=0)
-    return np.asarray(upwards > 0)
+    over = cv2.dilate(cloth, np.ones((rise, 1), np.uint8), anchor=(0, 0), borderValue=0) > 0
+    gap = (body.heights < line + 0.06) & (body.heights > line - 0.10) & over
+    offset, within = body.laterals * np.float32(body.shoulder_width), np.zeros(body.shape, bool)
+    for side, wide in _seen_widths(body, seen, line, below=False).items():
+        within |= (offset * side >= 0.0) & (offset * side < wide)
+    cover = np.asarray(cv2.GaussianBlur((gap & within).astype(np.float32), (0, 0), 1.0), np.float32)
+    return cover, np.zeros_like(cover)
 
 
-def _within(body: BodyModel, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pixels no further out than the torso, nor than the seen garment beside the waist, which may be narrower."""
-    from_waist = body.heights - body.waist.line(body.laterals)
-    beside = seen & (from_waist > MEASURED[0]) & (from_waist < MEASURED[1])
-    offset = body.laterals * body.shoulder_width
-    inside = np.zeros(body.shape, bool)
+def _seen_widths(body: BodyModel, seen: BoolMask, line: NDArray[np.float32], *, below: bool) -> dict[int, float]:
+    """Half widths in pixels of the garment at its hem, by side: no step shows there; the torso's where nothing tells.
+
+    ``below`` the line of the waist, or above it.
+    """
+    from_line = (body.heights - line) * (1.0 if below else -1.0)
+    offset = body.laterals[seen & (from_line > 0.005) & (from_line < MEASURED)] * np.float32(body.shoulder_width)
+    widths = {side: float(body.half_width(body.waist.height, side)) for side in SIDES}
     for side in SIDES:
-        limit = body.half_width(body.heights, side)
-        on_side = beside & (offset * side > 0)
-        if on_side.sum() > 50:
-            # At the hem it is as wide as what is seen below, and no step shows.
-            limit = np.full(body.shape, float(np.percentile(offset[on_side] * side, 99.5)), np.float32)
-        inside |= (offset * side >= 0) & (offset * side < limit)
-    return inside
+        outwards = offset[offset * side > 0] * side
+        if len(outwards) > LEAST_PIXELS:
+            widths[side] = float(np.percentile(outwards, 99.5))
+    return widths
 
 
 def _woven_on(
     photo: NDArray[np.float32],
-    stays: NDArray[np.bool_],
+    stays: BoolMask,
     body: BodyModel,
     line: NDArray[np.float32],
     window: tuple[slice, slice],
+    *,
+    upwards: bool,
 ) -> NDArray[np.float32]:
-    """A seen top's colour continued smoothly, and in a window with its own weave reflected at its edge."""
-    sigma = max(THREAD * body.shoulder_width, 1.0)
+    """A seen garment's colour continued smoothly, and in a window with its own weave reflected at its edge."""
+    sigma, sign = max(THREAD * body.shoulder_width, 1.0), 1.0 if upwards else -1.0
     margin = round(4 * sigma) + 1
-    around = tuple(slice(max(part.start - margin, 0), part.stop + margin) for part in window)
-    shift = 2.0 * (line[around] - HEM_MARGIN - body.heights[around]) * body.torso_length
-    rows, columns = np.indices(shift.shape, dtype=np.float32)
-    rows, columns = rows + around[0].start, columns + around[1].start
-    x, y = columns + shift * body.skeleton.down[0], rows + shift * body.skeleton.down[1]
-    x, y = x.astype(np.float32), y.astype(np.float32)
+    rows, columns = (slice(max(part.start - margin, 0), part.stop + margin) for part in window)
+    around = rows, columns
+    deep = stays & (sign * (body.heights - line) > SHADED)
+    colour = fill_from(photo, deep if deep.any() else stays)
+    shift = 2.0 * (line[around] + sign * SHADED / 2 - body.heights[around]) * body.torso_length
+    grid = np.indices(shift.shape, dtype=np.float32)
+    x = np.asarray(grid[1] + columns.start + shift * body.skeleton.down[0], np.float32)
+    y = np.asarray(grid[0] + rows.start + shift * body.skeleton.down[1], np.float32)
     reflected = np.asarray(cv2.remap(photo, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32)
-    known = cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)
-    share = cv2.GaussianBlur((np.asarray(known) > 0.99).astype(np.float32), (0, 0), 1.5)
+    known = np.asarray(cv2.remap(stays.astype(np.float32), x, y, cv2.INTER_LINEAR)) > 0.99
     weave = np.clip(reflected - cv2.GaussianBlur(reflected, (0, 0), sigma), -MOST_THREAD, MOST_THREAD)
-    deep = stays & (body.heights < line - SHADED)
-    smooth = fill_from(photo, np.asarray(deep if deep.any() else stays))
-    smooth[around] += weave * on_channels(share)
-    return smooth
+    colour[around] += weave * on_channels(np.asarray(cv2.GaussianBlur(known.astype(np.float32), (0, 0), 1.5)))
+    return colour

@@ -7,16 +7,16 @@ where the ground is smooth anyway, the smooth fill is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.channels import brightness, on_channels
-from engines.filling import fill_from
-from engines.garment.regions import dilated, eroded
+from engines.channels import brightness
+from engines.filling import carried_out, fill_from
+from engines.garment.regions import BoolMask, dilated, eroded
 
 SIDES = (64, 112)
 """Longer sides of the pictures that are worked on one after the other, pixels."""
@@ -43,23 +43,18 @@ from the smooth fill."""
 BESIDE = 0.08
 """Width of the strip around the hole whose structure counts, in longer sides of the photo."""
 
+SURE = 0.98
+"""Share of a pixel of a smaller picture from which it is known."""
+
 CLEARANCE = 0.012
 """Width of the rim of the known ground that is not copied from, in heights of the photo."""
 
 
-@dataclass(frozen=True)
-class _Match:
-    """Where every patch of the hole found its like: rows and columns of both, ``(n,)`` each."""
-
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    from_rows: NDArray[np.int64]
-    from_columns: NDArray[np.int64]
+_Match: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Rows and columns, ``(n,)`` each, of the middles of patches at the hole, and of what each of them is most like."""
 
 
-def structured_fill(
-    photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]
-) -> NDArray[np.float32]:
+def structured_fill(photo: NDArray[np.float32], known: BoolMask, wanted: BoolMask) -> NDArray[np.float32]:
     """The ground continued into a hole.
 
     Args:
@@ -75,76 +70,61 @@ def structured_fill(
     learnt = eroded(known, max(2, round(CLEARANCE * known.shape[0])))
     if not learnt.any() or not wanted.any():
         return smooth
-    share = structure_around(photo, learnt, wanted)
+    small, weight, hole = _reduced(photo, learnt, wanted, SIDES[-1])
+    share = structure_around(small, weight, hole)
     if share <= 0.0:
         return smooth
-    patched = _patched(photo, learnt, wanted, _nearest(photo, learnt))
-    if patched is None:
-        return smooth
+    # To begin with, everything has the colour of what is nearest.
+    rows, columns = ndimage.distance_transform_edt(weight <= SURE, return_distances=False, return_indices=True)
+    filled = np.asarray(small[rows, columns], np.float32)
+    for side, rounds in zip(SIDES, ROUNDS, strict=True):
+        small, weight, hole = _reduced(photo, learnt, wanted, side)
+        sure = weight > SURE
+        begun = np.asarray(cv2.resize(filled, weight.shape[::-1], interpolation=cv2.INTER_LINEAR), np.float32)
+        filled = np.where(sure[..., None], small, begun).astype(np.float32)
+        for _ in range(rounds):
+            match = _search(filled, sure, dilated(hole, HALF) & ~sure)
+            if match is None:
+                return smooth
+            filled = _averaged(filled, match, sure)
+    patched = cv2.resize(filled, known.shape[::-1], interpolation=cv2.INTER_CUBIC)
     mixed = np.asarray(smooth + (patched - smooth) * share, np.float32)
     return np.asarray(np.clip(mixed + fill_from(photo - mixed, known), 0.0, 1.0), dtype=np.float32)
 
 
-def structure_around(photo: NDArray[np.float32], known: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
-    """0 where all the ground around a hole is smooth to 1 where a part of it has structure."""
-    height, width = known.shape
-    scale = SIDES[-1] / max(height, width)
-    size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    seen = known.astype(np.float32)
-    weight = np.asarray(cv2.resize(seen, size, interpolation=cv2.INTER_AREA), np.float32)
-    small = np.asarray(cv2.resize(photo * on_channels(seen), size, interpolation=cv2.INTER_AREA), np.float32)
-    hole = np.asarray(cv2.resize(wanted.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
-    sigma = 0.04 * max(size)
-    around = np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-4)
-    mean = cv2.GaussianBlur(small, (0, 0), sigma) / around[..., None]
-    own = small / np.maximum(weight, 1e-3)[..., None]
-    squares = brightness(np.asarray((own - mean) ** 2, np.float32)) * weight
-    deviation = np.sqrt(cv2.GaussianBlur(squares, (0, 0), sigma) / around)
-    beside = (weight > 0.98) & dilated(hole, round(BESIDE * max(size)))
+def _reduced(
+    photo: NDArray[np.float32], known: BoolMask, wanted: BoolMask, side: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], BoolMask]:
+    """The photo with its longer side so long, what share of each pixel there is known, and the hole."""
+    scale = min(1.0, side / max(known.shape))
+    size = (max(4 * HALF, round(known.shape[1] * scale)), max(4 * HALF, round(known.shape[0] * scale)))
+    small, weight, hole = (
+        np.asarray(cv2.resize(plane.astype(np.float32), size, interpolation=cv2.INTER_AREA), np.float32)
+        for plane in (photo, known, wanted)
+    )
+    return small, weight, np.asarray(hole > 0.02)
+
+
+def structure_around(small: NDArray[np.float32], weight: NDArray[np.float32], hole: BoolMask) -> float:
+    """0 where all the ground around a hole is smooth to 1 where a part of it has structure.
+
+    Args:
+        small: ``(h, w, 3)`` float32, 0 to 1, the photo made smaller.
+        weight: ``(h, w)`` float32, 0 to 1, what is known of each pixel.
+        hole: ``(h, w)``.
+    """
+    known, sigma = np.where(weight > SURE, weight, np.float32(0.0)), 0.04 * max(weight.shape)
+    mean, around = carried_out(small, known, sigma)
+    squares = brightness(np.asarray((small - mean) ** 2, np.float32)) * known
+    deviation = np.sqrt(cv2.GaussianBlur(squares, (0, 0), sigma) / np.maximum(around, 1e-4))
+    beside = (weight > SURE) & dilated(hole, round(BESIDE * max(weight.shape)))
     if not beside.any():
         return 0.0
     low, high = ROUGHNESS
     return float(np.clip((np.percentile(deviation[beside], 75) - low) / (high - low), 0.0, 1.0))
 
 
-def _nearest(photo: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Every pixel of the hole in the colour of the known one nearest to it, at the size of the last level."""
-    height, width = known.shape
-    scale = SIDES[-1] / max(height, width)
-    size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    small = np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), np.float32)
-    sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
-    rows, columns = ndimage.distance_transform_edt(~sure, return_distances=False, return_indices=True)
-    return np.asarray(small[rows, columns], np.float32)
-
-
-def _patched(
-    photo: NDArray[np.float32], known: NDArray[np.bool_], hole: NDArray[np.bool_], start: NDArray[np.float32]
-) -> NDArray[np.float32] | None:
-    """The hole made of patches; None where no patch of the ground is whole."""
-    height, width = known.shape
-    filled: NDArray[np.float32] | None = None
-    for side, rounds in zip(SIDES, ROUNDS, strict=True):
-        scale = min(1.0, side / max(height, width))
-        size = (max(4 * HALF, round(width * scale)), max(4 * HALF, round(height * scale)))
-        small = np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), np.float32)
-        sure = np.asarray(cv2.resize(known.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.98
-        open_ = np.asarray(cv2.resize(hole.astype(np.float32), size, interpolation=cv2.INTER_AREA)) > 0.02
-        before = start if filled is None else filled
-        begun = np.asarray(cv2.resize(before, size, interpolation=cv2.INTER_LINEAR), np.float32)
-        level = np.where(sure[..., None], small, begun).astype(np.float32)
-        for _ in range(rounds):
-            match = _search(level, sure, dilated(open_, HALF) & ~sure)
-            if match is None:
-                return None
-            level = _averaged(level, match, sure)
-        filled = level
-    if filled is None:
-        return None
-    return np.asarray(cv2.resize(filled, (width, height), interpolation=cv2.INTER_CUBIC), np.float32)
-
-
-def _search(level: NDArray[np.float32], sure: NDArray[np.bool_], hole: NDArray[np.bool_]) -> _Match | None:
+def _search(level: NDArray[np.float32], sure: BoolMask, hole: BoolMask) -> _Match | None:
     """For every patch around a hole pixel the most similar whole patch of the ground, near ones preferred."""
     height, width = sure.shape
     inner = np.zeros_like(sure)
@@ -161,7 +141,7 @@ def _search(level: NDArray[np.float32], sure: NDArray[np.bool_], hole: NDArray[n
     best = np.concatenate(
         [np.argmin(squares - asked[at : at + CHUNK] @ offered.T, axis=1) for at in range(0, len(asked), CHUNK)]
     )
-    return _Match(rows, columns, from_rows[best], from_columns[best])
+    return rows, columns, from_rows[best], from_columns[best]
 
 
 def _described(level: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -181,17 +161,18 @@ def _described(level: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.ascontiguousarray(np.concatenate([*planes, places], axis=-1), dtype=np.float32)
 
 
-def _averaged(level: NDArray[np.float32], match: _Match, sure: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _averaged(level: NDArray[np.float32], match: _Match, sure: BoolMask) -> NDArray[np.float32]:
     """Every hole pixel becomes the mean of what the patches over it propose."""
     height, width = sure.shape
+    at_rows, at_columns, from_rows, from_columns = match
     sums = np.zeros((height, width, 3), np.float32)
     counts = np.zeros((height, width, 1), np.float32)
     for down in range(-HALF, HALF + 1):
         for aside in range(-HALF, HALF + 1):
-            rows, columns = match.rows + down, match.columns + aside
+            rows, columns = at_rows + down, at_columns + aside
             framed = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
             weight = np.float32(np.exp(-(down**2 + aside**2) / (2.0 * 1.5**2)))
-            colour = level[match.from_rows[framed] + down, match.from_columns[framed] + aside]
+            colour = level[from_rows[framed] + down, from_columns[framed] + aside]
             # Each target occurs once for one shift, so that plain indexing adds correctly.
             sums[rows[framed], columns[framed]] += weight * colour
             counts[rows[framed], columns[framed]] += weight

@@ -8,62 +8,72 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Label
-from engines.channels import on_channels
-from engines.garment.regions import closed, dilated, window_of
+from engines.base import Category, Label
+from engines.garment.regions import BoolMask, closed, eroded, window_of
 from engines.labels import labelled_as
 from engines.warp.body.bare_parts import CAP_SLEEVE, BarePart, bare_arm, bare_leg, bare_torso, clothed_until
 from engines.warp.body.limbs import Limb
-from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.body.model import LEFT, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.skin.joint import led_to_seen
-from engines.warp.skin.light import (
-    ARMPIT,
-    SkinLight,
-    hem_shade,
-    limb_lights,
-    limb_shade,
-    lit_from_around,
-    shade_of_arms,
-    torso_shade,
-)
-from engines.warp.skin.shoulder_outline import curved, one_shoulder_line
-from engines.warp.skin.smooth_edge import antialiased
-from engines.warp.skin.texture import coloured_texture, skin_texture
-from engines.warp.skin.tone import BODY_LABELS, skin_tone, sure_skin
+from engines.warp.skin.tone import BODY_LABELS, SKIN_LABELS, led_to_seen, skin_texture, skin_tone, sure_skin
 
-LEAST_SHARE = 0.05
-"""Share of the body around a pixel beside it from which that lies in the body's shade."""
-
-UNDER_HEM = (0.02, 0.03)
+UNDER_HEM = {Label.ARMS: 0.02, Label.LEGS: 0.03}
 """How far skin goes on under a sleeve and under a trouser leg, as a share of arm and leg."""
 
-CUFF_SHADOW = 0.08
-"""Width of the strip of a limb in the shadow of its old cuff or hem, in shoulder widths: its tone is not led on."""
+LIMB_DEPTH, TORSO_DEPTH = 0.25, 0.25
+"""How much darker skin is at the edge of a limb than on its axis, and at the sides of the torso below the
+armpits."""
 
-UNDER_EDGE = 3
-"""Width of the rim of a garment under which no torso lies, pixels."""
+TILT = 0.07
+"""How much lighter the outer edge of a limb is than its axis: beside the inner one stands the body."""
 
-BELLY = 0.45
-"""Height from which the skin of a torso is a belly's, in torso lengths."""
+SHEEN, SHEEN_WIDTH = 0.05, 0.36
+"""How much lighter the middle of a limb shines, and half the width of that stripe, in half widths of the limb."""
 
-UPPER_SKIN = (Label.NECK, Label.TORSO_SKIN, Label.ARMS)
-"""Skin whose tone bared chests, bellies and arms have; legs lie in another light."""
+ARMPIT = (0.07, 0.18)
+"""Between these heights, or shares of an arm, the edge between torso and arm comes into being."""
 
-LEG_GRAIN = 0.2
-"""How much coarser the skin of legs is than that of arms and chest."""
+LEAST_SHARE, FORM_BLUR = 0.05, 0.012
+"""Share of the body around a pixel beside it from which that lies in the body's shade, and over how far around, in
+shoulder widths (standard deviation)."""
 
-BELOW_ARMPIT = 0.38
-"""Height from which a garment goes round the body, torso lengths below the shoulders; above it armholes are open."""
+OLD_SHADOW = 0.08
+"""Width of the strip of seen skin in the shadow of an old cuff or hem, in shoulder widths: its tone is not led on."""
 
-WORN = 0.5
-"""Cover from which a pixel of the axis is cloth."""
+NOTCH, SHOULDER_CURVE = 0.16, 0.05
+"""Radius of the notch between the slope beside the neck and the round of the shoulder, and standard deviation with
+which their outline is made one curve, in shoulder widths."""
 
-LACE = 0.03
-"""Radius of the holes that cloth may have, in shoulder widths."""
+BESIDE_CHEST, SHOULDER_UNTIL = 0.28, 0.25
+"""How far beside the axis shoulders begin, in shoulder widths, and the height at which they end, in torso lengths."""
 
-ROUND_HEM = 0.12
-"""How far above the middle of a hem its ends may lie, in shoulder widths; below them is the body and not the wall."""
+EDGE_SIGMA, EDGE_STEEPNESS = 2.0, 3.2
+"""Pixels over which an edge of invented skin is straightened, and how much steeper than that it is."""
+
+JOINT, SHADOW_REACH, SHADOW = 0.055, 0.13, 0.10
+"""Width of the strip of seen skin into which invented skin fades, how far from its hem the shadow of an old garment is
+looked for, both in shoulder widths, and by how much darker than invented skin that is for certain, of full white."""
+
+LIKE_SKIN, INK_BLUR = (0.45, 0.7), 2.0
+"""Colourfulness over that of invented skin from which what is seen may be skin, and from which it is: the ink of a
+tattoo is not faded; and over how many pixels it is averaged."""
+
+
+@dataclass(frozen=True)
+class BareBody:
+    """Where the parts of a body would be seen if it wore nothing.
+
+    Attributes:
+        limbs: Whole arms and legs by the label of their skin and by picture side.
+        torso: Neck, shoulders, chest and midriff.
+    """
+
+    limbs: dict[Label, dict[int, BarePart]]
+    torso: BarePart
+
+    def both(self, kind: Label) -> BoolMask:
+        """``(height, width)``: both arms or both legs."""
+        return self.limbs[kind][LEFT].on | self.limbs[kind][-LEFT].on
 
 
 @dataclass(frozen=True)
@@ -73,16 +83,19 @@ class BareSkin:
     Attributes:
         colour: ``(height, width, 3)`` float32 sRGB, 0 to 1.
         cover: ``(height, width)`` float32, 0 to 1: where a bare body would be seen.
-        arms: Both whole arms by picture side.
-        legs: Both whole legs by picture side.
-        torso: ``(height, width)``, the torso without the arms before it.
     """
 
     colour: NDArray[np.float32]
     cover: NDArray[np.float32]
-    arms: dict[int, BarePart]
-    legs: dict[int, BarePart]
-    torso: NDArray[np.bool_]
+
+
+def bare_body(body: BodyModel) -> BareBody:
+    """Find where the parts of a bare body would be seen."""
+    limbs = {
+        Label.ARMS: {side: bare_arm(body, side, 0.0) for side in SIDES},
+        Label.LEGS: {side: bare_leg(body, side, 0.0) for side in SIDES},
+    }
+    return BareBody(limbs, bare_torso(body))
 
 
 def bare_skin(
@@ -92,9 +105,7 @@ def bare_skin(
     clothed: NDArray[np.float32],
     from_old: NDArray[np.float32],
     *,
-    torso: bool,
-    arms: bool,
-    legs: bool,
+    category: Category,
 ) -> BareSkin:
     """Paint the skin that a new garment leaves open.
 
@@ -107,193 +118,139 @@ def bare_skin(
         naked: The same without clothes.
         clothed: ``(height, width)`` cover of the new garment, 0 to 1.
         from_old: ``(height, width)`` distance from the old garment, pixels.
-        torso: Whether chest and midriff may be bared.
-        arms: Whether the arms may be bared.
-        legs: Whether the legs may be bared.
+        category: Of the new garment: it bares no other part of the body than those it covers.
     """
-    bare, lights, middle = naked.limbs, naked.lights, naked.torso
-    kinds = ([Label.ARMS] if arms else []) + ([Label.LEGS] if legs else [])
-    whole = [(bare[kind][side], lights[kind][side]) for kind in kinds for side in SIDES]
-    opened: list[BarePart] = []
-    for side in SIDES:
-        if arms:
-            opened.append(_opened(bare[Label.ARMS][side], body.arms[side], clothed, UNDER_HEM[0]))
-        if legs:
-            opened.append(_opened(bare[Label.LEGS][side], body.legs[side], clothed, UNDER_HEM[1]))
-    # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
-    seen = labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
-    # Under the half transparent edge of a garment, too, there is the wall.
-    wall = dilated(beside_garment(body, clothed), UNDER_EDGE) if torso else np.ones(body.shape, bool)
-    cover = (middle.on & ~wall) | (seen & torso)
-    for part in opened:
-        cover |= part.on
-    if torso and arms:
-        cover = one_shoulder_line(cover, body)
-    if torso and arms and all(part.begin <= 0.0 for part in opened if part.bend < 0.0):
-        cover = curved(cover, body)
-    colour = _coloured(photo, body, cover, from_old, torso=middle, whole=whole, opened=opened, bare=bare)
-    before = bare[Label.ARMS][LEFT].on | bare[Label.ARMS][-LEFT].on
-    return BareSkin(colour, antialiased(cover), bare[Label.ARMS], bare[Label.LEGS], middle.on & ~before)
+    unit, upper, lower = body.shoulder_width, category is Category.UPPER_BODY, category is Category.LOWER_BODY
+    kinds = [kind for kind, kept in ((Label.ARMS, lower), (Label.LEGS, upper)) if not kept]
+    cover, sleeveless = np.zeros(body.shape, bool), not lower
+    if not lower or body.waist.bare_midriff:
+        # The outermost pixels of neck and chest are mixed with the old cloth and drawn anew.
+        cover = naked.torso.on | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
+    for kind in kinds:
+        for side in SIDES:
+            limb = body.arms[side] if kind is Label.ARMS else body.legs[side]
+            opened = _opened(naked.limbs[kind][side], limb, clothed, kind)
+            cover |= opened.on
+            sleeveless &= kind is not Label.ARMS or opened.begin <= 0.0
+    if sleeveless:
+        cover = _with_round_shoulders(cover, body)
+    colour = photo.copy()
+    if cover.any():
+        shade = _shade(body, naked.torso, [part for kind in kinds for part in naked.limbs[kind].values()])
+        # Legs lie in another light than chest, belly and arms.
+        tone = skin_tone(photo, body, shade, BODY_LABELS[:-1] if upper else BODY_LABELS)
+        window = window_of(cover, round(0.05 * unit) + 4)
+        flat, sure = tone.under(shade, window), sure_skin(body)
+        lit = sure & ((from_old > OLD_SHADOW * unit) | (body.labels == Label.NECK))
+        parts = (naked.torso.on[window], naked.both(Label.ARMS)[window], naked.both(Label.LEGS)[window])
+        flat += led_to_seen(photo[window] - flat, body.labels[window], lit[window], parts, unit)
+        colour[window] = np.clip(flat * skin_texture(photo, sure, cover[window].shape), 0.0, 1.0)
+    return BareSkin(colour, antialiased(cover))
 
 
-def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], under_hem: float) -> BarePart:
+def _opened(whole: BarePart, limb: Limb, clothed: NDArray[np.float32], kind: Label) -> BarePart:
     """What of a limb comes out of the new clothes, and a share of its length more.
 
-    A sleeve so short that the round of the shoulder is bare leaves the whole arm.
+    A sleeve so short that the round of the shoulder is bare leaves the whole arm. On a leg what lies further down is
+    its own: ripped trousers go on below their holes.
     """
-    leg = whole.bend > 0.0
-    # What lies further down on a leg is its own: ripped trousers go on below their holes.
-    begin = clothed_until(limb, clothed, *([1.0] if leg else [])) - under_hem
+    leg = kind is Label.LEGS
+    begin = clothed_until(limb, clothed, *([1.0] if leg else [])) - UNDER_HEM[kind]
     if begin <= (0.0 if leg else CAP_SLEEVE):
         return whole
     return replace(whole, on=whole.on & (whole.share >= begin), begin=begin)
 
 
-def _coloured(
-    photo: NDArray[np.float32],
-    body: BodyModel,
-    cover: NDArray[np.bool_],
-    from_old: NDArray[np.float32],
-    *,
-    torso: BarePart,
-    whole: list[tuple[BarePart, SkinLight]],
-    opened: list[BarePart],
-    bare: dict[Label, dict[int, BarePart]],
-) -> NDArray[np.float32]:
-    """Skin in its light where it is wanted, ``(height, width, 3)``, and anything elsewhere.
+def _with_round_shoulders(cover: BoolMask, body: BodyModel) -> BoolMask:
+    """Both shoulders in one curve from the foot of the neck down the outer side of the arm.
 
-    Args:
-        photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
-        body: The body in the photo.
-        cover: ``(height, width)``, where skin is wanted.
-        from_old: ``(height, width)`` distance from the old garment, pixels.
-        torso: The bare torso.
-        whole: The limbs that may be bared, with their light.
-        opened: What of them comes out of the new clothes.
-        bare: All limbs by the label of their skin and by picture side.
+    The slope beside the neck, the tip of the shoulder and the arm meet in notches and corners otherwise.
     """
     unit = body.shoulder_width
-    arms, legs = (bare[kind][LEFT].on | bare[kind][-LEFT].on for kind in (Label.ARMS, Label.LEGS))
-    shade = _shade(body, torso, whole) * shade_of_arms(torso.on, arms, body)
-    belly = torso.on & ~arms & ~legs
-    shade[belly] = lit_from_around(shade[belly])
-    upper = not any(part.bend > 0.0 for part, _ in whole)
-    # A belly lies in the shadow of the hem above it, a chest not in that of its neckline.
-    by_hem = from_old < CUFF_SHADOW * unit
-    shaded = by_hem & (body.labels == Label.TORSO_SKIN) & (body.heights > BELLY)
-    lit_body = body.relabelled(np.where(shaded, np.uint8(Label.OTHER), body.labels))
-    tone = skin_tone(photo, lit_body, shade, UPPER_SKIN if upper else BODY_LABELS)
-    window = window_of(cover, round(0.05 * unit) + 4)
-    colour = photo.copy()
-    if not cover.any():
-        return colour
-    colour[window] = tone.under(shade, window)
-    sure = sure_skin(body)
-    parts = (torso.on[window], arms[window], legs[window])
-    lit = sure & ~shaded & ~(labelled_as(body.labels, (Label.ARMS, Label.LEGS)) & by_hem)
-    colour[window] += led_to_seen(photo[window] - colour[window], body.labels[window], lit[window], parts, unit)
-    form = np.ones(body.shape, np.float32)
-    for part in opened:
-        form[part.on] *= hem_shade(part, unit)
-    bared = [part for part in opened if part.bend > 0.0]
-    texture = skin_texture(photo, sure, colour[window].shape[:2])
-    if bared:
-        texture += (texture - 1.0) * (np.float32(LEG_GRAIN) * legs[window])
-    colour[window] *= coloured_texture(texture)
-    colour[window] = np.clip(colour[window] * on_channels(_smooth(form, unit)[window]), 0.0, 1.0)
-    return colour
+    foot = -NECK_RISE * unit / body.torso_length
+    asked = (body.heights > foot) & (body.heights < SHOULDER_UNTIL) & (np.abs(body.laterals) > BESIDE_CHEST)
+    if not (asked & cover).any():
+        return cover
+    window = window_of(asked & cover, round(3 * NOTCH * unit))
+    seen = labelled_as(body.labels[window], SKIN_LABELS)
+    filled = cover[window] | seen
+    upper = asked[window] & (body.heights[window] < ARMPIT[0])
+    filled |= closed(filled, max(2, round(NOTCH * unit))) & upper
+    soft = cv2.GaussianBlur(filled.astype(np.float32), (0, 0), max(SHOULDER_CURVE * unit, 1.0))
+    curved = cover.copy()
+    # What is seen keeps its outline, but for the outermost pixels, which are as often the lining of a cuff.
+    curved[window] = np.where(asked[window] & ~eroded(seen, 2), np.asarray(soft) > 0.5, cover[window])
+    return curved
 
 
-def _shade(body: BodyModel, torso: BarePart, limbs: list[tuple[BarePart, SkinLight]]) -> NDArray[np.float32]:
-    """Factors of about 1 on the bare body, seen or not, ``(height, width)``."""
-    unit = body.shoulder_width
-    shade = np.ones(body.shape, np.float32)
-    shade[torso.on] = torso_shade(torso, body.heights)
-    for part, light in limbs:
+def antialiased(mask: BoolMask) -> NDArray[np.float32]:
+    """A mask's cover, ``(height, width)`` float32, with its staircase edge made one smooth line."""
+    cover = np.zeros(mask.shape, np.float32)
+    window = window_of(mask, round(4 * EDGE_SIGMA))
+    if mask[window].size:
+        blurred = cv2.GaussianBlur(mask[window].astype(np.float32), (0, 0), EDGE_SIGMA)
+        cover[window] = ease((np.asarray(blurred) - 0.5) * np.float32(EDGE_STEEPNESS) + 0.5)
+    return cover
+
+
+def _shade(body: BodyModel, torso: BarePart, limbs: list[BarePart]) -> NDArray[np.float32]:
+    """Factors of about 1 on the bare body, seen or not, ``(height, width)``: everything on it is round."""
+    shade, on = np.ones(body.shape, np.float32), torso.on.copy()
+    below_armpit = ease((body.heights[on] - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
+    shade[on] = 1.0 - TORSO_DEPTH * np.abs(torso.across[on]).clip(0.0, 1.0) ** 2.5 * below_armpit
+    for part in limbs:
+        across = part.across[part.on]
+        own = (1.0 - LIMB_DEPTH * across.clip(-1.0, 1.0) ** 2) * (1.0 + TILT * part.side * across)
+        own += SHEEN * (np.exp(-((across / SHEEN_WIDTH) ** 2)) - 0.75)
         # Limbs are in front of the torso, but at its shoulder an arm is one surface with it: no inner edge there.
-        own = np.ones(int(part.on.sum()), np.float32)
-        towards_axis = part.across[part.on] * body.laterals[part.on] < 0
-        own[towards_axis] = _own_surface(part.share[part.on][towards_axis])
-        on_torso = torso.on[part.on]
-        own = np.where(on_torso, own, 1.0)
-        shade[part.on] += (limb_shade(part, light) - shade[part.on]) * own
-    # The wall around the body has no shade that could blur into its dark edges.
-    on = torso.on.copy()
-    for part, _ in limbs:
+        apart = ease((part.share[part.on] - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
+        apart = np.where(torso.on[part.on] & (across * body.laterals[part.on] < 0), apart, np.float32(1.0))
+        shade[part.on] += (own - shade[part.on]) * apart
         on |= part.on
-    share = _smooth(on.astype(np.float32), unit)
-    within = _smooth((shade * on).astype(np.float32), unit) / np.maximum(share, LEAST_SHARE)
-    return np.where(share > LEAST_SHARE, within, np.float32(1.0))
+    # The wall around the body has no shade that could blur into its dark edges.
+    sigma = max(1.5, FORM_BLUR * body.shoulder_width)
+    share = np.asarray(cv2.GaussianBlur(on.astype(np.float32), (0, 0), sigma), np.float32)
+    within = cv2.GaussianBlur(shade * on, (0, 0), sigma) / np.maximum(share, LEAST_SHARE)
+    return np.where(share > LEAST_SHARE, within, np.float32(1.0)).astype(np.float32)
 
 
-def _own_surface(share: NDArray[np.float32]) -> NDArray[np.float32]:
-    """0 where an arm goes over into the torso to 1 from where it hangs free, by share of its length."""
-    return ease((share - ARMPIT[0]) / (ARMPIT[1] - ARMPIT[0]))
+def faded_into_seen(
+    photo: NDArray[np.float32],
+    skin: NDArray[np.float32],
+    from_old: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    unit: float,
+) -> NDArray[np.float32]:
+    """How far invented skin fades into seen skin: the shadow that a cuff or neckline threw there goes with it.
 
-
-def _smooth(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
-    return np.asarray(cv2.GaussianBlur(values, (0, 0), max(1.5, 0.012 * unit)), np.float32)
-
-
-@dataclass(frozen=True)
-class BareBody:
-    """All of a body as if it wore nothing.
-
-    Attributes:
-        limbs: Whole arms and legs by the label of their skin and by picture side.
-        lights: On each of these.
-        torso: Neck, shoulders, chest and midriff.
-    """
-
-    limbs: dict[Label, dict[int, BarePart]]
-    lights: dict[Label, dict[int, SkinLight]]
-    torso: BarePart
-
-
-def bare_body(photo: NDArray[np.float32], body: BodyModel) -> BareBody:
-    """Find where the parts of a bare body would be seen, and how light falls on them.
+    Hands and faces have lines of their own, and a tattoo is less coloured than skin: they stay.
 
     Args:
         photo: ``(height, width, 3)`` float32 sRGB, 0 to 1.
-        body: The body in the photo.
-    """
-    limbs = {
-        Label.ARMS: {side: bare_arm(body, side, 0.0) for side in SIDES},
-        Label.LEGS: {side: bare_leg(body, side, 0.0) for side in SIDES},
-    }
-    return BareBody(limbs, limb_lights(photo, body.labels, limbs), bare_torso(body))
-
-
-def beside_garment(body: BodyModel, clothed: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """What lies to the left and the right of a closed garment.
-
-    The body in the photo is as wide as its old clothes; a new garment may be narrower.
-
-    Args:
-        body: The body in the photo.
-        clothed: ``(height, width)`` cover of the new garment, 0 to 1.
+        skin: The invented skin, of the same shape.
+        from_old: ``(height, width)`` distance from the old garment, pixels.
+        labels: ``(height, width)`` of `Label`.
+        unit: Shoulder width in pixels.
 
     Returns:
-        ``(height, width)``; nothing in rows where the axis of the body is bare.
+        ``(height, width)`` float32, 0 to 1.
     """
-    bone = body.skeleton
-    height, width = body.shape
-    along = (np.arange(height) - bone.shoulders[1]) / max(float(bone.down[1]), 0.1)
-    axis = np.rint(bone.shoulders[0] + along * bone.down[0]).astype(np.int64)
-    worn = (axis >= 0) & (axis < width) & (along > BELOW_ARMPIT * body.torso_length)
-    worn[worn] = clothed[worn, axis[worn]] > WORN
-    beside = np.zeros(body.shape, bool)
-    rows = np.flatnonzero(worn)
-    if not len(rows):
-        return beside
-    span = slice(int(rows[0]), int(rows[-1]) + 1)
-    cloth = closed(clothed[span] > WORN, max(1, round(LACE * body.shoulder_width)))
-    right_of = np.arange(width)[None] >= axis[span, None]
-    right, left = np.logical_or.accumulate(~cloth & right_of, axis=1), ~cloth & ~right_of
-    left = np.logical_or.accumulate(left[:, ::-1], axis=1)[:, ::-1]
-    # A hem goes round the body: what lies below its higher ends is not beside it.
-    hem = cloth[-max(1, round(ROUND_HEM * body.shoulder_width)) :]
-    under = np.zeros_like(cloth)
-    under[len(cloth) - len(hem) :] = np.logical_or.accumulate(hem, axis=0) & ~hem
-    beside[span] = (right | left) & worn[span, None] & ~under
-    return beside
+    share = np.zeros(labels.shape, np.float32)
+    beside = (from_old < SHADOW_REACH * unit) & labelled_as(labels, BODY_LABELS)
+    if not beside.any():
+        return share
+    window = window_of(beside, round(3 * INK_BLUR))
+    near, seen, invented = beside[window], photo[window], skin[window]
+    around = np.asarray(cv2.GaussianBlur(seen, (0, 0), INK_BLUR), np.float32)
+    ratio = _warmth(around) / np.maximum(_warmth(invented), 0.02)
+    like_skin = ease((ratio[near] - LIKE_SKIN[0]) / (LIKE_SKIN[1] - LIKE_SKIN[0]))
+    darker = (invented[near].sum(axis=1) - seen[near].sum(axis=1)) / np.float32(3.0)
+    distance = from_old[beside] / np.float32(unit)
+    in_shadow = ease(1.25 * (1.0 - distance / SHADOW_REACH)) * ease(darker / SHADOW) * like_skin
+    share[beside] = np.maximum(ease(1.25 * (1.0 - distance / JOINT)), in_shadow)
+    return share
+
+
+def _warmth(colours: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How colourful skin is, by what its red is stronger than its blue."""
+    return np.asarray((colours[..., 0] - colours[..., 2]) / np.maximum(colours[..., 0], 0.05), np.float32)

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from engines.base import Category, PersonMap
 from engines.warp.body.model import BodyModel
 from engines.warp.pieces import Drape
-from engines.warp.plate.lay import fill_in
-from engines.warp.plate.plate import Plate, left_as_it_is
-from engines.warp.plate.take_off import take_off
+from engines.warp.plate.lay import Plate, fill_in, left_as_it_is, take_off
 
 
 def lay_plate(

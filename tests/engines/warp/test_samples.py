@@ -19,7 +19,7 @@ from engines.person.segmenter import MediaPipeSegmenter
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
-from engines.warp.plate.take_off import old_garment
+from engines.warp.plate.lay import old_garment
 from tests.engines.warp.plating import lay_plate
 
 MODELS = Path(__file__).parents[3] / ".models"

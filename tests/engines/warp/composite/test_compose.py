@@ -14,13 +14,12 @@ from engines.warp.composite.compose import (
     GARMENT_SHADOW,
     SLEEVE_REACH,
     SLEEVE_SHADOW,
+    Scene,
     compose,
 )
-from engines.warp.composite.layers import Scene
-from engines.warp.composite.piece_light import lit_level
 from engines.warp.composite.shadows import contact_shadow
 from engines.warp.pieces import Drape, Piece
-from engines.warp.plate.plate import left_as_it_is
+from engines.warp.plate.lay import left_as_it_is
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 SHAPE = (960, 760)
@@ -131,7 +130,7 @@ def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     assert np.median(factor / np.minimum(garment, sleeve)) > 0.96
 
 
-def test_a_dark_line_parts_a_sleeve_from_the_torso_below_the_armpit() -> None:
+def test_a_shadow_parts_a_sleeve_from_the_torso_below_the_armpit() -> None:
     mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
     body = measure_body(mannequin.person_map)
     torso = mannequin.person_map.labels == Label.UPPER
@@ -144,33 +143,11 @@ def test_a_dark_line_parts_a_sleeve_from_the_torso_below_the_armpit() -> None:
     beside = (body.laterals < 0.195) & (body.laterals > 0.185)
     away = (body.laterals < 0.08) & (body.laterals > 0.05)
     along, above = (body.heights > 0.45) & (body.heights < 0.75), (body.heights > 0.05) & (body.heights < 0.2)
-    assert picture[beside & along].mean() < 0.68 * picture[away & along].mean()
+    assert picture[beside & along].mean() < 0.85 * picture[away & along].mean()
     assert picture[beside & above].mean() > 0.9 * picture[away & above].mean()
 
 
-def test_a_hand_throws_a_shadow_in_the_colour_of_the_cloth(monkeypatch: pytest.MonkeyPatch) -> None:
-    mannequin = draw_mannequin(arms="out")
-    scene = scene_of(mannequin, (0.8, 0.6, 0.4), everywhere(mannequin))
-    shaded = compose(scene, seed=0)
-    monkeypatch.setattr("engines.warp.composite.compose.HEAD_SHADOW", 0.0)
-    hand = mannequin.person_map.labels == Label.HANDS
-    away = cv2.distanceTransform((~hand).astype(np.uint8), cv2.DIST_L2, 5) / scene.body.shoulder_width
-    beside = (away > 0.02) & (away < 0.04)
-    red, _, blue = np.median(shaded[beside] / compose(scene, seed=0)[beside], axis=0)
-    assert 0.95 < blue < red - 0.01 < 0.98
-
-
-def test_the_lit_part_of_cloth_has_the_colour_of_its_product() -> None:
-    cover = np.ones((80, 80), np.float32)
-    piece = Piece("torso", np.full((80, 80, 3), 0.5, np.float32), cover, np.zeros_like(cover))
-    light = np.full((80, 80), 0.96, np.float32)
-    light[:, :50] = 0.8
-    assert lit_level([piece], [light]) == pytest.approx(0.96)
-    assert lit_level([piece], [light * 1.2]) == 1
-    assert lit_level([], []) == 1
-
-
-def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_hardly_any() -> None:
+def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_does() -> None:
     mannequin = draw_mannequin(*SHAPE)
     middle, foot = SHAPE[1] // 2, int(mannequin.point(Landmark.LEFT_SHOULDER)[1])
     cover = everywhere(mannequin)
@@ -182,23 +159,4 @@ def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_hardly_any(
     skin = np.s_[foot - 40 : foot - 25, middle - 27 : middle - 23]
     without, plain = compose(hooded, seed=0)[skin], compose(scene, seed=0)[skin]
     assert np.abs(without / scene.photo[skin] - 1).mean() < 0.03
-    assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.25 * GARMENT_SHADOW
-
-
-def test_scraps_beside_what_is_taken_off_leave_no_holes_in_a_new_sleeve() -> None:
-    mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
-    body = measure_body(mannequin.person_map)
-    arm, place = body.arms[RIGHT], arm_places(body)[RIGHT]
-    inwards = np.arange(760)[None] < np.interp(np.arange(960), arm.line[:, 1], arm.line[:, 0])[:, None]
-    labels = mannequin.person_map.labels.copy()
-    hidden = inwards & (labels == Label.ARMS) & (place.share > 0.45) & (place.share < 0.8) & (place.near < 1.2)
-    inner = np.asarray(cv2.erode(hidden.astype(np.uint8), np.ones((13, 13), np.uint8)), bool)
-    labels[hidden] = Label.LOWER
-    scene = scene_of(mannequin, (0.1, 0.6, 0.2), np.zeros(SHAPE, bool))
-    person_map = replace(mannequin.person_map, labels=labels)
-    scene = replace(scene, person_map=person_map, body=measure_body(person_map), old=hidden & ~inner)
-    sleeve = ((place.near < 1.2) & (place.share < 0.95)).astype(np.float32)
-    piece = Piece("right_sleeve", np.float32([0.1, 0.6, 0.2]) * sleeve[..., None], sleeve, np.zeros_like(sleeve))
-    picture = compose(replace(scene, drape=Drape((*scene.drape.pieces, piece), {"right_sleeve_end": 0.95})), 0)
-    green = picture[..., 1] > 1.5 * picture[..., 0]
-    assert green[hidden & (place.near < 1.0)].mean() > 0.99
+    assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.5 * GARMENT_SHADOW

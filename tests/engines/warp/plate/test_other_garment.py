@@ -2,14 +2,26 @@
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engines.base import Category, Label, PersonMap
-from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.plate.other_garment import at_hem, continued_garment
+from engines.base import Category, Label
+from engines.warp.body.model import SIDES, BodyModel, measure_body
+from engines.warp.body.torso_width import bare_half_width
+from engines.warp.plate.other_garment import HIDDEN_TOP, Continuation, continued_garment
 from tests.engines.mannequin import SKIN, TROUSERS, draw_mannequin
+
+
+def continued(
+    photo: NDArray[np.float32], body: BodyModel, category: Category, clothed: NDArray[np.float32] | None = None
+) -> Continuation | None:
+    """The garment that stays, beside what a new one of a category takes the place of; the new one is nowhere."""
+    old = body.labels == (Label.LOWER if category is Category.LOWER_BODY else Label.UPPER)
+    from_old = np.asarray(cv2.distanceTransform((~old).astype(np.uint8), cv2.DIST_L2, 5), np.float32)
+    nothing = np.zeros(body.shape, np.float32)
+    return continued_garment(photo, body, nothing if clothed is None else clothed, from_old, category)
 
 
 def test_trousers_are_continued_upwards() -> None:
@@ -17,7 +29,7 @@ def test_trousers_are_continued_upwards() -> None:
     body = measure_body(mannequin.person_map)
     open_everywhere = np.zeros(body.shape, np.float32)
     photo = mannequin.photo.astype(np.float32) / 255.0
-    other = continued_garment(photo, mannequin.person_map, body, open_everywhere, Category.UPPER_BODY)
+    other = continued(photo, body, Category.UPPER_BODY, open_everywhere)
     assert other is not None
     x, y = body.point(body.waist.height - 0.02).round().astype(int)
     assert other.cover[y, x] > 0.95
@@ -32,7 +44,7 @@ def test_texture_is_that_of_the_garment() -> None:
     lower = mannequin.person_map.labels == Label.LOWER
     stripes = (np.indices(lower.shape)[0] // 3) % 2 == 0
     photo[lower & stripes] = 0.9
-    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    other = continued(photo, body, Category.UPPER_BODY)
     assert other is not None
     x, y = body.point(body.waist.height - 0.03).round().astype(int)
     assert other.colour[y - 6 : y + 6, x - 10 : x + 10].std() > 0.05
@@ -48,24 +60,10 @@ def test_at_the_hem_they_are_as_wide_as_below_it() -> None:
     wide = (rows >= y) & (rows < y + 60) & (np.abs(columns - x) < round(0.60 * body.shoulder_width))
     labels[wide], photo[wide] = Label.LOWER, np.array(TROUSERS) / 255.0
     body = measure_body(mannequin.person_map)
-    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    other = continued(photo, body, Category.UPPER_BODY)
     assert other is not None
     row = int(body.point(body.waist.height)[1])
     assert (other.cover[row - 1] > 0.5).sum() == pytest.approx((labels[row + 8] == Label.LOWER).sum(), rel=0.06)
-
-
-def test_the_rim_that_is_mixed_with_the_old_hem_goes_over_into_them() -> None:
-    share = at_hem(np.ones((1, 20), np.float32), np.arange(20, dtype=np.float32)[None], 300.0)[0]
-    assert share[1] > 0.9
-    assert share[6] == 0.0
-
-
-def test_a_dress_replaces_both() -> None:
-    mannequin = draw_mannequin()
-    body = measure_body(mannequin.person_map)
-    photo = mannequin.photo.astype(np.float32) / 255.0
-    nothing = np.zeros(body.shape, np.float32)
-    assert continued_garment(photo, mannequin.person_map, body, nothing, Category.FULL_BODY) is None
 
 
 def test_no_gap_needs_no_continuation() -> None:
@@ -73,7 +71,7 @@ def test_no_gap_needs_no_continuation() -> None:
     body = measure_body(mannequin.person_map)
     photo = mannequin.photo.astype(np.float32) / 255.0
     everywhere = np.ones(body.shape, np.float32)
-    assert continued_garment(photo, mannequin.person_map, body, everywhere, Category.UPPER_BODY) is None
+    assert continued(photo, body, Category.UPPER_BODY, everywhere) is None
 
 
 def test_a_waistband_below_a_bare_midriff_is_not_drawn_twice() -> None:
@@ -87,7 +85,7 @@ def test_a_waistband_below_a_bare_midriff_is_not_drawn_twice() -> None:
     body = measure_body(mannequin.person_map)
     nothing = np.zeros(body.shape, np.float32)
     assert body.waist.bare_midriff
-    other = continued_garment(photo, mannequin.person_map, body, nothing, Category.UPPER_BODY)
+    other = continued(photo, body, Category.UPPER_BODY, nothing)
     assert other is None or not (other.cover[body.heights < body.waist.height - 0.03] > 0.0).any()
 
 
@@ -97,7 +95,7 @@ def test_a_button_is_not_drawn_twice() -> None:
     photo = mannequin.photo.astype(np.float32) / 255.0
     x, y = body.point(body.waist.height + 0.06).round().astype(int)
     photo[y - 5 : y + 6, x - 5 : x + 6] = 0.95
-    other = continued_garment(photo, mannequin.person_map, body, np.zeros(body.shape, np.float32), Category.UPPER_BODY)
+    other = continued(photo, body, Category.UPPER_BODY)
     assert other is not None
     above = (other.cover > 0.9) & (body.heights < body.waist.height)
     assert above.sum() > 100
@@ -110,27 +108,40 @@ def test_a_top_goes_on_above_the_new_trousers_alone() -> None:
     photo = mannequin.photo.astype(np.float32) / 255.0
     below = body.heights > body.waist.line(body.laterals) + 0.05
     clothed = (below & (body.laterals > -0.05)).astype(np.float32)
-    other = continued_garment(photo, mannequin.person_map, body, clothed, Category.LOWER_BODY)
+    other = continued(photo, body, Category.LOWER_BODY, clothed)
     assert other is not None
     hem = (body.heights > body.waist.line(body.laterals)) & (other.cover > 0.5)
     assert (body.laterals[hem] > -0.05).all()
     assert hem.sum() > 50
 
 
-def _dressed(colour: tuple[float, float, float] = (0.2, 0.3, 0.5)) -> tuple[NDArray[np.float32], PersonMap, BodyModel]:
-    """Trousers whose waistband ends at a short top, in one line across the body."""
+def test_nothing_goes_on_below_a_top_that_is_as_long_as_the_old_one() -> None:
     mannequin = draw_mannequin(1024, 768)
-    labels, body = mannequin.person_map.labels.copy(), measure_body(mannequin.person_map)
+    labels, body = mannequin.person_map.labels, measure_body(mannequin.person_map)
     within = np.isin(labels, (Label.UPPER, Label.LOWER)) & (np.abs(body.laterals) < 0.5)
     labels[within & (body.heights > 0.75)] = Label.LOWER
     labels[within & (body.heights <= 0.75)] = Label.UPPER
-    photo = np.full((*body.shape, 3), 0.9, np.float32)
-    photo[labels == Label.LOWER] = colour
-    person_map = replace(mannequin.person_map, labels=labels)
-    return photo, person_map, measure_body(person_map)
-
-
-def test_nothing_goes_on_below_a_top_that_is_as_long_as_the_old_one() -> None:
-    photo, person_map, body = _dressed()
     clothed = (body.heights < 0.85).astype(np.float32)
-    assert continued_garment(photo, person_map, body, clothed, Category.UPPER_BODY) is None
+    photo = np.full((*body.shape, 3), 0.9, np.float32)
+    assert continued(photo, measure_body(mannequin.person_map), Category.UPPER_BODY, clothed) is None
+
+
+def test_a_hidden_waistband_is_as_wide_as_the_belly_and_lowest_in_front() -> None:
+    body = measure_body(draw_mannequin(1024, 768).person_map)
+    body = replace(body, waist=replace(body.waist, height=1.02, bend=(0.0, 0.0), bare_midriff=False))
+    within = np.abs(body.laterals) < 0.52
+    body.labels[(body.heights > 1.02) & within] = Label.LOWER
+    body.labels[(body.heights <= 1.02) & (body.heights > 0.5) & within] = Label.UPPER
+    other = continued(np.full((*body.shape, 3), 0.5, np.float32), body, Category.UPPER_BODY)
+    assert other is not None
+    height = np.array([HIDDEN_TOP + 0.03], np.float32)
+    belly = sum(float(bare_half_width(body, height, side)[0]) for side in SIDES)
+    rows = [round(float(body.point(at)[1])) for at in (float(height[0]), 1.015)]
+    assert 0.9 * belly < other.cover[rows[0]].sum() < 1.1 * belly
+    assert other.cover[rows[1]].sum() == pytest.approx(1.04 * body.shoulder_width, rel=0.03)
+    columns = [round(float(body.point(HIDDEN_TOP, aside * body.shoulder_width)[0])) for aside in (0.0, 0.3)]
+    front, aside = (int(np.flatnonzero(other.cover[:, column] > 0.5)[0]) for column in columns)
+    assert front > aside + 0.01 * body.shoulder_width
+    # No belly stands out beside it.
+    assert other.beside[rows[0]].max() > 0.9
+    assert (other.beside + other.cover).max() < 1.01

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from engines.base import Label
-from engines.warp.body.model import LEFT, BodyModel, measure_body
-from engines.warp.skin.tone import FALLBACK, skin_tone
+from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.skin.tone import FALLBACK, led_to_seen, skin_texture, skin_tone
 from tests.engines.mannequin import draw_mannequin
 
 BROWN = (0.52, 0.36, 0.26)
@@ -49,19 +49,6 @@ def test_red_hands_do_not_redden_the_limbs() -> None:
     assert hue_of(colour[body.labels == Label.LOWER]) == pytest.approx(hue_of(np.array(BROWN)), abs=3.0)
 
 
-def test_an_arm_beside_a_red_hand_takes_half_of_its_redness() -> None:
-    photo, body = painted()
-    red = (0.62, 0.34, 0.28)
-    photo[body.labels == Label.HANDS] = red
-    # Nothing of the arms is seen.
-    body.labels[body.labels == Label.ARMS] = Label.UPPER
-    ones = np.ones(body.shape, np.float32)
-    colour = skin_tone(photo, body, ones).under(ones, whole(body))
-    x, y = body.arms[LEFT].points(np.array([0.97], np.float32))[0].round().astype(int)
-    hue = hue_of(colour[y - 2 : y + 3, x - 2 : x + 3])
-    assert hue_of(np.array(red)) + 1.0 < hue < hue_of(np.array(BROWN)) - 1.0
-
-
 def test_red_legs_do_not_redden_a_belly() -> None:
     photo, body = painted()
     photo[body.labels == Label.LOWER] = (0.42, 0.20, 0.15)
@@ -73,40 +60,44 @@ def test_red_legs_do_not_redden_a_belly() -> None:
     np.testing.assert_allclose(np.median(colour[belly], axis=0), BROWN, atol=0.02)
 
 
-def test_a_belly_in_the_shade_has_the_colour_of_arms_in_the_same_shade() -> None:
-    photo, body = painted()
-    arms = np.isin(body.labels, (Label.ARMS, Label.HANDS))
-    shade = np.where(np.abs(body.heights - 0.6) < 0.5, np.float32(0.7), np.float32(1.0))
-    # What is dark is redder.
-    photo[arms] = np.array(BROWN) * np.where(shade[arms] < 1.0, 0.7, 1.0)[:, None]
-    photo[arms & (shade < 1.0), 1:] *= 0.88
-    belly = (body.heights > 0.5) & (body.heights < 0.8) & (np.abs(body.laterals) < 0.2)
-    colour = skin_tone(photo, body, shade).under(shade, whole(body))
-    dark = photo[arms & (shade < 1.0)]
-    assert hue_of(np.median(colour[belly], axis=0)) == pytest.approx(hue_of(np.median(dark, axis=0)), abs=0.4)
-
-
-def test_highlights_are_as_pale_as_those_that_are_seen() -> None:
-    shape = draw_mannequin().person_map.labels.shape
-    light = (1.0 + 0.3 * np.sin(np.indices(shape)[0] / 12.0)).astype(np.float32)
-    photo, body = painted(light)
-    skin = np.isin(body.labels, (Label.NECK, Label.ARMS, Label.HANDS, Label.FACE))
-    pale = np.clip(light - 0.7, 0.0, None)[..., None] * 0.4
-    photo = np.where(skin[..., None], photo + (photo.mean(axis=2, keepdims=True) - photo) * pale, photo)
-    ones = np.ones(body.shape, np.float32)
-    tone = skin_tone(photo, body, ones)
-    thigh = body.labels == Label.LOWER
-    dark, lit = (tone.under(np.float32(shade) * ones, whole(body))[thigh] for shade in (0.8, 1.2))
-
-    def colourfulness(pixels: np.ndarray) -> float:
-        return float(((pixels[:, 0] - pixels[:, 2]) / pixels[:, 0]).mean())
-
-    assert colourfulness(lit) < 0.93 * colourfulness(dark)
-
-
 def test_without_skin_there_is_a_usual_one() -> None:
     photo, body = painted()
     body.labels[np.isin(body.labels, (Label.NECK, Label.ARMS, Label.HANDS, Label.FACE))] = Label.UPPER
     ones = np.ones(body.shape, np.float32)
     colour = skin_tone(photo, body, ones).under(ones, whole(body))
     np.testing.assert_allclose(colour, np.broadcast_to(FALLBACK, colour.shape), atol=0.01)
+
+
+def test_texture_is_as_strong_as_that_of_seen_skin_within_bounds_and_the_same_every_time() -> None:
+    def textured(strength: float) -> np.ndarray:
+        noise = np.random.default_rng(5).normal(0.0, strength, (120, 120, 1)).astype(np.float32)
+        return skin_texture(np.repeat(np.float32(0.5) * (1 + noise), 3, axis=2), np.ones((120, 120), bool), (200, 200))
+
+    smooth, rough, wild, wilder = (textured(strength) for strength in (0.0, 0.01, 0.3, 0.9))
+    assert np.diff(smooth, axis=1).std() < 0.5 * np.diff(rough, axis=1).std()
+    assert smooth.mean() == pytest.approx(1.0, abs=0.01)
+    np.testing.assert_array_equal(wild, wilder)
+    # What is darker is redder.
+    dark = rough[rough.mean(axis=2) < 0.995].mean(axis=0)
+    assert dark[0] > dark[1] > dark[2]
+
+
+def lacking(label: Label, part: int) -> np.ndarray:
+    """Skin of a label in the upper half that is lighter by a tenth; one part of the body all over."""
+    beyond = np.full((240, 160, 3), 0.1, np.float32)
+    labels = np.full((240, 160), Label.UPPER, np.uint8)
+    labels[:120] = label
+    parts = [np.full(labels.shape, number == part) for number in range(3)]
+    return led_to_seen(beyond, labels, labels == label, (parts[0], parts[1], parts[2]), 160.0)
+
+
+def test_there_is_no_step_at_the_joint_and_none_further_on() -> None:
+    added = lacking(Label.NECK, 0)[:, 80, 0]
+    assert abs(added[122] - 0.1) < 0.015
+    assert added[230] < 0.03
+    assert np.abs(np.diff(added)).max() < 0.006
+
+
+def test_a_limb_keeps_the_colour_of_what_is_seen_of_it_and_says_nothing_about_the_belly() -> None:
+    assert lacking(Label.ARMS, 1)[160, 80, 0] > lacking(Label.NECK, 0)[160, 80, 0] + 0.01
+    np.testing.assert_allclose(lacking(Label.ARMS, 0), 0.0, atol=1e-6)
