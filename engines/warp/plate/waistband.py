@@ -10,10 +10,9 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.garment.regions import BoolMask, largest, window_of
+from engines.warp.body.bare_parts import bare_half_width
 from engines.warp.body.model import LEFT, SIDES, BodyModel
-from engines.warp.body.sampling import values_at
-from engines.warp.body.silhouette import ease
-from engines.warp.body.torso_width import bare_half_width
+from engines.warp.body.silhouette import ease, values_at
 
 NATURAL_TOP = 0.72
 """Height down to which a midriff is bare under a cropped top; below it, trousers are continued upwards."""

@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.warp.body.bare_parts import bare_half_width
 from engines.warp.body.model import SIDES, BodyModel, measure_body
-from engines.warp.body.torso_width import bare_half_width
 from engines.warp.plate.waistband import HIDDEN_TOP, OVER_BELLY, UpperEnd, upper_end
 from tests.engines.mannequin import draw_mannequin
 
