@@ -45,12 +45,6 @@ are not trusted where there are more."""
 UNDER_CLOTH, FOLDS = 0.95, 6.0
 """Room for a limb within the silhouette of what is worn on it, and samples over which that is smoothed."""
 
-NECK_PER_FACE = 0.82
-"""Half width of a neck below the chin over that of the lower face."""
-
-LEAST_FACE_ROWS = 12
-"""Rows of face from which its place is believed, pixels."""
-
 WRIST_END, HAND_END, FOOT_END = 1.03, 1.12, 1.18
 """Share of the limb at which invented skin ends: of an arm where no hand is seen, where one is, under which it ends
 unseen, and of a leg, within the shoe."""
@@ -217,27 +211,11 @@ def bare_torso(body: BodyModel) -> BarePart:
         shoulders = np.interp(heights, above, line)
         halves[side] = shoulders * (1.0 - in_armpit) + bare_half_width(body, heights, side) * in_armpit
     reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
-    middle, half = _face_across(body)
-    # The neck leads to the head, which may be held aside, and is narrower than it.
-    to_head = ease((-heights - neck) / (1.3 * neck))[:, None]
-    narrower = np.minimum(1.0, NECK_PER_FACE * half / np.maximum(halves[LEFT], 1.0))[:, None]
-    reach = reach * (1.0 + (narrower - 1.0) * to_head) + middle * to_head
     grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
     across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
     field = rasterise(grid, across, body.shape)[..., 0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
-
-
-def _face_across(body: BodyModel) -> tuple[float, float]:
-    """Middle and half width of the lower face across the axis, pixels; the usual ones where no face is seen."""
-    face = body.labels == Label.FACE
-    rows = np.flatnonzero(face.any(axis=1))
-    if len(rows) < LEAST_FACE_ROWS:
-        return 0.0, NECK_HALF_WIDTH * body.shoulder_width / NECK_PER_FACE
-    face[: int(rows[0] + 0.5 * len(rows))] = False
-    left, right = np.percentile(body.laterals[face], (3, 97)) * body.shoulder_width
-    return float(left + right) / 2, float(right - left) / 2
 
 
 def _strip(

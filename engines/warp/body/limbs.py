@@ -11,8 +11,11 @@ from engines.warp.body.silhouette import ease, reach, settle, towards
 from engines.warp.body.skeleton import Point, Skeleton
 from engines.warp.pieces import Reals
 
-SAMPLES = 72
-"""Points along a limb."""
+SAMPLES = 64
+"""Points along a limb from its root to wrist or ankle."""
+
+LEG_REACH, ARM_REACH = 1.18, 1.5
+"""Shares of a limb up to which it is followed: into the shoe, and beyond the hand, where an old sleeve may go."""
 
 CROTCH_DROP = 0.30
 """From hip joint to crotch, in shoulder widths."""
@@ -100,7 +103,9 @@ def measure_leg(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
     """
     unit = bone.shoulder_width
     # The inner half width ends half way to the other leg.
-    leg, other = (_course(_below_hip(bone, each), bone.right * each, 1.18, bone.depth[each]) for each in (side, -side))
+    leg, other = (
+        _course(_below_hip(bone, each), bone.right * each, LEG_REACH, bone.depth[each]) for each in (side, -side)
+    )
     half_gap = np.linalg.norm(leg.line - other.line, axis=1) / 2.0
     seated = any(
         float(bone.knee[each][1] - bone.hip[each][1]) < SEATED_DROP * np.linalg.norm(bone.ankle[each] - bone.knee[each])
@@ -121,7 +126,7 @@ def measure_arm(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
         bone: The joints.
         side: Picture side.
     """
-    arm = _course((bone.shoulder[side], bone.elbow[side], bone.wrist[side]), bone.right * side, 1.12, 0.0)
+    arm = _course((bone.shoulder[side], bone.elbow[side], bone.wrist[side]), bone.right * side, ARM_REACH, 0.0)
     usual = arm.between(ARM_CLOTHED, bone.shoulder_width)
     # An arm lying on the torso has no outline of its own: rays that run on say nothing.
     outer, inner = (
@@ -129,18 +134,6 @@ def measure_arm(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
         for edge in arm.edges(inside, 0.3 * bone.shoulder_width)
     )
     return replace(arm, outer=outer, inner=inner)
-
-
-def prolonged(limb: Limb, end: float) -> Limb:
-    """The same limb with samples up to a share beyond those it has, straight on and as wide as at its end."""
-    if end <= limb.shares[-1]:
-        return limb
-    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
-    way = towards(limb.line[-1] - limb.line[-4])
-    further = np.maximum(shares - limb.shares[-1], 0.0)[:, None] * limb.length
-    outer, inner = (np.interp(shares, limb.shares, half).astype(np.float32) for half in (limb.outer, limb.inner))
-    line = (limb.points(shares) + way * further).astype(np.float32)
-    return replace(limb, shares=shares, line=line, outward=limb.outwards(shares), outer=outer, inner=inner)
 
 
 def _below_hip(bone: Skeleton, side: int) -> tuple[Point, Point, Point]:
@@ -155,7 +148,7 @@ def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float, dep
     root, middle, tip = joints
     first, second = float(np.linalg.norm(middle - root)), float(np.linalg.norm(tip - middle))
     length = max(first + second, 1.0)
-    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
+    shares = np.linspace(0.0, end, round(end * SAMPLES), dtype=np.float32)
     along = shares * length
     way_first, way_second = towards(middle - root), towards(tip - middle)
     line = np.where(
@@ -168,5 +161,5 @@ def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float, dep
     normal = np.stack([way[:, 1], -way[:, 0]], axis=1)
     # The normal is chosen once, at the root, and then carried along, so that a raised forearm does not flip it.
     sign = 1.0 if float(normal[0] @ outwards) >= 0 else -1.0
-    nothing = np.zeros(SAMPLES, np.float32)
+    nothing = np.zeros_like(shares)
     return Limb(shares, line, (normal * sign).astype(np.float32), nothing, nothing, length, first / length, depth)

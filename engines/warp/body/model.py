@@ -251,7 +251,7 @@ def _torso_widths(body: BodyModel, inside: NDArray[np.bool_]) -> dict[int, NDArr
         inner = (arm.line - arm.outward * arm.inner[:, None] - bone.shoulders)[arm.shares <= 1.0]
         drop, offset = inner @ bone.down / bone.torso_length, inner @ bone.right * side
         # Below the armpit a bare arm may be seen to go behind the torso; one that lies on the torso says nothing.
-        label, _ = values_at(body.labels, (arm.line + arm.outward * (0.5 * arm.outer)[:, None])[arm.shares <= 1.0])
+        label, _ = values_at(body.labels, arm.line[arm.shares <= 1.0])
         bare = labelled_as(label, (Label.ARMS, Label.HANDS)) & (drop > ARMPIT)
         offset = offset + MOST_BEFORE_ARM * unit * bare
         order = np.argsort(drop)

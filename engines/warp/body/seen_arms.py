@@ -22,6 +22,9 @@ ACROSS, STEP = 2.2, 0.75
 OFF_LINE = 1.25
 """How far the middle of the skin may lie from the limb's centre line, in usual half widths."""
 
+HAND_END = 1.18
+"""Share of a limb beyond which nothing is looked for: there are fingers, or a shoe."""
+
 BEHIND_BELOW = 0.68
 """Width over the person's own below which cloth hides a part of the arm: there it is behind the body."""
 
@@ -107,6 +110,7 @@ def skin_across(labels: Mask, seen: tuple[Label, ...], limb: Limb, usual: NDArra
     most = ACROSS * float(usual.max())
     offsets = np.arange(-most, most + STEP, STEP)
     there, framed = values_at(labels, limb.line[:, None] + limb.outward[:, None] * offsets[None, :, None])
+    framed &= (limb.shares <= HAND_END)[:, None]
     bare, cloth = framed & labelled_as(there, seen), framed & labelled_as(there, CLOTHES)
     changes = np.diff(np.pad(bare.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     rows, begins = np.nonzero(changes > 0)

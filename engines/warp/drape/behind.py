@@ -25,7 +25,7 @@ WRIST_WITHIN = 1.25
 LEAST_HAND = 0.15
 """Share of hand around the wrist from which the hand is seen; a hand behind the back is hidden."""
 
-ARM_BESIDE = (0.02, 0.06, 0.10)
+ARM_BESIDE = 0.05
 """An arm so close beyond the torso's edge, in shoulder widths, may hide more of the torso."""
 
 LIKE_OTHER_HALF = 0.80
@@ -50,10 +50,8 @@ def half_behind_arm(body: BodyModel, heights: Reals, side: int) -> NDArray[np.fl
         side: Side of the picture.
     """
     measured = body.half_width(heights, side)
-    hidden = np.zeros(len(measured), bool)
-    for beside in ARM_BESIDE:
-        beyond = body.point(heights, side * (measured + beside * body.shoulder_width))
-        hidden |= labelled_as(values_at(body.labels, beyond)[0], (Label.ARMS, Label.HANDS))
+    beyond = body.point(heights, side * (measured + ARM_BESIDE * body.shoulder_width))
+    hidden = labelled_as(values_at(body.labels, beyond)[0], (Label.ARMS, Label.HANDS))
     share = ndimage.gaussian_filter1d(hidden.astype(np.float32), 1.5, mode="nearest")
     like_other = np.maximum(measured, LIKE_OTHER_HALF * body.half_width(heights, -side))
     return np.asarray(measured + (like_other - measured) * share, np.float32)

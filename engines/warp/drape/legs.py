@@ -121,14 +121,14 @@ def draw_legs(
     Returns:
         The legs, and the share of them at which their hems lie.
     """
-    end = leg_end(marks, body, waistband, scale, sizing.length)
-    crotch = crotch_share(marks, body, waistband, scale, end) if hanging else 0.0
+    end = leg_end(marks, body, scale, sizing.length)
+    crotch = crotch_share(marks, body, waistband, end) if hanging else 0.0
     rows, columns = np.indices(cloth.alpha.shape, dtype=np.float32)
     pieces: list[Piece] = []
     # z grows away from the camera.
     for side in sorted(SIDES, key=lambda side: -body.legs[side].depth):
         far = not pieces
-        ribbon = lay_leg(
+        ribbon = _lay_leg(
             marks, body, side, waistband=waistband, scale=scale, end=end, far=far, crotch=crotch, girth=sizing.girth
         )
         own = (rows < marks.crotch[1] - 1) | ((columns - marks.divider[:, None]) * side >= -0.5)
@@ -147,49 +147,48 @@ def joined_at_crotch(pieces: list[Piece], body: BodyModel) -> list[Piece]:
     return [replace(far, colour=far.colour * shade[..., None]), near]
 
 
-def leg_end(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, length: float = 1.0) -> float:
+def leg_end(marks: LowerLandmarks, body: BodyModel, scale: float, length: float = 1.0) -> float:
     """Where the hem lies on the legs: 0 at the crotch, 1 at the ankle.
 
     Long trousers end by proportion (long legs over a narrow waistband reach over the shoe), though not above the hem
-    of the trousers in the photo; shorts keep their own length, lengthened by half of the
-    rise for which the body has no room.
+    of the trousers in the photo; shorts keep their own length.
 
     Args:
         marks: Landmarks of the garment, with a crotch.
         body: The body.
-        waistband: Height of the waistband in torso lengths.
         scale: Working-photo pixels per canvas pixel across.
         length: By what the garment is longer than one that fits.
     """
-    own = marks.leg_length * scale * ROUND_WAIST * length / _leg(body) + 0.5 * _no_room(marks, body, waistband, scale)
-    short = float(np.clip(own, SHORTEST_SHORTS, LONGEST_SHORTS))
+    own = marks.leg_length * scale * ROUND_WAIST * length / _leg(body)
+    old_hem = 0.0
+    for leg in body.legs.values():
+        labels, framed = values_at(body.labels, leg.line)
+        worn = leg.shares[labels == Label.LOWER]
+        old_hem = max(old_hem, float(worn[-1]) if framed.all() and len(worn) else 0.0)
     ratio = marks.leg_length / max(marks.waist_width, 1.0)
     full = float(np.clip(1.02 + 0.10 * (ratio - 1.5), 1.02, 1.07))
-    full = length * max(full, min(_old_hem(body) + OVER_OLD_HEM, LONGEST))
+    full = length * max(full, min(old_hem + OVER_OLD_HEM, LONGEST))
     fullness = _full_length(marks)
-    return short * (1.0 - fullness) + full * fullness
+    return float(np.clip(own, SHORTEST_SHORTS, LONGEST_SHORTS)) * (1.0 - fullness) + full * fullness
 
 
-def crotch_share(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, end: float) -> float:
+def crotch_share(marks: LowerLandmarks, body: BodyModel, waistband: float, end: float) -> float:
     """Where the garment's crotch hangs: 0 at that of the body, rising down the legs, in shares of them.
 
     Long trousers keep their own proportion of rise to legs, so that those with a long rise hang lower and nothing on
-    their legs is drawn out; shorts hang lower by the half of the rise by which they are lengthened. Nothing hangs below
-    somebody who sits.
+    their legs is drawn out. Nothing hangs below somebody who sits.
 
     Args:
         marks: Landmarks of the garment, with a crotch.
         body: The body.
         waistband: Height of the waistband in torso lengths.
-        scale: Working-photo pixels per canvas pixel across.
         end: Share of the leg at which the hem lies.
     """
     if is_seated(body):
         return 0.0
-    rise, room = max(marks.crotch[1] - marks.top, 1.0), _room(body, waistband)
-    proportional = rise / (rise + max(marks.leg_length, 1.0)) * (room + end) - room
-    fullness = _full_length(marks)
-    hanging = proportional * fullness + 0.5 * _no_room(marks, body, waistband, scale) * (1.0 - fullness)
+    rise = max(marks.crotch[1] - marks.top, 1.0)
+    room = (body.crotch_height - waistband) * body.torso_length / _leg(body)
+    hanging = (rise / (rise + max(marks.leg_length, 1.0)) * (room + end) - room) * _full_length(marks)
     return float(np.clip(hanging, 0.0, LOWEST_CROTCH * body.shoulder_width / _leg(body)))
 
 
@@ -198,31 +197,10 @@ def _leg(body: BodyModel) -> float:
     return float(np.mean([body.legs[side].length for side in SIDES]))
 
 
-def _room(body: BodyModel, waistband: float) -> float:
-    """Waistband to crotch of the body, in leg lengths."""
-    return (body.crotch_height - waistband) * body.torso_length / _leg(body)
-
-
-def _no_room(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float) -> float:
-    """By what the garment's rise is longer than the body's, in leg lengths."""
-    rise = max(marks.crotch[1] - marks.top, 1.0) * scale * ROUND_WAIST
-    return max(0.0, rise / _leg(body) - _room(body, waistband))
-
-
 def _full_length(marks: LowerLandmarks) -> float:
     """How much a garment counts as long trousers, 0 to 1."""
     ratio = marks.leg_length / max(marks.waist_width, 1.0)
     return float(ease((ratio - FULL_LENGTH_FROM) / FULL_LENGTH_OVER))
-
-
-def _old_hem(body: BodyModel) -> float:
-    """Share of the longer leg at which the old trousers end; 0 where none are worn, or none are seen to end."""
-    ends = [0.0]
-    for leg in body.legs.values():
-        labels, framed = values_at(body.labels, leg.line)
-        worn = leg.shares[labels == Label.LOWER]
-        ends += [float(worn[-1])] if framed.all() and len(worn) else []
-    return max(ends)
 
 
 @dataclass(frozen=True)
@@ -248,7 +226,7 @@ class _Rows:
     crotch: float
 
 
-def lay_leg(
+def _lay_leg(
     marks: LowerLandmarks,
     body: BodyModel,
     side: int,
@@ -257,22 +235,10 @@ def lay_leg(
     scale: float,
     end: float,
     far: bool,
-    crotch: float = 0.0,
-    girth: float = 1.0,
+    crotch: float,
+    girth: float,
 ) -> Ribbon:
-    """The ribbon of one leg.
-
-    Args:
-        marks: Landmarks of the garment, with a crotch.
-        body: The body.
-        side: Side of the picture.
-        waistband: Height of the waistband in torso lengths.
-        scale: Working-photo pixels per canvas pixel across.
-        end: Share of the leg at which the hem lies.
-        far: Whether it lies behind the other leg.
-        crotch: Share of a leg of usual length at which the garment's crotch hangs.
-        girth: By what the garment is wider than one that fits.
-    """
+    """The ribbon of one leg; ``far`` if it lies behind the other, ``crotch`` as a share of a leg of usual length."""
     # On the body a hem lies square to the leg, however it slants on the flat garment.
     crotch_row = marks.crotch[1]
     rise = np.linspace(marks.top - 6.0, crotch_row, RISE_ROWS, endpoint=False)

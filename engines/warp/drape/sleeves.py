@@ -16,8 +16,8 @@ from engines.garment.regions import BoolMask, dilated, eroded
 from engines.garment.sleeves import POINTS, Sleeve
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.labels import labelled_as
-from engines.warp.body.bare_parts import led_over
-from engines.warp.body.limbs import ARM_CLOTHED, Limb, prolonged
+from engines.warp.body.bare_parts import clothed_until, led_over
+from engines.warp.body.limbs import ARM_CLOTHED, Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.seen_arms import hand_hidden, seen_arms
 from engines.warp.body.silhouette import ease, reach, towards, values_at
@@ -35,9 +35,8 @@ closer and are laid to the wrist. Of a bent arm whose forearm is seen from its e
 HAND_COVERING = 0.72
 """A sleeve that ends beyond this share of the arm would show nothing but an invented wrist where no hand is seen."""
 
-HAND_LENGTH, MOSTLY, MOST_BEYOND = 0.45, 0.6, 0.20
-"""From wrist to finger tips, shoulder widths: an arm so near to the frame's edge leaves the picture, if the old garment
-lies on so much of the way there; else a sleeve follows the old one so far beyond the wrist at most, shoulder widths."""
+MOST_BEYOND = 0.12
+"""How far a sleeve follows the old one beyond a hidden hand's wrist within the picture, as a share of the arm."""
 
 SEAM_BLEND = 0.35
 """Share of the sleeve over which its own course takes over from the torso's map."""
@@ -58,10 +57,6 @@ GIRTH = 0.82
 
 CUFF_FROM = 0.84
 """Share of a long sleeve from which it narrows to the wrist."""
-
-ARC, SHORT_ARC, ARC_FROM = 0.10, 0.03, 0.72
-"""How far the end of a long sleeve and of a short one sags in its middle, over its width, and the share of the sleeve
-from which it does: a photo is taken from the height of the chest, and there one looks straight at a hem."""
 
 OVERHANG = (0.08, 0.05)
 """How far the grid reaches beyond the sleeve's outer and inner edge, over its width."""
@@ -180,7 +175,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
     end = cuff_share(marks, marks.sleeves or (sleeve, sleeve), body, side, start=start, scale=scale)
     if end > HAND_COVERING and hand_hidden(body, side):
-        arm, end = to_old_cuff(arm, body)
+        end = old_cuff(arm, body)
     short = end < max(LONG_FROM, arm.bend + AT_ELBOW)
     # A wide armhole may reach below a short cuff: then the sleeve is drawn longer, or its cuff slants, instead of
     # folding back.
@@ -213,7 +208,7 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     ribbon = string_ribbon(cut, (edges[0], edges[1]), COLUMNS, OVERHANG, monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
-    target = _arched(_led_from(seam, ribbon.target), SHORT_ARC if short else ARC)
+    target = _led_from(seam, ribbon.target)
     grown = ease(np.linspace(0.0, 1.0, len(target)) / ROUND_FROM_SEAM)[:, None]
     return LaidSleeve(Ribbon(ribbon.source, target, np.asarray(np.asarray(ribbon.across) * grown, np.float32)), end)
 
@@ -269,20 +264,13 @@ def cuff_share(
     return float(np.interp(share, [0.0, ELBOW, 1.0], [0.0, body.arms[side].bend, 1.0]))
 
 
-def to_old_cuff(arm: Limb, body: BodyModel) -> tuple[Limb, float]:
-    """An arm whose hand is hidden, prolonged to where the old sleeve ends or out of the picture, and that share."""
-    unit = body.shoulder_width
-    wrist, before = arm.points(np.array([1.0, 0.95], np.float32))
-    steps = np.arange(0.0, HAND_LENGTH * unit, 1.0, dtype=np.float32)
-    label, framed = values_at(body.labels, wrist + towards(wrist - before) * steps[:, None])
-    clothed = framed & labelled_as(label, (Label.UPPER, Label.FULL))
-    if not framed.all() and clothed.sum() >= MOSTLY * framed.sum():
-        # The cuff lies so far out of the picture that no corner of it is seen.
-        beyond = float(framed.sum()) + 0.2 * unit
-    else:
-        beyond = float(min(len(steps) if clothed.all() else np.argmin(clothed), MOST_BEYOND * unit))
-    end = BEYOND_WRIST + beyond / max(arm.length, 1.0)
-    return prolonged(arm, end + 0.1), end
+def old_cuff(arm: Limb, body: BodyModel) -> float:
+    """Share of an arm whose hand is hidden at which the old sleeve ends, or is out of the picture."""
+    until = clothed_until(arm, labelled_as(body.labels, (Label.UPPER, Label.FULL)))
+    if not values_at(body.labels, arm.points(np.array([until + 0.05], np.float32)))[1][0]:
+        # So far out of the picture that no corner of the cuff is seen.
+        return float(arm.shares[-1])
+    return float(np.clip(until, BEYOND_WRIST, BEYOND_WRIST + MOST_BEYOND))
 
 
 def _edges(
@@ -327,17 +315,6 @@ def _led_from(seam: NDArray[np.float32], own: NDArray[np.float32]) -> NDArray[np
     fading = np.clip(1 - np.arange(len(own) - 1) / (SEAM_BLEND * POINTS), 0, 1)[:, None, None]
     course = np.concatenate([seam[:1], own[1:] + (seam[1] - own[1])[None] * fading]).astype(np.float32)
     return forced_monotone(course, advance=ROW_ADVANCE, end_stays=True)
-
-
-def _arched(target: NDArray[np.float32], arc: float) -> NDArray[np.float32]:
-    """The rows near the end bent to an arc, as a round opening is seen."""
-    rows, columns = target.shape[:2]
-    across = np.linspace(-1.0, 1.0, columns, dtype=np.float32)
-    way = towards(target[-1].mean(axis=0) - target[-4].mean(axis=0))
-    width = float(np.linalg.norm(target[-1, -1] - target[-1, 0]))
-    near_end = ease((np.linspace(0.0, 1.0, rows) - ARC_FROM) / (1 - ARC_FROM))
-    sag = near_end[:, None] * np.maximum(1 - across * across, 0) * (arc * width)
-    return np.asarray(target + sag[..., None] * way, dtype=np.float32)
 
 
 def _nearest_share(arm: Limb, point: NDArray[np.float64], most: float) -> float:

@@ -78,9 +78,6 @@ HIPS_FROM, FALLS_FROM, MOST_FLARE = 0.80, 0.60, 0.30
 """Height below which a top no longer follows the body inwards, torso lengths below the shoulders; and from which what
 it hangs over grows wider by at most so many pixels for one pixel down: what stands out is a thigh or a hand."""
 
-LEVEL_SEAM = 0.35
-"""Farthest that a shoulder seam may lie from the straight line between its ends, in seam lengths."""
-
 LEAST_BEYOND = 0.03
 """Distance between the garment's and the body's shoulder tip from which the sleeve covers a part of the shoulder, in
 shoulder widths."""
@@ -324,12 +321,7 @@ class TorsoLoft:
         for side in SIDES:
             share = np.linspace(0.0, 1.0, 24)
             offsets = neck[0] + share * (tip[0] - neck[0])
-            straight = neck[1] + share * (tip[1] - neck[1])
-            drawn = np.interp(offsets, np.arange(len(marks.shoulders.top)), marks.shoulders.top)
-            # A hood may leave so short a seam that its own rim would be taken for it.
-            limit = min(0.05 * marks.frame.height, LEVEL_SEAM * (tip[0] - neck[0]))
-            seam = np.clip(drawn, straight - limit, straight + limit)
-            seam[[0, -1]] = straight[[0, -1]]
+            seam = neck[1] + share * (tip[1] - neck[1])
             on_body = fit.neck[side] + share * (fit.tip[side] - fit.neck[side])
             order = slice(None, None, side)
             columns.append((marks.axis + side * offsets)[order])

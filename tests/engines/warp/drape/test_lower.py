@@ -147,14 +147,14 @@ def test_long_trousers_hide_the_hem_of_the_old_ones() -> None:
     labels = np.where(below, np.uint8(Label.LOWER), person.labels)
     body = measure_body(replace(person, labels=labels))
     marks = find_lower_landmarks(trousers())
-    usual, longer = (leg_end(marks, somebody, 0.8, 0.6) for somebody in (BODY, body))
+    usual, longer = (leg_end(marks, somebody, 0.6) for somebody in (BODY, body))
     assert usual < longer <= LONGEST
 
 
 def test_longer_sizes_end_lower() -> None:
     for cloth in (trousers(), shorts()):
         marks = find_lower_landmarks(cloth)
-        ends = [leg_end(marks, BODY, 0.8, 0.6, length) for length in (0.95, 1.0, 1.05)]
+        ends = [leg_end(marks, BODY, 0.6, length) for length in (0.95, 1.0, 1.05)]
         assert ends == sorted(set(ends))
 
 
@@ -162,7 +162,7 @@ def test_a_long_rise_hangs_below_the_crotch_and_a_short_one_at_it() -> None:
     shares = []
     for crotch in (230, 330, 400):
         marks = find_lower_landmarks(trousers(crotch=crotch))
-        shares.append(crotch_share(marks, BODY, 0.8, 0.6, leg_end(marks, BODY, 0.8, 0.6)))
+        shares.append(crotch_share(marks, BODY, 0.8, leg_end(marks, BODY, 0.6)))
     assert shares[0] == 0.0
     assert 0.0 < shares[1] <= shares[2]
     leg = float(np.mean([BODY.legs[side].length for side in SIDES]))
