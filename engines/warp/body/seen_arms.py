@@ -22,7 +22,7 @@ ACROSS, STEP = 2.2, 0.75
 OFF_LINE = 1.25
 """How far the middle of the skin may lie from the limb's centre line, in usual half widths."""
 
-HAND_END = 1.18
+HAND_END = 1.12
 """Share of a limb beyond which nothing is looked for: there are fingers, or a shoe."""
 
 BEHIND_BELOW = 0.68
@@ -133,7 +133,8 @@ def skin_across(labels: Mask, seen: tuple[Label, ...], limb: Limb, usual: NDArra
 
 def _outline(skin: SkinAcross, half: NDArray[np.float64]) -> SeenArm:
     """Smooth edges from the raw ones; ``half`` is the arm's own half width at its samples."""
-    known = np.isfinite(skin.ends[0])
+    # Cloth outside of the skin is a cuff.
+    known = np.isfinite(skin.ends[0]) & ~skin.at_cloth[0]
     if known.sum() < 4:
         nothing = np.full(len(half), np.nan)
         return SeenArm(nothing, nothing, nothing, half, np.zeros(len(half)))
