@@ -6,8 +6,8 @@ import numpy as np
 
 from engines.base import Category, EngineError, Label, Landmark, PersonMap
 from engines.labels import labelled_as
-from engines.warp.body.hidden_hands import in_pocket
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
+from engines.warp.body.seen_arms import in_pocket
 from engines.warp.pieces import Drape
 from engines.warp.plate.other_garment import LOWEST
 

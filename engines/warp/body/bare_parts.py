@@ -1,4 +1,7 @@
-"""Where a bare body would be seen: arms, legs and torso as fields over the picture."""
+"""Where a bare body would be seen: arms, legs and torso as fields over the picture.
+
+What the photo shows of a limb is taken; where clothes hid it, its usual widths are led over into those that are seen.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import Label
-from engines.labels import labelled_as
-from engines.warp.body.bare_limbs import bare_edges
-from engines.warp.body.hidden_hands import hand_hidden
-from engines.warp.body.limbs import Limb, prolonged, usual_arm, usual_leg
+from engines.base import Label, Mask
+from engines.warp.body.limbs import ARM_BARE, LEG_BARE, Limb
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
-from engines.warp.body.sampling import values_at
-from engines.warp.body.silhouette import ease, reach
-from engines.warp.body.torso_width import bare_half_width
+from engines.warp.body.seen_arms import hand_hidden, skin_across
+from engines.warp.body.silhouette import ease, values_at
+from engines.warp.pieces import Reals
 from engines.warp.ribbon import OUTSIDE, rasterise
 
 CLOTH_THICKNESS = 0.012
@@ -25,44 +25,39 @@ CLOTH_THICKNESS = 0.012
 CAP_SLEEVE = 0.25
 """A garment that covers less than this share of the arm leaves the round of the shoulder bare."""
 
-SHOULDER_REACH = 0.32
-"""Share of the arm over which the round of the shoulder goes over into the upper arm."""
-
 COVERED = 0.5
 """Cover of the drape on a limb's axis from which the limb counts as clothed there."""
 
 BEGINS_WITHIN, LARGEST_BREAK = 0.30, 0.06
 """Cloth on a limb begins within the first share of its length and has no breaks longer than the second."""
 
-NECK_PER_FACE = 0.82
-"""Half width of a neck below the chin over that of the lower face."""
+CARRIED_OVER = (0.85, 1.15)
+"""How far a person's own width, as seen, changes the usual one where the limb was hidden."""
 
-NECK_FLARE = 1.1
-"""Width of a neck where it meets the shoulders over the width seen of it above."""
+LEAST_WIDTH, MOST_ARM, MOST_LEG = 0.3, 1.8, 1.4
+"""Width of the skin over the usual one from which it is no sliver, and up to which it is this limb alone; an arm may be
+that of an athlete, or be bent, but beside a leg there is another one."""
 
-LEAST_FACE_ROWS = 12
-"""Rows of face from which its place is believed, pixels."""
+LEAST_SEEN, CUFF_SAMPLES = 3, 2
+"""Samples of an edge that have to be seen in a row to learn from; and those just below a cuff, which may cut them, that
+are not trusted where there are more."""
 
-WRIST_END, HAND_END = 1.03, 1.12
-"""Share of the arm at which invented skin ends where no hand is seen, and where one is, under which it ends unseen."""
+UNDER_CLOTH, FOLDS = 0.95, 6.0
+"""Room for a limb within the silhouette of what is worn on it, and samples over which that is smoothed."""
 
-FOOT_END = 1.18
-"""Share of the leg at which invented skin ends, within the shoe."""
+WRIST_END, HAND_END, FOOT_END = 1.03, 1.12, 1.18
+"""Share of the limb at which invented skin ends: of an arm where no hand is seen, where one is, under which it ends
+unseen, and of a leg, within the shoe."""
 
-IN_SHOE = 0.10
-"""How far below the upper edge of its shoe a leg may still be seen, in shoulder widths."""
-
-SHOE_FROM = 0.80
-"""Share of the leg from which its shoe may begin."""
-
-LOWEST_HEM, UNDER_HEM = 1.35, 0.03
-"""Share of a leg's length beyond which no hem of trousers hangs, and how far below it a leg goes on."""
-
-LEG_SMOOTHED, KNEE_SMOOTHED = 2.5, 4.0
-"""Sigma in samples with which the taper of a bare leg is made one curve, and with which its centre line is."""
+IN_SHOE, SHOE_FROM = 0.10, 0.80
+"""How far below the upper edge of its shoe a leg may still be seen, in shoulder widths, and the share of the leg from
+which its shoe may begin."""
 
 OFF_MIDDLE = 0.25
 """Least distance of the line that counts as a limb's middle from its edges, as a share of its width."""
+
+TORSO_BARE_MOST = ((0.10, 0.46), (0.35, 0.44), (0.66, 0.375), (0.88, 0.405), (1.10, 0.46))
+"""Largest half width of a bare torso at heights, in shoulder widths: what is measured may be a loose top's."""
 
 STRIP_ROWS, STRIP_COLUMNS = 48, 9
 
@@ -79,7 +74,6 @@ class BarePart:
         begin: Share at which a sleeve or trouser leg ends; 0 where the limb is bare from its root, or a torso.
         bend: Share at which the knee lies; negative for arms and the torso.
         length: Of the limb in pixels; 1 for the torso.
-        elbow: Share at which the elbow of an arm lies; negative for all others.
         side: Side of the picture, -1 or 1, that the outer side of a limb faces; 0 for the torso.
     """
 
@@ -89,7 +83,6 @@ class BarePart:
     begin: float = 0.0
     bend: float = -1.0
     length: float = 1.0
-    elbow: float = -1.0
     side: int = 0
 
 
@@ -115,95 +108,90 @@ def clothed_until(
 
 def bare_arm(body: BodyModel, side: int, begin: float) -> BarePart:
     """An arm from a share of its length to the wrist; from the round of the shoulder where that is bare too."""
-    limb, unit = body.arms[side], body.shoulder_width
-    usual = usual_arm(limb, unit)
-    outer, inner = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual, (Label.UPPER, Label.FULL))
-    outer = _under_cloth(outer, limb, body)
+    limb = body.arms[side]
+    usual = limb.usual(ARM_BARE, body.shoulder_width)
+    outer, inner = bare_edges(body.labels, (Label.ARMS, Label.HANDS), limb, usual)
     end = WRIST_END if hand_hidden(body, side) else HAND_END
     if begin > CAP_SLEEVE:
-        return replace(_strip(body.shape, limb, (outer, inner), (begin, end), side), elbow=limb.bend, side=side)
-    radius = max(min(float(outer[0] + inner[0]) / 2.0, 1.1 * float(usual[0])), 1.0)
-    at_shoulder = 1.0 - ease(limb.shares / SHOULDER_REACH)
-    inner = (inner + np.maximum(radius - inner, 0.0) * at_shoulder).astype(np.float32)
+        return _strip(body.shape, limb, (outer, inner), (begin, end), side)
     arm = _strip(body.shape, limb, (outer, inner), (0.0, end), side)
+    radius = max(float(outer[0] + inner[0]) / 2.0, 1.0)
     middle = body.skeleton.shoulder[side] + limb.outward[0] * (float(outer[0]) - radius)
-    # The round of the shoulder stays below the cloth that lay on it.
-    solid = (body.matte > 0.5) & (body.labels != Label.HAIR)
-    room = float(reach(solid, middle[None], -body.skeleton.down, 0.4 * unit)[0])
-    if np.isfinite(room):
-        middle = middle + body.skeleton.down * float(np.clip(radius + CLOTH_THICKNESS * unit - room, 0.0, radius))
-    on, across = arm.on.copy(), arm.across.astype(np.float32)
-    window = _around(middle, radius, body.shape)
-    columns = np.arange(window[1].start, window[1].stop, dtype=np.float32)[None] - middle[0]
-    rows = np.arange(window[0].start, window[0].stop, dtype=np.float32)[:, None] - middle[1]
-    ball = ~on[window] & (np.hypot(columns, rows) < radius)
+    rows, columns = np.ogrid[: body.shape[0], : body.shape[1]]
+    ball = ~arm.on & (np.hypot(columns - middle[0], rows - middle[1]) < radius)
     # Towards the chest the shoulder has no edge.
-    outwards = np.clip(columns * side / np.float32(radius), 0.0, 1.0) + np.zeros_like(rows)
-    across[window] = np.where(ball, outwards * side, across[window])
-    on[window] |= ball
-    return BarePart(on=on, across=across, share=arm.share, length=arm.length, elbow=limb.bend, side=side)
-
-
-def _around(point: NDArray[np.float32], radius: float, shape: tuple[int, int]) -> tuple[slice, slice]:
-    """Rows and columns of a picture within a radius of a point; empty where it lies outside."""
-    starts = [min(max(int(place - radius) - 1, 0), end) for place, end in zip(point[::-1], shape, strict=True)]
-    stops = [min(max(int(place + radius) + 2, 0), end) for place, end in zip(point[::-1], shape, strict=True)]
-    return slice(starts[0], max(stops[0], starts[0])), slice(starts[1], max(stops[1], starts[1]))
-
-
-def _under_cloth(outer: NDArray[np.float32], limb: Limb, body: BodyModel) -> NDArray[np.float32]:
-    """Outer edges of an arm, no further out than a little below the cloth over it."""
-    person = reach(body.matte > 0.5, limb.line, limb.outward, 0.4 * body.shoulder_width)
-    clothed = labelled_as(values_at(body.labels, limb.line)[0], (Label.UPPER, Label.FULL))
-    room = np.where(np.isfinite(person) & clothed, person - CLOTH_THICKNESS * body.shoulder_width, np.inf)
-    held = np.minimum(outer, np.maximum(room, 0.6 * outer))
-    smooth = ndimage.gaussian_filter1d(held, 2.0, mode="nearest")
-    return np.asarray(np.where(clothed, smooth, outer), dtype=np.float32)
+    outwards = np.clip((columns - middle[0]) * side / radius, 0.0, 1.0) * side
+    return replace(arm, on=arm.on | ball, across=np.where(ball, outwards, arm.across).astype(np.float32))
 
 
 def bare_leg(body: BodyModel, side: int, begin: float) -> BarePart:
     """A leg from a share of its length to the ankle, or to where its shoe is seen."""
-    limb = _down_to_hem(body.labels, _smooth_line(body.legs[side]))
-    usual = ndimage.gaussian_filter1d(usual_leg(limb, body.shoulder_width), LEG_SMOOTHED, mode="nearest")
-    edges = bare_edges(body.labels, (Label.LEGS,), limb, usual, (Label.LOWER, Label.FULL))
-    span = max(begin, 0.0), max(FOOT_END, float(limb.shares[-1]))
-    part = replace(_strip(body.shape, limb, edges, span, side, bend=limb.bend), side=side)
-    shoe = _shoe_below(body.labels, limb)
-    if not np.isfinite(shoe):
+    limb = body.legs[side]
+    edges = bare_edges(body.labels, (Label.LEGS,), limb, limb.usual(LEG_BARE, body.shoulder_width))
+    part = _strip(body.shape, limb, edges, (max(begin, 0.0), FOOT_END), side, bend=limb.bend)
+    shares = np.linspace(SHOE_FROM, FOOT_END, 64)
+    label, framed = values_at(body.labels, limb.points(shares))
+    shoe = framed & (label == Label.FEET)
+    if not shoe.any():
         return part
     # In its shoe an ankle is round: it ends beside the shoe's opening, and deeper in its middle.
-    rounded = np.sqrt(np.maximum(1.0 - part.across**2, 0.0))
-    depth = IN_SHOE * body.shoulder_width / limb.length
-    return replace(part, on=part.on & (part.share - shoe < depth * rounded))
+    depth = IN_SHOE * body.shoulder_width / limb.length * np.sqrt(np.maximum(1.0 - part.across**2, 0.0))
+    return replace(part, on=part.on & (part.share - float(shares[int(np.argmax(shoe))]) < depth))
 
 
-def _down_to_hem(labels: NDArray[np.uint8], leg: Limb) -> Limb:
-    """A leg with samples down to the hem of its trousers, where that hangs so far below the ankle."""
-    shares = np.linspace(1.0, LOWEST_HEM, 64)
-    way = (leg.line[-1] - leg.line[-4]) / float(leg.shares[-1] - leg.shares[-4])
-    label, framed = values_at(labels, leg.line[-1] + (shares - float(leg.shares[-1]))[:, None] * way)
-    clothed = framed & (label == Label.LOWER)
-    if not clothed[0] or clothed.all():
-        return leg
-    return prolonged(leg, float(shares[int(np.argmin(clothed))]) + UNDER_HEM)
+def bare_edges(
+    labels: Mask, seen: tuple[Label, ...], limb: Limb, usual: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Distances of a bare limb's edges from its centre line.
+
+    Where an edge is seen it is taken. Elsewhere it eases from there into the usual taper at the person's own
+    thickness, within what is worn on it; an edge that cloth hides lies one limb's width beside the one that is seen.
+
+    Args:
+        labels: ``(height, width)`` of `Label`.
+        seen: Labels of this limb's bare skin.
+        limb: Arm or leg.
+        usual: ``(n,)`` usual half widths in pixels at the limb's samples.
+
+    Returns:
+        Outer and inner distances, ``(n,)`` each, in pixels; an edge on the far side of the line is negative.
+    """
+    skin = skin_across(labels, seen, limb, usual.astype(np.float64))
+    ratio = np.nan_to_num(skin.ends.sum(axis=0) / (2.0 * usual))
+    most = MOST_ARM if Label.ARMS in seen else MOST_LEG
+    aside = np.nan_to_num(np.abs(skin.ends[0] - skin.ends[1]) / (2.0 * usual))
+    believed = (ratio > LEAST_WIDTH) & (ratio < most) & (aside < 1.0) & (limb.shares <= 1.0)
+    known = np.stack([ndimage.binary_opening(believed & ~cloth, np.ones(LEAST_SEEN, bool)) for cloth in skin.at_cloth])
+    whole = known.all(axis=0)
+    own = float(np.clip(np.median(ratio[whole]), *CARRIED_OVER)) if whole.any() else 1.0
+    taper = np.asarray(usual * own, np.float64)
+    # Folds of the cloth are no form of the limb.
+    room = [np.minimum(1.0, UNDER_CLOTH * half / taper) for half in (limb.outer, limb.inner)]
+    within = [taper * ndimage.gaussian_filter1d(share, FOLDS, mode="nearest") for share in room]
+    surer = 0 if known[0].sum() >= known[1].sum() else 1
+    edges = [within[0], within[1]]
+    edges[surer] = led_over(within[surer], skin.ends[surer], known[surer])
+    facing = np.where(known[surer], 2.0 * taper - edges[surer], within[1 - surer])
+    edges[1 - surer] = led_over(facing, skin.ends[1 - surer], known[1 - surer])
+    return edges[0].astype(np.float32), edges[1].astype(np.float32)
 
 
-def _shoe_below(labels: NDArray[np.uint8], leg: Limb) -> float:
-    """Share of a leg at which its line comes to a shoe; infinite where none is seen there."""
-    shares = np.linspace(SHOE_FROM, max(FOOT_END, float(leg.shares[-1])), 64)
-    label, framed = values_at(labels, leg.points(shares))
-    shoe = framed & (label == Label.FEET)
-    return float(shares[int(np.argmax(shoe))]) if shoe.any() else np.inf
+def led_over(expected: Reals, ends: Reals, known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """An edge of a limb, ``(n,)``: as seen where it is known, bridged between, led over into the expected one above."""
+    if not known.any():
+        return np.asarray(ndimage.gaussian_filter1d(expected, 2.5, mode="nearest"))
+    index = np.arange(len(ends))
+    at = index[known]
+    at = at[CUFF_SAMPLES:] if len(at) > CUFF_SAMPLES + LEAST_SEEN and at[0] > 0 else at
+    beyond = np.interp(index, at, ndimage.median_filter((ends - expected)[at], 5, mode="nearest"))
+    beyond *= np.where(index < at[0], ease(index / max(int(at[0]), 1)), 1.0)
+    return np.asarray(ndimage.gaussian_filter1d(expected + beyond, 1.0, mode="nearest"))
 
 
-def _smooth_line(leg: Limb) -> Limb:
-    """The leg with a knee that is bent in a curve and not in a corner."""
-    span = np.linspace(0.0, 1.0, len(leg.line), dtype=np.float32)[:, None]
-    chord = leg.line[0] + (leg.line[-1] - leg.line[0]) * span
-    aside = ndimage.gaussian_filter1d(leg.line - chord, KNEE_SMOOTHED, axis=0, mode="nearest")
-    # Both ends stay where they are.
-    aside = aside - aside[0] * (1.0 - span) - aside[-1] * span
-    return replace(leg, line=np.asarray(chord + aside, np.float32))
+def bare_half_width(body: BodyModel, heights: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """Half width of a bare torso below the armpits at heights ``(n,)``, on one side, in pixels."""
+    most = np.interp(heights, *np.transpose(TORSO_BARE_MOST)) * body.shoulder_width
+    return np.asarray(np.minimum(body.half_width(heights, side) * 0.97, most), np.float32)
 
 
 def bare_torso(body: BodyModel) -> BarePart:
@@ -216,47 +204,18 @@ def bare_torso(body: BodyModel) -> BarePart:
     heights = np.concatenate([above, np.linspace(0.12, body.crotch_height, 30)]).astype(np.float32)
     in_armpit = ease((heights - 0.05) / 0.22)
     position = np.linspace(-1.0, 1.0, 17, dtype=np.float32)
-    halves = {}
+    halves, foot = {}, NECK_HALF_WIDTH * unit
     for side in SIDES:
-        chest = bare_half_width(body, heights, side)
         tip = body.tip_offset(side)
-        foot = _neck_foot(body)
         line = [0.17 * unit, foot, max(1.45 * foot, 0.5 * tip), 0.84 * tip, 0.92 * tip, 0.92 * tip]
         shoulders = np.interp(heights, above, line)
-        halves[side] = shoulders * (1.0 - in_armpit) + chest * in_armpit
+        halves[side] = shoulders * (1.0 - in_armpit) + bare_half_width(body, heights, side) * in_armpit
     reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
-    middle, half = _face_across(body)
-    # The neck leads to the head, which may be held aside, and is narrower than it.
-    to_head = ease((-heights - neck) / (1.3 * neck))[:, None]
-    narrower = np.minimum(1.0, NECK_PER_FACE * half / np.maximum(halves[LEFT], 1.0))[:, None]
-    reach = reach * (1.0 + (narrower - 1.0) * to_head) + middle * to_head
     grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
     across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
     field = rasterise(grid, across, body.shape)[..., 0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
-
-
-def _neck_foot(body: BodyModel) -> float:
-    """How far the neck reaches to either side where it meets the shoulders, pixels; above, it may lean aside."""
-    usual = NECK_HALF_WIDTH * body.shoulder_width
-    neck = (body.labels == Label.NECK) & (body.heights < -NECK_RISE * body.shoulder_width / body.torso_length)
-    rows = neck.any(axis=1)
-    if rows.sum() < LEAST_FACE_ROWS:
-        return usual
-    left, right = np.percentile(body.laterals[neck], (3, 97)) * body.shoulder_width
-    return float(np.clip(NECK_FLARE * (right - left) / 2, 0.6 * usual, usual))
-
-
-def _face_across(body: BodyModel) -> tuple[float, float]:
-    """Middle and half width of the lower face across the axis, pixels; the usual ones where no face is seen."""
-    face = body.labels == Label.FACE
-    rows = np.flatnonzero(face.any(axis=1))
-    if len(rows) < LEAST_FACE_ROWS:
-        return 0.0, NECK_HALF_WIDTH * body.shoulder_width / NECK_PER_FACE
-    face[: int(rows[0] + 0.5 * len(rows))] = False
-    left, right = np.percentile(body.laterals[face], (3, 97)) * body.shoulder_width
-    return float(left + right) / 2, float(right - left) / 2
 
 
 def _strip(
@@ -275,8 +234,7 @@ def _strip(
         return BarePart(nothing > 0, nothing, nothing)
     shares = np.linspace(begin, end, STRIP_ROWS, dtype=np.float32)
     line, out = limb.points(shares), limb.outwards(shares)
-    outer = np.interp(shares, limb.shares, halves[0])[:, None]
-    inner = np.interp(shares, limb.shares, halves[1])[:, None]
+    outer, inner = (np.interp(shares, limb.shares, half)[:, None] for half in halves)
     # The joints may lie at the edge of an arm that is held behind the body, or beside it.
     margin = OFF_MIDDLE * (outer + inner)
     middle = np.clip(0.0, np.minimum(margin - inner, outer - margin), np.maximum(margin - inner, outer - margin))
@@ -287,4 +245,4 @@ def _strip(
     field = rasterise(grid, values, shape)
     on = np.asarray(field[..., 0] > OUTSIDE)
     across, share = (np.where(on, field[..., k], 0.0).astype(np.float32) for k in range(2))
-    return BarePart(on, across, share, begin=begin, bend=bend, length=limb.length)
+    return BarePart(on, across, share, begin=begin, bend=bend, length=limb.length, side=side)

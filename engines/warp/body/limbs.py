@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.warp.body.silhouette import ease, reach, settle, towards
-from engines.warp.body.skeleton import Point
+from engines.warp.body.skeleton import Point, Skeleton
 from engines.warp.pieces import Reals
 
-SAMPLES = 72
-"""Points along a limb."""
+SAMPLES = 64
+"""Points along a limb from its root to wrist or ankle."""
+
+LEG_REACH, ARM_REACH = 1.18, 1.5
+"""Shares of a limb up to which it is followed: into the shoe, and beyond the hand, where an old sleeve may go."""
 
 CROTCH_DROP = 0.30
 """From hip joint to crotch, in shoulder widths."""
@@ -35,12 +37,8 @@ ARM_BARE = (
 """The same of a bare arm, over 0 at the shoulder, 1 at the elbow and 2 at the wrist: what photos of people without
 sleeves show."""
 
-ARM_USUAL = (0.155, 0.120, 0.080)
+ARM_CLOTHED = (0.155, 0.120, 0.080)
 """Half width of an arm in its sleeve at shoulder, elbow and wrist, in shoulder widths."""
-
-
-Edges: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""Outer and inner distances of a limb's edges from its centre line, ``(n,)`` each, pixels."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Limb:
         inner: ``(n,)`` the same towards the body's middle.
         length: Root to wrist or ankle in pixels.
         bend: Share at which the elbow or knee lies.
-        depth: z of the wrist or knee in pixels, negative towards the camera.
+        depth: z of the knee in pixels, negative towards the camera; 0 of an arm.
     """
 
     shares: NDArray[np.float32]
@@ -75,162 +73,82 @@ class Limb:
         """Unit vectors away from the body's middle at the given shares, ``(m, 2)``."""
         return towards(self._read(self.outward, shares))
 
-    def outer_at(self, shares: Reals) -> NDArray[np.float32]:
-        """Outer half width at the given shares in pixels, ``(m,)``."""
-        return np.interp(shares, self.shares, self.outer).astype(np.float32)
-
-    def inner_at(self, shares: Reals) -> NDArray[np.float32]:
-        """Inner half width at the given shares in pixels, ``(m,)``."""
-        return np.interp(shares, self.shares, self.inner).astype(np.float32)
-
     def _read(self, values: NDArray[np.float32], shares: Reals) -> NDArray[np.float32]:
         columns = [np.interp(shares, self.shares, values[:, k]) for k in range(2)]
         return np.stack(columns, axis=-1).astype(np.float32)
 
-
-class _Course(NamedTuple):
-    """Where a limb runs: what `Limb` says under the same names."""
-
-    shares: NDArray[np.float32]
-    line: NDArray[np.float32]
-    outward: NDArray[np.float32]
-    length: float
-    bend: float
-
-    def usual(self, knots: tuple[float, float, float], shoulder_width: float) -> NDArray[np.float32]:
+    def between(self, knots: tuple[float, float, float], shoulder_width: float) -> NDArray[np.float32]:
         """Half widths in pixels at the samples, from those at root, bend and tip in shoulder widths."""
         return (np.interp(self.shares, [0.0, self.bend, 1.0], knots) * shoulder_width).astype(np.float32)
+
+    def usual(self, widths: tuple[tuple[float, float], ...], shoulder_width: float) -> NDArray[np.float32]:
+        """Half widths in pixels at the samples, of `ARM_BARE` or `LEG_BARE`."""
+        beyond = 1.0 + (self.shares - self.bend) / max(1.0 - self.bend, 0.1)
+        position = np.where(self.shares < self.bend, self.shares / max(self.bend, 0.1), beyond)
+        knots, values = zip(*widths, strict=True)
+        return np.asarray(np.interp(position, knots, values) * shoulder_width, dtype=np.float32)
 
     def edges(self, inside: NDArray[np.bool_], limit: float) -> list[NDArray[np.float32]]:
         """Distances to the outer and the inner end of a mask, up to a limit in pixels."""
         return [reach(inside, self.line, way * self.outward, limit) for way in (1, -1)]
 
 
-def measure_leg(
-    inside: NDArray[np.bool_],
-    joints: tuple[Point, Point, Point],
-    *,
-    other: tuple[Point, Point, Point],
-    right: Point,
-    side: int,
-    shoulder_width: float,
-    depth: float,
-) -> Limb:
+def measure_leg(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
     """Leg from the height of the crotch (share 0) to the ankle (share 1).
 
     Args:
         inside: ``(height, width)``, true on the person without arms and hands.
-        joints: Hip, knee and ankle.
-        other: The other leg's; the inner half width ends half way to it.
-        right: Unit vector across the torso towards the right of the picture.
+        bone: The joints.
         side: Picture side.
-        shoulder_width: Pixels.
-        depth: z of the knee.
     """
-    course = _course(_below_hip(joints, shoulder_width), right * side, 1.18)
-    beside = _course(_below_hip(other, shoulder_width), -right * side, 1.18)
-    half_gap = np.linalg.norm(course.line - beside.line, axis=1) / 2.0
-    least = course.usual(LEG_LEAST, shoulder_width)
-    nearer = SEATED_MOST if _raised(joints) or _raised(other) else 1.0
-    most = course.usual(LEG_MOST, nearer * shoulder_width)
-    outer, inner = course.edges(inside, 0.5 * shoulder_width)
+    unit = bone.shoulder_width
+    # The inner half width ends half way to the other leg.
+    leg, other = (
+        _course(_below_hip(bone, each), bone.right * each, LEG_REACH, bone.depth[each]) for each in (side, -side)
+    )
+    half_gap = np.linalg.norm(leg.line - other.line, axis=1) / 2.0
+    seated = any(
+        float(bone.knee[each][1] - bone.hip[each][1]) < SEATED_DROP * np.linalg.norm(bone.ankle[each] - bone.knee[each])
+        for each in (side, -side)
+    )
+    least, most = leg.between(LEG_LEAST, unit), leg.between(LEG_MOST, unit * (SEATED_MOST if seated else 1.0))
     # Below the ankle a ray measures the shoe.
-    outer[course.shares > 0.97] = np.nan
-    inner[course.shares > 0.97] = np.nan
+    outer, inner = (np.where(leg.shares > 0.97, np.nan, edge) for edge in leg.edges(inside, 0.5 * unit))
     inner_most = np.maximum(least, np.minimum(most, half_gap)).astype(np.float32)
-    outer, inner = settle(outer, least, most), settle(inner, least, inner_most)
-    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth)
+    return replace(leg, outer=settle(outer, least, most), inner=settle(inner, least, inner_most))
 
 
-def measure_arm(
-    inside: NDArray[np.bool_],
-    joints: tuple[Point, Point, Point],
-    *,
-    right: Point,
-    side: int,
-    shoulder_width: float,
-    depth: float,
-) -> Limb:
+def measure_arm(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
     """Arm from the shoulder joint (share 0) to the wrist (share 1).
 
     Args:
         inside: ``(height, width)``, true on the person.
-        joints: Shoulder, elbow and wrist.
-        right: Unit vector across the torso towards the right of the picture.
+        bone: The joints.
         side: Picture side.
-        shoulder_width: Pixels.
-        depth: z of the wrist.
     """
-    course = _course(joints, right * side, 1.12)
-    usual = course.usual(ARM_USUAL, shoulder_width)
+    arm = _course((bone.shoulder[side], bone.elbow[side], bone.wrist[side]), bone.right * side, ARM_REACH, 0.0)
+    usual = arm.between(ARM_CLOTHED, bone.shoulder_width)
     # An arm lying on the torso has no outline of its own: rays that run on say nothing.
     outer, inner = (
         settle(np.where(edge > 1.5 * usual, np.nan, edge), 0.85 * usual, 1.25 * usual)
-        for edge in course.edges(inside, 0.3 * shoulder_width)
+        for edge in arm.edges(inside, 0.3 * bone.shoulder_width)
     )
-    return Limb(**course._asdict(), outer=outer, inner=inner, depth=depth)
+    return replace(arm, outer=outer, inner=inner)
 
 
-def prolonged(limb: Limb, end: float) -> Limb:
-    """The same limb with samples up to a share beyond those it has, straight on and as wide as at its end."""
-    if end <= limb.shares[-1]:
-        return limb
-    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
-    way = towards(limb.line[-1] - limb.line[-4])
-    further = np.maximum(shares - limb.shares[-1], 0.0)[:, None] * limb.length
-    return replace(
-        limb,
-        shares=shares,
-        line=(limb.points(shares) + way * further).astype(np.float32),
-        outward=limb.outwards(shares),
-        outer=limb.outer_at(shares),
-        inner=limb.inner_at(shares),
-    )
+def _below_hip(bone: Skeleton, side: int) -> tuple[Point, Point, Point]:
+    """The joints of a leg, begun on the thigh at the height of the crotch."""
+    hip, knee = bone.hip[side], bone.knee[side]
+    drop = min(CROTCH_DROP * bone.shoulder_width / max(float(np.linalg.norm(knee - hip)), 1.0), 0.6)
+    return np.asarray(hip + (knee - hip) * drop, dtype=np.float32), knee, bone.ankle[side]
 
 
-def usual_leg(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
-    """Half widths of an average bare leg at a limb's samples, ``(n,)`` pixels."""
-    return _usual_bare(limb, LEG_BARE, shoulder_width)
-
-
-def arm_half_width(arm: Limb, shoulder_width: float) -> NDArray[np.float64]:
-    """Half widths of an arm, bare or in a sleeve, at its samples, ``(n,)`` pixels."""
-    return np.asarray(np.interp(arm.shares, [0.0, arm.bend, 1.0], ARM_USUAL) * shoulder_width, dtype=np.float64)
-
-
-def usual_arm(limb: Limb, shoulder_width: float) -> NDArray[np.float32]:
-    """Half widths of an average bare arm at a limb's samples, ``(n,)`` pixels."""
-    return _usual_bare(limb, ARM_BARE, shoulder_width)
-
-
-def _usual_bare(limb: Limb, widths: tuple[tuple[float, float], ...], shoulder_width: float) -> NDArray[np.float32]:
-    """Half widths, ``(n,)`` pixels, from some in shoulder widths over 0 at the root, 1 at the bend and 2 at the tip."""
-    beyond = 1.0 + (limb.shares - limb.bend) / max(1.0 - limb.bend, 0.1)
-    position = np.where(limb.shares < limb.bend, limb.shares / max(limb.bend, 0.1), beyond)
-    knots, values = zip(*widths, strict=True)
-    return np.asarray(np.interp(position, knots, values) * shoulder_width, dtype=np.float32)
-
-
-def _raised(joints: tuple[Point, Point, Point]) -> bool:
-    """Whether a thigh is raised, sideways or towards the camera."""
-    hip, knee, ankle = joints
-    return float(knee[1] - hip[1]) < SEATED_DROP * float(np.linalg.norm(ankle - knee))
-
-
-def _below_hip(joints: tuple[Point, Point, Point], shoulder_width: float) -> tuple[Point, Point, Point]:
-    """The same leg, begun on the thigh at the height of the crotch."""
-    hip, knee, ankle = joints
-    thigh = float(np.linalg.norm(knee - hip))
-    drop = min(CROTCH_DROP * shoulder_width / max(thigh, 1.0), 0.6)
-    return np.asarray(hip + (knee - hip) * drop, dtype=np.float32), knee, ankle
-
-
-def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float) -> _Course:
-    """The course of a two-bone limb whose normals turn smoothly at the bend."""
+def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float, depth: float) -> Limb:
+    """A two-bone limb without any width, whose normals turn smoothly at the bend."""
     root, middle, tip = joints
     first, second = float(np.linalg.norm(middle - root)), float(np.linalg.norm(tip - middle))
     length = max(first + second, 1.0)
-    shares = np.linspace(0.0, end, SAMPLES, dtype=np.float32)
+    shares = np.linspace(0.0, end, round(end * SAMPLES), dtype=np.float32)
     along = shares * length
     way_first, way_second = towards(middle - root), towards(tip - middle)
     line = np.where(
@@ -243,4 +161,5 @@ def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float) -> 
     normal = np.stack([way[:, 1], -way[:, 0]], axis=1)
     # The normal is chosen once, at the root, and then carried along, so that a raised forearm does not flip it.
     sign = 1.0 if float(normal[0] @ outwards) >= 0 else -1.0
-    return _Course(shares, line, (normal * sign).astype(np.float32), length, first / length)
+    nothing = np.zeros_like(shares)
+    return Limb(shares, line, (normal * sign).astype(np.float32), nothing, nothing, length, first / length, depth)

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from engines.base import Label, Mask, PersonMap
 from engines.labels import labelled_as
 from engines.warp.body.limbs import CROTCH_DROP, Limb, measure_arm, measure_leg
-from engines.warp.body.silhouette import reach, settle
+from engines.warp.body.silhouette import reach, settle, values_at
 from engines.warp.body.skeleton import LEFT, RIGHT, SIDES, Point, Skeleton, read_skeleton
-from engines.warp.body.waist import Waist, find_waist
 from engines.warp.pieces import Reals
 
 __all__ = ["LEFT", "RIGHT", "SIDES", "BodyModel", "measure_body"]
@@ -30,6 +29,9 @@ TORSO_LEAST = ((0.10, 0.36), (0.30, 0.36), (0.60, 0.30), (0.90, 0.36), (1.45, 0.
 TORSO_MOST = ((0.10, 0.58), (0.30, 0.56), (0.60, 0.52), (0.85, 0.56), (1.00, 0.62), (1.45, 0.66))
 """Believable half widths of a torso with clothes on: height, shoulder widths."""
 
+ARMPIT, MOST_BEFORE_ARM = 0.35, 0.08
+"""Height below which a torso may hide a part of the arm behind it, torso lengths, and how much, shoulder widths."""
+
 NECK_HALF_WIDTH = 0.19
 """Where the neck meets the shoulder line, in shoulder widths from the axis."""
 
@@ -39,6 +41,45 @@ NECK_RISE = 0.215
 TIP_OUT, TIP_UP = 0.57, 0.82
 """Direction from the shoulder joint to the tip of the shoulder: outwards and upwards, a unit vector."""
 
+NATURAL_WAIST = 0.80
+"""Height of a waistband nobody can see, in torso lengths below the shoulders."""
+
+TUCKED_ABOVE = 0.93
+"""A top that ends above this height is worn tucked in, or is cropped."""
+
+SEARCHED = (0.50, 1.40)
+"""Heights between which a waist is looked for."""
+
+BARE_ROW = 0.02
+"""Height of the rows in which a bare midriff is looked for."""
+
+
+@dataclass(frozen=True)
+class Waist:
+    """The line between top and lower garment.
+
+    Attributes:
+        height: On the body's axis, in torso lengths below the shoulders.
+        bend: Quadratic and linear coefficient of the line over the lateral position in shoulder widths.
+        tucked: Whether the waistband is open to view.
+        bare_midriff: Whether skin shows between the two.
+        seen: Whether the line was measured; false where it is only the natural height.
+    """
+
+    height: float
+    bend: tuple[float, float]
+    tucked: bool
+    bare_midriff: bool
+    seen: bool
+
+    def line(self, laterals: Reals) -> NDArray[np.float32]:
+        """Height of the line at lateral positions given in shoulder widths."""
+        bounded = np.clip(laterals, -0.45, 0.45)
+        curve = self.height + self.bend[0] * bounded**2 + self.bend[1] * bounded
+        return np.asarray(np.clip(curve, self.height - 0.12, self.height + 0.12), dtype=np.float32)
+
+
+UNSEEN_WAIST = Waist(NATURAL_WAIST, (0.0, 0.0), tucked=True, bare_midriff=False, seen=False)
 
 FROM_JOINTS = ("heights", "laterals", "arm_distance", "leg_distance")
 """Fields of a body over the whole picture that its labels have no say in."""
@@ -105,10 +146,13 @@ class BodyModel:
         return float((self.tips[side] - bone.shoulders) @ bone.right) * side
 
     def relabelled(self, labels: Mask) -> BodyModel:
-        """The same body with other labels; the fields that were worked out from its joints alone are kept."""
-        other = replace(self, labels=labels)
-        vars(other).update({name: field for name, field in vars(self).items() if name in FROM_JOINTS})
-        return other
+        """The same body with other labels."""
+        return replace(self, labels=labels).with_fields_of(self)
+
+    def with_fields_of(self, other: BodyModel) -> BodyModel:
+        """This body, with the fields over the picture that were worked out for another one of the same joints."""
+        vars(self).update({name: field for name, field in vars(other).items() if name in FROM_JOINTS})
+        return self
 
     @cached_property
     def heights(self) -> NDArray[np.float32]:
@@ -143,78 +187,78 @@ def measure_body(person_map: PersonMap) -> BodyModel:
         EngineError: ``pose_not_usable`` when the shoulders are not apart.
     """
     bone = read_skeleton(person_map)
-    labels, unit = person_map.labels, bone.shoulder_width
-    shape = (labels.shape[0], labels.shape[1])
+    labels = person_map.labels
     matte = person_map.matte.astype(np.float32) / 255.0
     person = matte > 0.5
     bare_arm = labelled_as(labels, (Label.ARMS, Label.HANDS))
-    arms = {
-        side: measure_arm(
-            person,
-            (bone.shoulder[side], bone.elbow[side], bone.wrist[side]),
-            right=bone.right,
-            side=side,
-            shoulder_width=unit,
-            depth=bone.arm_depth[side],
-        )
-        for side in SIDES
-    }
-    leg_joints = {side: (bone.hip[side], bone.knee[side], bone.ankle[side]) for side in SIDES}
-    legs = {
-        side: measure_leg(
-            person & ~bare_arm,
-            leg_joints[side],
-            other=leg_joints[-side],
-            right=bone.right,
-            side=side,
-            shoulder_width=unit,
-            depth=bone.depth[side],
-        )
-        for side in SIDES
-    }
-    heights = field_of(shape, bone.shoulders, bone.down) / np.float32(bone.torso_length)
-    laterals = field_of(shape, bone.shoulders, bone.right) / np.float32(unit)
-    arm_field = np.minimum(*(limb_distance(shape, arms[side]) for side in SIDES))
-    clear_of_arms = ~bare_arm & (arm_field > 0.9)
-    return BodyModel(
-        shape=shape,
+    body = BodyModel(
+        shape=(labels.shape[0], labels.shape[1]),
         labels=labels,
         matte=matte,
         skeleton=bone,
-        widths=_torso_widths(person & ~(bare_arm & (np.abs(laterals) > 0.3)), bone, arms),
-        arms=arms,
-        legs=legs,
-        waist=find_waist(labels, heights, laterals, clear_of_arms),
+        widths={},
+        arms={side: measure_arm(person, bone, side) for side in SIDES},
+        legs={side: measure_leg(person & ~bare_arm, bone, side) for side in SIDES},
+        waist=UNSEEN_WAIST,
         tips={side: _shoulder_tip(person & (labels != Label.HAIR), bone, side) for side in SIDES},
     )
+    # An arm inside the outline is no end of the torso.
+    torso = person & ~(bare_arm & (np.abs(body.laterals) > 0.3))
+    measured = replace(body, widths=_torso_widths(body, torso), waist=_find_waist(body, ~bare_arm))
+    return measured.with_fields_of(body)
 
 
-def _torso_widths(inside: NDArray[np.bool_], bone: Skeleton, arms: dict[int, Limb]) -> dict[int, NDArray[np.float32]]:
-    """Half widths per side, held to anatomy and ending at an arm that hangs beside the torso, sleeved or bare."""
-    unit = bone.shoulder_width
-    least = _profile(TORSO_LEAST) * unit
-    most = _profile(TORSO_MOST) * unit
-    centres = bone.shoulders + PROFILE_HEIGHTS[:, None] * (bone.hips - bone.shoulders)
+def _find_waist(body: BodyModel, no_bare_arm: NDArray[np.bool_]) -> Waist:
+    """Measure the line between top and lower garment, clear of arms."""
+    labels, heights, laterals = body.labels, body.heights, body.laterals
+    clear = no_bare_arm & (body.arm_distance > 0.9)
+    area = clear & (np.abs(laterals) < 0.40) & (heights > 0.45) & (heights < 1.5)
+    upper, lower = area & (labels == Label.UPPER), area & (labels == Label.LOWER)
+    if min(upper.sum(), lower.sum()) < 40:
+        return UNSEEN_WAIST
+    # In each strip along the body the height with the fewest pixels of the wrong garment on either side.
+    strips, rows = np.linspace(-0.40, 0.40, 21), np.linspace(0.45, 1.5, 106)
+    above, below = (np.histogram2d(laterals[part], heights[part], (strips, rows))[0] for part in (upper, lower))
+    wrong = below.cumsum(axis=1) + above.sum(axis=1, keepdims=True) - above.cumsum(axis=1)
+    believed = above.sum(axis=1) + below.sum(axis=1) >= 30
+    if believed.sum() < 4:
+        return UNSEEN_WAIST
+    positions, splits = strips[:-1][believed] + 0.02, rows[wrong.argmin(axis=1) + 1][believed]
+    sound = np.abs(splits - np.median(splits)) < 0.09
+    curve = np.polyfit(positions[sound], splits[sound], 2) if sound.sum() > 8 else [0.0, 0.0, splits[sound].mean()]
+    height = float(np.clip(curve[2], *SEARCHED))
+    # A midriff is bare where most of the body's middle is skin.
+    middle = clear & (np.abs(laterals) < 0.2) & ~labelled_as(labels, (Label.BACKGROUND, Label.HAIR, Label.FACE))
+    edges = np.arange(0.5, 1.0, BARE_ROW)
+    worn, skin = (np.histogram(heights[at], edges)[0] for at in (middle, middle & (labels == Label.TORSO_SKIN)))
+    bare = edges[:-1][skin > 0.5 * np.maximum(worn, 12)]
+    if len(bare):
+        height = max(height, float(bare[-1]) + BARE_ROW)
+    tucked = height < TUCKED_ABOVE or len(bare) > 0
+    return Waist(height, (float(curve[0]), float(curve[1])), tucked=tucked, bare_midriff=len(bare) > 0, seen=True)
+
+
+def _torso_widths(body: BodyModel, inside: NDArray[np.bool_]) -> dict[int, NDArray[np.float32]]:
+    """Half widths per side, held to anatomy and ending at an arm in its sleeve that hangs beside the torso."""
+    bone, unit = body.skeleton, body.shoulder_width
+    least, most = (np.interp(PROFILE_HEIGHTS, *np.transpose(knots)) * unit for knots in (TORSO_LEAST, TORSO_MOST))
     widths = {}
     for side in SIDES:
-        measured = reach(inside, centres, bone.right * side, 0.8 * unit)
+        measured = reach(inside, body.point(PROFILE_HEIGHTS), bone.right * side, 0.8 * unit)
         # Below the crotch the axis runs between the legs.
         measured[bone.torso_length * (PROFILE_HEIGHTS - 0.97) > CROTCH_DROP * unit] = np.nan
-        line = arms[side].line[arms[side].shares <= 1.0]
-        drop = (line - bone.shoulders) @ bone.down / bone.torso_length
-        inner = arms[side].inner[arms[side].shares <= 1.0]
-        offset = (line - bone.shoulders) @ bone.right * side - inner
+        arm = body.arms[side]
+        inner = (arm.line - arm.outward * arm.inner[:, None] - bone.shoulders)[arm.shares <= 1.0]
+        drop, offset = inner @ bone.down / bone.torso_length, inner @ bone.right * side
+        # Below the armpit a bare arm may be seen to go behind the torso; one that lies on the torso says nothing.
+        label, _ = values_at(body.labels, arm.line[arm.shares <= 1.0])
+        bare = labelled_as(label, (Label.ARMS, Label.HANDS)) & (drop > ARMPIT)
+        offset = offset + MOST_BEFORE_ARM * unit * bare
         order = np.argsort(drop)
         beside = np.interp(PROFILE_HEIGHTS, drop[order], offset[order], left=np.inf, right=np.inf)
-        # An arm that lies on the torso says nothing about where the torso ends.
         arm_edge = np.where(beside > 0.30 * unit, beside, np.inf)
         widths[side] = settle(np.minimum(measured, arm_edge).astype(np.float32), least, most, 9)
     return widths
-
-
-def _profile(knots: tuple[tuple[float, float], ...]) -> NDArray[np.float32]:
-    heights, values = zip(*knots, strict=True)
-    return np.asarray(np.interp(PROFILE_HEIGHTS, heights, values), dtype=np.float32)
 
 
 def _shoulder_tip(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Point:

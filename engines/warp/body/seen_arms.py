@@ -1,4 +1,4 @@
-"""The outlines of arms that are bare in the photo, and where they pass behind the clothes."""
+"""What the photo shows of arms and hands: bare outlines, where clothes hide them, and hands that are not seen."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import Label
+from engines.base import Label, Mask
 from engines.labels import labelled_as
-from engines.warp.body.limbs import Limb, arm_half_width
+from engines.warp.body.limbs import ARM_BARE, Limb
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.body.sampling import values_at
+from engines.warp.body.silhouette import values_at
 
 CLOTHES = (Label.UPPER, Label.LOWER, Label.FULL)
 
-ACROSS, STEP = 1.9, 0.75
-"""Reach of a ray across an arm to either side, in usual half widths, and distance of its samples, pixels."""
+ACROSS, STEP = 2.2, 0.75
+"""Reach of a ray across a limb to either side, in usual half widths, and distance of its samples, pixels."""
 
 OFF_LINE = 1.25
-"""How far the middle of the skin may lie from the arm's centre line, in usual half widths."""
+"""How far the middle of the skin may lie from the limb's centre line, in usual half widths."""
+
+HAND_END = 1.12
+"""Share of a limb beyond which nothing is looked for: there are fingers, or a shoe."""
 
 BEHIND_BELOW = 0.68
 """Width over the person's own below which cloth hides a part of the arm: there it is behind the body."""
 
-OWN_WIDTH = (0.55, 1.0)
+OWN_WIDTH = (0.7, 1.25)
 """Range of a person's own arm width over the usual one."""
 
 OWN_FROM, OWN_UNTIL = 0.30, 0.92
@@ -39,6 +42,12 @@ SMOOTH = 2.0
 
 MIXED_RIM = 1.0
 """Width of the rim of an arm that is mixed with the old cloth, pixels."""
+
+HAND_RADIUS = 0.22
+"""How far around the wrist a hand is looked for, in shoulder widths."""
+
+LEAST_HAND, LEAST_POCKET = 0.08, 0.10
+"""Share of skin around the wrist from which a hand is seen, and of trousers from which a hidden one is in a pocket."""
 
 
 @dataclass(frozen=True)
@@ -63,71 +72,106 @@ class SeenArm:
 
 def seen_arms(body: BodyModel) -> dict[int, SeenArm]:
     """Outlines of both arms, by picture side."""
-    usual = {side: arm_half_width(body.arms[side], body.shoulder_width) for side in SIDES}
-    runs = {side: _runs(body.labels, body.arms[side], usual[side]) for side in SIDES}
+    usual = {side: body.arms[side].usual(ARM_BARE, body.shoulder_width).astype(np.float64) for side in SIDES}
+    runs = {side: skin_across(body.labels, (Label.ARMS, Label.HANDS), body.arms[side], usual[side]) for side in SIDES}
     ratios = []
     for side in SIDES:
         shares = body.arms[side].shares
-        ratio = (runs[side][0] + runs[side][1]) / (2 * usual[side])
+        ratio = runs[side].ends.sum(axis=0) / (2 * usual[side])
         ratios.append(ratio[np.isfinite(ratio) & (shares > OWN_FROM) & (shares < OWN_UNTIL)])
     every = np.concatenate(ratios)
     own = float(np.clip(np.percentile(every, 75), *OWN_WIDTH)) if len(every) >= LEAST_SEEN else 1.0
-    return {side: _outline(*runs[side], own * usual[side]) for side in SIDES}
+    return {side: _outline(runs[side], own * usual[side]) for side in SIDES}
 
 
-def _outline(
-    outer: NDArray[np.float64], inner: NDArray[np.float64], at_cloth: NDArray[np.bool_], half: NDArray[np.float64]
-) -> SeenArm:
-    """Smooth edges from the raw ones; ``half`` is the arm's own half width at its samples."""
-    known = np.isfinite(outer)
-    if known.sum() < 4:
-        nothing = np.full(len(outer), np.nan)
-        return SeenArm(nothing, nothing, nothing, half, np.zeros(len(outer)))
-    hidden = known & at_cloth & (outer + inner < 2 * BEHIND_BELOW * half)
-    index = np.arange(len(outer))
-    steady = {}
-    for name, edge in (("outer", outer), ("inner", inner)):
-        filled = np.interp(index, index[known], edge[known])
-        filled = ndimage.median_filter(filled, 5, mode="nearest")
-        steady[name] = ndimage.gaussian_filter1d(filled, SMOOTH, mode="nearest")
-    mostly = ndimage.median_filter(np.interp(index, index[known], hidden[known].astype(np.float64)), 9, mode="nearest")
-    front = 1 - ndimage.gaussian_filter1d(mostly, 1.5 * SMOOTH, mode="nearest")
-    # Where the arm goes behind the body, the body's edge crosses it; it does not end in a step.
-    shown = steady["inner"] - MIXED_RIM - (1 - front) * (steady["inner"] + steady["outer"])
-    unseen = ~ndimage.binary_closing(known, np.ones(5, bool))
-    outer_edge, inner_edge, edge = (
-        np.asarray(np.where(unseen, np.nan, values)) for values in (steady["outer"], shown, steady["inner"])
-    )
-    return SeenArm(outer_edge, inner_edge, edge, half, front)
+@dataclass(frozen=True)
+class SkinAcross:
+    """The skin across a limb at its ``n`` samples.
+
+    Attributes:
+        ends: ``(2, n)`` distances of its outer and inner end from the centre line in pixels, nan where none is seen;
+            an end on the far side of the line is negative.
+        at_cloth: ``(2, n)`` whether cloth follows there: then the end is that of the cloth and not the limb's own.
+    """
+
+    ends: NDArray[np.float64]
+    at_cloth: NDArray[np.bool_]
 
 
-def _runs(
-    labels: NDArray[np.uint8], arm: Limb, usual: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Outer and inner ends of the skin nearest to the centre line at every sample, and whether cloth follows inside.
+def skin_across(labels: Mask, seen: tuple[Label, ...], limb: Limb, usual: NDArray[np.float64]) -> SkinAcross:
+    """Find the run of bare skin nearest to a limb's centre line at every sample.
 
-    Ends are distances from the line in pixels, nan where no skin is.
+    Args:
+        labels: ``(height, width)`` of `Label`.
+        seen: Labels of the limb's skin.
+        limb: Arm or leg.
+        usual: ``(n,)`` usual half widths in pixels at the limb's samples.
     """
     most = ACROSS * float(usual.max())
     offsets = np.arange(-most, most + STEP, STEP)
-    points = arm.line[:, None] + arm.outward[:, None] * offsets[None, :, None]
-    there, framed = values_at(labels, points)
-    bare = framed & labelled_as(there, (Label.ARMS, Label.HANDS))
-    cloth = framed & labelled_as(there, CLOTHES)
-    outer, inner = np.full(len(usual), np.nan), np.full(len(usual), np.nan)
-    at_cloth = np.zeros(len(usual), bool)
+    there, framed = values_at(labels, limb.line[:, None] + limb.outward[:, None] * offsets[None, :, None])
+    framed &= (limb.shares <= HAND_END)[:, None]
+    bare, cloth = framed & labelled_as(there, seen), framed & labelled_as(there, CLOTHES)
     changes = np.diff(np.pad(bare.astype(np.int8), ((0, 0), (1, 1))), axis=1)
     rows, begins = np.nonzero(changes > 0)
-    ends = np.nonzero(changes < 0)[1]
-    middles, lengths = (offsets[begins] + offsets[ends - 1]) / 2, (ends - begins) * STEP
+    stops = np.nonzero(changes < 0)[1]
+    middles, lengths = (offsets[begins] + offsets[stops - 1]) / 2, (stops - begins) * STEP
     on_line = np.abs(middles) < OFF_LINE * usual[rows]
-    # A finger or a scrap beside the arm is shorter than the arm.
+    # A finger or a scrap beside the limb is shorter than the limb.
     merit = np.where(on_line, lengths - np.abs(middles), -np.inf)
     order = np.lexsort((-merit, rows))
     best = order[np.unique(rows[order], return_index=True)[1]]
     best = best[on_line[best] & (lengths[best] >= 0.25 * usual[rows[best]])]
-    row, begin, end = rows[best], begins[best], ends[best]
-    outer[row], inner[row] = offsets[end - 1] + STEP / 2, -(offsets[begin] - STEP / 2)
-    clothed = np.pad(np.cumsum(cloth, axis=1), ((0, 0), (1, 0)))
-    at_cloth[row] = clothed[row, begin] > clothed[row, np.maximum(begin - 4, 0)]
-    return outer, inner, at_cloth
+    row, begin, stop = rows[best], begins[best], stops[best]
+    ends, at_cloth = np.full((2, len(usual)), np.nan), np.zeros((2, len(usual)), bool)
+    ends[:, row] = offsets[stop - 1] + STEP / 2, -(offsets[begin] - STEP / 2)
+    before = np.pad(np.cumsum(cloth, axis=1), ((0, 0), (1, 0)))
+    at_cloth[0, row] = before[row, np.minimum(stop + 4, len(offsets))] > before[row, stop]
+    at_cloth[1, row] = before[row, begin] > before[row, np.maximum(begin - 4, 0)]
+    return SkinAcross(ends, at_cloth)
+
+
+def _outline(skin: SkinAcross, half: NDArray[np.float64]) -> SeenArm:
+    """Smooth edges from the raw ones; ``half`` is the arm's own half width at its samples."""
+    # Cloth outside of the skin is a cuff.
+    known = np.isfinite(skin.ends[0]) & ~skin.at_cloth[0]
+    if known.sum() < 4:
+        nothing = np.full(len(half), np.nan)
+        return SeenArm(nothing, nothing, nothing, half, np.zeros(len(half)))
+    index = np.arange(len(half))
+    hidden = known & skin.at_cloth[1] & (skin.ends.sum(axis=0) < 2 * BEHIND_BELOW * half)
+    mostly = ndimage.median_filter(np.interp(index, index[known], hidden[known].astype(np.float64)), 9, mode="nearest")
+    front = 1 - ndimage.gaussian_filter1d(mostly, 1.5 * SMOOTH, mode="nearest")
+    filled = np.stack([np.interp(index, index[known], ends[known]) for ends in skin.ends])
+    filled = ndimage.median_filter(filled, (1, 5), mode="nearest")
+    outer, edge = ndimage.gaussian_filter1d(filled, SMOOTH, axis=1, mode="nearest")
+    # Where the arm goes behind the body, the body's edge crosses it; it does not end in a step.
+    inner = edge - MIXED_RIM - (1 - front) * (edge + outer)
+    unseen = ~ndimage.binary_closing(known, np.ones(5, bool))
+    outer, inner, edge = (np.asarray(np.where(unseen, np.nan, values)) for values in (outer, inner, edge))
+    return SeenArm(outer, inner, edge, half, front)
+
+
+def around_wrist(body: BodyModel, side: int) -> Mask:
+    """The labels around a wrist, as far as they are in the photo, ``(n,)``."""
+    wrist = body.arms[side].points(np.ones(1, np.float32))[0]
+    rows, columns = np.indices(body.shape, np.float32)
+    near = np.hypot(columns - wrist[0], rows - wrist[1]) < HAND_RADIUS * body.shoulder_width
+    return np.asarray(body.labels[near], np.uint8)
+
+
+def hand_hidden(body: BodyModel, side: int) -> bool:
+    """Whether an arm's wrist is under the old garment or out of the frame, and no hand is seen at it."""
+    wrist, framed = values_at(body.labels, body.arms[side].points(np.ones(1, np.float32)))
+    if not framed[0]:
+        return True
+    skin = labelled_as(around_wrist(body, side), (Label.HANDS, Label.ARMS)).mean()
+    return bool(wrist[0] in (Label.UPPER, Label.FULL) and skin < LEAST_HAND)
+
+
+def in_pocket(body: BodyModel, side: int) -> bool:
+    """Whether a hidden hand is in a pocket: its wrist is in the photo, and trousers are around it."""
+    framed = values_at(body.labels, body.arms[side].points(np.ones(1, np.float32)))[1][0]
+    if not (framed and hand_hidden(body, side)):
+        return False
+    return bool((around_wrist(body, side) == Label.LOWER).mean() > LEAST_POCKET)

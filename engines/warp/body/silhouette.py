@@ -1,13 +1,31 @@
-"""Measuring a person's outline with rays."""
+"""Reading a person's picture along rays: labels at points, outlines, and the small mathematics of both."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.warp.body.sampling import values_at
 from engines.warp.pieces import Reals
+
+
+def values_at(picture: NDArray[Any], points: Reals) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Read a picture at the pixels nearest to points.
+
+    Args:
+        picture: ``(height, width)``.
+        points: ``(..., 2)`` x and y in pixels.
+
+    Returns:
+        ``(...)`` values, at the nearest border for points outside the picture, and whether each lies inside.
+    """
+    at = np.rint(points).astype(np.int64)
+    columns, rows = at[..., 0], at[..., 1]
+    height, width = picture.shape
+    framed = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
+    return picture[rows.clip(0, height - 1), columns.clip(0, width - 1)], np.asarray(framed, bool)
 
 
 def reach(inside: NDArray[np.bool_], starts: Reals, directions: Reals, limit: float) -> NDArray[np.float32]:
@@ -31,8 +49,7 @@ def reach(inside: NDArray[np.bool_], starts: Reals, directions: Reals, limit: fl
     first = stopped.argmax(axis=1)
     each = np.arange(len(starts))
     distance = np.where(stopped[each, first], steps[first], np.float32(limit)).astype(np.float32)
-    left_frame = stopped[each, first] & ~framed[each, first]
-    distance[left_frame] = np.nan
+    distance[stopped[each, first] & ~framed[each, first]] = np.nan
     return distance
 
 

@@ -30,11 +30,8 @@ TORSO_PER_SHOULDER = 1.5
 BELIEVABLE_TORSO = (1.05, 2.1)
 """Range of that ratio within which hips out of the frame are still believed."""
 
-THIGH_PER_TORSO, SHIN_PER_TORSO = 0.85, 0.82
-"""Hip to knee and knee to ankle in torso lengths, of a standing adult."""
-
-UPPER_ARM_PER_TORSO, FOREARM_PER_TORSO = 0.60, 0.50
-"""Shoulder to elbow and elbow to wrist in torso lengths."""
+LEG_PER_TORSO, ARM_PER_TORSO = (0.85, 0.82), (0.60, 0.50)
+"""Hip to knee and knee to ankle of a standing adult, shoulder to elbow and elbow to wrist, in torso lengths."""
 
 GRAVITY: Final = np.array([0.0, 1.0], np.float32)
 
@@ -46,7 +43,6 @@ class Skeleton:
     Attributes:
         shoulder: Joint per picture side; ``elbow`` to ``ankle`` alike.
         depth: z of the knee per picture side, negative towards the camera.
-        arm_depth: z of the wrist per picture side.
         knee_seen: Visibility of the knee per picture side.
         shoulders: Mid-shoulder.
         hips: Mid-hip.
@@ -63,7 +59,6 @@ class Skeleton:
     knee: dict[int, Point]
     ankle: dict[int, Point]
     depth: dict[int, float]
-    arm_depth: dict[int, float]
     knee_seen: dict[int, float]
     shoulders: Point
     hips: Point
@@ -92,24 +87,24 @@ def read_skeleton(person_map: PersonMap) -> Skeleton:
     torso_length = max(float(np.linalg.norm(hips - shoulders)), 1.0)
     down = towards(hips - shoulders)
     right = np.array([down[1], -down[0]], np.float32)
-    right = right if right[0] >= 0 else -right
+
+    def limb(root: Point, rows: tuple[int, int], bones: tuple[float, float]) -> tuple[Point, Point]:
+        """Middle and end of a limb; unseen joints are held to the usual length and to hanging about downwards."""
+        usual_first, usual_second = (per_torso * torso_length for per_torso in bones)
+        middle = points[rows[0]]
+        settled = middle if seen[rows[0]] >= SEEN else _believed(root, middle, usual_first)
+        if seen[rows[1]] >= SEEN:
+            return settled, points[rows[1]]
+        return settled, _believed(settled, points[rows[1]] + (settled - middle), usual_second)
 
     elbow, wrist, knee, ankle = {}, {}, {}, {}
     for side in SIDES:
         arm, leg = arm_rows[side], leg_rows[side]
-        elbow[side], wrist[side] = _two_bones(
-            shoulder[side],
-            (points[Landmark.LEFT_ELBOW + arm], points[Landmark.LEFT_WRIST + arm]),
-            (float(seen[Landmark.LEFT_ELBOW + arm]), float(seen[Landmark.LEFT_WRIST + arm])),
-            (UPPER_ARM_PER_TORSO * torso_length, FOREARM_PER_TORSO * torso_length),
+        elbow[side], wrist[side] = limb(
+            shoulder[side], (Landmark.LEFT_ELBOW + arm, Landmark.LEFT_WRIST + arm), ARM_PER_TORSO
         )
-        knee[side], ankle[side] = _two_bones(
-            hip[side],
-            (points[Landmark.LEFT_KNEE + leg], points[Landmark.LEFT_ANKLE + leg]),
-            (float(seen[Landmark.LEFT_KNEE + leg]), float(seen[Landmark.LEFT_ANKLE + leg])),
-            (THIGH_PER_TORSO * torso_length, SHIN_PER_TORSO * torso_length),
-        )
-    z = person_map.landmarks[:, 2]
+        knee[side], ankle[side] = limb(hip[side], (Landmark.LEFT_KNEE + leg, Landmark.LEFT_ANKLE + leg), LEG_PER_TORSO)
+    knees = {side: person_map.landmarks[Landmark.LEFT_KNEE + leg_rows[side]] for side in SIDES}
     return Skeleton(
         shoulder=shoulder,
         elbow=elbow,
@@ -117,15 +112,14 @@ def read_skeleton(person_map: PersonMap) -> Skeleton:
         hip=hip,
         knee=knee,
         ankle=ankle,
-        depth={side: float(z[Landmark.LEFT_KNEE + leg_rows[side]]) for side in SIDES},
-        arm_depth={side: float(z[Landmark.LEFT_WRIST + arm_rows[side]]) for side in SIDES},
-        knee_seen={side: float(seen[Landmark.LEFT_KNEE + leg_rows[side]]) for side in SIDES},
+        depth={side: float(knees[side][2]) for side in SIDES},
+        knee_seen={side: float(knees[side][3]) for side in SIDES},
         shoulders=shoulders,
         hips=hips,
         shoulder_width=max(apart, 0.5 * torso_length),
         torso_length=torso_length,
         down=down,
-        right=right,
+        right=right if right[0] >= 0 else -right,
     )
 
 
@@ -158,16 +152,6 @@ def _hips(
     across = np.array([down[1], -down[0]], np.float32)
     # Hip joints lie about half as far apart as the shoulder joints.
     return hips, {side: hips + side * across * 0.26 * apart for side in SIDES}, rows
-
-
-def _two_bones(
-    root: Point, joints: tuple[Point, Point], seen: tuple[float, float], usual: tuple[float, float]
-) -> tuple[Point, Point]:
-    """Middle and end of a limb; unseen joints are held to the usual length and to hanging about downwards."""
-    middle = joints[0] if seen[0] >= SEEN else _believed(root, joints[0], usual[0])
-    if seen[1] >= SEEN:
-        return middle, joints[1]
-    return middle, _believed(middle, joints[1] + (middle - joints[0]), usual[1])
 
 
 def _believed(root: Point, joint: Point, usual: float) -> Point:

@@ -17,18 +17,15 @@ from engines.garment.dress_landmarks import DressLandmarks, find_dress_landmarks
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment.neckline import without_inner_back
 from engines.garment_kinds import GarmentKind
-from engines.warp.body.model import LEFT, SIDES, BodyModel
+from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.drape.behind_arms import behind_arms
+from engines.warp.drape.behind import behind_arms
 from engines.warp.drape.collar_back import with_collar_back
-from engines.warp.drape.fit import Fit, fit_garment, is_strap
-from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_half_width, hanging_rows, refuse_lap
-from engines.warp.drape.leg_length import leg_end
-from engines.warp.drape.leg_ribbons import lay_leg
-from engines.warp.drape.lower import WAIST_EASE, far_leg_first, joined_at_crotch, leg_of
-from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.torso_loft import TorsoLoft
-from engines.warp.drape.upper import with_overlap
+from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_rows, refuse_lap
+from engines.warp.drape.legs import draw_legs
+from engines.warp.drape.lower import WAIST_EASE
+from engines.warp.drape.sleeves import draw_sleeves, torso_alone
+from engines.warp.drape.torso import Fit, TorsoLoft, fit_garment, is_strap
 from engines.warp.pieces import Drape, Piece, Reals
 from engines.warp.ribbon import Ribbon, draw, forced_monotone
 from engines.warp.sizing import FITTING, Sizing, sized
@@ -83,8 +80,7 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
         "garment_symmetry": upper.symmetry,
         "legs": float(marks.crotch is not None),
     }
-    sleeves = np.asarray(upper.sleeve_parts.any(axis=0), bool)
-    torso = with_overlap(fabric, upper.torso_part, SEAM_OVERLAP, sleeves) if sleeves.any() else fabric
+    torso = torso_alone(fabric, upper)
     if marks.crotch is None:
         drops = _drops(marks, body, fit, sizing.length)
         checks["hem_height"] = float(np.interp(marks.bottom, np.arange(len(drops)), drops)) / body.torso_length
@@ -94,13 +90,8 @@ def drape_full(cloth: Cloth, body: BodyModel, kind: GarmentKind | None = None, s
     if not is_strap(upper):
         half_width = sum(fit.neck.values()) / 2
         pieces[-1] = with_collar_back(pieces[-1], loft.ribbon(), cloth, upper.back, body, half_width=half_width)
-    for side, sleeve in zip(SIDES, upper.sleeves or (), strict=False):
-        laid = lay_sleeve(upper, body, loft, side, sleeve)
-        part = upper.sleeve_parts[0 if sleeve.side == LEFT else 1]
-        name = "left_sleeve" if side == LEFT else "right_sleeve"
-        pieces.append(draw(laid.ribbon, with_overlap(fabric, part, SEAM_OVERLAP), body.shape, name))
-        checks[f"{name}_end"] = laid.end
-    return Drape(behind_arms(tuple(pieces), body), checks)
+    sleeves, ends = draw_sleeves(fabric, upper, body, loft)
+    return Drape(behind_arms((*pieces, *sleeves), body), checks | ends)
 
 
 def _fit(marks: DressLandmarks, body: BodyModel, sizing: Sizing) -> Fit:
@@ -157,7 +148,7 @@ def _hanging_reach(
     half = marks.upper.half_widths[0 if side < 0 else 1]
     natural = np.interp(rows, np.arange(len(half)), half) * fit.scale
     extent = hanging.extents[side]
-    fitting = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
+    fitting = hanging.half_width(natural, float(body.half_width(1.0, side)), side)
     free = sized(fitting, fit.girth, extent, 1.0)
     below = hanging.distances >= NATURAL_WAIST * body.torso_length
     free[below] = falling(free[below], natural[below])
@@ -174,13 +165,7 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     laid = loft.place(np.array([marks.upper.axis, float(waist_row)]))
     waist = float((laid - body.skeleton.shoulders) @ body.skeleton.down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
-    end = leg_end(lower, body, waist, scale, sizing.length)
-    pieces: list[Piece] = []
-    for side in far_leg_first(body):
-        ribbon = lay_leg(lower, body, side, waistband=waist, scale=scale, end=end, far=not pieces, girth=sizing.girth)
-        name = "left_leg" if side < 0 else "right_leg"
-        pieces.append(draw(ribbon, leg_of(trousers, lower, side), body.shape, name))
-    pieces = joined_at_crotch(pieces, body)
+    pieces, _ = draw_legs(trousers, lower, body, waistband=waist, scale=scale, sizing=sizing, hanging=False)
     seam = np.clip((waist_row + SEAM_OVERLAP - rows) / 2.0, 0.0, 1.0)
     top = replace(torso, alpha=(torso.alpha * seam).astype(np.float32))
     grid_rows = np.linspace(marks.upper.frame.top - 6.0, waist_row + 8.0, GRID_ROWS // 2)

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import EngineError, Label
-from engines.warp.body.limbs import usual_leg
+from engines.base import EngineError
+from engines.warp.body.limbs import LEG_BARE
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.body.sampling import nearest_pixels
 from engines.warp.body.silhouette import towards
 from engines.warp.body.skeleton import GRAVITY, SEEN
-from engines.warp.drape.behind_arms import half_behind_arm
+from engines.warp.drape.behind import half_behind_arm
 from engines.warp.pieces import Reals
 
 HANG_AXIS, HANG_GRAVITY, HANG_KNEES = 0.25, 0.55, 0.35
@@ -31,12 +30,6 @@ EASE_OVER_LEGS = 1.03
 
 SKIN_LEG = 1.05
 """Width of a leg over that of an average one at most; what is wider in the photo are its trousers."""
-
-MOST_SEEN = 1.25
-"""Up to so many times the legs as measured bare skin beside them is believed to be theirs."""
-
-WIDENS_BEFORE = 7
-"""Rows over which it does."""
 
 LEAST_DROP = 0.50
 """How far every knee is below its hip, in torso lengths, on somebody who stands or walks: 0.69 to 0.97 in photos, 0.13
@@ -62,6 +55,21 @@ class HangingRows:
     distances: NDArray[np.float32]
     hips_at: float
 
+    def half_width(self, natural: Reals, hip: float, side: int) -> NDArray[np.float64]:
+        """Half width of hanging cloth: its own, gathered beyond the hips, at least that of what is underneath.
+
+        Old trousers may be wider than the cloth; legs that are set apart never come out of its sides.
+
+        Args:
+            natural: ``(n,)`` half width of the flat cloth at the scale of the body, pixels.
+            hip: Half width of the hips, pixels.
+            side: Picture side.
+        """
+        gathered = np.where(natural > hip, hip + (natural - hip) * EXCESS_KEPT, natural)
+        most = np.maximum(gathered, np.maximum(hip * WIDEST_OVER_HIPS, gathered * WIDEST_OVER_CLOTH))
+        roomy = np.minimum(np.maximum(gathered, self.extents[side] * EASE_OVER_LEGS), most)
+        return np.asarray(np.maximum(roomy, self.legs[side] * EASE_OVER_LEGS), np.float64)
+
 
 def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows:
     """Follow the body's axis to the hips and hang from there.
@@ -76,8 +84,7 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
     knees = (bone.knee[-1] + bone.knee[1]) / 2.0
     way = towards(HANG_AXIS * bone.down + HANG_GRAVITY * GRAVITY + HANG_KNEES * towards(knees - bone.hips))
     heights = start + np.minimum(distances, hips_at) / body.torso_length
-    beyond = np.maximum(distances - hips_at, 0.0)
-    centres = body.point(heights) + beyond[:, None] * way
+    centres = body.point(heights) + np.maximum(distances - hips_at, 0.0)[:, None] * way
     # Between hips and crotch the torso's measured width hands over to the legs' edges.
     handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
     extents, bare = {}, {}
@@ -86,26 +93,8 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
         legs = np.maximum(_leg_reach(body, centres, side, np.inf), 0.12 * body.shoulder_width)
         measured = torso * (1.0 - handover) + legs * handover
         extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)
-        own = np.minimum(_bare_leg_reach(body, centres, side), MOST_SEEN * legs)
-        bare[side] = np.maximum(_leg_reach(body, centres, side, SKIN_LEG), own) * handover.astype(np.float32)
+        bare[side] = (_leg_reach(body, centres, side, SKIN_LEG) * handover).astype(np.float32)
     return HangingRows(centres.astype(np.float32), extents, bare, np.asarray(distances, np.float32), hips_at)
-
-
-def hanging_half_width(natural: Reals, extent: Reals, hip: float, legs: Reals | float = 0.0) -> NDArray[np.float32]:
-    """Half width of hanging cloth: its own, gathered beyond the hips, at least that of what is underneath.
-
-    Old trousers may be wider than the cloth; legs that are set apart never come out of its sides.
-
-    Args:
-        natural: ``(n,)`` half width of the flat cloth at the scale of the body, pixels.
-        extent: ``(n,)`` half width of body or legs, pixels.
-        hip: Half width of the hips, pixels.
-        legs: ``(n,)`` half width of the legs alone, pixels.
-    """
-    gathered = np.where(natural > hip, hip + (natural - hip) * EXCESS_KEPT, natural)
-    most = np.maximum(gathered, np.maximum(hip * WIDEST_OVER_HIPS, gathered * WIDEST_OVER_CLOTH))
-    roomy = np.minimum(np.maximum(gathered, extent * EASE_OVER_LEGS), most)
-    return np.asarray(np.maximum(roomy, np.multiply(legs, EASE_OVER_LEGS)), dtype=np.float32)
 
 
 def falling(half: Reals, natural: Reals) -> NDArray[np.float64]:
@@ -128,29 +117,17 @@ def drop_to(body: BodyModel, start: float, joint: str) -> float:
     return float(max((points[side] - body.point(start)) @ GRAVITY for side in SIDES))
 
 
-def _leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int, most: float) -> NDArray[np.float32]:
+def _leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int, most: float) -> NDArray[np.float64]:
     """How far the outermost leg edge on a side lies from the centre in each row; legs ``most`` times the usual."""
-    furthest = np.full(len(centres), -np.inf, np.float64)
-    for leg_side in SIDES:
-        leg = body.legs[leg_side]
-        widest = most * usual_leg(leg, body.shoulder_width)
-        outer, inner = np.minimum(leg.outer, widest), np.minimum(leg.inner, widest)
-        for edge in (leg.line + leg.outward * outer[:, None], leg.line - leg.outward * inner[:, None]):
+    furthest = np.full(len(centres), -np.inf)
+    for leg in body.legs.values():
+        widest = most * leg.usual(LEG_BARE, body.shoulder_width)
+        for way, half in ((1, leg.outer), (-1, leg.inner)):
+            edge = leg.line + way * leg.outward * np.minimum(half, widest)[:, None]
             order = np.argsort(edge[:, 1])
             x = np.interp(centres[:, 1], edge[order, 1], edge[order, 0])
             furthest = np.maximum(furthest, (x - centres[:, 0]) * side)
-    return np.asarray(furthest, dtype=np.float32)
-
-
-def _bare_leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int) -> NDArray[np.float32]:
-    """How far bare legs are seen to reach on a side in each row; 0 where none is seen."""
-    pixels = nearest_pixels(centres, body.shape)
-    bare = body.labels[pixels.rows, ::side] == Label.LEGS
-    furthest = np.arange(body.shape[1])[::side][bare.shape[1] - 1 - bare[:, ::-1].argmax(axis=1)]
-    seen = np.where(bare.any(axis=1), (furthest - centres[:, 0]) * side, 0.0)
-    # A few pixels of something else are no leg. Cloth that is to clear a leg widens before it.
-    steady = ndimage.median_filter(seen, 3, mode="nearest")
-    return np.asarray(ndimage.maximum_filter1d(steady, WIDENS_BEFORE, mode="nearest"), dtype=np.float32)
+    return furthest
 
 
 def is_seated(body: BodyModel) -> bool:

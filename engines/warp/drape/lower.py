@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.channels import on_channels
 from engines.garment.cloth import Cloth
 from engines.garment.lower_landmarks import LowerLandmarks, LowerShape, find_lower_landmarks
-from engines.garment.regions import window_of
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.drape.behind_arms import half_behind_arm
-from engines.warp.drape.behind_top import behind_top
-from engines.warp.drape.hang import drop_to, falling, hanging_half_width, hanging_rows, refuse_lap
-from engines.warp.drape.leg_length import crotch_share, leg_end
-from engines.warp.drape.leg_ribbons import lay_leg
-from engines.warp.pieces import Drape, Piece
+from engines.warp.drape.behind import behind_top, half_behind_arm
+from engines.warp.drape.hang import drop_to, falling, hanging_rows, refuse_lap
+from engines.warp.drape.legs import draw_legs
+from engines.warp.pieces import Drape
 from engines.warp.ribbon import Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized
 
@@ -41,16 +34,6 @@ LONGEST_SKIRT = 0.97
 """Largest length of a skirt as a share of the way to the ankles."""
 
 SKIRT_ROWS = 64
-
-LEG_SHADOW, LEG_SHADOW_REACH, LEG_SHADOW_FROM = 0.26, 0.035, 0.12
-"""Depth of the shadow that the near leg throws on the far one, its width in shoulder widths, and over how many torso
-lengths below the crotch it comes up."""
-
-SHADOW_GONE = 3.5
-"""Distance at which nothing is left of that, over its width."""
-
-SEAM_SHADOW, SEAM_REACH = 0.32, 0.010
-"""Depth and width of the dark line where the legs touch."""
 
 
 def drape_lower(
@@ -91,31 +74,9 @@ def drape_lower(
         refuse_lap(body)
         skirt = draw(_lay_skirt(marks, body, waistband, scale, sizing), cloth, body.shape, "skirt")
         return Drape((behind_top(skirt, body, waistband_open=open_waist),), checks)
-    pieces: list[Piece] = []
-    end = leg_end(marks, body, waistband, scale, sizing.length)
-    crotch = crotch_share(marks, body, waistband, scale, end)
-    for side in far_leg_first(body):
-        ribbon = lay_leg(
-            marks,
-            body,
-            side,
-            waistband=waistband,
-            scale=scale,
-            end=end,
-            crotch=crotch,
-            far=not pieces,
-            girth=sizing.girth,
-        )
-        name = "left_leg" if side < 0 else "right_leg"
-        pieces.append(draw(ribbon, leg_of(cloth, marks, side), body.shape, name))
-    pieces = joined_at_crotch(pieces, body)
+    pieces, end = draw_legs(cloth, marks, body, waistband=waistband, scale=scale, sizing=sizing, hanging=True)
     hidden = tuple(behind_top(piece, body, waistband_open=open_waist) for piece in pieces)
     return Drape(hidden, {**checks, "leg_end": end})
-
-
-def far_leg_first(body: BodyModel) -> list[int]:
-    """Sides in the order in which their legs are drawn; z grows away from the camera."""
-    return sorted(SIDES, key=lambda side: -body.legs[side].depth)
 
 
 def waistband_height(body: BodyModel, open_waist: bool) -> float:
@@ -139,14 +100,6 @@ def rise_height(marks: LowerLandmarks, body: BodyModel, waistband: float) -> flo
     return body.crotch_height - (marks.crotch[1] - marks.top) * scale / body.torso_length
 
 
-def leg_of(cloth: Cloth, marks: LowerLandmarks, side: int) -> Cloth:
-    """The cloth without the other leg below the crotch."""
-    rows, columns = np.indices(cloth.alpha.shape, dtype=np.float32)
-    own = (rows < marks.crotch[1] - 1) | ((columns - marks.divider[:, None]) * side >= -0.5)
-    soft = cv2.GaussianBlur(own.astype(np.float32), (0, 0), 0.7)
-    return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
-
-
 def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: float, sizing: Sizing) -> Ribbon:
     """One ribbon from the waistband to the hem."""
     length = min(marks.height * scale * sizing.length, LONGEST_SKIRT * drop_to(body, waistband, "ankle"))
@@ -160,7 +113,7 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
     for side, edge in ((-1, left), (1, right)):
         natural = (edge - centre) * side * scale
         extent = hanging.extents[side]
-        hanging_half = hanging_half_width(natural, extent, float(body.half_width(1.0, side)), hanging.legs[side])
+        hanging_half = hanging.half_width(natural, float(body.half_width(1.0, side)), side)
         snug = np.clip(natural, 1.02 * extent, 1.12 * extent + 0.02 * body.shoulder_width)
         half = np.where(hanging.distances < 0.5 * hanging.hips_at, snug, hanging_half)
         half = sized(half, sizing.girth, extent, ease(hanging.distances / hanging.hips_at))
@@ -172,25 +125,3 @@ def _lay_skirt(marks: LowerLandmarks, body: BodyModel, waistband: float, scale: 
         columns=13,
         overhang=(0.06, 0.06),
     )
-
-
-def joined_at_crotch(pieces: list[Piece], body: BodyModel) -> list[Piece]:
-    """The far leg in the shadow of the near one below the crotch, darkest where they touch, and the near one.
-
-    Without it two plain legs flow into one.
-    """
-    far, near = pieces
-    unit = body.shoulder_width
-    below_crotch = body.heights > body.crotch_height
-    window = window_of((near.alpha > 0) & below_crotch, round(SHADOW_GONE * LEG_SHADOW_REACH * unit))
-    if not near.alpha[window].size:
-        return pieces
-    cover = np.ascontiguousarray(near.alpha[window])
-    below = ease((body.heights[window] - body.crotch_height) / LEG_SHADOW_FROM)
-    factor = np.ones_like(cover)
-    for depth, reach in ((LEG_SHADOW, LEG_SHADOW_REACH), (SEAM_SHADOW, SEAM_REACH)):
-        beside = np.asarray(cv2.GaussianBlur(cover, (0, 0), max(reach * unit, 0.7)), np.float32)
-        factor *= 1.0 - np.float32(depth) * np.clip(2.0 * beside, 0.0, 1.0) * below
-    colour = far.colour.copy()
-    colour[window] *= on_channels(factor)
-    return [replace(far, colour=colour), near]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.cloth import Cloth
-from engines.garment.neckline import inner_back_alone, without_inner_back
-from engines.garment.regions import BoolMask, dilated, eroded
+from engines.garment.neckline import without_inner_back
 from engines.garment.upper_landmarks import UpperLandmarks
-from engines.warp.body.model import LEFT, SIDES, BodyModel
-from engines.warp.drape.collar_back import before_collar, with_collar_back
-from engines.warp.drape.fit import fit_garment
-from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.torso_loft import TorsoLoft
+from engines.warp.body.model import BodyModel
+from engines.warp.drape.collar_back import opened_for_neck, with_collar_back
+from engines.warp.drape.sleeves import draw_sleeves, torso_alone
+from engines.warp.drape.torso import TorsoLoft, fit_garment
 from engines.warp.pieces import Drape, Piece
 from engines.warp.ribbon import Ribbon, draw
 from engines.warp.sizing import FITTING, Sizing
@@ -24,23 +21,6 @@ from engines.warp.sizing import FITTING, Sizing
 UNDER_WAISTBAND, WELL_INSIDE = 0.04, 0.45
 """How far a tucked top goes on under the waistband of what is put on over it, torso lengths; and out to which offset,
 over the width of the body there, since a wider top would show beside it."""
-
-TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
-"""Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
-
-HOOD_RIM = 0.012
-"""Width of the neck's outline in which its pixels still hold the old background, in shoulder widths."""
-
-UNDER_SLEEVE, UNDER_GROWS, UNDER_ENDS = 0.04, 0.5, 0.35
-"""How far the torso goes on under its sleeves above the armpits, over its width at the chest: where the seam was found
-a little outside the torso's edge, a crack would show. Shares of the armhole over which that grows at the shoulder and
-ends at the armpit, where it would show beside the sleeve."""
-
-SOFT = 0.8
-"""Standard deviation with which a part ends, canvas pixels."""
-
-FRINGE = 2
-"""How far a soft outline reaches beyond its part, canvas pixels."""
 
 GAP_AT_NECK, GAP_AT_HEM = 0.16, 0.40
 """Half width of the opening over half width of the torso. Above 0.5 the cloth at the sides would fold over."""
@@ -82,58 +62,17 @@ def drape_upper(
         cloth = without_inner_back(cloth, marks.back)
     loft = TorsoLoft(marks, body, fit_garment(marks, body, sizing))
     ribbon = loft.ribbon()
-    front = cloth
-    if marks.sleeves is not None:
-        sleeves = np.asarray(marks.sleeve_parts.any(axis=0), bool)
-        front = with_overlap(cloth, marks.torso_part | _under_sleeves(marks), TORSO_OVERLAP, sleeves)
+    front = torso_alone(cloth, marks)
     torso = drawn_open(ribbon, front, marks, body.shape) if opened else draw(ribbon, front, body.shape, "torso")
     if marks.shoulders.hood:
-        torso = _opened_for_neck(torso, ribbon, marks.back, body)
+        torso = opened_for_neck(torso, ribbon, marks.back, body)
     elif not opened:
         torso = with_collar_back(torso, ribbon, whole, marks.back, body, half_width=sum(loft.fit.neck.values()) / 2)
     if tucked:
         torso = _cut_at_waist(torso, body, waistband)
-    pieces = [torso]
-    checks = {
-        "garment_symmetry": marks.symmetry,
-        "hem_height": loft.fit.hem_height,
-        "open": float(opened),
-    }
-    if marks.sleeves is not None:
-        for side, sleeve in zip(SIDES, marks.sleeves, strict=True):
-            laid = lay_sleeve(marks, body, loft, side, sleeve)
-            part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
-            name = "left_sleeve" if side == LEFT else "right_sleeve"
-            pieces.append(draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name))
-            checks[f"{name}_end"] = laid.end
-    return Drape(tuple(pieces), checks)
-
-
-def _opened_for_neck(torso: Piece, ribbon: Ribbon, inside: BoolMask, body: BodyModel) -> Piece:
-    """The torso of a garment with a hood, without what is seen through the hood's opening where the neck is before it.
-
-    Args:
-        torso: With the whole hood.
-        ribbon: By which it was laid.
-        inside: ``(h, w)`` bool on the cloth's canvas.
-        body: The body.
-    """
-    whole = Cloth(np.zeros((*inside.shape, 3), np.float32), np.ones(inside.shape, np.float32))
-    seen = draw(ribbon, inner_back_alone(whole, inside), body.shape, torso.name).alpha
-    kept = 1.0 - seen * before_collar(body, HOOD_RIM)
-    return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept, behind=seen * kept)
-
-
-def _under_sleeves(marks: UpperLandmarks) -> BoolMask:
-    """``(h, w)`` what lies beside the torso's edges between shoulder tips and armpits."""
-    first, last = max(int(marks.shoulders.tip[1]), 0), int(marks.armpits.row)
-    under = np.zeros_like(marks.torso_part)
-    share = np.linspace(0.0, 1.0, max(last - first, 0))
-    reach = UNDER_SLEEVE * marks.chest * np.minimum(1.0, np.minimum(share / UNDER_GROWS, (1 - share) / UNDER_ENDS))
-    x = np.arange(len(under[0]))[None] - marks.axis
-    left, right = (marks.half_widths[k, first : first + len(share)] + reach for k in range(2))
-    under[first : first + len(share)] = (x >= -left[:, None]) & (x <= right[:, None])
-    return under
+    sleeves, ends = draw_sleeves(cloth, marks, body, loft)
+    checks = {"garment_symmetry": marks.symmetry, "hem_height": loft.fit.hem_height, "open": float(opened)}
+    return Drape((torso, *sleeves), checks | ends)
 
 
 def _cut_at_waist(torso: Piece, body: BodyModel, waistband: float | None) -> Piece:
@@ -144,24 +83,6 @@ def _cut_at_waist(torso: Piece, body: BodyModel, waistband: float | None) -> Pie
         line = np.minimum(line, line - body.waist.height + waistband + UNDER_WAISTBAND * inside)
     above = np.clip((line - body.heights) * body.torso_length + 0.5, 0.0, 1.0).astype(np.float32)
     return replace(torso, colour=torso.colour * above[..., None], alpha=torso.alpha * above)
-
-
-def with_overlap(cloth: Cloth, part: BoolMask, overlap: int, bending: BoolMask | None = None) -> Cloth:
-    """The cloth with everything transparent but one part, and what lies beside it at its seam.
-
-    Args:
-        cloth: The whole garment.
-        part: ``(h, w)`` bool, the part of it.
-        overlap: How far it goes on under its neighbour, canvas pixels.
-        bending: ``(h, w)`` bool, neighbours that bend away from it: the outline of a torso goes straight on past the
-            tip of the shoulder while that of a sleeve bends down. What overlaps there would be a corner beside it.
-    """
-    cover = dilated(part, overlap)
-    if bending is not None:
-        rim = dilated(bending, FRINGE) & ~eroded(cloth.alpha > 0.5, overlap + 1)
-        cover &= part | ~rim
-    soft = cv2.GaussianBlur(cover.astype(np.float32), (0, 0), SOFT)
-    return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
 
 
 def drawn_open(ribbon: Ribbon, cloth: Cloth, marks: UpperLandmarks, shape: tuple[int, int]) -> Piece:

@@ -16,9 +16,9 @@ from engines.base import Category, Label
 from engines.channels import on_channels
 from engines.filling import fill_from
 from engines.garment.regions import BoolMask, eroded, window_of
+from engines.warp.body.bare_parts import bare_half_width
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.body.torso_width import bare_half_width
 
 NATURAL_TOP, HIDDEN_TOP, LEAST_RISE = 0.72, 0.90, 0.08
 """Height down to which a midriff is bare under a cropped top, height of a waistband that a top hides, and how far

@@ -1,4 +1,4 @@
-"""Outlines of bare arms, on a mannequin whose arms are straight capsules."""
+"""What the photo shows of arms and hands."""
 
 from dataclasses import replace
 
@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from engines.base import Label
+from engines.warp.body.bare_parts import WRIST_END, bare_arm
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
-from engines.warp.body.seen_arms import seen_arms
+from engines.warp.body.seen_arms import hand_hidden, seen_arms
 from tests.engines.mannequin import draw_mannequin
 
 HEIGHT = 960
+
+
 FOREARM = 0.022 * HEIGHT
 
 
@@ -33,19 +36,6 @@ def test_the_edges_of_a_bare_arm_are_found(side: int) -> None:
     assert seen.front[place].min() > 0.95
 
 
-def test_teeth_of_the_labels_do_not_show_in_the_outline() -> None:
-    body = bare_body()
-    labels = body.labels.copy()
-    teeth = (np.arange(HEIGHT)[:, None] // 5 % 2 == 0) & (labels == Label.ARMS)
-    # Every other five rows the arm loses four pixels of its inner side.
-    inner = np.zeros_like(teeth)
-    inner[:, :-4] = labels[:, :-4] != labels[:, 4:]
-    inner[:, 4:] |= labels[:, 4:] != labels[:, :-4]
-    labels[teeth & inner] = Label.UPPER
-    smooth = seen_arms(replace(body, labels=labels))[RIGHT].edge[on_forearm(body, RIGHT)]
-    assert np.abs(np.diff(smooth, 2)).max() < 0.8
-
-
 def test_an_arm_half_hidden_by_clothes_is_behind_them() -> None:
     body = bare_body()
     labels = body.labels.copy()
@@ -65,3 +55,23 @@ def test_nothing_is_seen_of_an_arm_in_a_long_sleeve() -> None:
     body = measure_body(draw_mannequin(sleeves="long").person_map)
     upper = body.arms[LEFT].shares < 0.8
     assert np.isnan(seen_arms(body)[LEFT].outer[upper]).all()
+
+
+def gloved() -> BodyModel:
+    """A person whose hands are under the cuffs."""
+    person_map = draw_mannequin(sleeves="long").person_map
+    skin = np.isin(person_map.labels, (Label.HANDS, Label.ARMS))
+    return measure_body(replace(person_map, labels=np.where(skin, np.uint8(Label.UPPER), person_map.labels)))
+
+
+def test_gloved_hand_is_hidden() -> None:
+    assert hand_hidden(gloved(), RIGHT)
+
+
+def test_bare_hand_is_not_hidden() -> None:
+    assert not hand_hidden(measure_body(draw_mannequin(sleeves="long").person_map), RIGHT)
+
+
+def test_no_skin_beyond_a_hidden_wrist() -> None:
+    body = gloved()
+    assert bare_arm(body, RIGHT, 0.4).share.max() <= WRIST_END + 1e-3

@@ -1,12 +1,13 @@
-"""A dress hangs from the shoulders, a jumpsuit has legs."""
+"""Dresses and jumpsuits lie on the body."""
 
 import numpy as np
 import pytest
 
 from engines.base import Landmark
 from engines.garment_kinds import GarmentKind
-from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel, measure_body
+from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.full import drape_full
+from engines.warp.drape.hang import drop_to, falling, hanging_rows
 from tests.engines.hanging_drawings import dress
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
@@ -104,3 +105,27 @@ def test_sleeves_are_shaded_like_the_torso_at_their_seam_and_round_at_their_cuff
     turned = [np.abs(sleeve.across[row][sleeve.alpha[row] > 0.9]).max() for row in (rows[2], rows[-4])]
     assert turned[0] < 0.3
     assert turned[1] > 0.8
+
+
+def test_rows_go_straight_down_a_standing_person() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    rows = hanging_rows(body, 0.8, np.linspace(0.0, 200.0, 30))
+    np.testing.assert_allclose(rows.centres[:, 0], body.point(0.8)[0], atol=2)
+    assert (np.diff(rows.centres[:, 1]) > 0).all()
+
+
+def test_extent_covers_both_legs() -> None:
+    body = measure_body(draw_mannequin().person_map)
+    knee = drop_to(body, 0.8, "knee")
+    rows = hanging_rows(body, 0.8, np.linspace(0.0, knee, 30))
+    for side in (LEFT, RIGHT):
+        leg = body.legs[side]
+        edge = abs(float(leg.points(np.array([leg.bend]))[0, 0]) - rows.centres[-1, 0])
+        assert rows.extents[side][-1] > edge
+
+
+def test_flared_cloth_falls_from_its_widest_place() -> None:
+    natural = np.array([50.0, 60.0, 70.0, 80.0])
+    assert falling(np.array([50.0, 75.0, 66.0, 80.0]), natural).tolist() == [50.0, 75.0, 75.0, 80.0]
+    tapered = np.array([70.0, 65.0, 60.0])
+    assert falling(np.array([70.0, 65.0, 60.0]), tapered).tolist() == [70.0, 65.0, 60.0]

@@ -1,14 +1,20 @@
-"""Trousers land on the legs, skirts hang from the waist, whatever the frame shows."""
+"""Trousers, shorts and skirts lie on the body."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from engines.base import Label, Landmark
+from engines.base import EngineError, Label, Landmark
+from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment_kinds import GarmentKind
-from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.drape.full import drape_full
+from engines.warp.drape.hang import is_seated
+from engines.warp.drape.legs import LONGEST, LOWEST_CROTCH, crotch_share, joined_at_crotch, leg_end
 from engines.warp.drape.lower import drape_lower
-from engines.warp.pieces import Drape
-from tests.engines.hanging_drawings import cloth_of, shorts, skirt, trousers
+from engines.warp.pieces import Drape, Piece
+from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 
@@ -50,11 +56,6 @@ def test_slim_trousers_do_not_take_over_the_width_of_baggy_ones(mannequin: Manne
     assert (alpha[below_crotch] > 0.5).sum() < (labels[below_crotch] == Label.LOWER).sum()
 
 
-def test_each_leg_is_a_piece_of_its_own(body: BodyModel) -> None:
-    names = {piece.name for piece in drape_lower(trousers(), body).pieces}
-    assert names == {"left_leg", "right_leg"}
-
-
 def test_no_crack_between_the_halves(mannequin: Mannequin, body: BodyModel) -> None:
     alpha = drape_lower(trousers(), body, under_tucked_top=True).alpha
     x = int(body.point(1.0)[0])
@@ -79,19 +80,13 @@ def test_shorts_have_two_level_hems_and_a_gap_between(mannequin: Mannequin, body
         end, thigh = drape.checks["leg_end"], leg.points(np.array([0.5 * drape.checks["leg_end"]]))[0]
         assert piece.alpha[round(float(thigh[1])), round(float(thigh[0]))] > 0.95
         shares = np.array([end, end])
-        offsets = 0.6 * np.array([leg.outer_at(shares)[0], -leg.inner_at(shares)[1]])
+        offsets = 0.6 * np.array([np.interp(end, leg.shares, leg.outer), -np.interp(end, leg.shares, leg.inner)])
         points = leg.points(shares) + leg.outwards(shares) * offsets[:, None]
         last = [np.flatnonzero(piece.alpha[:, round(float(x))] > 0.5).max() for x, _ in points]
         assert abs(last[0] - last[1]) < 0.04 * body.shoulder_width
     middle = round(float(body.point(1.0)[0]))
     below = round(float(body.legs[1].points(np.array([0.95 * drape.checks["leg_end"]]))[0, 1]))
     assert drape.alpha[below, middle - 1 : middle + 2].min() < 0.5
-
-
-def test_shorts_are_as_long_as_round_cloth_is(body: BodyModel) -> None:
-    drape = drape_lower(shorts(), body, under_tucked_top=True)
-    flat = (620 - 500) * drape.checks["scale"] / body.legs[1].length
-    assert 1.2 * flat < drape.checks["leg_end"] < 0.8
 
 
 def test_skirt_hangs_from_the_waist(body: BodyModel) -> None:
@@ -142,12 +137,92 @@ def test_legs_out_of_the_frame(mannequin: Mannequin, share: float) -> None:
         assert drape.alpha.shape == cut.labels.shape
 
 
-def test_a_hem_turns_up_round_the_leg_at_its_ends(mannequin: Mannequin, body: BodyModel) -> None:
-    (piece,) = (piece for piece in drape_lower(trousers(), body).pieces if piece.name == "right_leg")
-    rows, columns = np.nonzero(piece.alpha > 0.5)
-    below = rows > mannequin.point(Landmark.RIGHT_KNEE)[1]
-    ends = np.array([rows[below & (columns == column)].max() for column in np.unique(columns[below])])
-    corner, middle = ends[-2], np.median(ends)
-    assert middle - corner > 0.04 * len(ends)
-    # Most of the turn is within the last part of its width.
-    assert middle - ends[-len(ends) // 5] < 0.5 * (middle - corner)
+BODY = measure_body(draw_mannequin(640, 480).person_map)
+
+
+def test_long_trousers_hide_the_hem_of_the_old_ones() -> None:
+    person = draw_mannequin(640, 480).person_map
+    shoes = BODY.legs[RIGHT].points(np.array([1.09]))[0, 1]
+    below = (np.arange(640)[:, None] < shoes) & (person.labels == Label.FEET)
+    labels = np.where(below, np.uint8(Label.LOWER), person.labels)
+    body = measure_body(replace(person, labels=labels))
+    marks = find_lower_landmarks(trousers())
+    usual, longer = (leg_end(marks, somebody, 0.6) for somebody in (BODY, body))
+    assert usual < longer <= LONGEST
+
+
+def test_longer_sizes_end_lower() -> None:
+    for cloth in (trousers(), shorts()):
+        marks = find_lower_landmarks(cloth)
+        ends = [leg_end(marks, BODY, 0.6, length) for length in (0.95, 1.0, 1.05)]
+        assert ends == sorted(set(ends))
+
+
+def test_a_long_rise_hangs_below_the_crotch_and_a_short_one_at_it() -> None:
+    shares = []
+    for crotch in (230, 330, 400):
+        marks = find_lower_landmarks(trousers(crotch=crotch))
+        shares.append(crotch_share(marks, BODY, 0.8, leg_end(marks, BODY, 0.6)))
+    assert shares[0] == 0.0
+    assert 0.0 < shares[1] <= shares[2]
+    leg = float(np.mean([BODY.legs[side].length for side in SIDES]))
+    assert shares[2] * leg <= LOWEST_CROTCH * BODY.shoulder_width + 1e-3
+
+
+def with_knee(way: tuple[float, float], seen: float = 0.99) -> BodyModel:
+    """Somebody whose right knee lies this way from the hip, in shoulder widths."""
+    person = draw_mannequin(512, 384).person_map
+    unit = measure_body(person).shoulder_width
+    landmarks = person.landmarks.copy()
+    knee = landmarks[Landmark.RIGHT_HIP, :2] + unit * np.array(way)
+    landmarks[Landmark.RIGHT_KNEE, :2] = knee
+    landmarks[Landmark.RIGHT_ANKLE, :2] = knee + unit * np.array([0.0, 1.2])
+    landmarks[Landmark.RIGHT_KNEE, 3] = seen
+    return measure_body(replace(person, landmarks=landmarks))
+
+
+@pytest.mark.parametrize("way", [(-1.1, 0.1), (-0.2, 0.4), (-0.4, 0.3)])
+def test_no_skirt_on_somebody_who_sits(way: tuple[float, float]) -> None:
+    body = with_knee(way)
+    for drape in (lambda: drape_lower(skirt(), body), lambda: drape_full(dress(), body)):
+        with pytest.raises(EngineError, match="standing upright") as refused:
+            drape()
+        assert refused.value.code == "pose_not_usable"
+
+
+def test_legs_may_sit() -> None:
+    body = with_knee((-1.1, 0.1))
+    assert drape_lower(trousers(), body).checks["legs"] == 1.0
+    assert drape_full(dress(legs=True), body, GarmentKind.JUMPSUIT).checks["legs"] == 1.0
+
+
+@pytest.mark.parametrize("way", [(0.0, 1.4), (-0.7, 1.2), (0.5, 1.3)])
+def test_a_step_is_no_seat(way: tuple[float, float]) -> None:
+    assert not is_seated(with_knee(way))
+
+
+CLOTH = np.array([0.7, 0.5, 0.4], np.float32)
+
+
+def legs(body: BodyModel, gap: float) -> tuple[list[Piece], int, int]:
+    """Both legs as straight strips with a gap in shoulder widths; the row of the crotch, and the middle."""
+    unit, middle = body.shoulder_width, round(float(body.skeleton.shoulders[0]))
+    crotch = int(np.argmax(body.heights[:, middle] > body.crotch_height + 0.02))
+    rows, columns = np.indices(body.shape)
+    pieces = []
+    for name, side in (("left_leg", -1), ("right_leg", 1)):
+        away = (columns - middle + 0.5) * side
+        half = np.where(rows > crotch, gap * unit / 2, 0.0)
+        alpha = ((away >= half) & (away < 0.35 * unit) & (rows > crotch - 40)).astype(np.float32)
+        pieces.append(Piece(name, alpha[..., None] * CLOTH, alpha, alpha * 0.0))
+    return pieces, crotch, middle
+
+
+def test_touching_legs_are_parted_by_a_dark_line() -> None:
+    body = measure_body(draw_mannequin(960, 760).person_map)
+    pieces, crotch, middle = legs(body, gap=0.0)
+    far, _ = joined_at_crotch(pieces, body)
+    row = crotch + round(0.3 * body.shoulder_width)
+    light = far.colour[row, : middle - 1].mean(axis=1) / CLOTH.mean()
+    assert light[middle - 2] < 0.7
+    assert light[middle - round(0.2 * body.shoulder_width)] == pytest.approx(1.0, abs=0.01)

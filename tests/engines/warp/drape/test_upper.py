@@ -1,19 +1,19 @@
-"""A drawn garment laid on a drawn person."""
-
-from dataclasses import replace
+"""Tops lie on the body."""
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engines.base import Label
+from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, measure_body
-from engines.warp.drape.fit import fit_garment
-from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.torso_loft import TorsoLoft
-from engines.warp.drape.upper import drape_upper
+from engines.warp.drape.sleeves import lay_sleeve, with_overlap
+from engines.warp.drape.torso import TorsoLoft, fit_garment
+from engines.warp.drape.upper import GAP_AT_HEM, GAP_AT_NECK, drape_upper, drawn_open, parted
 from engines.warp.pieces import Drape
+from engines.warp.ribbon import Ribbon, draw
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
@@ -105,22 +105,6 @@ def test_shoulder_seam_lies_on_the_shoulder() -> None:
         assert abs(int(np.argmax(cover[:, column])) - silhouette) < 0.05 * body.shoulder_width
 
 
-def test_no_notch_in_the_shoulder_where_the_seam_lies_at_the_joint() -> None:
-    mannequin = draw_mannequin(960, 760, sleeves="long")
-    body = measure_body(mannequin.person_map)
-    # A bulky old garment: the shoulder joint is taken for higher than it is.
-    raised = {
-        side: body.skeleton.shoulder[side] - 0.07 * body.shoulder_width * body.skeleton.down for side in (LEFT, RIGHT)
-    }
-    body = replace(body, skeleton=replace(body.skeleton, shoulder=raised))
-    cloth = cut_out(draw_garment("t-shirt").picture)
-    cover = drape_upper(cloth, find_upper_landmarks(cloth), body).alpha > 0.5
-    shoulders = np.abs(np.abs(body.laterals) - 0.5) < 0.12
-    tops = [int(np.argmax(cover[:, column])) for column in np.flatnonzero(shoulders[int(body.skeleton.shoulders[1])])]
-    steps = np.abs(np.diff(tops))
-    assert np.percentile(steps, 95) < 0.05 * body.shoulder_width
-
-
 def test_top_tucked_into_what_comes_after_it_ends_there() -> None:
     cloth, body = cut_out(draw_garment("t-shirt").picture), measure_body(draw_mannequin().person_map)
     drawn = drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=True, waistband=0.8)
@@ -135,14 +119,67 @@ def test_top_tucked_into_what_comes_after_it_ends_there() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
-def test_torso_goes_on_under_the_sleeves_at_the_armholes(kind: str) -> None:
-    mannequin = draw_mannequin(960, 760, sleeves="none")
+ROWS, COLUMNS = 9, 21
+
+
+def straight_ribbon() -> Ribbon:
+    """100 wide and 200 high on the garment, twice that on the body."""
+    x, y = np.meshgrid(np.linspace(0, 100, COLUMNS), np.linspace(0, 200, ROWS))
+    source = np.stack([x, y], axis=-1).astype(np.float32)
+    return Ribbon(source, 2 * source)
+
+
+def columns_of(ribbon: Ribbon, row: int) -> NDArray[np.float32]:
+    return ribbon.target[row, :, 0]
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_half_keeps_its_outer_edge_and_leaves_the_axis(side: int) -> None:
+    half = parted(straight_ribbon(), side)
+    inner, outer = (1, -1) if side > 0 else (-2, 0)
+    for row, gap in ((0, GAP_AT_NECK), (ROWS - 1, GAP_AT_HEM)):
+        assert columns_of(half, row)[outer] == pytest.approx(100 + side * 100, abs=0.1)
+        assert columns_of(half, row)[inner] == pytest.approx(100 + side * gap * 100, abs=0.1)
+
+
+def test_what_is_under_an_open_top_is_seen_between_its_fronts() -> None:
+    mannequin = draw_mannequin()
     body = measure_body(mannequin.person_map)
-    torso, *sleeves = drape(mannequin, kind).pieces
-    for sleeve in sleeves:
-        both = ((torso.alpha > 0.95) & (sleeve.alpha > 0.95)).sum(axis=1)
-        seen = (torso.alpha.sum(axis=1) > 0) & (sleeve.alpha.sum(axis=1) > 0)
-        armhole = seen & (body.heights[:, body.heights.shape[1] // 2] > 0.08)
-        armhole &= body.heights[:, body.heights.shape[1] // 2] < 0.16
-        assert both[armhole].min() > 0.02 * body.shoulder_width
+    cloth = cut_out(draw_garment("long sleeve").picture)
+    marks = find_upper_landmarks(cloth)
+    ribbon = TorsoLoft(marks, body, fit_garment(marks, body)).ribbon()
+    closed, opened = (
+        piece.alpha
+        for piece in (draw(ribbon, cloth, body.shape, "torso"), drawn_open(ribbon, cloth, marks, body.shape))
+    )
+    x, y = body.point(0.6).astype(int)
+    assert closed[y, x] > 0.99
+    assert opened[y, x] == 0.0
+    row = np.flatnonzero(opened[y] > 0.5)
+    whole = np.flatnonzero(closed[y] > 0.5)
+    assert (row[0], row[-1]) == pytest.approx((whole[0], whole[-1]), abs=2)
+    assert opened.max() < 1.0001
+
+
+SEAM, TOP, OVERLAP = 50, 20, 4
+
+
+def torso_of_a_garment() -> Cloth:
+    alpha = np.zeros((100, 100), np.float32)
+    alpha[TOP:80, 10:90] = 1
+    part = np.zeros(alpha.shape, bool)
+    part[TOP:80, 10:SEAM] = True
+    cloth = Cloth(np.full((100, 100, 3), 0.5, np.float32), alpha)
+    return with_overlap(cloth, part, OVERLAP, (alpha > 0) & ~part)
+
+
+def test_a_part_goes_on_under_its_neighbour() -> None:
+    torso = torso_of_a_garment()
+    assert torso.alpha[50, SEAM + OVERLAP - 2] > 0.9
+    assert torso.alpha[50, SEAM + 2 * OVERLAP] == 0
+
+
+def test_nothing_goes_on_beside_the_tip_of_the_shoulder() -> None:
+    torso = torso_of_a_garment()
+    assert torso.alpha[TOP + 1, SEAM - 3] > 0.9
+    assert torso.alpha[TOP + 1, SEAM + 2] < 0.1

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from engines.base import Category, Label
+from engines.warp.body.bare_parts import bare_half_width
 from engines.warp.body.model import SIDES, BodyModel, measure_body
-from engines.warp.body.torso_width import bare_half_width
 from engines.warp.plate.other_garment import HIDDEN_TOP, Continuation, continued_garment
 from tests.engines.mannequin import SKIN, TROUSERS, draw_mannequin
 

@@ -1,4 +1,4 @@
-"""Where the edges, the shoulders and the armholes of a drawn top come to lie on a drawn person."""
+"""A torso of cloth lies on that of the body."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engines.base import Label
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
-from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, PROFILE_HEIGHTS, RIGHT, SIDES, BodyModel, measure_body
-from engines.warp.drape.arm_in_sleeve import arm_in_sleeve
-from engines.warp.drape.fit import fit_garment, is_strap
-from engines.warp.drape.sleeve_ribbons import lay_sleeve
-from engines.warp.drape.torso_loft import TorsoLoft
+from engines.warp.drape.torso import TorsoLoft, fit_garment, neck_base, shoulder_rise
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin
 
@@ -46,67 +43,9 @@ def test_a_stripe_bends_over_the_shoulder_without_a_kink(band: float) -> None:
     assert np.abs(np.diff(slopes)).max() < 0.08
 
 
-@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
-@pytest.mark.parametrize("arms", ["down", "out"])
-def test_no_row_of_a_sleeve_lies_folded_on_the_next(kind: str, arms: str) -> None:
-    marks, body = marks_of(kind), body_with(arms)
-    loft = loft_of(marks, body)
-    assert marks.sleeves is not None
-    for side, sleeve in zip(SIDES, marks.sleeves, strict=True):
-        ribbon = lay_sleeve(marks, body, loft, side, sleeve).ribbon
-        turned, cut = (_signed_areas(grid[1:-1]) for grid in (ribbon.target, ribbon.source))
-        scale = loft.fit.scale**2
-        # Cells at the armpit are thin in the garment too; none is turned over on the body.
-        assert (turned * np.sign(np.median(turned)) < -0.2 * scale * np.median(np.abs(cut))).mean() < 0.01
-
-
-@pytest.mark.parametrize("side", [LEFT, RIGHT])
-def test_an_armpit_lies_no_farther_out_than_where_the_arm_begins(side: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    marks, body = marks_of("long sleeve"), body_with()
-    unit = body.shoulder_width
-    beside = _offset(loft_of(marks, body).place(marks.armpit(side)), body, side)
-
-    def before_torso(body: BodyModel, side: int) -> Limb:
-        arm = arm_in_sleeve(body, side)
-        return replace(arm, inner=(arm.inner + 0.20 * unit).astype(np.float32))
-
-    monkeypatch.setattr("engines.warp.drape.torso_loft.arm_in_sleeve", before_torso)
-    assert _offset(loft_of(marks, body).place(marks.armpit(side)), body, side) < beside - 0.04 * unit
-
-
-def test_a_top_on_straps_ends_where_a_bare_arm_hangs_before_it() -> None:
-    body = body_with()
-    marks = marks_of("tank top")
-    shoulders = replace(marks.shoulders, neck_foot=marks.shoulders.tip - (4.0, 0.0))
-    marks = replace(marks, shoulders=shoulders)
-    assert is_strap(marks)
-    ribbon = loft_of(marks, body).ribbon()
-    for side, column in ((LEFT, 1), (RIGHT, -2)):
-        arm = arm_in_sleeve(body, side)
-        inner = arm.line - arm.outward * arm.inner[:, None]
-        drops = (inner - body.skeleton.shoulders) @ body.skeleton.down / body.torso_length
-        edge = ribbon.target[:, column] - body.skeleton.shoulders
-        heights, offsets = edge @ body.skeleton.down / body.torso_length, edge @ body.skeleton.right * side
-        beside = (heights > 0.22) & (heights < 0.45)
-        reached = np.interp(heights[beside], drops, (inner - body.skeleton.shoulders) @ body.skeleton.right * side)
-        assert (offsets[beside] - reached).max() < 0.03 * body.shoulder_width
-
-
 def strapped() -> UpperLandmarks:
     marks = marks_of("tank top")
     return replace(marks, shoulders=replace(marks.shoulders, neck_foot=marks.shoulders.tip - (4.0, 0.0)))
-
-
-def test_a_strap_does_not_kink_where_an_arm_lies_before_the_chest(monkeypatch: pytest.MonkeyPatch) -> None:
-    body, marks = body_with(), strapped()
-    held = 0.22 * body.shoulder_width
-    monkeypatch.setattr(TorsoLoft, "_beside_arm", lambda _, heights, side: np.where(heights > 0.1, held, np.inf))
-    loft = loft_of(marks, body)
-    rows = np.arange(marks.shoulders.tip[1], marks.armpits.row, 2.0)
-    for side, half in zip(SIDES, marks.half_widths, strict=True):
-        edge = loft.place(np.stack([marks.axis + side * half[rows.astype(int)], rows], axis=1))
-        across, down = ((edge - body.skeleton.shoulders) @ way for way in (body.skeleton.right, body.skeleton.down))
-        assert (np.diff(across) * side / np.diff(down)).min() > -0.75
 
 
 def test_straps_keep_to_the_shoulder() -> None:
@@ -116,15 +55,6 @@ def test_straps_keep_to_the_shoulder() -> None:
     fit = fit_garment(wide, body)
     for side in SIDES:
         assert fit.tip[side] < 0.9 * body.tip_offset(side)
-
-
-def _offset(point: np.ndarray, body: BodyModel, side: int) -> float:
-    return float((point - body.skeleton.shoulders) @ body.skeleton.right) * side
-
-
-def _signed_areas(grid: np.ndarray) -> np.ndarray:
-    down, up = grid[1:, 1:] - grid[:-1, :-1], grid[1:, :-1] - grid[:-1, 1:]
-    return np.asarray(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2
 
 
 @pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
@@ -169,3 +99,70 @@ def test_a_hem_goes_round_the_body_and_its_corners_are_round() -> None:
     assert (bow > 0.03).all()
     # On an ellipse the greater part of it lies in the last fifth before the ends.
     assert (down[[1, 3]] - down[[0, 4]] > 0.55 * bow).all()
+
+
+WIDTH = 0.34
+
+
+def body_with_neck(aside: float, hair: bool = False) -> BodyModel:
+    """A person with a neck so many shoulder widths right of the middle, with hair over its right edge or without."""
+    person_map = draw_mannequin(960, 760, sleeves="none").person_map
+    body = measure_body(person_map)
+    labels = person_map.labels.copy()
+    labels[np.isin(labels, (Label.NECK, Label.HAIR, Label.FACE))] = Label.BACKGROUND
+    height = body.heights * body.torso_length / body.shoulder_width
+    rows = (height > -0.45) & (height < -0.15)
+    labels[rows & (np.abs(body.laterals - aside) < WIDTH / 2)] = Label.NECK
+    if hair:
+        labels[rows & (body.laterals > aside + 0.05) & (body.laterals < aside + 0.3)] = Label.HAIR
+    return measure_body(replace(person_map, labels=labels, matte=np.where(labels > 0, 255, 0).astype(np.uint8)))
+
+
+@pytest.mark.parametrize("aside", [-0.15, 0.12])
+def test_the_neck_of_somebody_who_is_turned_is_found_where_it_stands(aside: float) -> None:
+    body = body_with_neck(aside)
+    found = neck_base(body)[0] / body.shoulder_width
+    assert found * np.sign(aside) == pytest.approx(abs(aside) - 0.04, abs=0.02)
+
+
+def test_a_neck_that_hair_hides_on_one_side_says_nothing() -> None:
+    assert neck_base(body_with_neck(-0.15, hair=True))[0] == 0.0
+    assert neck_base(body_with_neck(0.02))[0] == 0.0
+
+
+def test_a_neckband_begins_beside_the_neck_on_both_sides() -> None:
+    marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    body = body_with_neck(-0.035)
+    narrow = replace(marks.shoulders, neck_foot=marks.shoulders.neck_foot * (0.3, 1.0))
+    fit = fit_garment(replace(marks, shoulders=narrow), body)
+    assert fit.neck[LEFT] > neck_base(body)[1][LEFT] + 0.02 * body.shoulder_width
+    standing = replace(narrow, neck_top=narrow.neck_top - (0.0, 20.0))
+    assert fit_garment(replace(marks, shoulders=standing), body).neck[LEFT] < fit.neck[LEFT]
+
+
+def test_a_collar_goes_round_the_neck_and_not_round_the_axis() -> None:
+    marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    body = body_with_neck(-0.15)
+    loft = TorsoLoft(marks, body, fit_garment(marks, body))
+    foot = marks.shoulders.neck_foot
+    points = np.array([[marks.axis + side * foot[0], foot[1]] for side in (LEFT, 0, RIGHT)])
+    left, middle, right = (loft.place(points) - body.skeleton.shoulders) @ body.skeleton.right / body.shoulder_width
+    assert middle == pytest.approx(neck_base(body)[0] / body.shoulder_width, abs=0.01)
+    assert right - middle == pytest.approx(middle - left, abs=0.01)
+    assert right - left > WIDTH
+
+
+@pytest.mark.parametrize("sleeves", ["short", "long"])
+def test_under_an_old_sleeve_the_shoulder_rounds_off_less_where_a_new_one_goes_on(sleeves: str) -> None:
+    body = measure_body(draw_mannequin(960, 760, sleeves=sleeves).person_map)
+    for side in SIDES:
+        offsets = np.linspace(0.75, 0.98, 12) * body.tip_offset(side)
+        columns = np.rint(body.point(0.0, side * offsets)[:, 0]).astype(int)
+        silhouette = body.skeleton.shoulders[1] - (body.matte[:, columns] > 0.5).argmax(axis=0)
+        below, bare = (
+            (silhouette - shoulder_rise(body, offsets, side, under_sleeve=sleeved)) / body.shoulder_width
+            for sleeved in (True, False)
+        )
+        assert np.abs(below[0]) < 0.012  # on the shoulder cloth lies where the old one does
+        assert 0.02 < below[-1] < 0.035
+        assert bare[-1] > below[-1] + 0.01

@@ -1,4 +1,0 @@
-"""See `engines.garment.upper_landmarks`."""
-
-from engines.garment.upper_landmarks import POINTS as POINTS
-from engines.garment.upper_landmarks import Sleeve as Sleeve
