@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
-from engines.garment.regions import window_of
+from engines.regions import window_of
 
 SHARPENED_DETAIL, SHARPENING = 0.6, 0.7
 """Size, in pixels before enlarging, and strength of the detail that is sharpened afterwards."""

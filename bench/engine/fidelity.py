@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 from skimage.metrics import structural_similarity
 
 from engines.base import Picture
-from engines.garment.regions import BoolMask, opened
+from engines.regions import BoolMask, opened
 
 NOISE = 5
 """Largest difference of a pixel, of 255, that noise and rounding make."""

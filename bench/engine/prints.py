@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from engines.base import Picture
-from engines.garment.regions import BoolMask
+from engines.regions import BoolMask
 
 LEAST_FEATURES = 30
 """A garment with fewer has no print to speak of."""

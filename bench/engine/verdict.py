@@ -15,9 +15,9 @@ from bench.engine.pairs import Outcome
 from engines.base import Category, PersonMap, Picture
 from engines.garment.cutout import cut_out
 from engines.garment.network import GarmentNetwork
-from engines.garment.regions import BoolMask, dilated, eroded, opened
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.labels import labelled_as
+from engines.regions import BoolMask, dilated, eroded, opened
 from engines.warp.working_photo import reduced_map, working_scale
 
 REACH = 0.15

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, Landmark, PersonMap
-from engines.garment.regions import BoolMask, eroded
 from engines.labels import labelled_as
+from engines.regions import BoolMask, eroded
 
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS)
 """What no garment may touch."""

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from engines.finish.views import Floats, View
-from engines.garment.regions import BoolMask
+from engines.regions import BoolMask
 
 LEAST_SEEN = 0.03
 """Share of the frame that has to lie outside the garments for anything to be measured there."""

@@ -18,7 +18,7 @@ from engines.finish.alignment import LEAST_SEEN, aligned, alignment_of
 from engines.finish.swatches import colours_seen
 from engines.finish.views import Floats, View, differences
 from engines.finish.zone import changeable, replaced_by, shoulder_width
-from engines.garment.regions import BoolMask, window_of
+from engines.regions import BoolMask, window_of
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.finish.views import Floats
-from engines.garment.regions import BoolMask
+from engines.regions import BoolMask
 
 Value = TypeVar("Value", np.uint8, np.float32)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from engines.base import Category, EngineError, Label, Landmark
 from engines.finish.views import Floats, View
-from engines.garment.regions import BoolMask, dilated
 from engines.labels import labelled_as
+from engines.regions import BoolMask, dilated
 
 WORN = {
     Category.UPPER_BODY: (Label.UPPER, Label.FULL, Label.TORSO_SKIN),

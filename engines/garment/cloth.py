@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from engines.base import Picture
 from engines.channels import distance, on_channels
 from engines.garment.network import GarmentNetwork, Seen
-from engines.garment.regions import BoolMask, dilated, eroded, nearest_known, window_of
+from engines.regions import BoolMask, dilated, eroded, nearest_known, window_of
 
 LONG_SIDE = 1024
 """Length of the photo's longer side on the canvas, pixels."""

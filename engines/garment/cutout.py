@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from engines.base import Category, EngineError, Picture
 from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, pull_matte
 from engines.garment.network import GarmentNetwork, Part, Point, Seen
-from engines.garment.regions import BoolMask, largest
 from engines.person.networks import sigmoid
+from engines.regions import BoolMask, largest
 from engines.settling import Guide, cells_of, colour_odds, lab_of, log_odds
 
 LEAST_AREA, MOST_AREA = 0.03, 0.93

@@ -15,7 +15,6 @@ from engines.garment.edges import Edge, continued, hem_corner
 from engines.garment.lower_landmarks import has_legs
 from engines.garment.measuring import measuring
 from engines.garment.network import Point
-from engines.garment.regions import BoolMask
 from engines.garment.upper_landmarks import (
     SIDES,
     Frame,
@@ -25,6 +24,7 @@ from engines.garment.upper_landmarks import (
     outermost,
 )
 from engines.garment_kinds import GarmentKind
+from engines.regions import BoolMask
 
 TOP_PER_CHEST = 1.6
 """Shoulder to hip over the width of the chest: how much of a dress is measured like a top."""

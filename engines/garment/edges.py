@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.garment.regions import BoolMask
+from engines.regions import BoolMask
 
 Edge = NDArray[np.float64]
 """``(h,)`` x of an edge in each row of the canvas; nan where it is not known."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import ndimage
 
 from engines.garment.edges import Edge
-from engines.garment.regions import BoolMask
+from engines.regions import BoolMask
 
 HEM_MARGIN, LEAST_HEM = 0.12, 8
 """The straight line is laid without this share of the hem's width at either end, on at least so many columns."""

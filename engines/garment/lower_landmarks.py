@@ -13,9 +13,9 @@ from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.leg_hem import LegHem, leg_hem
 from engines.garment.measuring import measuring
 from engines.garment.network import Kind, Part, Point
-from engines.garment.regions import BoolMask, largest
 from engines.garment.upper_landmarks import SNAPPED, outline_of, snapped
 from engines.garment_kinds import GarmentKind
+from engines.regions import BoolMask, largest
 
 LEFT, RIGHT = -1, 1
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.garment.cloth import Cloth
-from engines.garment.regions import BoolMask, window_of
+from engines.regions import BoolMask, window_of
 
 ABOVE = 9
 """How far above the inside of the back the matte's ring is taken off, canvas pixels."""

@@ -17,7 +17,7 @@ from engines.garment.cloth import Cloth
 from engines.garment.curves import Polyline, resampled, smoothed
 from engines.garment.measuring import HOW_TO_BE_LAID, measuring
 from engines.garment.network import Part, Point, Seen
-from engines.garment.regions import BoolMask, largest
+from engines.regions import BoolMask, largest
 
 LEAST_SYMMETRY = 0.62
 """Below this overlap of the two halves the cut-out is not a garment seen from the front."""

@@ -9,9 +9,9 @@ from engines.base import Garment, Mask, OnStep, Picture, ShouldStop
 from engines.errors import blamed_on
 from engines.garment.cloth import MARGIN, Cloth
 from engines.garment.lifting import Lifter
-from engines.garment.regions import window_of
 from engines.generative.painter import Reference
 from engines.hint_sense import sensible_hints
+from engines.regions import window_of
 
 ROOM = 0.04
 """Ground left around a garment, as a share of its longer side."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.channels import on_channels
-from engines.garment.regions import window_of
+from engines.regions import window_of
 
 
 def blended(picture: NDArray[np.float32], over: NDArray[np.float32], cover: NDArray[np.float32]) -> NDArray[np.float32]:

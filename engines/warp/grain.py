@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.channels import brightness
-from engines.garment.regions import window_of
+from engines.regions import window_of
 
 GRAIN_LIMIT = 0.010
 """Largest standard deviation of the grain that is added, in units of full white."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.garment.regions import window_of
+from engines.regions import window_of
 
 Reals: TypeAlias = NDArray[np.floating[Any]]
 """What callers may pass where a float array is read: either precision."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from engines.base import Category, Label, PersonMap
-from engines.garment.regions import BoolMask
 from engines.labels import labelled_as
+from engines.regions import BoolMask
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.pieces import Drape
 

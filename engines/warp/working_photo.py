@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engines.base import PersonMap, Picture
 from engines.channels import largest_channel
 from engines.enlarging import enlarged_sharply, laid_over
-from engines.garment.regions import window_of
+from engines.regions import window_of
 
 WORKING_SIDE = 1024
 """Largest side at which the engine works, pixels; the time of a render grows with the area."""

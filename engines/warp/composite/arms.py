@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.garment.regions import BoolMask, runs_of
 from engines.labels import labelled_as
+from engines.regions import BoolMask, runs_of
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import SIDES, BodyModel, field_of

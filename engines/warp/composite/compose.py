@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
 from engines.channels import on_channels
-from engines.garment.regions import BoolMask, window_of
+from engines.regions import BoolMask, window_of
 from engines.warp.blending import blended
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease

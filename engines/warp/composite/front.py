@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import brightness
-from engines.garment.regions import BoolMask, dilated, opened, window_of
 from engines.labels import labelled_as
+from engines.regions import BoolMask, dilated, opened, window_of
 from engines.warp.composite.arms import ArmPlace
 
 CUFF_FROM, CUFF_WITHIN = 0.75, 1.8

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label
-from engines.garment.regions import dilated
 from engines.labels import labelled_as
+from engines.regions import dilated
 from engines.warp.blending import lowered_by
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.model import SIDES, BodyModel

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back_alone
-from engines.garment.regions import BoolMask, closed, eroded
 from engines.labels import labelled_as
+from engines.regions import BoolMask, closed, eroded
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
 from engines.warp.pieces import Piece

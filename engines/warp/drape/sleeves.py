@@ -12,9 +12,9 @@ from scipy import ndimage
 from engines.base import Label
 from engines.garment.cloth import Cloth
 from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored, resampled, smoothed
-from engines.garment.regions import BoolMask, dilated, eroded
 from engines.garment.upper_landmarks import POINTS, Sleeve, UpperLandmarks
 from engines.labels import labelled_as
+from engines.regions import BoolMask, dilated, eroded
 from engines.warp.body.bare_parts import clothed_until, led_over
 from engines.warp.body.limbs import ARM_CLOTHED, Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engines.base import Category, Label, PersonMap
 from engines.beside import beside
-from engines.garment.regions import BoolMask, dilated, eroded, largest, reaching, window_of
+from engines.regions import BoolMask, dilated, eroded, largest, reaching, window_of
 from engines.warp.blending import blended
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.grain import grain, grain_of

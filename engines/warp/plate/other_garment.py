@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engines.base import Category, Label
 from engines.channels import on_channels
 from engines.filling import fill_from
-from engines.garment.regions import BoolMask, eroded, window_of
+from engines.regions import BoolMask, eroded, window_of
 from engines.warp.body.bare_parts import bare_half_width
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease

@@ -16,7 +16,7 @@ from scipy import ndimage
 
 from engines.channels import brightness
 from engines.filling import carried_out, fill_from
-from engines.garment.regions import BoolMask, dilated, eroded
+from engines.regions import BoolMask, dilated, eroded
 
 SIDES = (64, 112)
 """Longer sides of the pictures that are worked on one after the other, pixels."""

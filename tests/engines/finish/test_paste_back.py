@@ -8,7 +8,7 @@ import pytest
 
 from engines.base import Category, Garment, Label, PersonMap, RenderRequest
 from engines.finish.paste_back import paste_back
-from engines.garment.regions import dilated
+from engines.regions import dilated
 from tests.engines.drawings import draw_garment
 from tests.engines.painted import NEW_TOP, OLD_TOP, painted, person_at_a_wall, shifted, tinted
 

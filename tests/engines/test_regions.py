@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from engines.garment.regions import (
+from engines.regions import (
     BoolMask,
     dilated,
     eroded,
