@@ -102,6 +102,26 @@ def colour_odds(lab: Floats, cells: NDArray[np.intp], sure: Region, surely_not: 
     return np.asarray(thing - log_density_nearby(lab, surely_not))
 
 
+def settled(chance: Floats, picture: Picture, among: Region, *, sure: float, network: float, colours: float) -> Floats:
+    """How much of each pixel is the thing, 0 to 1: a network's chances settled by colours and at the picture's edges.
+
+    Args:
+        chance: ``(height, width)``, 0 to 1, smooth.
+        picture: ``(height, width, 3)``.
+        among: Pixels whose colours teach what the thing and what the rest looks like.
+        sure: Chances below this, or above one minus this, teach.
+        network: Largest say of the network about a pixel, as log odds.
+        colours: Largest say of its colour.
+    """
+    lab = lab_of(picture)
+    odds = log_odds(chance, network)
+    is_thing, is_rest = among & (chance > 1.0 - sure), among & (chance < sure)
+    if is_thing.any() and is_rest.any():
+        odds += np.clip(0.8 * colour_odds(lab, cells_of(lab), is_thing, is_rest), -colours, colours)
+    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), 2, 4e-4)
+    return guide.smooth(np.asarray(1.0 / (1.0 + np.exp(-1.5 * odds)), np.float32))
+
+
 def log_density_nearby(lab: Floats, region: Region) -> Floats:
     """How likely each pixel's colour is under a Gaussian fitted to the part of a region nearby."""
     means, spreads = _colours_nearby(lab, region)
@@ -109,11 +129,11 @@ def log_density_nearby(lab: Floats, region: Region) -> Floats:
     total = np.full(region.shape, -2.76, np.float32)
     off = np.zeros(region.shape, np.float32)
     for axis in range(3):
-        mean, spread = (cv2.resize(part[..., axis], (width, height)) for part in (means, spreads))
+        mean, variance = (cv2.resize(part[..., axis], (width, height)) for part in (means, spreads))
         difference = lab[..., axis] - mean
         difference *= difference
-        off += difference / spread
-        total -= 0.5 * np.log(spread)
+        off += difference / variance
+        total -= 0.5 * np.log(variance)
     return np.asarray(total - 0.5 * np.minimum(off, 60.0), dtype=np.float32)
 
 

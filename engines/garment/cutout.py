@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from engines.base import Category, EngineError, Picture
 from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, pull_matte
 from engines.garment.network import GarmentNetwork, Part, Point, Seen
-from engines.person.networks import sigmoid
 from engines.regions import BoolMask, largest
-from engines.settling import Guide, cells_of, colour_odds, lab_of, log_odds
+from engines.settling import settled
 
 LEAST_AREA, MOST_AREA = 0.03, 0.93
 """A garment covers at least the first share of its photo; a mask larger than the second is no garment but all of it."""
@@ -44,6 +43,12 @@ ASKEW = (np.radians(4.0), np.radians(40.0))
 AT_BORDER = 4
 """Rows from the border at which that is measured: at the border itself the outline is rounded."""
 
+MOST_UNSURE = 0.3
+"""Largest share of the garment about which the network is not sure. Of 25 judges of training/garment the two above it
+overlap with their marks by .77 and .93, those below by .96; white shirts on white that come out in shreds have 0.32 to
+0.54."""
+
+OTHER_GROUND = "Send a picture of the garment on a plain ground of another colour."
 SHOW_ALL = "Send a picture that shows all of the garment, with some plain ground around it."
 
 
@@ -74,6 +79,8 @@ def cut_out(picture: Picture, category: Category, network: GarmentNetwork) -> Cl
         raise EngineError("garment_not_recognised", "No single garment stands out from the picture's ground.")
     if _cut_off(inner):
         raise EngineError("garment_not_recognised", "The picture cuts the garment off.", advice=SHOW_ALL)
+    if seen.unsure > MOST_UNSURE:
+        raise EngineError("garment_not_recognised", "It is hardly told from its ground.", advice=OTHER_GROUND)
     return replace(pull_matte(canvas, mask), seen=seen)
 
 
@@ -91,13 +98,8 @@ def garment_mask(canvas: Picture, seen: Seen) -> BoolMask:
     for side in (np.s_[:MARGIN], np.s_[-MARGIN:], np.s_[:, :MARGIN], np.s_[:, -MARGIN:]):
         ground[side] = 1.0
     chance = np.asarray(1.0 - cv2.resize(ground, size, interpolation=cv2.INTER_AREA), np.float32)
-    lab = lab_of(small)
-    odds = log_odds(chance, NETWORK_TRUST)
-    sure, surely_not = chance > 1.0 - SURE, chance < SURE
-    if sure.any() and surely_not.any():
-        odds += np.clip(0.8 * colour_odds(lab, cells_of(lab), sure, surely_not), -COLOUR_TRUST, COLOUR_TRUST)
-    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), 2, 4e-4)
-    cover = guide.smooth(sigmoid((1.5 * odds).astype(np.float32)))
+    among = np.ones(chance.shape, bool)
+    cover = settled(chance, small, among, sure=SURE, network=NETWORK_TRUST, colours=COLOUR_TRUST)
     mask = np.asarray(cv2.resize(cover, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5)
     for side in (np.s_[:MARGIN], np.s_[-MARGIN:], np.s_[:, :MARGIN], np.s_[:, -MARGIN:]):
         mask[side] = False

@@ -39,6 +39,9 @@ SURELY = 0.8
 """Share of the chances of legs and skirts together from which, or below one minus which, a garment is taken for the one
 or the other where the caller does not say; between them its parts are asked."""
 
+SHORTEST_LEG = 0.04
+"""Crotch to hem over the garment's height: nothing shorter is a leg."""
+
 LEAST_LEGS = 0.05
 """Share of a garment that is seen as legs, from which it has any."""
 
@@ -142,7 +145,9 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
     crotch = None
     if _shape(cloth, kind) is LowerShape.LEGS:
         centre = float(np.nanmedian(middle[top : bottom + 1]))
-        crotch = _crotch(cloth, mask) or (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
+        crotch = _crotch(cloth, mask)
+        if crotch is None or crotch[1] > bottom - SHORTEST_LEG * height:
+            crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
         widest = float(np.nanpercentile(last[top : bottom + 1] - first[top : bottom + 1], 95))
         if crotch[1] - top < LEAST_RISE * widest:
             raise EngineError("garment_not_recognised", "Its legs part right at the upper edge.", advice=WAIST_HIDDEN)

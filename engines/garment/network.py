@@ -116,6 +116,12 @@ class Seen:
     kinds: Floats
     steady: float
 
+    @property
+    def unsure(self) -> float:
+        """Area about which it is not clear whether it is the garment, over that of the garment; an outline has 0.1."""
+        ground = self.planes[Part.GROUND]
+        return float(((ground > 0.15) & (ground < 0.85)).sum() / max(int((ground < 0.5).sum()), 1))
+
     def chance(self, part: Part, height: int, width: int) -> Floats:
         """``(height, width)``: how likely each pixel is a part, smooth, since one of the answer is several of them."""
         flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP

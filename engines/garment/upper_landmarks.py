@@ -16,6 +16,7 @@ from engines.base import EngineError
 from engines.garment.cloth import Cloth
 from engines.garment.curves import Polyline, resampled, smoothed
 from engines.garment.measuring import HOW_TO_BE_LAID, measuring
+from engines.garment.neckline import inside_of_back
 from engines.garment.network import Part, Point, Seen
 from engines.regions import BoolMask, largest
 
@@ -221,8 +222,7 @@ def find_upper_landmarks(cloth: Cloth) -> UpperLandmarks:
     hem = float(wide[-1]) if len(wide) else float(rows[-1])
     edges = np.stack([_torso_edge(each, armpits, tip, hem, frame.height) for each in reaches])
     shoulders = _shoulders(half_masks(mask, axis), tip, foot, frame)
-    back = mask & (parts == Part.BACK) & ~sleeve_parts.any(axis=0)
-    back = largest(back) if back.any() and not cloth.worn else np.zeros_like(mask)
+    back = np.zeros_like(mask) if cloth.worn else inside_of_back(cloth, axis, shoulders, armpits.row)
     return UpperLandmarks(axis, symmetry, frame, armpits, shoulders, hem, edges, sleeves, torso, sleeve_parts, back)
 
 

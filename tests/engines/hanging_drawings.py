@@ -60,7 +60,7 @@ def skirt(hem: int = 800) -> Cloth:
 
 def dress(sleeves: bool = False, legs: bool = False, colour: tuple[float, float, float] = (0.7, 0.2, 0.3)) -> Cloth:
     """Drawn in at row 340; armholes end, or sleeves begin, at row 190."""
-    body = [(0, 110), (55, 70), (110, 95), (112, 190), (90, 340), (150, 520), (170, 840)]
+    body = [(0, 110), (55, 70), (105, 92), (94, 130), (98, 170), (116, 192), (90, 340), (150, 520), (170, 840)]
     inner = [(30, 840), (0, 560)] if legs else [(0, 840)]
     parts = [[*body, *inner]]
     if sleeves:

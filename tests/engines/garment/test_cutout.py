@@ -112,7 +112,7 @@ def test_garment_that_the_picture_cuts_off_is_refused_with_a_sentence(end: str) 
     drawn = draw_garment("t-shirt")
     rows = np.flatnonzero(drawn.mask.any(axis=1))
     cut = rows[0] + round(0.3 * len(rows))
-    with pytest.raises(EngineError, match=r"cuts the garment off\. Send a picture that shows all") as caught:
+    with pytest.raises(EngineError, match="Send a picture") as caught:
         lifted(drawn.picture[cut:] if end == "above" else drawn.picture[:cut])
     assert caught.value.code == "garment_not_recognised"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cli.samples import draw_sample
 from engines.garment.network import MIRRORED_POINTS, SIZE, Kind, Part, Point, Seen, drawn_square, square_of
 from tests.engines.drawings import draw_garment
-from tests.engines.hanging_drawings import dress, network, photographed, skirt, trousers
+from tests.engines.hanging_drawings import network
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,11 @@ def test_a_mirrored_picture_has_the_mirrored_landmarks(seen: Seen) -> None:
     assert np.abs(mirrored - seen.points)[upper].max() < 0.02 * max(picture.shape)
 
 
-def test_kinds_of_hanging_clothes() -> None:
-    assert network().look(photographed(trousers())).kinds[[Kind.TROUSERS, Kind.SHORTS]].sum() > 0.5
-    assert network().look(photographed(skirt())).kinds[Kind.SKIRT] > 0.2
-    assert network().look(photographed(dress())).kinds[[Kind.DRESS, Kind.TOP]].sum() > 0.5
+@pytest.mark.parametrize(
+    ("sample", "kind"),
+    [("plain_tee", Kind.TOP), ("denim_jeans", Kind.TROUSERS), ("summer_dress", Kind.DRESS)],
+)
+def test_kinds_of_the_samples(sample: str, kind: Kind) -> None:
+    seen = network().look(draw_sample(sample))
+    assert seen.kinds[kind] > 0.5
+    assert seen.unsure < 0.25
