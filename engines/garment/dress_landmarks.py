@@ -69,8 +69,6 @@ class DressLandmarks:
         waist: Row of the waist, or None for a garment that is not drawn in there.
         bottom: Row of the hem.
         crotch: (x, y) for a jumpsuit, else None.
-        sides: First row in which the sides are those of torso and skirt, and the last one left and right, where the
-            rounding of the hem begins.
     """
 
     upper: UpperLandmarks
@@ -79,7 +77,6 @@ class DressLandmarks:
     waist: int | None
     bottom: int
     crotch: tuple[float, float] | None
-    sides: tuple[int, int, int]
 
 
 @measuring
@@ -96,8 +93,7 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
     whole = find_upper_landmarks(cloth)
     armpit, chest = int(whole.armpits.row), whole.chest
     bottom = whole.frame.top + whole.frame.height
-    traced = [_side_edge(whole.torso_part, whole.axis, side, armpit, bottom) for side in SIDES]
-    edges, corners = [edge for edge, _ in traced], [corner for _, corner in traced]
+    edges = [_side_edge(whole.torso_part, whole.axis, side, armpit, bottom) for side in SIDES]
     halves = [_half_width(side * (edge - whole.axis), whole) for edge, side in zip(edges, SIDES, strict=True)]
     height = int(min(whole.frame.height, TOP_PER_CHEST * chest))
     frame = Frame(whole.frame.top, height, chest)
@@ -105,17 +101,15 @@ def find_dress_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Dress
     waist = _find_waist(edges[1] - edges[0], armpit, bottom)
     legs = kind in JUMPSUIT_KINDS or (kind not in DRESS_KINDS and has_legs(cloth))
     x, y = (float(value) for value in cloth.shown.points[Point.CROTCH])
-    sides = (armpit + BELOW_ARMPIT, corners[0], corners[1])
-    return DressLandmarks(upper, edges[0], edges[1], waist, bottom, (x, y) if legs else None, sides)
+    return DressLandmarks(upper, edges[0], edges[1], waist, bottom, (x, y) if legs else None)
 
 
-def _side_edge(torso: BoolMask, axis: float, side: int, armpit: int, bottom: int) -> tuple[Edge, int]:
-    """The x of a side edge from the armpit to the hem, continued straight beyond both; its last row."""
+def _side_edge(torso: BoolMask, axis: float, side: int, armpit: int, bottom: int) -> Edge:
+    """The x of a side edge from the armpit to the hem, continued straight beyond both."""
     half = half_masks(torso, axis)[0 if side < 0 else 1]
     reach = outermost(half)
     line = np.where(reach > 0, axis + side * reach, np.nan)
-    begin, corner = armpit + BELOW_ARMPIT, hem_corner(line, side, armpit, bottom)
-    return continued(line, begin, corner), corner
+    return continued(line, armpit + BELOW_ARMPIT, hem_corner(line, side, armpit, bottom))
 
 
 def _half_width(reach: Edge, upper: UpperLandmarks) -> Edge:

@@ -81,7 +81,7 @@ class Kind(IntEnum):
 
 
 WHOLE = len(Kind) + len(Point)
-"""Numbers about the whole picture: logits of the kinds, and of each landmark's being there."""
+"""Numbers about the whole picture: logits of the kinds, and of each landmark being there, which training alone uses."""
 
 MIRRORED_PARTS = [0, 1, 3, 2, 5, 4, 6]
 MIRRORED_POINTS = [1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 14, 16, 15]
@@ -102,7 +102,6 @@ class Seen:
         planes: ``(len(Part), side, side)`` chances of the parts, 0 to 1, in pixels of the answer.
         matrix: ``(2, 3)``, from pixels of the picture to those of the answer.
         points: ``(len(Point), 2)`` x and y.
-        there: ``(len(Point),)`` chance that a landmark is in the picture, 0 to 1.
         sure: ``(len(Point),)`` share of a landmark's heat that lies near it, 0 to 1.
         kinds: ``(len(Kind),)`` chances, together 1.
         steady: Overlap of the garment in the picture and in its mirror image, 0 to 1.
@@ -111,7 +110,6 @@ class Seen:
     planes: Floats
     matrix: NDArray[np.float64]
     points: Floats
-    there: Floats
     sure: Floats
     kinds: Floats
     steady: float
@@ -170,8 +168,6 @@ class GarmentNetwork:
         heat = softmax(logits[:, len(Part) :].reshape(2, len(Point), -1), axis=2)
         heat = heat.reshape(2, len(Point), *planes.shape[2:])
         points, sure = _peaks(0.5 * (heat[0] + heat[1, MIRRORED_POINTS, :, ::-1]))
-        there = whole[:, len(Kind) :]
-        there = (there[0] + there[1, MIRRORED_POINTS]) / 2
         half = 0.5 / REDUCED - 0.5
         reduce = np.array([[1 / REDUCED, 0, half], [0, 1 / REDUCED, half]])
         matrix[:, 2] -= matrix[:, :2] @ (margin, margin)
@@ -181,7 +177,6 @@ class GarmentNetwork:
             planes=(0.5 * (planes[0] + turned)).astype(np.float32),
             matrix=matrix,
             points=(points @ back[:, :2].T + back[:, 2]).astype(np.float32),
-            there=(1 / (1 + np.exp(-there))).astype(np.float32),
             sure=sure,
             kinds=softmax(whole[:, : len(Kind)], axis=1).mean(axis=0).astype(np.float32),
             steady=float((cloth & other).sum() / max((cloth | other).sum(), 1)),

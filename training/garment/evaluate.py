@@ -34,7 +34,6 @@ if __name__ == "__main__":
     away: dict[str, list[float]] = defaultdict(list)
     met, either = np.zeros(len(Part)), np.zeros(len(Part))
     kinds = np.zeros((len(Kind), len(Kind)), int)
-    there: list[bool] = []
     for judge in judges:
         photo = np.asarray(
             cv2.cvtColor(cv2.imread(str(given.clothing / "photos" / f"{judge.name}.jpg")), cv2.COLOR_BGR2RGB), np.uint8
@@ -64,7 +63,6 @@ if __name__ == "__main__":
         span = float(max(cv2.boundingRect(cloth.astype(np.uint8))[2:]))
         for point in Point:
             place = marks.points.get(point.name.lower())
-            there.append((place is not None) == bool(seen.there[point] > 0.5))
             if place is not None:
                 name = point.name.replace("_LEFT", "").replace("_RIGHT", "").lower()
                 away[name].append(float(np.hypot(*(seen.points[point] - MARGIN - place * scale)) / span))
@@ -78,6 +76,6 @@ if __name__ == "__main__":
         "points, distance in garment lengths: median and 90 %",
         json.dumps({n: [round(float(np.quantile(v, q)), 4) for q in (0.5, 0.9)] for n, v in away.items()}),
     )
-    print("there or not, right in", round(float(np.mean(there)), 3), "steady", json.dumps(tell(steady)))
+    print("steady", json.dumps(tell(steady)))
     print("kinds right in", round(float(np.trace(kinds) / kinds.sum()), 3), "of", int(kinds.sum()))
     print("\n".join(f"{kind.name.lower():10} {kinds[kind].tolist()}" for kind in Kind))
