@@ -8,8 +8,8 @@ from engines.base import Category, EngineError, Label, Landmark, PersonMap
 from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.seen_arms import in_pocket
-from engines.warp.pieces import Drape
 from engines.warp.plate.other_garment import LOWEST
+from engines.warp.ribbon import Drape
 
 LEAST_SHOULDER_VISIBILITY = 0.3
 """Both shoulders must be at least this sure."""

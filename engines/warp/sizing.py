@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.sizes import Fit
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 GIRTH_PER_SIZE = 0.06
 """Growth of chest or waist from one size to the next; EN 13402-3 has 6 to 8 cm on some 100."""

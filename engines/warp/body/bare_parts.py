@@ -16,8 +16,7 @@ from engines.warp.body.limbs import ARM_BARE, LEG_BARE, Limb
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.seen_arms import hand_hidden, skin_across
 from engines.warp.body.silhouette import ease, values_at
-from engines.warp.pieces import Reals
-from engines.warp.ribbon import OUTSIDE, rasterise
+from engines.warp.ribbon import OUTSIDE, Reals, rasterise
 
 CLOTH_THICKNESS = 0.012
 """How far skin lies below the silhouette of what is worn on it, in shoulder widths."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engines.warp.body.silhouette import ease, reach, settle, towards
 from engines.warp.body.skeleton import Point, Skeleton
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 SAMPLES = 64
 """Points along a limb from its root to wrist or ankle."""

@@ -18,7 +18,7 @@ from engines.labels import labelled_as
 from engines.warp.body.limbs import CROTCH_DROP, Limb, measure_arm, measure_leg
 from engines.warp.body.silhouette import reach, settle, values_at
 from engines.warp.body.skeleton import LEFT, RIGHT, SIDES, Point, Skeleton, read_skeleton
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 __all__ = ["LEFT", "RIGHT", "SIDES", "BodyModel", "measure_body"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 
 def values_at(picture: NDArray[Any], points: Reals) -> tuple[NDArray[Any], NDArray[np.bool_]]:

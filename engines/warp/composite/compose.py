@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from engines.base import Label, PersonMap
 from engines.channels import on_channels
 from engines.regions import BoolMask, window_of
-from engines.warp.blending import blended
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, under_cuffs
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.light import exposure, read_light
 from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded
-from engines.warp.grain import grain_where_smooth, white_noise
-from engines.warp.pieces import Drape, Piece
+from engines.warp.painting import blended, grain_where_smooth, white_noise
 from engines.warp.plate.lay import Plate
+from engines.warp.ribbon import Drape, Piece
 
 GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.45, 0.56, 0.22
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands

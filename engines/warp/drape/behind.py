@@ -12,12 +12,12 @@ from scipy import ndimage
 from engines.base import Label
 from engines.labels import labelled_as
 from engines.regions import dilated
-from engines.warp.blending import lowered_by
 from engines.warp.body.bare_parts import bare_arm, clothed_until
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.seen_arms import around_wrist
 from engines.warp.body.silhouette import ease, values_at
-from engines.warp.pieces import Piece, Reals
+from engines.warp.painting import lowered_by
+from engines.warp.ribbon import Piece, Reals
 
 WRIST_WITHIN = 1.25
 """A wrist no further from the axis than this many half widths of the torso lies before or behind it."""

@@ -15,8 +15,7 @@ from engines.labels import labelled_as
 from engines.regions import BoolMask, closed, eroded
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel
-from engines.warp.pieces import Piece
-from engines.warp.ribbon import Ribbon, draw
+from engines.warp.ribbon import Piece, Ribbon, draw
 
 IN_SHADE = 0.66
 """Brightness of the inside of a collar over that of the garment, since head, neck and front keep the light from it."""

@@ -11,7 +11,7 @@ from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower, waistband_height
 from engines.warp.drape.upper import drape_upper
 from engines.warp.hints import is_open, is_tucked
-from engines.warp.pieces import Drape
+from engines.warp.ribbon import Drape
 from engines.warp.sizing import sizing_below_waist, sizing_of_top
 
 

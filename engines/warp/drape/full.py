@@ -26,8 +26,7 @@ from engines.warp.drape.legs import draw_legs
 from engines.warp.drape.lower import WAIST_EASE
 from engines.warp.drape.sleeves import draw_sleeves, torso_alone
 from engines.warp.drape.torso import Fit, TorsoLoft, fit_garment, is_strap
-from engines.warp.pieces import Drape, Piece, Reals
-from engines.warp.ribbon import Ribbon, draw, forced_monotone
+from engines.warp.ribbon import Drape, Piece, Reals, Ribbon, draw, forced_monotone
 from engines.warp.sizing import FITTING, Sizing, sized
 
 NATURAL_WAIST = 0.62

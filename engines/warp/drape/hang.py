@@ -14,7 +14,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import towards
 from engines.warp.body.skeleton import GRAVITY, SEEN
 from engines.warp.drape.behind import half_behind_arm
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 HANG_AXIS, HANG_GRAVITY, HANG_KNEES = 0.25, 0.55, 0.35
 """Shares of the body's axis, of gravity and of the way to the knees in the direction in which cloth hangs."""

@@ -24,8 +24,7 @@ from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease, values_at
 from engines.warp.drape.behind import half_behind_arm
 from engines.warp.drape.hang import is_seated
-from engines.warp.pieces import Piece, Reals
-from engines.warp.ribbon import Ribbon, draw, string_ribbon
+from engines.warp.ribbon import Piece, Reals, Ribbon, draw, string_ribbon
 from engines.warp.sizing import TIGHTEST_EASE, Sizing, sized
 
 RISE_ROWS, LEG_ROWS, COLUMNS = 16, 56, 17

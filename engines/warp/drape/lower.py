@@ -14,8 +14,7 @@ from engines.warp.body.silhouette import ease
 from engines.warp.drape.behind import behind_top, half_behind_arm
 from engines.warp.drape.hang import drop_to, falling, hanging_rows, refuse_lap
 from engines.warp.drape.legs import draw_legs
-from engines.warp.pieces import Drape
-from engines.warp.ribbon import Ribbon, draw, string_ribbon
+from engines.warp.ribbon import Drape, Ribbon, draw, string_ribbon
 from engines.warp.sizing import FITTING, Sizing, sized
 
 HIDDEN_WAISTBAND = 0.80

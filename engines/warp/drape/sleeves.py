@@ -21,8 +21,7 @@ from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.seen_arms import hand_hidden, seen_arms
 from engines.warp.body.silhouette import ease, reach, towards, values_at
 from engines.warp.drape.torso import TorsoLoft
-from engines.warp.pieces import Piece
-from engines.warp.ribbon import Ribbon, draw, forced_monotone, string_ribbon
+from engines.warp.ribbon import Piece, Ribbon, draw, forced_monotone, string_ribbon
 
 UNDER_OLD_SLEEVE = 0.92
 """Half width of an arm over that of a usual one in its sleeve at most: what is thicker is a wide old sleeve."""

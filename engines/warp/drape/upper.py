@@ -14,8 +14,7 @@ from engines.warp.body.model import BodyModel
 from engines.warp.drape.collar_back import opened_for_neck, with_collar_back
 from engines.warp.drape.sleeves import draw_sleeves, torso_alone
 from engines.warp.drape.torso import TorsoLoft, fit_garment
-from engines.warp.pieces import Drape, Piece
-from engines.warp.ribbon import Ribbon, draw
+from engines.warp.ribbon import Drape, Piece, Ribbon, draw
 from engines.warp.sizing import FITTING, Sizing
 
 UNDER_WAISTBAND, WELL_INSIDE = 0.04, 0.45

@@ -12,7 +12,7 @@ from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
-from engines.warp.pieces import Drape
+from engines.warp.ribbon import Drape
 from engines.warp.sizing import FITTING, LOOSEST, TIGHTEST, Sizing, sized, sizing_below_waist, sizing_of_top
 from tests.engines.drawings import draw_garment
 from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers

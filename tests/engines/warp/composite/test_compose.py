@@ -18,8 +18,8 @@ from engines.warp.composite.compose import (
     compose,
 )
 from engines.warp.composite.shadows import contact_shadow
-from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.lay import left_as_it_is
+from engines.warp.ribbon import Drape, Piece
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 SHAPE = (960, 760)

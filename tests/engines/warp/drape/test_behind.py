@@ -10,7 +10,7 @@ from engines.base import Label, Landmark
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
 from engines.warp.drape import behind as module
 from engines.warp.drape.behind import LIKE_OTHER_HALF, behind_arms, behind_top, half_behind_arm, passes_in_front
-from engines.warp.pieces import Piece
+from engines.warp.ribbon import Piece
 from tests.engines.mannequin import draw_mannequin
 
 HEIGHTS = np.linspace(0.7, 1.1, 9)

@@ -11,8 +11,7 @@ from engines.garment.neckline import without_inner_back
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.collar_back import WIDEST, before_collar, with_collar_back
-from engines.warp.pieces import Piece
-from engines.warp.ribbon import Ribbon, draw
+from engines.warp.ribbon import Piece, Ribbon, draw
 from tests.engines.mannequin import draw_mannequin
 
 GAP = 12

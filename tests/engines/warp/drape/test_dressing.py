@@ -9,7 +9,7 @@ from engines.garment.cutout import cut_out
 from engines.kind_folding import fold_kind
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.dressing import drape_garment
-from engines.warp.pieces import Drape
+from engines.warp.ribbon import Drape
 from tests.engines.hanging_drawings import photographed, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
 

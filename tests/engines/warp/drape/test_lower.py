@@ -13,7 +13,7 @@ from engines.warp.drape.full import drape_full
 from engines.warp.drape.hang import is_seated
 from engines.warp.drape.legs import LONGEST, LOWEST_CROTCH, crotch_share, joined_at_crotch, leg_end
 from engines.warp.drape.lower import drape_lower
-from engines.warp.pieces import Drape, Piece
+from engines.warp.ribbon import Drape, Piece
 from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers
 from tests.engines.mannequin import Mannequin, draw_mannequin
 

@@ -12,8 +12,7 @@ from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.sleeves import lay_sleeve, with_overlap
 from engines.warp.drape.torso import TorsoLoft, fit_garment
 from engines.warp.drape.upper import GAP_AT_HEM, GAP_AT_NECK, drape_upper, drawn_open, parted
-from engines.warp.pieces import Drape
-from engines.warp.ribbon import Ribbon, draw
+from engines.warp.ribbon import Drape, Ribbon, draw
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
