@@ -158,7 +158,7 @@ class WarpEngine:
         tucked_into_next = any(one.category is Category.LOWER_BODY for one in later)
         # What goes with the old garment does not depend on the new one, which is still being cut out.
         stages.begin("take_off")
-        seen = body.relabelled(person_map.labels)
+        seen = replace(body, labels=person_map.labels).with_fields_of(body)
         worn = old_garment(person_map.labels, seen, garment.category)
         old = np.zeros_like(worn) if over else worn
         off = None if over else take_off(picture, person_map, seen, garment.category)
