@@ -12,7 +12,7 @@ from PIL import Image
 
 from cli.outfit import CATEGORIES, read_outfit
 from engines.catalogue import ENGINES
-from engines.warp.about import WARP
+from engines.warp.hints import WARP
 from runtime.settings import load_settings
 
 if TYPE_CHECKING:

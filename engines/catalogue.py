@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from engines.base import EngineInfo
 from engines.fashn.about import FASHN, FASHN_WEIGHTS
 from engines.klein.about import KLEIN, KLEIN_WEIGHTS
-from engines.warp.about import WARP
+from engines.warp.hints import WARP
 from engines.weights.fetch import Repository
 
 ENGINES: Mapping[str, EngineInfo] = {info.name: info for info in (WARP, KLEIN, FASHN)}

@@ -19,7 +19,7 @@ from bench.engine.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from bench.figures import Figure, table, write_json
 from cli.studio import Studio
 from engines.base import EngineError, PersonMap, Picture
-from engines.warp.about import REVISION
+from engines.warp.hints import WARP
 from runtime.settings import load_settings
 
 COVER, COLOURS = "mask_1", "drape_1"
@@ -131,7 +131,7 @@ def write(session: Session, large: Sequence[Figure], out: Path) -> None:
         speed.append(Figure.of("render", "ms", session.render_ms))
     speed += large
     more = {
-        "engine": {"name": "warp", "revision": REVISION},
+        "engine": {"name": "warp", "revision": WARP.revision},
         "summary": by_category,
         "refusals": dict(session.refusals),
         "pairs": session.rows,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engines.base import Label, PersonMap, Picture
 from engines.garment.cloth import Cloth
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.pieces import Drape
+from engines.warp.ribbon import Drape
 
 Observe: TypeAlias = Callable[[str, Callable[[], Picture]], None]
 """Told the name of a picture and how to draw it; draws it or not."""
@@ -91,11 +91,6 @@ def picture_of_mesh(photo: NDArray[np.float32], drape: Drape) -> Picture:
         lines = [row[:, None] for row in grid] + [column[:, None] for column in grid.transpose(1, 0, 2)]
         cv2.polylines(picture, lines, isClosed=False, color=MESH_COLOURS[number % len(MESH_COLOURS)], thickness=1)
     return picture
-
-
-def picture_of_mask(alpha: NDArray[np.float32]) -> Picture:
-    """Cover from black to white."""
-    return _bytes(np.repeat(alpha[..., None], 3, axis=2) * 255.0)
 
 
 def picture_of_colours(colours: NDArray[np.float32]) -> Picture:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engines.base import (
     Category,
     EngineInfo,
-    Garment,
+    Label,
     OnStep,
     PersonMap,
     PersonSegmenter,
@@ -20,13 +20,15 @@ from engines.base import (
     RenderResult,
     ShouldStop,
 )
+from engines.channels import on_channels
 from engines.errors import blamed_on
 from engines.finish.swatches import swatch
 from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
+from engines.labels import labelled_as
+from engines.regions import BoolMask
 from engines.stages import Stages
-from engines.warp.about import WARP
-from engines.warp.body.model import BodyModel, measure_body
+from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
     Observe,
@@ -36,39 +38,23 @@ from engines.warp.debug_pictures import (
     picture_of_colours,
     picture_of_drape,
     picture_of_map,
-    picture_of_mask,
     picture_of_mesh,
 )
 from engines.warp.drape.dressing import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import is_open, is_tucked, settle_hints
+from engines.warp.hints import WARP, is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
-from engines.warp.pieces import Drape
 from engines.warp.plate.lay import fill_in, left_as_it_is, old_garment, take_off
-from engines.warp.redress import redressed
+from engines.warp.ribbon import Drape
 from engines.warp.working_photo import changed_region, pasted_back, reduced_map, reduced_photo, working_scale
 
 SURELY_CLOTH = 0.95
 """Cover from which a pixel of the cut-out shows the garment alone."""
 
+WORN_AS = {Category.UPPER_BODY: Label.UPPER, Category.LOWER_BODY: Label.LOWER, Category.FULL_BODY: Label.FULL}
 
-@dataclass(frozen=True)
-class _Worn:
-    """One garment put on.
-
-    Attributes:
-        picture: ``(h, w, 3)`` float32, with the garment.
-        drape: The garment.
-        old: ``(h, w)`` bool, what it took the place of.
-        checks: Figures of this garment.
-        swatch: ``(n, 3)`` uint8, some of its pixels.
-    """
-
-    picture: NDArray[np.float32]
-    drape: Drape
-    old: NDArray[np.bool_]
-    checks: dict[str, float]
-    swatch: NDArray[np.uint8]
+IN_FRONT = (Label.HAIR, Label.FACE, Label.HANDS, Label.OTHER)
+"""Labels that keep lying over a garment."""
 
 
 class WarpEngine:
@@ -128,81 +114,95 @@ class WarpEngine:
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], dict[str, float], list[NDArray[np.uint8]]]:
         """The working photo before and after all garments are put on, the checks, and pixels of each garment."""
         scale = working_scale(request.person)
-        before = reduced_photo(request.person, scale)
+        before = picture = reduced_photo(request.person, scale)
         person_map = reduced_map(request.person_map, scale)
         stages.begin("body")
         body = measure_body(person_map)
         checks = check_pose(person_map, body)
         self._observe("map", lambda: picture_of_map(before, person_map))
         self._observe("body", lambda: picture_of_body(before, body))
-        picture = before
-        put_on: set[Category] = set()
-        tucked = False
         swatches: list[NDArray[np.uint8]] = []
-        for number, garment in enumerate(request.garments, start=1):
+        for number, garment in enumerate(request.garments):
             with blamed_on(garment):
-                worn = self._put_on(
-                    garment,
-                    picture,
-                    person_map,
-                    body,
-                    stages,
-                    cloths=cloths,
-                    number=number,
-                    seed=request.seed,
-                    over=garment.category in put_on or is_open(garment),
-                    under_tucked_top=tucked,
-                    tucked_into_next=any(later.category is Category.LOWER_BODY for later in request.garments[number:]),
+                picture, drape, old, pixels = self._put_on(
+                    request, number, picture, person_map, body, stages=stages, cloths=cloths
                 )
-            picture = worn.picture
-            swatches.append(worn.swatch)
-            checks.update({name if number == 1 else f"{name}_{number}": value for name, value in worn.checks.items()})
-            if number < len(request.garments):
-                tucked = tucked or is_tucked(garment)
-                put_on.add(garment.category)
-                person_map = redressed(person_map, body, worn.drape, worn.old, garment.category)
+            swatches.append(pixels)
+            after_first = f"_{number + 1}" if number else ""
+            checks.update({f"{name}{after_first}": value for name, value in drape.checks.items()})
+            if number + 1 < len(request.garments):
+                person_map = redressed(person_map, body, drape, old, garment.category)
                 body = replace(body, labels=person_map.labels, matte=person_map.matte.astype(np.float32) / 255.0)
         return before, picture, checks, swatches
 
     def _put_on(
         self,
-        garment: Garment,
+        request: RenderRequest,
+        number: int,
         picture: NDArray[np.float32],
         person_map: PersonMap,
         body: BodyModel,
-        stages: Stages,
         *,
+        stages: Stages,
         cloths: LiftedAhead,
-        number: int,
-        seed: int,
-        over: bool,
-        under_tucked_top: bool,
-        tucked_into_next: bool,
-    ) -> _Worn:
-        """One garment on the picture so far; ``over`` another one of its category, nothing is taken off."""
+    ) -> tuple[NDArray[np.float32], Drape, BoolMask, NDArray[np.uint8]]:
+        """One garment on the picture so far; over another one of its category or an open one nothing is taken off.
+
+        Returns:
+            The picture with it, the garment with its checks, where the old one was, and some of its pixels.
+        """
+        garment, name = request.garments[number], number + 1
+        earlier, later = request.garments[:number], request.garments[number + 1 :]
+        over = is_open(garment) or any(one.category is garment.category for one in earlier)
+        under_tucked_top = any(is_tucked(one) for one in earlier)
+        tucked_into_next = any(one.category is Category.LOWER_BODY for one in later)
         # What goes with the old garment does not depend on the new one, which is still being cut out.
         stages.begin("take_off")
-        seen = body.relabelled(person_map.labels)
+        seen = replace(body, labels=person_map.labels).with_fields_of(body)
         worn = old_garment(person_map.labels, seen, garment.category)
         old = np.zeros_like(worn) if over else worn
         off = None if over else take_off(picture, person_map, seen, garment.category)
         stages.begin("cut_out")
-        cloth = cloths.take(number - 1)
-        self._observe(f"cut_out_{number}", lambda: picture_of_cloth(cloth))
+        cloth = cloths.take(number)
+        self._observe(f"cut_out_{name}", lambda: picture_of_cloth(cloth))
         stages.begin("drape")
         drape = drape_garment(
             garment, cloth, body, under_tucked_top=under_tucked_top, tucked_into_next=tucked_into_next
         )
-        self._observe(f"mesh_{number}", lambda: picture_of_mesh(picture, drape))
-        self._observe(f"drape_{number}", lambda: picture_of_drape(drape))
-        self._observe(f"mask_{number}", lambda: picture_of_mask(drape.alpha))
-        checks = dict(drape.checks) | check_drape(drape, body, garment.category)
+        self._observe(f"mesh_{name}", lambda: picture_of_mesh(picture, drape))
+        self._observe(f"drape_{name}", lambda: picture_of_drape(drape))
+        self._observe(f"mask_{name}", lambda: picture_of_colours(on_channels(drape.alpha)))
+        drape.checks.update(check_drape(drape, body, garment.category))
         stages.begin("plate")
         plate = left_as_it_is(picture, person_map) if off is None else fill_in(picture, off, drape, garment.category)
         del off  # What was measured for it takes memory that the compositor needs.
-        self._observe(f"plate_{number}", lambda: picture_of_colours(plate.picture))
+        self._observe(f"plate_{name}", lambda: picture_of_colours(plate.picture))
         stages.begin("composite")
-        picture = compose(Scene(picture, plate, person_map, seen, old, drape, under_tucked_top), seed)
-        self._observe(f"result_{number}", lambda: picture_of_colours(picture))
+        picture = compose(Scene(picture, plate, person_map, seen, old, drape, under_tucked_top), request.seed)
+        self._observe(f"result_{name}", lambda: picture_of_colours(picture))
         pixels = np.rint(swatch(cloth.colour, cloth.alpha > SURELY_CLOTH) * 255).clip(0, 255).astype(np.uint8)
-        return _Worn(picture, drape, old, checks, pixels)
+        return picture, drape, old, pixels
+
+
+def redressed(person_map: PersonMap, body: BodyModel, drape: Drape, old: BoolMask, category: Category) -> PersonMap:
+    """The person map after a garment was put on, for the next one over it.
+
+    Args:
+        person_map: Before this garment.
+        body: Measured from the photo.
+        drape: The new garment.
+        old: ``(h, w)`` bool, the garment it took the place of.
+        category: Where the new one is worn.
+    """
+    labels, matte = person_map.labels.copy(), person_map.matte.copy()
+    covered = drape.alpha > 0.5
+    bared = old & ~covered
+    side_limit = np.where(body.laterals < 0, body.half_width(body.heights, LEFT), body.half_width(body.heights, RIGHT))
+    in_torso = (np.abs(body.laterals) * body.shoulder_width < side_limit) & (body.heights < body.crotch_height)
+    labels[bared] = Label.BACKGROUND
+    labels[bared & in_torso] = Label.TORSO_SKIN
+    labels[bared & (body.leg_distance < 1) & (body.heights > body.crotch_height)] = Label.LEGS
+    labels[bared & (body.arm_distance < 1)] = Label.ARMS
+    matte[bared & (labels == Label.BACKGROUND)] = 0
+    labels[covered & ~labelled_as(labels, IN_FRONT)] = WORN_AS[category]
+    return replace(person_map, labels=labels, matte=np.maximum(matte, (drape.alpha * 255).astype(np.uint8)))

@@ -6,10 +6,10 @@ import numpy as np
 
 from engines.base import Category, EngineError, Label, Landmark, PersonMap
 from engines.labels import labelled_as
+from engines.warp.body.bare_parts import in_pocket
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
-from engines.warp.body.seen_arms import in_pocket
-from engines.warp.pieces import Drape
 from engines.warp.plate.other_garment import LOWEST
+from engines.warp.ribbon import Drape
 
 LEAST_SHOULDER_VISIBILITY = 0.3
 """Both shoulders must be at least this sure."""
@@ -59,7 +59,11 @@ def check_pose(person_map: PersonMap, body: BodyModel) -> dict[str, float]:
     Raises:
         EngineError: ``pose_not_usable``.
     """
-    bone = body.skeleton
+    bone, labels = body.skeleton, body.labels
+    middle = (body.heights > 0.1) & (body.heights < 0.9) & (np.abs(body.laterals) < 0.2)
+    cloth, top = labelled_as(labels, (Label.UPPER, Label.LOWER)), labels == Label.UPPER
+    pairs = ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1]))
+    border = sum(int(((top[one] != top[other]) & cloth[one] & cloth[other]).sum()) for one, other in pairs)
     apart = float(np.linalg.norm(bone.shoulder[RIGHT] - bone.shoulder[LEFT]))
     figures = {
         "pose_score": person_map.score,
@@ -67,8 +71,8 @@ def check_pose(person_map: PersonMap, body: BodyModel) -> dict[str, float]:
         "frontality": apart / body.torso_length,
         "lean": abs(float(bone.down[0])),
         "torso_shown": shown_down_to(body),
-        "torso_solid": _solid(body),
-        "cloth_border": _cloth_border(body),
+        "torso_solid": float((body.matte[middle] > 0.5).mean()) if middle.any() else 0.0,
+        "cloth_border": border / body.shoulder_width,
     }
     if figures["shoulders_seen"] < LEAST_SHOULDER_VISIBILITY:
         raise EngineError("pose_not_usable", advice="Both shoulders must be seen: show yourself from head to hips.")
@@ -96,11 +100,14 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
         EngineError: ``pose_not_usable`` when the photo ends above what is worn there, ``garment_not_recognised`` when
             the garment does not lie where such a garment lies.
     """
-    if category is Category.LOWER_BODY and shown_down_to(body) < LEAST_LEGS_SHOWN:
-        raise EngineError("pose_not_usable", advice="Show yourself from head to feet, or to the knees at least.")
     if category is Category.LOWER_BODY:
+        if shown_down_to(body) < LEAST_LEGS_SHOWN:
+            raise EngineError("pose_not_usable", advice="Show yourself from head to feet, or to the knees at least.")
         return {}
-    left_open = _left_open(drape, body) if category is Category.UPPER_BODY else 0.0
+    # Over the legs the old top hung, and the new one does not.
+    hung = (body.labels == Label.UPPER) & (body.heights > LOWEST) & (np.abs(body.laterals) < BESIDE_LEGS)
+    upper = category is Category.UPPER_BODY
+    left_open = float((hung & (drape.alpha < 0.5)).sum()) / body.shoulder_width**2 if upper else 0.0
     if left_open > MOST_LEFT_OPEN:
         raise EngineError(
             "pose_not_usable", advice="Take off the long coat or top: nobody sees what you wear below it."
@@ -124,29 +131,8 @@ def check_drape(drape: Drape, body: BodyModel, category: Category) -> dict[str, 
     return {"chest_cover": cover, "left_open": left_open}
 
 
-def _left_open(drape: Drape, body: BodyModel) -> float:
-    """Area over the legs that the old top hung over and the new one does not, in squared shoulder widths."""
-    hung = (body.labels == Label.UPPER) & (body.heights > LOWEST) & (np.abs(body.laterals) < BESIDE_LEGS)
-    return float((hung & (drape.alpha < 0.5)).sum()) / body.shoulder_width**2
-
-
 def shown_down_to(body: BodyModel) -> float:
     """Where the spine leaves the photo: 0 at the shoulders, 1 at the hips."""
     bone = body.skeleton
     rows = body.shape[0] - 1 - float(bone.shoulders[1])
     return rows / max(float(bone.down[1]) * body.torso_length, 1.0)
-
-
-def _solid(body: BodyModel) -> float:
-    """Share of the middle of the torso, as far as it is in the photo, that is person."""
-    middle = (body.heights > 0.1) & (body.heights < 0.9) & (np.abs(body.laterals) < 0.2)
-    return float((body.matte[middle] > 0.5).mean()) if middle.any() else 0.0
-
-
-def _cloth_border(body: BodyModel) -> float:
-    """Length of the border between top and bottom in shoulder widths."""
-    cloth = labelled_as(body.labels, (Label.UPPER, Label.LOWER))
-    top = body.labels == Label.UPPER
-    pairs = ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1]))
-    length = sum(int(((top[one] != top[other]) & cloth[one] & cloth[other]).sum()) for one, other in pairs)
-    return length / body.shoulder_width

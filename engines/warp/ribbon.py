@@ -7,8 +7,9 @@ takes the last way in which such a grid could fold: rows that run into each othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import cv2
 import numpy as np
@@ -16,7 +17,10 @@ from numpy.typing import NDArray
 
 from engines.channels import on_channels
 from engines.garment.cloth import Cloth
-from engines.warp.pieces import Piece, Reals
+from engines.regions import window_of
+
+Reals: TypeAlias = NDArray[np.floating[Any]]
+"""What callers may pass where a float array is read: either precision."""
 
 LEAST_ADVANCE = 0.15
 """Share of the centre line's own step by which every point of a row has to be ahead of the row before it."""
@@ -29,6 +33,55 @@ OUTSIDE = -1e4
 
 
 @dataclass(frozen=True)
+class Piece:
+    """One part of a garment laid on the body, in the pixels of the working photo.
+
+    Attributes:
+        name: ``torso``, ``left_sleeve``, ``right_leg``, ``skirt`` …
+        colour: ``(H, W, 3)`` float32 sRGB, 0 to 1, premultiplied by ``alpha``.
+        alpha: ``(H, W)`` float32, 0 to 1.
+        across: ``(H, W)`` float32, -1 at one edge of the piece to 1 at the other, 0 on its axis; used for shading.
+        mesh: ``(rows, cols, 2)`` float32, x and y of the points between which the cloth was stretched; the rows of a
+            sleeve begin at its seam.
+        behind: ``(H, W)`` float32, 0 to 1, cover of what lies behind the neck and throws no shadow on it; None if
+            nothing does.
+    """
+
+    name: str
+    colour: NDArray[np.float32]
+    alpha: NDArray[np.float32]
+    across: NDArray[np.float32]
+    mesh: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0, 2), np.float32))
+    behind: NDArray[np.float32] | None = None
+
+    @cached_property
+    def window(self) -> tuple[slice, slice]:
+        """Rows and columns that it lies in; empty where it is nowhere."""
+        return window_of(self.alpha > 0)
+
+
+@dataclass(frozen=True)
+class Drape:
+    """A garment on the body.
+
+    Attributes:
+        pieces: Back to front.
+        checks: Figures by which the fit is judged, each named for what it measures.
+    """
+
+    pieces: tuple[Piece, ...]
+    checks: dict[str, float]
+
+    @property
+    def alpha(self) -> NDArray[np.float32]:
+        """Cover of all pieces together, ``(H, W)`` float32, 0 to 1."""
+        open_share = np.ones_like(self.pieces[0].alpha)
+        for piece in self.pieces:
+            open_share *= 1.0 - piece.alpha
+        return 1.0 - open_share
+
+
+@dataclass(frozen=True)
 class Ribbon:
     """A strip of cloth and where it lies on the body.
 
@@ -36,19 +89,22 @@ class Ribbon:
         source: ``(rows, cols, 2)`` float32, x and y in pixels of the garment photo.
         target: ``(rows, cols, 2)`` float32, x and y in pixels of the working photo.
         across: ``(cols,)`` or ``(rows, cols)`` float32, the position of each grid point between the edges of the
-            piece, -1 to 1, beyond that on the overhang; evenly spaced from -1 to 1 where it is not given.
-        inside: ``(rows, cols)`` float32, how far inside of where its cloth is cut each grid point lies, pixels of the
-            working photo; without, the cloth ends as it does in its own photo.
+            piece, -1 to 1, beyond that on the overhang.
     """
 
     source: NDArray[np.float32]
     target: NDArray[np.float32]
-    across: NDArray[np.float32] | None = None
+    across: NDArray[np.float32]
 
     @property
     def scale(self) -> float:
         """Median size of a target cell over its source cell, as a ratio of lengths."""
-        drawn, cut = _cell_areas(self.target), _cell_areas(self.source)
+        areas = []
+        for grid in (self.target, self.source):
+            down, up = grid[1:, 1:] - grid[:-1, :-1], grid[1:, :-1] - grid[:-1, 1:]
+            # The cross product of a cell's diagonals.
+            areas.append(np.abs(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2.0)
+        drawn, cut = areas
         sound = (cut > 1e-3) & (drawn > 1e-3)
         return float(np.sqrt(np.median(drawn[sound] / cut[sound]))) if sound.any() else 1.0
 
@@ -124,10 +180,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     Returns:
         The piece, premultiplied and free of moiré where the cloth was shrunk.
     """
-    rows, cols = ribbon.source.shape[:2]
-    even = np.linspace(-1.0, 1.0, cols, dtype=np.float32)
-    across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, cols))
-    vertices = np.dstack([ribbon.source, across])
+    vertices = np.dstack([ribbon.source, np.broadcast_to(ribbon.across, ribbon.source.shape[:2])])
     piece = Piece(
         name,
         np.zeros((*shape, 3), np.float32),
@@ -135,7 +188,9 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
         np.zeros(shape, np.float32),
         ribbon.target,
     )
-    window = _window_around(ribbon.target, shape)
+    first = np.floor(ribbon.target.min(axis=(0, 1)) - 2).astype(int).clip(0, shape[::-1])
+    last = np.ceil(ribbon.target.max(axis=(0, 1)) + 3).astype(int).clip(0, shape[::-1])
+    window = (slice(int(first[1]), int(last[1])), slice(int(first[0]), int(last[0])))
     low = np.maximum(np.floor(ribbon.source.min(axis=(0, 1))).astype(int) - 4, 0)
     high = np.ceil(ribbon.source.max(axis=(0, 1))).astype(int) + 5
     alpha = cloth.alpha[low[1] : high[1], low[0] : high[0]]
@@ -152,17 +207,13 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
         dtype=np.float32,
     )
     covered = x > OUTSIDE
-    drawn *= on_channels(_within_grid(covered), 4)
+    # Cloth that is cut at the grid's border falls off within its last pixel: it has no teeth.
+    around = cv2.blur(covered.astype(np.float32), (3, 3), borderType=cv2.BORDER_REPLICATE)
+    drawn *= on_channels(np.asarray(np.clip(2.0 * around - 0.9, 0.0, 1.0) * covered, np.float32), 4)
     piece.colour[window] = cv2.cvtColor(drawn, cv2.COLOR_RGBA2RGB)
     piece.alpha[window] = drawn[..., 3]
     piece.across[window] = np.where(covered, position.clip(-1.0, 1.0), 0.0)
     return piece
-
-
-def _within_grid(covered: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """``(h, w)`` 1 inside a grid, falling off within the last pixel of its border: cloth cut there has no teeth."""
-    around = cv2.blur(covered.astype(np.float32), (3, 3), borderType=cv2.BORDER_REPLICATE)
-    return np.asarray(np.clip(2.0 * around - 0.9, 0.0, 1.0) * covered, dtype=np.float32)
 
 
 def rasterise(
@@ -225,25 +276,11 @@ def _rasterised(
     return field
 
 
-def _window_around(grid: NDArray[np.float32], shape: tuple[int, int]) -> tuple[slice, slice]:
-    """Rows and columns of the picture that a grid lies in, with a pixel beside it."""
-    low = np.floor(grid.min(axis=(0, 1)) - 2).astype(int)
-    high = np.ceil(grid.max(axis=(0, 1)) + 3).astype(int)
-    (left, top), (right, bottom) = low.clip(0, shape[::-1]), high.clip(0, shape[::-1])
-    return slice(int(top), int(bottom)), slice(int(left), int(right))
-
-
 def _triangles(grid: NDArray[np.float32]) -> NDArray[np.float32]:
     """``(rows, cols, n)`` grid to ``(triangles, 3, n)``, two per cell, row by row."""
     a, b, c, d = grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]
     pairs = np.stack([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)], axis=2)
     return np.asarray(pairs.reshape(-1, 3, grid.shape[2]), dtype=np.float32)
-
-
-def _cell_areas(grid: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Area of every cell, from the cross product of its diagonals."""
-    down, up = grid[1:, 1:] - grid[:-1, :-1], grid[1:, :-1] - grid[:-1, 1:]
-    return np.asarray(np.abs(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2.0, dtype=np.float32)
 
 
 def _shrunk(layer: NDArray[np.float32], scale: float) -> tuple[NDArray[np.float32], tuple[float, float]]:

@@ -25,21 +25,22 @@ def working_scale(photo: Picture) -> float:
 
 def reduced_photo(photo: Picture, scale: float) -> NDArray[np.float32]:
     """The photo at working size: ``(h, w, 3)`` float32, 0 to 1."""
-    if scale == 1.0:
-        return photo.astype(np.float32) / 255.0
-    size = _scaled_size(photo.shape[0], photo.shape[1], scale)
-    return np.asarray(cv2.resize(photo, size, interpolation=cv2.INTER_AREA), dtype=np.float32) / 255.0
+    return np.asarray(_scaled(photo, scale, cv2.INTER_AREA), np.float32) / np.float32(255.0)
 
 
 def reduced_map(person_map: PersonMap, scale: float) -> PersonMap:
     """The person map at working size."""
-    if scale == 1.0:
-        return person_map
-    size = _scaled_size(person_map.labels.shape[0], person_map.labels.shape[1], scale)
-    labels = np.asarray(cv2.resize(person_map.labels, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
-    matte = np.asarray(cv2.resize(person_map.matte, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    labels = _scaled(person_map.labels, scale, cv2.INTER_NEAREST)
+    matte = _scaled(person_map.matte, scale, cv2.INTER_AREA)
     landmarks = person_map.landmarks * np.array([scale, scale, scale, 1.0], dtype=np.float32)
     return PersonMap(labels, matte, landmarks, person_map.score)
+
+
+def _scaled(picture: NDArray[np.uint8], scale: float, how: int) -> NDArray[np.uint8]:
+    if scale == 1.0:
+        return picture
+    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
+    return np.asarray(cv2.resize(picture, size, interpolation=how), np.uint8)
 
 
 def changed_region(before: NDArray[np.float32], after: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -69,7 +70,3 @@ def pasted_back(original: Picture, after: NDArray[np.float32], changed: NDArray[
     soft[cv2.dilate(grown, np.ones((3, 3), dtype=np.uint8)) == 0] = 0
     rendered = np.rint(after * 255).clip(0, 255).astype(np.uint8)
     return laid_over(original, enlarged_sharply(rendered, width, height), np.asarray(soft, dtype=np.float32))
-
-
-def _scaled_size(height: int, width: int, scale: float) -> tuple[int, int]:
-    return max(1, round(width * scale)), max(1, round(height * scale))

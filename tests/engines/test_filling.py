@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.filling import fill_from, push_pull
-from engines.warp.grain import GRAIN_LIMIT, grain, grain_of, grain_where_smooth
+from engines.warp.painting import GRAIN_LIMIT, grain_of, grain_where_smooth
 
 
 def test_constant_surroundings_fill_a_hole_exactly() -> None:
@@ -51,10 +51,6 @@ def test_grain_is_not_told_from_weave_and_print() -> None:
     assert grain_where_smooth(photo, np.zeros((120, 120), bool)) == 0
 
 
-def test_grain_is_the_same_every_time() -> None:
-    np.testing.assert_array_equal(grain((8, 9), 0.01), grain((8, 9), 0.01))
-
-
 def test_hole_in_a_gradient_is_filled_without_a_step() -> None:
     ramp = np.linspace(0.2, 0.8, 200, dtype=np.float32)
     photo = np.repeat(np.repeat(ramp[None, :, None], 160, axis=0), 3, axis=2)
@@ -63,7 +59,3 @@ def test_hole_in_a_gradient_is_filled_without_a_step() -> None:
     filled = fill_from(np.where(known[..., None], photo, np.float32(0.0)), known)
     assert np.abs(filled - photo).max() < 0.05
     assert np.abs(np.diff(filled[80, 50:150, 0])).max() < 0.012
-
-
-def test_coarse_grain_keeps_its_strength() -> None:
-    assert grain((200, 200), 0.006, 0.8).std() == pytest.approx(0.006, rel=0.05)

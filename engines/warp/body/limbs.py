@@ -1,15 +1,46 @@
-"""Arms and legs as centre lines with a half width to either side."""
+"""The joints that clothes hang on, and arms and legs as centre lines with a half width to either side.
+
+Sides are those of the picture: ``LEFT`` is the side with the smaller x, whichever way the person faces. Joints that the
+photo does not show have believable stand-ins.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.warp.body.silhouette import ease, reach, settle, towards
-from engines.warp.body.skeleton import Point, Skeleton
-from engines.warp.pieces import Reals
+from engines.base import EngineError, Landmark, PersonMap
+from engines.warp.body.silhouette import ease, field_of, reach, settle, towards
+from engines.warp.ribbon import Reals
+
+LEFT: Final = -1
+RIGHT: Final = 1
+SIDES: Final = (LEFT, RIGHT)
+
+Point: TypeAlias = NDArray[np.float32]
+"""``(2,)`` x and y in pixels of the working photo."""
+
+SEEN = 0.5
+"""Visibility from which a joint is taken as the pose model gives it."""
+
+TORSO_PER_SHOULDER = 1.5
+"""Mid-shoulder to mid-hip over the distance of the shoulder joints, in a person facing the camera."""
+
+BELIEVABLE_TORSO = (1.05, 2.1)
+"""Range of that ratio within which hips out of the frame are still believed."""
+
+LEG_PER_TORSO, ARM_PER_TORSO = (0.85, 0.82), (0.60, 0.50)
+"""Hip to knee and knee to ankle of a standing adult, shoulder to elbow and elbow to wrist, in torso lengths."""
+
+LEAST_DROP = 0.50
+"""How far every knee is below its hip, in torso lengths, on somebody who stands or walks: 0.69 to 0.97 in photos, 0.13
+on somebody who sits. Knees that are not seen, or lie outside the photo, say nothing."""
+
+GRAVITY: Final = np.array([0.0, 1.0], np.float32)
 
 SAMPLES = 64
 """Points along a limb from its root to wrist or ankle."""
@@ -23,9 +54,8 @@ CROTCH_DROP = 0.30
 LEG_LEAST, LEG_MOST = (0.17, 0.115, 0.075), (0.32, 0.21, 0.16)
 """Believable half widths of a clothed or bare leg at crotch, knee and ankle, in shoulder widths."""
 
-SEATED_DROP, SEATED_MOST = 0.5, 1.3
-"""Knee below hip over the length of the shin, under which a thigh is raised; and by what both legs of somebody who
-sits may then be thicker: the knees are nearer to the camera than the shoulders."""
+SEATED_MOST = 1.3
+"""By what both legs of somebody who sits may be thicker: the knees are nearer to the camera than the shoulders."""
 
 LEG_BARE = ((0.0, 0.265), (0.35, 0.240), (0.85, 0.168), (1.0, 0.158), (1.3, 0.166), (1.62, 0.128), (2.0, 0.088))
 """Half width of a bare leg in shoulder widths, over 0 at the crotch, 1 at the knee and 2 at the ankle."""
@@ -40,6 +70,143 @@ sleeves show."""
 ARM_CLOTHED = (0.155, 0.120, 0.080)
 """Half width of an arm in its sleeve at shoulder, elbow and wrist, in shoulder widths."""
 
+AROUND, END_OF_HAND = 5.0, 1.12
+"""How far around a limb places on it are told, in half widths of it; and share of an arm at which its hand ends."""
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """The joints that clothes hang on, in pixels of the working photo.
+
+    Attributes:
+        shoulder: Joint per picture side; ``elbow`` to ``ankle`` alike.
+        depth: z of the knee per picture side, negative towards the camera.
+        seated: Whether a thigh is raised, sideways or towards the camera.
+        shoulders: Mid-shoulder.
+        hips: Mid-hip.
+        shoulder_width: Distance of the shoulder joints in pixels, at least half the torso length.
+        torso_length: Mid-shoulder to mid-hip in pixels.
+        down: Unit vector from shoulders to hips.
+        right: Unit vector across the torso, towards the right of the picture.
+    """
+
+    shoulder: dict[int, Point]
+    elbow: dict[int, Point]
+    wrist: dict[int, Point]
+    hip: dict[int, Point]
+    knee: dict[int, Point]
+    ankle: dict[int, Point]
+    depth: dict[int, float]
+    seated: bool
+    shoulders: Point
+    hips: Point
+    shoulder_width: float
+    torso_length: float
+    down: Point
+    right: Point
+
+
+def read_skeleton(person_map: PersonMap) -> Skeleton:
+    """Sort the landmarks by picture side and replace those that cannot be true.
+
+    Raises:
+        EngineError: ``pose_not_usable`` when the shoulders are not apart.
+    """
+    points = person_map.landmarks[:, :2].astype(np.float32)
+    seen = person_map.landmarks[:, 3]
+    arm_rows = _by_picture_side(points, Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER)
+    shoulder = {side: points[Landmark.LEFT_SHOULDER + arm_rows[side]] for side in SIDES}
+    shoulders = (shoulder[LEFT] + shoulder[RIGHT]) / 2.0
+    apart = float(np.linalg.norm(shoulder[RIGHT] - shoulder[LEFT]))
+    if not np.isfinite(apart) or apart < 4.0:
+        raise EngineError("pose_not_usable", advice="Turn towards the camera, so that both shoulders face it.")
+
+    hips, hip, leg_rows = _hips(points, seen, shoulder, shoulders, apart)
+    torso_length = max(float(np.linalg.norm(hips - shoulders)), 1.0)
+    down = towards(hips - shoulders)
+    right = np.array([down[1], -down[0]], np.float32)
+
+    def limb(root: Point, rows: tuple[int, int], bones: tuple[float, float]) -> tuple[Point, Point]:
+        """Middle and end of a limb; unseen joints are held to the usual length and to hanging about downwards."""
+        usual_first, usual_second = (per_torso * torso_length for per_torso in bones)
+        middle = points[rows[0]]
+        settled = middle if seen[rows[0]] >= SEEN else _believed(root, middle, usual_first)
+        if seen[rows[1]] >= SEEN:
+            return settled, points[rows[1]]
+        return settled, _believed(settled, points[rows[1]] + (settled - middle), usual_second)
+
+    elbow, wrist, knee, ankle = {}, {}, {}, {}
+    for side in SIDES:
+        arm, leg = arm_rows[side], leg_rows[side]
+        elbow[side], wrist[side] = limb(
+            shoulder[side], (Landmark.LEFT_ELBOW + arm, Landmark.LEFT_WRIST + arm), ARM_PER_TORSO
+        )
+        knee[side], ankle[side] = limb(hip[side], (Landmark.LEFT_KNEE + leg, Landmark.LEFT_ANKLE + leg), LEG_PER_TORSO)
+    knees = {side: person_map.landmarks[Landmark.LEFT_KNEE + leg_rows[side]] for side in SIDES}
+    seated = any(
+        knees[side][3] >= SEEN
+        and 0 <= float(knees[side][0]) < person_map.labels.shape[1]
+        and 0 <= float(knees[side][1]) < person_map.labels.shape[0]
+        and float(knees[side][1] - hip[side][1]) < LEAST_DROP * torso_length
+        for side in SIDES
+    )
+    return Skeleton(
+        shoulder=shoulder,
+        elbow=elbow,
+        wrist=wrist,
+        hip=hip,
+        knee=knee,
+        ankle=ankle,
+        depth={side: float(knees[side][2]) for side in SIDES},
+        seated=seated,
+        shoulders=shoulders,
+        hips=hips,
+        shoulder_width=max(apart, 0.5 * torso_length),
+        torso_length=torso_length,
+        down=down,
+        right=right if right[0] >= 0 else -right,
+    )
+
+
+def _by_picture_side(points: NDArray[np.float32], left_row: int, right_row: int) -> dict[int, int]:
+    """Which of the person's sides is on which side of the picture: 0 for the row of "left", 1 for "right"."""
+    return {LEFT: 1, RIGHT: 0} if points[right_row, 0] < points[left_row, 0] else {LEFT: 0, RIGHT: 1}
+
+
+def _hips(
+    points: NDArray[np.float32],
+    seen: NDArray[np.float32],
+    shoulder: dict[int, Point],
+    shoulders: Point,
+    apart: float,
+) -> tuple[Point, dict[int, Point], dict[int, int]]:
+    """Mid-hip, hip joints per picture side, and the rows they come from."""
+    rows = _by_picture_side(points, Landmark.LEFT_HIP, Landmark.RIGHT_HIP)
+    hip = {side: points[Landmark.LEFT_HIP + rows[side]] for side in SIDES}
+    hips = (hip[LEFT] + hip[RIGHT]) / 2.0
+    spine = hips - shoulders
+    length = float(np.linalg.norm(spine))
+    upright = length > 1.0 and float(spine[1]) / length > 0.75
+    trusted = float(min(seen[Landmark.LEFT_HIP], seen[Landmark.RIGHT_HIP])) >= SEEN
+    believable = upright and BELIEVABLE_TORSO[0] <= length / apart <= BELIEVABLE_TORSO[1]
+    if length > 1.0 and (trusted or believable):
+        return hips, hip, rows
+    girdle = towards(shoulder[RIGHT] - shoulder[LEFT])
+    down = towards(np.array([-girdle[1], girdle[0]], np.float32) + GRAVITY)
+    hips = (shoulders + down * TORSO_PER_SHOULDER * apart).astype(np.float32)
+    across = np.array([down[1], -down[0]], np.float32)
+    # Hip joints lie about half as far apart as the shoulder joints.
+    return hips, {side: hips + side * across * 0.26 * apart for side in SIDES}, rows
+
+
+def _believed(root: Point, joint: Point, usual: float) -> Point:
+    bone = joint - root
+    length = float(np.linalg.norm(bone))
+    way = towards(bone) if length > 1.0 and np.isfinite(length) else GRAVITY
+    if float(way[1]) < 0.6:
+        way = towards(way + GRAVITY)
+    return np.asarray(root + way * float(np.clip(length, 0.9 * usual, 1.2 * usual)), dtype=np.float32)
+
 
 @dataclass(frozen=True)
 class Limb:
@@ -53,7 +220,6 @@ class Limb:
         inner: ``(n,)`` the same towards the body's middle.
         length: Root to wrist or ankle in pixels.
         bend: Share at which the elbow or knee lies.
-        depth: z of the knee in pixels, negative towards the camera; 0 of an arm.
     """
 
     shares: NDArray[np.float32]
@@ -63,7 +229,6 @@ class Limb:
     inner: NDArray[np.float32]
     length: float
     bend: float
-    depth: float
 
     def points(self, shares: Reals) -> NDArray[np.float32]:
         """Centre line at the given shares, ``(m, 2)``."""
@@ -92,6 +257,37 @@ class Limb:
         """Distances to the outer and the inner end of a mask, up to a limit in pixels."""
         return [reach(inside, self.line, way * self.outward, limit) for way in (1, -1)]
 
+    def around(self, shape: tuple[int, int]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Every pixel's place beside the limb.
+
+        Returns:
+            Distance from the centre line in half widths of the limb, and share of the limb from its root (0) to its tip
+            (1) and beyond, both ``(h, w)`` float32; infinity and 0 far from it.
+        """
+        nearest, share = np.full(shape, np.inf, np.float32), np.zeros(shape, np.float32)
+        widest = (self.outer + self.inner).max() / 2
+        low = np.clip(np.floor(self.line.min(axis=0) - AROUND * widest).astype(int), 0, shape[::-1])
+        high = np.clip(np.ceil(self.line.max(axis=0) + AROUND * widest).astype(int), 0, shape[::-1])
+        window = (slice(low[1], high[1]), slice(low[0], high[0]))
+        size = (int(high[1] - low[1]), int(high[0] - low[0]))
+        if min(size) <= 0:
+            return nearest, share
+        for first, last in ((0.0, self.bend), (self.bend, 1.0)):
+            ends = (self.points(np.array([first, last], np.float32)) - low).astype(np.float32)
+            bone = ends[1] - ends[0]
+            length = max(float(np.linalg.norm(bone)), 1.0)
+            way = np.asarray(bone / length, np.float32)
+            along = field_of(size, ends[0], way) / length
+            aside = field_of(size, ends[0], np.array([way[1], -way[0]], np.float32))
+            # Beyond the wrist an arm goes on into its hand, and a leg into its shoe.
+            beyond = np.maximum(-along, 0) if last == 1.0 else np.maximum(np.maximum(-along, along - 1), 0)
+            here = first + np.clip(along, 0, 1.3 if last == 1.0 else 1.0) * (last - first)
+            half = np.interp(here, self.shares, (self.outer + self.inner) / 2).astype(np.float32)
+            distance = cv2.magnitude(aside, beyond * length) / half
+            closer = distance < nearest[window]
+            nearest[window][closer], share[window][closer] = distance[closer], here[closer]
+        return nearest, share
+
 
 def measure_leg(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
     """Leg from the height of the crotch (share 0) to the ankle (share 1).
@@ -103,15 +299,9 @@ def measure_leg(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
     """
     unit = bone.shoulder_width
     # The inner half width ends half way to the other leg.
-    leg, other = (
-        _course(_below_hip(bone, each), bone.right * each, LEG_REACH, bone.depth[each]) for each in (side, -side)
-    )
+    leg, other = (_course(_below_hip(bone, each), bone.right * each, LEG_REACH) for each in (side, -side))
     half_gap = np.linalg.norm(leg.line - other.line, axis=1) / 2.0
-    seated = any(
-        float(bone.knee[each][1] - bone.hip[each][1]) < SEATED_DROP * np.linalg.norm(bone.ankle[each] - bone.knee[each])
-        for each in (side, -side)
-    )
-    least, most = leg.between(LEG_LEAST, unit), leg.between(LEG_MOST, unit * (SEATED_MOST if seated else 1.0))
+    least, most = leg.between(LEG_LEAST, unit), leg.between(LEG_MOST, unit * (SEATED_MOST if bone.seated else 1.0))
     # Below the ankle a ray measures the shoe.
     outer, inner = (np.where(leg.shares > 0.97, np.nan, edge) for edge in leg.edges(inside, 0.5 * unit))
     inner_most = np.maximum(least, np.minimum(most, half_gap)).astype(np.float32)
@@ -126,7 +316,7 @@ def measure_arm(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Limb:
         bone: The joints.
         side: Picture side.
     """
-    arm = _course((bone.shoulder[side], bone.elbow[side], bone.wrist[side]), bone.right * side, ARM_REACH, 0.0)
+    arm = _course((bone.shoulder[side], bone.elbow[side], bone.wrist[side]), bone.right * side, ARM_REACH)
     usual = arm.between(ARM_CLOTHED, bone.shoulder_width)
     # An arm lying on the torso has no outline of its own: rays that run on say nothing.
     outer, inner = (
@@ -143,7 +333,7 @@ def _below_hip(bone: Skeleton, side: int) -> tuple[Point, Point, Point]:
     return np.asarray(hip + (knee - hip) * drop, dtype=np.float32), knee, bone.ankle[side]
 
 
-def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float, depth: float) -> Limb:
+def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float) -> Limb:
     """A two-bone limb without any width, whose normals turn smoothly at the bend."""
     root, middle, tip = joints
     first, second = float(np.linalg.norm(middle - root)), float(np.linalg.norm(tip - middle))
@@ -162,4 +352,4 @@ def _course(joints: tuple[Point, Point, Point], outwards: Point, end: float, dep
     # The normal is chosen once, at the root, and then carried along, so that a raised forearm does not flip it.
     sign = 1.0 if float(normal[0] @ outwards) >= 0 else -1.0
     nothing = np.zeros_like(shares)
-    return Limb(shares, line, (normal * sign).astype(np.float32), nothing, nothing, length, first / length, depth)
+    return Limb(shares, line, (normal * sign).astype(np.float32), nothing, nothing, length, first / length)

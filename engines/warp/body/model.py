@@ -9,16 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Mask, PersonMap
 from engines.labels import labelled_as
-from engines.warp.body.limbs import CROTCH_DROP, Limb, measure_arm, measure_leg
-from engines.warp.body.silhouette import reach, settle, values_at
-from engines.warp.body.skeleton import LEFT, RIGHT, SIDES, Point, Skeleton, read_skeleton
-from engines.warp.pieces import Reals
+from engines.warp.body.limbs import (
+    CROTCH_DROP,
+    LEFT,
+    RIGHT,
+    SIDES,
+    Limb,
+    Point,
+    Skeleton,
+    measure_arm,
+    measure_leg,
+    read_skeleton,
+)
+from engines.warp.body.silhouette import field_of, reach, settle, values_at
+from engines.warp.ribbon import Reals
 
 __all__ = ["LEFT", "RIGHT", "SIDES", "BodyModel", "measure_body"]
 
@@ -81,7 +90,7 @@ class Waist:
 
 UNSEEN_WAIST = Waist(NATURAL_WAIST, (0.0, 0.0), tucked=True, bare_midriff=False, seen=False)
 
-FROM_JOINTS = ("heights", "laterals", "arm_distance", "leg_distance")
+FROM_JOINTS = ("heights", "laterals", "arm_places", "arm_distance", "leg_distance")
 """Fields of a body over the whole picture that its labels have no say in."""
 
 
@@ -145,10 +154,6 @@ class BodyModel:
         bone = self.skeleton
         return float((self.tips[side] - bone.shoulders) @ bone.right) * side
 
-    def relabelled(self, labels: Mask) -> BodyModel:
-        """The same body with other labels."""
-        return replace(self, labels=labels).with_fields_of(self)
-
     def with_fields_of(self, other: BodyModel) -> BodyModel:
         """This body, with the fields over the picture that were worked out for another one of the same joints."""
         vars(self).update({name: field for name, field in vars(other).items() if name in FROM_JOINTS})
@@ -167,14 +172,19 @@ class BodyModel:
         return field_of(self.shape, bone.shoulders, bone.right) / np.float32(self.shoulder_width)
 
     @cached_property
+    def arm_places(self) -> dict[int, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Per side, every pixel's distance from an arm in half arm widths, and share of the arm, see `Limb.around`."""
+        return {side: self.arms[side].around(self.shape) for side in SIDES}
+
+    @cached_property
     def arm_distance(self) -> NDArray[np.float32]:
         """``(height, width)`` distance from the nearer arm's centre line in half arm widths; below 1 is arm."""
-        return np.minimum(*(limb_distance(self.shape, self.arms[side]) for side in SIDES))
+        return np.minimum(*(np.where(share < 1.0, near, np.inf) for near, share in self.arm_places.values()))
 
     @cached_property
     def leg_distance(self) -> NDArray[np.float32]:
         """``(height, width)`` distance from the nearer leg's centre line in half leg widths; below 1 is leg."""
-        return np.minimum(*(limb_distance(self.shape, self.legs[side]) for side in SIDES))
+        return np.minimum(*(self.legs[side].around(self.shape)[0] for side in SIDES))
 
 
 def measure_body(person_map: PersonMap) -> BodyModel:
@@ -268,28 +278,3 @@ def _shoulder_tip(inside: NDArray[np.bool_], bone: Skeleton, side: int) -> Point
     distance = float(reach(inside, bone.shoulder[side][None], way, 0.35 * unit)[0])
     distance = 0.12 * unit if not np.isfinite(distance) else distance
     return np.asarray(bone.shoulder[side] + way * float(np.clip(distance, 0.06 * unit, 0.22 * unit)), np.float32)
-
-
-def field_of(shape: tuple[int, int], origin: Point, way: Point) -> NDArray[np.float32]:
-    """How far every pixel lies from ``origin`` in the direction ``way``, in pixels."""
-    x = (np.arange(shape[1], dtype=np.float32) - origin[0]) * way[0]
-    y = (np.arange(shape[0], dtype=np.float32) - origin[1]) * way[1]
-    return np.asarray(x[None] + y[:, None], dtype=np.float32)
-
-
-def limb_distance(shape: tuple[int, int], limb: Limb) -> NDArray[np.float32]:
-    """Every pixel's distance from a limb's two bones, in units of the limb's half width there."""
-    end = int(np.searchsorted(limb.shares, 1.0))
-    bend = int(np.searchsorted(limb.shares, limb.bend))
-    half = (limb.outer + limb.inner) / 2.0
-    nearest = np.full(shape, np.inf, np.float32)
-    for first, last in ((0, max(bend, 1)), (min(bend, end - 1), end)):
-        begin, bone = limb.line[first], limb.line[last] - limb.line[first]
-        length = max(float(np.linalg.norm(bone)), 1.0)
-        way = np.asarray(bone / length, np.float32)
-        along = np.clip(field_of(shape, begin, way) / length, 0.0, 1.0)
-        off_x = np.arange(shape[1], dtype=np.float32)[None] - begin[0] - along * bone[0]
-        off_y = np.arange(shape[0], dtype=np.float32)[:, None] - begin[1] - along * bone[1]
-        radius = half[first] + along * (half[last] - half[first])
-        np.minimum(nearest, cv2.magnitude(off_x, off_y) / radius, out=nearest)
-    return nearest

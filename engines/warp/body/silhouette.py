@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 
 def values_at(picture: NDArray[Any], points: Reals) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -89,3 +89,10 @@ def ease(position: Reals | float) -> NDArray[np.float32]:
     slowed = np.asarray(3.0 - 2.0 * bounded)
     slowed *= bounded * bounded
     return slowed.astype(np.float32, copy=False)
+
+
+def field_of(shape: tuple[int, int], origin: Reals, way: Reals) -> NDArray[np.float32]:
+    """How far every pixel lies from ``origin`` in the direction ``way``, in pixels."""
+    x = (np.arange(shape[1], dtype=np.float32) - origin[0]) * way[0]
+    y = (np.arange(shape[0], dtype=np.float32) - origin[1]) * way[1]
+    return np.asarray(x[None] + y[:, None], dtype=np.float32)

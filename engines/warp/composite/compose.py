@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from engines.base import Label, PersonMap
 from engines.channels import on_channels
 from engines.regions import BoolMask, window_of
-from engines.warp.blending import blended
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.composite.arms import ArmPlace, arm_places, arms_in_front, under_cuffs
+from engines.warp.composite.arms import arms_in_front
 from engines.warp.composite.front import hands_in_front, head_in_front
 from engines.warp.composite.light import exposure, read_light
 from engines.warp.composite.shadows import SHADOW_GONE, contact_shadow, shaded
-from engines.warp.grain import grain_where_smooth, white_noise
-from engines.warp.pieces import Drape, Piece
+from engines.warp.painting import blended, grain_where_smooth, white_noise
 from engines.warp.plate.lay import Plate
+from engines.warp.ribbon import Drape, Piece
 
 GARMENT_SHADOW, SLEEVE_SHADOW, HEAD_SHADOW = 0.45, 0.56, 0.22
 """Depth of the contact shadows of the garment on skin and trousers, of sleeves on torso and arms, of head and hands
@@ -76,20 +75,16 @@ class _Layers:
     Attributes:
         base: Torso, legs or skirt.
         sleeves: By picture side.
-        places: Both arms, by picture side.
         on_body: ``(h, w)`` cover of ``base``.
         cover: ``(h, w)`` of the whole garment.
         bare_arms: ``(h, w)`` cover of what of the arms lies before its torso.
-        under_cuffs: ``(h, w)`` share of its shadow that falls on them all the same, near the ends of its sleeves.
     """
 
     base: tuple[Piece, ...]
     sleeves: dict[int, Piece]
-    places: dict[int, ArmPlace]
     on_body: NDArray[np.float32]
     cover: NDArray[np.float32]
     bare_arms: NDArray[np.float32]
-    under_cuffs: NDArray[np.float32]
 
 
 def compose(scene: Scene, seed: int) -> NDArray[np.float32]:
@@ -120,15 +115,13 @@ def _layers_of(scene: Scene) -> _Layers:
     sleeves = {
         LEFT if piece.name.startswith("left") else RIGHT: piece for piece in pieces if piece.name.endswith("sleeve")
     }
-    places, ends = arm_places(body), {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
+    ends = {side: checks.get(f"{name}_sleeve_end", 0.0) for side, name in SIDE_NAMES.items()}
     return _Layers(
         base,
         sleeves,
-        places,
         Drape(base, {}).alpha,
         Drape((*base, *sleeves.values()), {}).alpha,
-        arms_in_front(scene.old, body, places, ends),
-        under_cuffs(body, places, ends),
+        arms_in_front(scene.old, body, ends),
     )
 
 
@@ -151,11 +144,10 @@ def _dressed(scene: Scene, layers: _Layers) -> NDArray[np.float32]:
     below_top = contact_shadow(top, TOP_REACH * unit, TOP_SHADOW) if top.any() else np.float32(1)
     for piece in layers.base:
         picture = _laid_over(picture, piece, light.on(piece, below_armpit=bool(layers.sleeves)) * below_top)
-    on_arms = 1 - (1 - shadow) * layers.under_cuffs * person
-    picture = blended(picture, shaded(plate, on_arms), layers.bare_arms)
+    picture = blended(picture, plate, layers.bare_arms)
     # Shadows do not add up: a sleeve's only makes what is below as dark as itself.
     fallen += (1 - fallen) * layers.on_body
-    fallen += (on_arms - fallen) * layers.bare_arms
+    fallen += (1 - fallen) * layers.bare_arms
     below, reach = np.maximum(person, layers.on_body), SLEEVE_REACH * unit
     for piece in layers.sleeves.values():
         window = window_of(piece.alpha > 0, round(SHADOW_GONE * reach))
@@ -195,7 +187,7 @@ def _with_front(scene: Scene, layers: _Layers, picture: NDArray[np.float32], see
     """The picture with grain, and with hair, face and hands before the garment, whose shadow falls on it."""
     photo, unit, labels = scene.photo, scene.body.shoulder_width, scene.person_map.labels
     sleeves = {side: piece.alpha for side, piece in layers.sleeves.items()}
-    hands = hands_in_front(photo, labels, unit, layers.places, sleeves)
+    hands = hands_in_front(photo, labels, unit, scene.body.arm_places, sleeves)
     front = np.maximum(head_in_front(photo, labels), hands)
     shade = contact_shadow(front, HEAD_REACH * unit, HEAD_SHADOW)
     picture = shaded(picture, 1 - layers.cover * (1 - layers.bare_arms) * (1 - shade))

@@ -10,7 +10,6 @@ from engines.base import Label
 from engines.channels import brightness
 from engines.labels import labelled_as
 from engines.regions import BoolMask, dilated, opened, window_of
-from engines.warp.composite.arms import ArmPlace
 
 CUFF_FROM, CUFF_WITHIN = 0.75, 1.8
 """Share of the arm from which a cuff lies, which goes over the root of the hand if it is long, and how far from the
@@ -69,7 +68,7 @@ def hands_in_front(
     photo: NDArray[np.float32],
     labels: NDArray[np.uint8],
     unit: float,
-    places: dict[int, ArmPlace],
+    places: dict[int, tuple[NDArray[np.float32], NDArray[np.float32]]],
     sleeves: dict[int, NDArray[np.float32]],
 ) -> NDArray[np.float32]:
     """``(h, w)`` cover of hands and held things, up to the edge that the photo shows.
@@ -78,14 +77,14 @@ def hands_in_front(
         photo: ``(h, w, 3)`` float32, 0 to 1.
         labels: ``(h, w)`` of `Label`.
         unit: Shoulder width in pixels.
-        places: Both arms.
+        places: Of both arms, see `BodyModel.arm_places`.
         sleeves: Covers by picture side; a cuff goes over the wrist of its own hand.
     """
     hands, things = np.asarray(labels == Label.HANDS), np.asarray(labels == Label.OTHER)
     cover = _smooth_outline(opened(hands, 1).astype(np.float32))
     for side, sleeve in sleeves.items():
-        place = places[side]
-        cover = cover * (1 - sleeve * ((place.near < CUFF_WITHIN) & (place.share > CUFF_FROM)))
+        near, share = places[side]
+        cover = cover * (1 - sleeve * ((near < CUFF_WITHIN) & (share > CUFF_FROM)))
     if not things.any():
         return cover
     numbered = np.asarray(cv2.connectedComponents(things.astype(np.uint8), connectivity=4)[1])

@@ -17,7 +17,7 @@ from engines.labels import labelled_as
 from engines.regions import BoolMask, dilated, eroded, window_of
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.pieces import Piece
+from engines.warp.ribbon import Piece
 
 EDGE_FALLOFF, WHITE_LOSES_LESS = 0.20, 0.06
 """How much darker dark cloth is at the edge of a body part than on its axis, and by how much less white cloth is."""

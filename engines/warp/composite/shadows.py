@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.channels import on_channels
-from engines.warp.blending import lowered_by
+from engines.warp.painting import lowered_by
 
 SHADOW_GONE = 4.0
 """Distance at which nothing is left of a shadow, over its reach."""

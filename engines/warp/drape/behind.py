@@ -1,4 +1,4 @@
-"""What the cloth of torso and legs lies behind: arms that pass in front of the body, and a top worn outside."""
+"""What cloth lies behind: forearms, a top worn outside, and the neck, beside which the back of a collar is seen."""
 
 from __future__ import annotations
 
@@ -7,29 +7,23 @@ from dataclasses import replace
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from engines.base import Label
+from engines.garment.cloth import Cloth
+from engines.garment.neckline import inner_back_alone
 from engines.labels import labelled_as
-from engines.regions import dilated
-from engines.warp.blending import lowered_by
-from engines.warp.body.bare_parts import bare_arm, clothed_until
+from engines.regions import BoolMask, closed, dilated, eroded
+from engines.warp.body.bare_parts import around_wrist, bare_arm, bare_torso, clothed_until
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.body.seen_arms import around_wrist
-from engines.warp.body.silhouette import ease, values_at
-from engines.warp.pieces import Piece, Reals
+from engines.warp.body.silhouette import ease
+from engines.warp.painting import lowered_by
+from engines.warp.ribbon import Piece, Ribbon, draw
 
 WRIST_WITHIN = 1.25
 """A wrist no further from the axis than this many half widths of the torso lies before or behind it."""
 
 LEAST_HAND = 0.15
 """Share of hand around the wrist from which the hand is seen; a hand behind the back is hidden."""
-
-ARM_BESIDE = 0.05
-"""An arm so close beyond the torso's edge, in shoulder widths, may hide more of the torso."""
-
-LIKE_OTHER_HALF = 0.80
-"""What is hidden is at least this share of the other half's width; nobody stands quite square to the camera."""
 
 STARTS, FULLY = 0.24, 0.34
 """Heights between which an arm comes in front of the torso; at the shoulder the garment covers it."""
@@ -40,21 +34,17 @@ HEM_FOUND = 0.04
 MIXED = 2
 """Pixels of the top beside the clothes below it that are mixed with them."""
 
+IN_SHADE = 0.66
+"""Brightness of the inside of a collar over that of the garment, since head, neck and front keep the light from it."""
 
-def half_behind_arm(body: BodyModel, heights: Reals, side: int) -> NDArray[np.float32]:
-    """Half width of the torso, on a side where an arm or a hand hides its edge that of a body of two like halves.
+RIM = 0.010
+"""Width of the neck's outline in which its pixels still hold the old background, in shoulder widths."""
 
-    Args:
-        body: The body.
-        heights: ``(n,)`` in torso lengths.
-        side: Side of the picture.
-    """
-    measured = body.half_width(heights, side)
-    beyond = body.point(heights, side * (measured + ARM_BESIDE * body.shoulder_width))
-    hidden = labelled_as(values_at(body.labels, beyond)[0], (Label.ARMS, Label.HANDS))
-    share = ndimage.gaussian_filter1d(hidden.astype(np.float32), 1.5, mode="nearest")
-    like_other = np.maximum(measured, LIKE_OTHER_HALF * body.half_width(heights, -side))
-    return np.asarray(measured + (like_other - measured) * share, np.float32)
+WIDEST = 0.225
+"""Half width of a collar, in shoulder widths, from which it lies on the shoulders: they hide its back."""
+
+NOTCH = 0.03
+"""Half the width of a notch in the neck's outline that is none, in shoulder widths."""
 
 
 def behind_arms(pieces: tuple[Piece, ...], body: BodyModel) -> tuple[Piece, ...]:
@@ -126,3 +116,57 @@ def behind_top(piece: Piece, body: BodyModel, *, waistband_open: bool) -> Piece:
 def _seen_by(piece: Piece, share: NDArray[np.float32]) -> Piece:
     """A piece of which a share, ``(h, w)``, is left."""
     return replace(piece, colour=piece.colour * share[..., None], alpha=piece.alpha * share)
+
+
+def with_collar_back(
+    torso: Piece, ribbon: Ribbon, cloth: Cloth, back: BoolMask, body: BodyModel, *, half_width: float
+) -> Piece:
+    """The torso with the inside of its back where neither neck nor shoulders are in front of it.
+
+    Args:
+        torso: Without the inside of the back.
+        ribbon: By which it was laid.
+        cloth: The whole garment.
+        back: ``(h, w)`` bool on the cloth's canvas, the inside of the back.
+        body: The body.
+        half_width: How far the collar's foot lies from the axis on the body, pixels.
+    """
+    if not back.any() or half_width > WIDEST * body.shoulder_width:
+        return torso
+    strip = draw(ribbon, inner_back_alone(cloth, back), body.shape, torso.name)
+    seen = (1.0 - before_collar(body)) * (1.0 - torso.alpha)
+    return replace(
+        torso,
+        colour=torso.colour + strip.colour * (np.float32(IN_SHADE) * seen)[..., None],
+        alpha=torso.alpha + strip.alpha * seen,
+        across=np.where(torso.alpha > 0, torso.across, strip.across),
+        behind=strip.alpha * seen,
+    )
+
+
+def opened_for_neck(torso: Piece, ribbon: Ribbon, back: BoolMask, body: BodyModel) -> Piece:
+    """The torso of a garment with a hood, without what is seen through the hood's opening where the neck is before it.
+
+    Args:
+        torso: With the whole hood.
+        ribbon: By which it was laid.
+        back: ``(h, w)`` bool on the cloth's canvas.
+        body: The body.
+    """
+    whole = Cloth(np.zeros((*back.shape, 3), np.float32), np.ones(back.shape, np.float32))
+    seen = draw(ribbon, inner_back_alone(whole, back), body.shape, torso.name).alpha
+    kept = 1.0 - seen * before_collar(body)
+    return replace(torso, colour=torso.colour * kept[..., None], alpha=torso.alpha * kept, behind=seen * kept)
+
+
+def before_collar(body: BodyModel) -> NDArray[np.float32]:
+    """``(h, w)`` cover of the neck and what is bare below it, where the inside of a collar or a hood lies behind."""
+    # A neck drawn wider than it is would leave a gap of background beside it.
+    person = (body.matte > 0.5) & (body.labels != Label.HAIR)
+    neck = (bare_torso(body).on & person) | labelled_as(body.labels, (Label.NECK, Label.TORSO_SKIN))
+    # Where the labels' neck ends at the old collar and the measured one is narrower, no notch is left between them.
+    neck |= closed(neck, max(1, round(NOTCH * body.shoulder_width))) & person
+    # Where the neck ends at hair or chin no background shows through, and a rim of cloth would be an outline.
+    whole = np.asarray(neck | labelled_as(body.labels, (Label.HAIR, Label.FACE)))
+    front = eroded(whole, max(1, round(RIM * body.shoulder_width))) & neck
+    return np.asarray(cv2.GaussianBlur(front.astype(np.float32), (0, 0), 0.8), np.float32)

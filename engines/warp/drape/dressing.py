@@ -8,11 +8,11 @@ from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.hint_sense import sensible_hints
 from engines.warp.body.model import BodyModel
 from engines.warp.drape.full import drape_full
+from engines.warp.drape.hang import sizing_of
 from engines.warp.drape.lower import drape_lower, waistband_height
 from engines.warp.drape.upper import drape_upper
 from engines.warp.hints import is_open, is_tucked
-from engines.warp.pieces import Drape
-from engines.warp.sizing import sizing_below_waist, sizing_of_top
+from engines.warp.ribbon import Drape
 
 
 def drape_garment(
@@ -31,11 +31,11 @@ def drape_garment(
         EngineError: ``garment_not_recognised``, or ``pose_not_usable`` for a skirt on somebody who sits.
     """
     hints = sensible_hints(garment)
-    kind, fit = hints.kind, hints.fit
+    kind, sizing = hints.kind, sizing_of(hints.fit, garment.category)
     if garment.category is Category.LOWER_BODY:
-        return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top, sizing=sizing_below_waist(fit))
+        return drape_lower(cloth, body, kind, under_tucked_top=under_tucked_top, sizing=sizing)
     if garment.category is Category.FULL_BODY:
-        return drape_full(cloth, body, kind, sizing_below_waist(fit))
+        return drape_full(cloth, body, kind, sizing)
     return drape_upper(
         cloth,
         find_upper_landmarks(cloth),
@@ -43,5 +43,5 @@ def drape_garment(
         tucked=is_tucked(garment),
         waistband=waistband_height(body, open_waist=True) if tucked_into_next else None,
         opened=is_open(garment),
-        sizing=sizing_of_top(fit),
+        sizing=sizing,
     )

@@ -19,16 +19,12 @@ from engines.garment.neckline import without_inner_back
 from engines.garment_kinds import GarmentKind
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease
-from engines.warp.drape.behind import behind_arms
-from engines.warp.drape.collar_back import with_collar_back
-from engines.warp.drape.hang import HangingRows, drop_to, falling, hanging_rows, refuse_lap
-from engines.warp.drape.legs import draw_legs
-from engines.warp.drape.lower import WAIST_EASE
+from engines.warp.drape.behind import behind_arms, with_collar_back
+from engines.warp.drape.hang import FITTING, HangingRows, Sizing, drop_to, falling, hanging_rows, refuse_lap, sized
+from engines.warp.drape.lower import WAIST_EASE, draw_legs
 from engines.warp.drape.sleeves import draw_sleeves, torso_alone
 from engines.warp.drape.torso import Fit, TorsoLoft, fit_garment, is_strap
-from engines.warp.pieces import Drape, Piece, Reals
-from engines.warp.ribbon import Ribbon, draw, forced_monotone
-from engines.warp.sizing import FITTING, Sizing, sized
+from engines.warp.ribbon import Drape, Piece, Reals, Ribbon, draw, forced_monotone
 
 NATURAL_WAIST = 0.62
 """Where the waist of a garment that has one is laid, in torso lengths below the shoulders."""
@@ -130,7 +126,7 @@ def _lay_dress(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, drops: R
     """One grid from the collar to the hem: the torso's map above the waist, hanging rows below the hips."""
     rows = np.linspace(marks.upper.frame.top - 6.0, marks.bottom + 8.0, GRID_ROWS)
     across = np.linspace(-OVERHANG, OVERHANG, GRID_COLUMNS)
-    source = _grid(marks, rows, across)
+    source = loft.grid(rows, across)
     drop = np.interp(rows, np.arange(len(drops)), drops)
     hanging = hanging_rows(body, 0.0, np.maximum(drop, 0.0))
     reach = {side: _hanging_reach(marks, body, side, fit=loft.fit, hanging=hanging, rows=rows) for side in SIDES}
@@ -165,19 +161,9 @@ def _jumpsuit(marks: DressLandmarks, body: BodyModel, loft: TorsoLoft, torso: Cl
     laid = loft.place(np.array([marks.upper.axis, float(waist_row)]))
     waist = float((laid - body.skeleton.shoulders) @ body.skeleton.down) / body.torso_length
     scale = WAIST_EASE * body.width(waist) / max(lower.waist_width, 1.0)
-    pieces, _ = draw_legs(trousers, lower, body, waistband=waist, scale=scale, sizing=sizing, hanging=False)
+    pieces, _ = draw_legs(trousers, lower, body, waistband=waist, scale=scale, sizing=sizing)
     seam = np.clip((waist_row + SEAM_OVERLAP - rows) / 2.0, 0.0, 1.0)
     top = replace(torso, alpha=(torso.alpha * seam).astype(np.float32))
     grid_rows = np.linspace(marks.upper.frame.top - 6.0, waist_row + 8.0, GRID_ROWS // 2)
     across = np.linspace(-OVERHANG, OVERHANG, GRID_COLUMNS)
-    source = _grid(marks, grid_rows, across)
-    ribbon = Ribbon(source.astype(np.float32), forced_monotone(loft.place(source)), across.astype(np.float32))
-    return [*pieces, draw(ribbon, top, body.shape, "torso")]
-
-
-def _grid(marks: DressLandmarks, rows: Reals, across: Reals) -> NDArray[np.float64]:
-    """Canvas points at the given rows and shares of the half width, ``(rows, columns, 2)``."""
-    canvas_rows = np.arange(len(marks.left))
-    left, right = (np.interp(rows, canvas_rows, half) for half in marks.upper.half_widths)
-    x = marks.upper.axis + across[None] * np.where(across[None] < 0, left[:, None], right[:, None])
-    return np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1).astype(np.float64)
+    return [*pieces, draw(loft.strung(loft.grid(grid_rows, across), across), top, body.shape, "torso")]

@@ -1,4 +1,4 @@
-"""Cloth that hangs freely from the waist down: skirts, and dresses below the hips."""
+"""How cloth hangs: how much wider and longer its size makes it, and where it falls from the waist down."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from engines.base import EngineError
-from engines.warp.body.limbs import LEG_BARE
+from engines.base import Category, EngineError
+from engines.sizes import Fit
+from engines.warp.body.limbs import GRAVITY, LEG_BARE
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import towards
-from engines.warp.body.skeleton import GRAVITY, SEEN
-from engines.warp.drape.behind import half_behind_arm
-from engines.warp.pieces import Reals
+from engines.warp.ribbon import Reals
 
 HANG_AXIS, HANG_GRAVITY, HANG_KNEES = 0.25, 0.55, 0.35
 """Shares of the body's axis, of gravity and of the way to the knees in the direction in which cloth hangs."""
@@ -31,9 +30,67 @@ EASE_OVER_LEGS = 1.03
 SKIN_LEG = 1.05
 """Width of a leg over that of an average one at most; what is wider in the photo are its trousers."""
 
-LEAST_DROP = 0.50
-"""How far every knee is below its hip, in torso lengths, on somebody who stands or walks: 0.69 to 0.97 in photos, 0.13
-on somebody who sits. Knees that are not seen, or lie outside the photo, say nothing."""
+GIRTH_PER_SIZE = 0.06
+"""Growth of chest or waist from one size to the next; EN 13402-3 has 6 to 8 cm on some 100."""
+
+TOP_LENGTH_PER_SIZE = 0.025
+"""Growth of a top's length from one size to the next: about 2 cm of 72."""
+
+LEG_LENGTH_PER_SIZE, LEG_LENGTH_PER_TWO_INCHES = 0.012, 0.06
+"""Growth of trousers, skirts and dresses along the body from one size to the next: about 1 cm of 80, for people grow
+in girth rather than in height; and what two inches are of an inseam of 80 cm, where a size names it."""
+
+HELD_BY_WAISTBAND = 0.4
+"""Share of what a garment is too wide or too narrow that shows at its waistband; a belt or a seat takes up the rest."""
+
+TIGHTEST_EASE = 1.005
+"""Width of cloth that is too small over that of the body."""
+
+TIGHTEST, LOOSEST = 0.88, 1.25
+"""Girths beyond which a picture says no more."""
+
+SHORTEST, LONGEST = 0.85, 1.15
+"""The same for lengths."""
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """Factors on what the body alone would ask for.
+
+    Attributes:
+        girth: On widths; below 1 for a garment that is too small.
+        length: On lengths.
+    """
+
+    girth: float = 1.0
+    length: float = 1.0
+
+
+FITTING = Sizing()
+
+
+def sizing_of(fit: Fit | None, category: Category) -> Sizing:
+    """By the sizes of garment and customer; a length of leg counts where both sizes name one, and not for tops."""
+    if fit is None:
+        return FITTING
+    length = 1.0 + TOP_LENGTH_PER_SIZE * fit.tightness
+    if category is not Category.UPPER_BODY:
+        length = 1.0 + LEG_LENGTH_PER_SIZE * fit.tightness + LEG_LENGTH_PER_TWO_INCHES * fit.length
+    girth = 1.0 + GIRTH_PER_SIZE * fit.tightness
+    return Sizing(float(np.clip(girth, TIGHTEST, LOOSEST)), float(np.clip(length, SHORTEST, LONGEST)))
+
+
+def sized(half: Reals, girth: float, inside: Reals, down: Reals | float) -> NDArray[np.float64]:
+    """Half widths of hanging cloth that is wider or narrower than what fits.
+
+    Args:
+        half: ``(n,)`` of cloth that fits, pixels.
+        girth: By what it is wider.
+        inside: ``(n,)`` of the body, which no cloth is narrower than.
+        down: ``(n,)`` or for all rows: 0 at the waistband, 1 where the cloth hangs as it likes.
+    """
+    factor = 1.0 + (girth - 1.0) * (HELD_BY_WAISTBAND + (1.0 - HELD_BY_WAISTBAND) * np.asarray(down))
+    return np.asarray(np.maximum(half * factor, np.minimum(half, TIGHTEST_EASE * inside)), np.float64)
 
 
 @dataclass(frozen=True)
@@ -89,7 +146,7 @@ def hanging_rows(body: BodyModel, start: float, distances: Reals) -> HangingRows
     handover = np.clip((distances - hips_at) / (0.2 * body.torso_length), 0.0, 1.0)
     extents, bare = {}, {}
     for side in SIDES:
-        torso = half_behind_arm(body, start + distances / body.torso_length, side)
+        torso = body.half_width(start + distances / body.torso_length, side)
         legs = np.maximum(_leg_reach(body, centres, side, np.inf), 0.12 * body.shoulder_width)
         measured = torso * (1.0 - handover) + legs * handover
         extents[side] = ndimage.gaussian_filter1d(measured, 1.5, mode="nearest").astype(np.float32)
@@ -130,25 +187,13 @@ def _leg_reach(body: BodyModel, centres: NDArray[np.float32], side: int, most: f
     return furthest
 
 
-def is_seated(body: BodyModel) -> bool:
-    """Whether a thigh is raised, sideways or towards the camera."""
-    bone = body.skeleton
-    for side in SIDES:
-        x, y = (float(value) for value in bone.knee[side])
-        in_photo = 0 <= x < body.shape[1] and 0 <= y < body.shape[0]
-        raised = y - float(bone.hip[side][1]) < LEAST_DROP * body.torso_length
-        if in_photo and raised and bone.knee_seen[side] >= SEEN:
-            return True
-    return False
-
-
 def refuse_lap(body: BodyModel) -> None:
     """Refuse to hang a skirt on somebody who sits.
 
     Raises:
         EngineError: ``pose_not_usable``.
     """
-    if is_seated(body):
+    if body.skeleton.seated:
         raise EngineError(
             "pose_not_usable", advice="For a dress or a skirt, use a photo of the person standing upright."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -15,14 +15,12 @@ from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored
 from engines.garment.upper_landmarks import POINTS, Sleeve, UpperLandmarks
 from engines.labels import labelled_as
 from engines.regions import BoolMask, dilated, eroded
-from engines.warp.body.bare_parts import clothed_until, led_over
+from engines.warp.body.bare_parts import clothed_until, hand_hidden
 from engines.warp.body.limbs import ARM_CLOTHED, Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
-from engines.warp.body.seen_arms import hand_hidden, seen_arms
-from engines.warp.body.silhouette import ease, reach, towards, values_at
+from engines.warp.body.silhouette import ease, values_at
 from engines.warp.drape.torso import TorsoLoft
-from engines.warp.pieces import Piece
-from engines.warp.ribbon import Ribbon, draw, forced_monotone, string_ribbon
+from engines.warp.ribbon import Piece, Ribbon, draw, forced_monotone, string_ribbon
 
 UNDER_OLD_SLEEVE = 0.92
 """Half width of an arm over that of a usual one in its sleeve at most: what is thicker is a wide old sleeve."""
@@ -47,9 +45,6 @@ arm straight to the armpit."""
 MOST_SLANT = 0.04
 """By how much a short sleeve may be shorter outside than inside, as a share of the arm: boxy sleeves, laid out, point
 sideways, and drawn as long outside as the armpit lies low they would be tubes."""
-
-MOST_PUSH = 0.12
-"""Farthest that the outer edge of a sleeve is moved to cover bare skin, in shoulder widths."""
 
 GIRTH = 0.82
 """Width of a sleeve around an arm over its width laid flat: between a circle's 0.64 and all of it."""
@@ -110,11 +105,10 @@ def draw_sleeves(
     """
     pieces, ends = [], {}
     for side, sleeve in zip(SIDES, marks.sleeves or (), strict=False):
-        laid = lay_sleeve(marks, body, loft, side, sleeve)
         part = marks.sleeve_parts[0 if sleeve.side == LEFT else 1]
         name = "left_sleeve" if side == LEFT else "right_sleeve"
-        pieces.append(draw(laid.ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name))
-        ends[f"{name}_end"] = laid.end
+        ribbon, ends[f"{name}_end"] = lay_sleeve(marks, body, loft, side, sleeve)
+        pieces.append(draw(ribbon, with_overlap(cloth, part, SLEEVE_OVERLAP), body.shape, name))
     return pieces, ends
 
 
@@ -143,20 +137,9 @@ def with_overlap(cloth: Cloth, part: BoolMask, overlap: int, bending: BoolMask |
     return replace(cloth, alpha=(cloth.alpha * soft).astype(np.float32))
 
 
-@dataclass(frozen=True)
-class LaidSleeve:
-    """A sleeve on an arm.
-
-    Attributes:
-        ribbon: The grid to draw.
-        end: Share of the arm at which the cuff lies, 0 shoulder to 1 wrist; where it slants, on the inner side.
-    """
-
-    ribbon: Ribbon
-    end: float
-
-
-def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: int, sleeve: Sleeve) -> LaidSleeve:
+def lay_sleeve(
+    marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: int, sleeve: Sleeve
+) -> tuple[Ribbon, float]:
     """Lay one sleeve along its arm.
 
     Args:
@@ -165,9 +148,14 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
         loft: The torso's map.
         side: Picture side.
         sleeve: The sleeve on the canvas.
+
+    Returns:
+        The grid to draw, and the share of the arm at which the cuff lies; where it slants, on the inner side.
     """
     unit, scale = body.shoulder_width, loft.fit.scale
-    arm = _arm_in_sleeve(body, side)
+    arm = body.arms[side]
+    thickest = UNDER_OLD_SLEEVE * arm.between(ARM_CLOTHED, unit)
+    arm = replace(arm, outer=np.minimum(arm.outer, thickest), inner=np.minimum(arm.inner, thickest))
     tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
     root = sleeve.lower[0] if sleeve.side == side else mirrored(sleeve.lower[0], marks.axis)
     armpit = loft.place(root).astype(np.float64)
@@ -184,14 +172,12 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
     lower_from = min(max(lower_from, start) + 0.06 * unit / arm.length, 0.9 * lower_end)
     upper_from = min(0.04 * unit / arm.length + 0.5 * start, 0.5 * end)
     outer, inner = _edges(arm, unit, sleeve.half_widths * scale, (start, end), short)
-    over = np.concatenate([tip[None], loft.beyond_tip(side)])
     lower = np.concatenate([armpit[None], _beside(arm, -inner, lower_from, lower_end)])
     outer_end = end
     if short:
-        lower = _outside_torso(lower, armpit, body, side, end)
         # Outside, a short sleeve is as long as it was cut.
         shares = np.linspace(upper_from, LONG_FROM, 60)
-        along = lengths_along(np.concatenate([over, _beside(arm, outer, upper_from, LONG_FROM, 60)]))[len(over) :]
+        along = lengths_along(np.concatenate([tip[None], _beside(arm, outer, upper_from, LONG_FROM, 60)]))[1:]
         outer_end = float(np.interp(_length(sleeve.upper) * scale, along, shares, left=upper_from + 0.02))
         if _length(sleeve.upper) < CAP_LENGTH * float(np.linalg.norm(sleeve.upper[0] - sleeve.lower[0])):
             cut_off = min(max(_length(sleeve.lower) * scale, 1.0), _length(lower))
@@ -200,39 +186,15 @@ def lay_sleeve(marks: UpperLandmarks, body: BodyModel, loft: TorsoLoft, side: in
             end = max(outer_end, _nearest_share(arm, lower[-1], 0.6))
         else:
             outer_end = float(np.clip(outer_end, lower_end - MOST_SLANT, lower_end))
-    upper = np.concatenate([over, _beside(arm, outer, upper_from, outer_end)])
+    upper = np.concatenate([tip[None], _beside(arm, outer, upper_from, outer_end)])
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
-    edges = [_prolonged(line) for line in (_over_bare_skin(upper, body, side), lower)]
-    cut = (_prolonged(sleeve.upper), _prolonged(sleeve.lower))
-    ribbon = string_ribbon(cut, (edges[0], edges[1]), COLUMNS, OVERHANG, monotone=False)
+    cut, edges = (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower))
+    ribbon = string_ribbon(cut, edges, COLUMNS, OVERHANG, monotone=False)
     first_rows = ribbon.source[:2].astype(np.float64)
     seam = loft.place(first_rows if sleeve.side == side else mirrored(first_rows, marks.axis))
     target = _led_from(seam, ribbon.target)
     grown = ease(np.linspace(0.0, 1.0, len(target)) / ROUND_FROM_SEAM)[:, None]
-    return LaidSleeve(Ribbon(ribbon.source, target, np.asarray(np.asarray(ribbon.across) * grown, np.float32)), end)
-
-
-def _arm_in_sleeve(body: BodyModel, side: int) -> Limb:
-    """An arm with the half widths that a sleeve goes around: as seen where bare, no wide old sleeve elsewhere."""
-    arm, seen = body.arms[side], seen_arms(body)[side]
-    thickest = UNDER_OLD_SLEEVE * arm.between(ARM_CLOTHED, body.shoulder_width)
-    edges = []
-    for measured, own in ((arm.outer, seen.outer), (arm.inner, np.where(seen.front > 0.5, seen.edge, np.nan))):
-        led = led_over(np.minimum(measured, thickest), own, np.isfinite(own) & (arm.shares > 0.1))
-        edges.append(led.astype(np.float32))
-    return replace(arm, outer=edges[0], inner=edges[1])
-
-
-def _over_bare_skin(upper: Polyline, body: BodyModel, side: int) -> Polyline:
-    """The outer edge pushed out until it covers a bare shoulder; a straight line from the tip would cut it off."""
-    skin = labelled_as(body.labels, (Label.ARMS, Label.TORSO_SKIN)) & (body.matte > 0.5)
-    along = towards(np.gradient(upper, axis=0))
-    outwards = np.stack([along[:, 1], -along[:, 0]], axis=1)
-    outwards *= np.sign(float((outwards @ body.skeleton.right).mean()) * side)
-    most = MOST_PUSH * body.shoulder_width
-    bare = np.nan_to_num(reach(skin, upper, outwards, most).astype(np.float64))
-    bare[bare >= most] = 0.0
-    return np.asarray(upper + outwards * ndimage.gaussian_filter1d(ndimage.maximum_filter1d(bare, 3), 1.0)[:, None])
+    return Ribbon(ribbon.source, target, np.asarray(ribbon.across * grown, np.float32)), end
 
 
 def cuff_share(
@@ -292,21 +254,6 @@ def _edges(
     # The outer edge leaves the shoulder on the silhouette and gains its room on the way down.
     ramp = ease((arm.shares - 0.4 * start) / (0.8 * end)).astype(np.float64)
     return np.minimum(outer, arm.outer + (0.010 + 0.045 * ramp) * unit), inner
-
-
-def _outside_torso(
-    lower: NDArray[np.float64], armpit: NDArray[np.float64], body: BodyModel, side: int, end: float
-) -> NDArray[np.float64]:
-    """Keep the inner edge of a hanging short sleeve outside the armpit, where it would otherwise fold."""
-    arm = body.arms[side]
-    across = body.skeleton.right.astype(np.float64) * side
-    origin = body.skeleton.shoulders
-    armpit_offset = float((armpit - origin) @ across)
-    hanging = ((arm.line - origin) @ across)[arm.shares < max(end, 0.05)].min()
-    if hanging <= 0.8 * armpit_offset - 0.05 * body.shoulder_width:
-        return lower
-    lacking = np.maximum(armpit_offset - 0.01 * body.shoulder_width - (lower - origin) @ across, 0)
-    return np.asarray(lower + lacking[:, None] * across)
 
 
 def _led_from(seam: NDArray[np.float32], own: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -17,8 +17,8 @@ from engines.garment.upper_landmarks import UpperLandmarks
 from engines.labels import labelled_as
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease, reach, values_at
-from engines.warp.ribbon import Ribbon, forced_monotone
-from engines.warp.sizing import FITTING, Sizing
+from engines.warp.drape.hang import FITTING, Sizing
+from engines.warp.ribbon import Reals, Ribbon, forced_monotone
 
 CROPPED_RATIO = 0.98
 """A garment wider at the chest than this share of its length is cropped and is never stretched to the waist."""
@@ -77,10 +77,6 @@ LEAST_STRETCH = 0.62
 HIPS_FROM, FALLS_FROM, MOST_FLARE = 0.80, 0.60, 0.30
 """Height below which a top no longer follows the body inwards, torso lengths below the shoulders; and from which what
 it hangs over grows wider by at most so many pixels for one pixel down: what stands out is a thigh or a hand."""
-
-LEAST_BEYOND = 0.03
-"""Distance between the garment's and the body's shoulder tip from which the sleeve covers a part of the shoulder, in
-shoulder widths."""
 
 HEAD_REACH = 1.06
 """How far out the shoulder is looked at when cloth is strung over it, in offsets of its tip."""
@@ -334,18 +330,6 @@ class TorsoLoft:
         )
         return even, top, shift
 
-    def beyond_tip(self, side: int) -> NDArray[np.float64]:
-        """Points of the shoulder line outside the seam, ``(n, 2)`` in the photo, where the garment's tip lies inside.
-
-        Empty where the garment's tip lies at the body's.
-        """
-        first, last = self.fit.tip[side], self._body.tip_offset(side)
-        if last - first < LEAST_BEYOND * self._body.shoulder_width:
-            return np.zeros((0, 2))
-        offsets = np.linspace(first, last, 8)
-        rise = self._rise(offsets, side)[1:]
-        return self._body.point(-rise / self._body.torso_length, side * offsets[1:]).astype(np.float64)
-
     def _rise(self, offsets: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """How far the seam lies above the mid-shoulder; a strap follows the skin, other cloth bridges its hollows."""
         if self._strap:
@@ -408,11 +392,17 @@ class TorsoLoft:
         last = min(marks.hem + 0.12 * marks.frame.height, marks.frame.top + marks.frame.height + 6)
         rows = np.linspace(marks.frame.top - 6, last, GRID_ROWS)
         across = np.concatenate([[-UNDER_SLEEVE], np.linspace(-OVER_EDGE, OVER_EDGE, GRID_COLUMNS), [UNDER_SLEEVE]])
-        left, right = (np.interp(rows, self._rows, marks.half_widths[k]) for k in range(2))
-        x = marks.axis + across[None] * np.where(across[None] < 0, left[:, None], right[:, None])
-        source = np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1)
-        target = forced_monotone(self.place(source))
-        return Ribbon(source.astype(np.float32), target, np.clip(across, -1, 1).astype(np.float32))
+        return self.strung(self.grid(rows, across), np.clip(across, -1, 1))
+
+    def grid(self, rows: Reals, across: Reals) -> NDArray[np.float64]:
+        """Canvas points at ``(rows,)`` and at ``(columns,)`` shares of the half width, ``(rows, columns, 2)``."""
+        left, right = (np.interp(rows, self._rows, half) for half in self._marks.half_widths)
+        x = self._marks.axis + across[None] * np.where(across[None] < 0, left[:, None], right[:, None])
+        return np.stack([x, np.broadcast_to(rows[:, None], x.shape)], axis=-1).astype(np.float64)
+
+    def strung(self, source: NDArray[np.float64], across: Reals) -> Ribbon:
+        """A grid of canvas points laid on the body."""
+        return Ribbon(source.astype(np.float32), forced_monotone(self.place(source)), across.astype(np.float32))
 
 
 def _bridged(positions: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
 from engines.garment.upper_landmarks import UpperLandmarks
 from engines.warp.body.model import BodyModel
-from engines.warp.drape.collar_back import opened_for_neck, with_collar_back
+from engines.warp.drape.behind import opened_for_neck, with_collar_back
+from engines.warp.drape.hang import FITTING, Sizing
 from engines.warp.drape.sleeves import draw_sleeves, torso_alone
 from engines.warp.drape.torso import TorsoLoft, fit_garment
-from engines.warp.pieces import Drape, Piece
-from engines.warp.ribbon import Ribbon, draw
-from engines.warp.sizing import FITTING, Sizing
+from engines.warp.ribbon import Drape, Piece, Ribbon, draw
 
 UNDER_WAISTBAND, WELL_INSIDE = 0.04, 0.45
 """How far a tucked top goes on under the waistband of what is put on over it, torso lengths; and out to which offset,
@@ -127,23 +125,19 @@ def parted(ribbon: Ribbon, side: int) -> Ribbon:
         A ribbon of the same rows and of the columns of that half, whose outer edge stays where it was.
     """
     rows, columns = ribbon.source.shape[:2]
-    even = np.linspace(-1.0, 1.0, columns, dtype=np.float32)
-    across = np.broadcast_to(even if ribbon.across is None else ribbon.across, (rows, columns))
+    across = np.broadcast_to(ribbon.across, (rows, columns))
     down = np.linspace(0.0, 1.0, rows, dtype=np.float32)[:, None] ** GAP_POWER
     gap = GAP_AT_NECK + (GAP_AT_HEM - GAP_AT_NECK) * down
     share = side * across
     moved = gap + share - gap * np.clip(share, 0.0, 1.0) ** 2
     # Where along its own row a point of the moved half was before; what hangs over the outer edge stays.
-    target = np.stack([_row_at(ribbon.target[row], across[row], side * moved[row]) for row in range(rows)])
+    target = np.stack(
+        [
+            np.stack([np.interp(side * moved[row], across[row], ribbon.target[row, :, k]) for k in range(2)], axis=1)
+            for row in range(rows)
+        ]
+    )
     target = np.where(share[..., None] < 1.0, target, ribbon.target)
     # One column beyond the axis, so that the cloth's own edge ends the half and not the grid.
     own = slice(columns // 2 - 1, None) if side > 0 else slice(None, columns // 2 + 2)
     return Ribbon(ribbon.source[:, own], target[:, own].astype(np.float32), across[:, own].astype(np.float32))
-
-
-def _row_at(
-    points: NDArray[np.float32], across: NDArray[np.float32], wanted: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """``(n, 2)`` points of a row at other positions across it."""
-    x, y = (np.interp(wanted, across, points[:, axis]) for axis in (0, 1))
-    return np.stack([x, y], axis=1).astype(np.float32)

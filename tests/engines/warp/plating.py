@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from engines.base import Category, PersonMap
 from engines.warp.body.model import BodyModel
-from engines.warp.pieces import Drape
 from engines.warp.plate.lay import Plate, fill_in, left_as_it_is, take_off
+from engines.warp.ribbon import Drape
 
 
 def lay_plate(

@@ -9,7 +9,7 @@ import pytest
 from engines.base import Category, EngineError, Label, Landmark, PersonMap
 from engines.warp.body.model import measure_body
 from engines.warp.gate import MOST_CLOTH_BORDER, check_drape, check_pose
-from engines.warp.pieces import Drape, Piece
+from engines.warp.ribbon import Drape, Piece
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 

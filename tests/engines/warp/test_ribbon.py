@@ -102,7 +102,9 @@ def test_pixels_outside_the_grid_are_marked() -> None:
 
 def test_scale_is_a_ratio_of_lengths() -> None:
     source = np.stack(upright_edges(0, 100, 0, 100), axis=1)
-    assert Ribbon(source, (source * 0.5).astype(np.float32)).scale == pytest.approx(0.5)
+    assert Ribbon(
+        source, (source * 0.5).astype(np.float32), np.zeros(source.shape[1], np.float32)
+    ).scale == pytest.approx(0.5)
 
 
 def test_rows_that_meet_at_a_corner_give_way_before_the_end() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from engines.base import Label, Landmark
 from engines.warp.body.model import RIGHT, measure_body
-from engines.warp.composite.arms import arm_places
 from engines.warp.composite.compose import (
     GARMENT_REACH,
     GARMENT_SHADOW,
@@ -18,8 +17,8 @@ from engines.warp.composite.compose import (
     compose,
 )
 from engines.warp.composite.shadows import contact_shadow
-from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.lay import left_as_it_is
+from engines.warp.ribbon import Drape, Piece
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 SHAPE = (960, 760)
@@ -115,7 +114,7 @@ def test_trousers_throw_no_shadow_on_the_top_that_hangs_over_them(*, tucked: boo
 def test_two_shadows_are_as_dark_as_the_darker_one() -> None:
     mannequin = draw_mannequin(960, 760, arms="out", sleeves="none")
     body = measure_body(mannequin.person_map)
-    share = arm_places(body)[RIGHT].share
+    share = body.arm_places[RIGHT][1]
     arms = mannequin.person_map.labels == Label.ARMS
     cuff = (arms & (share > 0) & (share < 0.6)).astype(np.float32)
     piece = Piece("right_sleeve", np.float32([0.2, 0.2, 0.2]) * cuff[..., None], cuff, np.zeros_like(cuff))

@@ -5,7 +5,7 @@ import pytest
 
 from engines.base import Label
 from engines.warp.body.model import SIDES, measure_body
-from engines.warp.composite.arms import arm_places, arms_in_front
+from engines.warp.composite.arms import arms_in_front
 from engines.warp.composite.front import hands_in_front
 from tests.engines.mannequin import draw_mannequin
 
@@ -16,7 +16,7 @@ def test_an_arm_lies_before_a_sleeveless_top_as_far_as_it_was_hidden(sleeves: st
     mannequin = draw_mannequin(sleeves=sleeves)
     body = measure_body(mannequin.person_map)
     old = mannequin.person_map.labels == Label.UPPER
-    cover = arms_in_front(old, body, arm_places(body), dict.fromkeys(SIDES, 0.0))
+    cover = arms_in_front(old, body, dict.fromkeys(SIDES, 0.0))
     inside_old = cover[old & (cover > 0.5)]
     assert (len(inside_old) > 50) is freed
 
@@ -31,7 +31,7 @@ def test_a_phone_in_a_hand_is_in_front_and_a_crumb_of_the_floor_is_not() -> None
     labels[phone] = labels[crumb] = Label.OTHER
     photo = mannequin.photo.astype(np.float32) / 255.0
     photo[phone] = photo[crumb] = 0.1
-    cover = hands_in_front(photo, labels, body.shoulder_width, arm_places(body), {})
+    cover = hands_in_front(photo, labels, body.shoulder_width, body.arm_places, {})
     assert cover[phone][3:-3, 3:-3].min() > 0.9
     assert cover[crumb].max() == 0.0
 
@@ -44,7 +44,7 @@ def test_a_slanted_hand_has_no_teeth() -> None:
     inside = np.clip(edge - columns, 0, 1) * (columns > 180) * (np.abs(rows - 330) < 40)
     labels = np.where(inside > 0.5, Label.HANDS, Label.BACKGROUND).astype(np.uint8)
     photo = np.repeat((0.95 - 0.65 * inside)[..., None], 3, axis=2).astype(np.float32)
-    cover = hands_in_front(photo, labels, body.shoulder_width, arm_places(body), {})
+    cover = hands_in_front(photo, labels, body.shoulder_width, body.arm_places, {})
     seen = cover[305:355, 200:].sum(axis=1)
     assert np.std(seen - edge[305:355, 0]) < 0.1
 
@@ -52,11 +52,11 @@ def test_a_slanted_hand_has_no_teeth() -> None:
 def test_no_hand_shows_before_a_cuff_that_goes_over_its_root() -> None:
     mannequin = draw_mannequin(960, 760, arms="out", sleeves="long")
     body = measure_body(mannequin.person_map)
-    places = arm_places(body)
+    places = body.arm_places
     photo = mannequin.photo.astype(np.float32) / 255.0
     sleeves = {
-        side: ((place.share > 0.2) & (place.share < 1.18) & (place.near < 1.7)).astype(np.float32)
-        for side, place in places.items()
+        side: ((share > 0.2) & (share < 1.18) & (near < 1.7)).astype(np.float32)
+        for side, (near, share) in places.items()
     }
     shown = hands_in_front(photo, body.labels, body.shoulder_width, places, sleeves)
     under = np.maximum(*sleeves.values()) > 0.5

@@ -14,7 +14,7 @@ from engines.warp.composite.light import (
     folds_of_old_cloth,
     read_light,
 )
-from engines.warp.pieces import Piece
+from engines.warp.ribbon import Piece
 from tests.engines.mannequin import draw_mannequin
 
 UNIT = 120.0

@@ -9,8 +9,8 @@ import pytest
 from engines.base import Label, Landmark
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
 from engines.warp.drape import behind as module
-from engines.warp.drape.behind import LIKE_OTHER_HALF, behind_arms, behind_top, half_behind_arm, passes_in_front
-from engines.warp.pieces import Piece
+from engines.warp.drape.behind import behind_arms, behind_top, passes_in_front
+from engines.warp.ribbon import Piece
 from tests.engines.mannequin import draw_mannequin
 
 HEIGHTS = np.linspace(0.7, 1.1, 9)
@@ -21,19 +21,6 @@ def narrowed() -> BodyModel:
     """A body whose right half was measured too narrow."""
     body = measure_body(draw_mannequin(height=512, width=384).person_map)
     return replace(body, widths={LEFT: body.widths[LEFT], RIGHT: 0.6 * body.widths[LEFT]})
-
-
-def test_hidden_half_follows_the_other(narrowed: BodyModel) -> None:
-    on_right = np.arange(narrowed.shape[1]) > narrowed.point(0.9)[0]
-    labels = np.where(on_right[None], np.uint8(Label.ARMS), narrowed.labels)
-    hidden = half_behind_arm(replace(narrowed, labels=labels), HEIGHTS, RIGHT)
-    assert hidden == pytest.approx(LIKE_OTHER_HALF * narrowed.half_width(HEIGHTS, LEFT), rel=0.01)
-
-
-def test_half_in_view_is_as_measured(narrowed: BodyModel) -> None:
-    clear = np.where(np.isin(narrowed.labels, (Label.ARMS, Label.HANDS)), np.uint8(0), narrowed.labels)
-    seen = half_behind_arm(replace(narrowed, labels=clear), HEIGHTS, RIGHT)
-    assert seen == pytest.approx(narrowed.half_width(HEIGHTS, RIGHT))
 
 
 def test_cloth_shows_beside_an_arm_and_not_the_wall(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,8 @@ from engines.garment.cloth import Cloth
 from engines.garment.neckline import without_inner_back
 from engines.warp.body.bare_parts import bare_torso
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.drape.collar_back import WIDEST, before_collar, with_collar_back
-from engines.warp.pieces import Piece
-from engines.warp.ribbon import Ribbon, draw
+from engines.warp.drape.behind import WIDEST, before_collar, with_collar_back
+from engines.warp.ribbon import Piece, Ribbon, draw
 from tests.engines.mannequin import draw_mannequin
 
 GAP = 12
@@ -85,6 +84,6 @@ def test_no_scrap_of_the_back_is_left_in_a_notch_of_the_neck_where_the_old_colla
     below[150:160, 300:306] = False
     below[160:220, 300:400] = True
     part = replace(bare_torso(body), on=below)
-    monkeypatch.setattr("engines.warp.drape.collar_back.bare_torso", lambda _: part)
+    monkeypatch.setattr("engines.warp.drape.behind.bare_torso", lambda _: part)
     whole = replace(body, labels=labels, matte=np.ones(body.shape, np.float32))
     assert before_collar(whole)[slit].min() > 0.2

@@ -5,11 +5,10 @@ import pytest
 
 from engines.base import Category, Garment, Hints
 from engines.garment.cloth import Cloth
-from engines.garment.cutout import cut_out
 from engines.kind_folding import fold_kind
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.dressing import drape_garment
-from engines.warp.pieces import Drape
+from engines.warp.ribbon import Drape
 from tests.engines.hanging_drawings import photographed, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
 
@@ -21,7 +20,7 @@ def body() -> BodyModel:
 
 def draped(cloth: Cloth, hints: Hints, body: BodyModel, *, under_tucked_top: bool = False) -> Drape:
     garment = Garment(photographed(cloth), Category.LOWER_BODY, hints)
-    return drape_garment(garment, cut_out(garment.picture), body, under_tucked_top=under_tucked_top)
+    return drape_garment(garment, cloth, body, under_tucked_top=under_tucked_top)
 
 
 @pytest.mark.parametrize("words", ["jeans", "Jeans", "pantalon", "Jogginghosen", "PANTS"])

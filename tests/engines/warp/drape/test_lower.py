@@ -8,12 +8,10 @@ import pytest
 from engines.base import EngineError, Label, Landmark
 from engines.garment.lower_landmarks import find_lower_landmarks
 from engines.garment_kinds import GarmentKind
-from engines.warp.body.model import RIGHT, SIDES, BodyModel, measure_body
+from engines.warp.body.model import RIGHT, BodyModel, measure_body
 from engines.warp.drape.full import drape_full
-from engines.warp.drape.hang import is_seated
-from engines.warp.drape.legs import LONGEST, LOWEST_CROTCH, crotch_share, joined_at_crotch, leg_end
-from engines.warp.drape.lower import drape_lower
-from engines.warp.pieces import Drape, Piece
+from engines.warp.drape.lower import LONGEST, drape_lower, joined_at_crotch, leg_end
+from engines.warp.ribbon import Drape, Piece
 from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
@@ -158,17 +156,6 @@ def test_longer_sizes_end_lower() -> None:
         assert ends == sorted(set(ends))
 
 
-def test_a_long_rise_hangs_below_the_crotch_and_a_short_one_at_it() -> None:
-    shares = []
-    for crotch in (230, 330, 400):
-        marks = find_lower_landmarks(trousers(crotch=crotch))
-        shares.append(crotch_share(marks, BODY, 0.8, leg_end(marks, BODY, 0.6)))
-    assert shares[0] == 0.0
-    assert 0.0 < shares[1] <= shares[2]
-    leg = float(np.mean([BODY.legs[side].length for side in SIDES]))
-    assert shares[2] * leg <= LOWEST_CROTCH * BODY.shoulder_width + 1e-3
-
-
 def with_knee(way: tuple[float, float], seen: float = 0.99) -> BodyModel:
     """Somebody whose right knee lies this way from the hip, in shoulder widths."""
     person = draw_mannequin(512, 384).person_map
@@ -198,7 +185,7 @@ def test_legs_may_sit() -> None:
 
 @pytest.mark.parametrize("way", [(0.0, 1.4), (-0.7, 1.2), (0.5, 1.3)])
 def test_a_step_is_no_seat(way: tuple[float, float]) -> None:
-    assert not is_seated(with_knee(way))
+    assert not with_knee(way).skeleton.seated
 
 
 CLOTH = np.array([0.7, 0.5, 0.4], np.float32)

@@ -12,9 +12,10 @@ from engines.garment.curves import lengths_along
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
-from engines.warp.drape.sleeves import ABOVE_WRIST, LaidSleeve, cuff_share, lay_sleeve, old_cuff
+from engines.warp.drape.sleeves import ABOVE_WRIST, cuff_share, lay_sleeve, old_cuff
 from engines.warp.drape.torso import MOST_TIP, TorsoLoft, fit_garment
 from engines.warp.drape.upper import drape_upper
+from engines.warp.ribbon import Ribbon
 from tests.engines.drawings import CUFFS, draw_garment
 from tests.engines.mannequin import draw_mannequin
 
@@ -25,11 +26,11 @@ def bare_body() -> BodyModel:
     return measure_body(draw_mannequin(HEIGHT, 760, arms="out", sleeves="none").person_map)
 
 
-def laid(kind: str, body: BodyModel) -> LaidSleeve:
+def laid(kind: str, body: BodyModel) -> Ribbon:
     cloth = cut_out(draw_garment(kind).picture)
     marks = find_upper_landmarks(cloth)
     assert marks.sleeves is not None
-    return lay_sleeve(marks, body, TorsoLoft(marks, body, fit_garment(marks, body)), RIGHT, marks.sleeves[1])
+    return lay_sleeve(marks, body, TorsoLoft(marks, body, fit_garment(marks, body)), RIGHT, marks.sleeves[1])[0]
 
 
 def test_a_sleeve_is_sewn_in_on_the_shoulder_and_not_beyond_it() -> None:
@@ -47,14 +48,14 @@ def test_a_boxy_sleeve_keeps_nearly_the_length_it_is_cut_to() -> None:
     # Boxy sleeves are short, and end near a low armpit.
     upper, lower = (line[0] + share * (line - line[0]) for line, share in ((whole.upper, 0.8), (whole.lower, 0.4)))
     loft = TorsoLoft(marks, body, fit_garment(marks, body))
-    outer = lay_sleeve(marks, body, loft, RIGHT, replace(whole, upper=upper, lower=lower)).ribbon.target[1:-1, 1]
+    outer = lay_sleeve(marks, body, loft, RIGHT, replace(whole, upper=upper, lower=lower))[0].target[1:-1, 1]
     drawn, natural = lengths_along(outer.astype(np.float64))[-1], lengths_along(upper)[-1] * loft.fit.scale
     assert 0.9 < drawn / natural < 1.17
 
 
 def test_a_cuff_goes_round_the_wrist() -> None:
     body = bare_body()
-    grid = laid("long sleeve", body).ribbon
+    grid = laid("long sleeve", body)
     across = grid.across
     assert across is not None
     cuff = grid.target[-2][np.abs(across[-2]) <= 1.0]
@@ -63,7 +64,7 @@ def test_a_cuff_goes_round_the_wrist() -> None:
 
 def test_nothing_sticks_out_below_a_short_sleeve_at_the_armpit() -> None:
     body = bare_body()
-    target = laid("t-shirt", body).ribbon.target
+    target = laid("t-shirt", body).target
     along = body.arms[RIGHT].points(np.array([0.2, 0.5], np.float32))
     way = (along[1] - along[0]) / np.linalg.norm(along[1] - along[0])
     reach = (target - along[0]) @ way
@@ -89,7 +90,7 @@ def test_no_row_of_a_sleeve_lies_folded_on_the_next(kind: str, arms: str) -> Non
     loft = loft_of(marks, body)
     assert marks.sleeves is not None
     for side, sleeve in zip(SIDES, marks.sleeves, strict=True):
-        ribbon = lay_sleeve(marks, body, loft, side, sleeve).ribbon
+        ribbon = lay_sleeve(marks, body, loft, side, sleeve)[0]
         turned, cut = (_signed_areas(grid[1:-1]) for grid in (ribbon.target, ribbon.source))
         scale = loft.fit.scale**2
         # Cells at the armpit are thin in the garment too; none is turned over on the body.

@@ -12,8 +12,7 @@ from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.sleeves import lay_sleeve, with_overlap
 from engines.warp.drape.torso import TorsoLoft, fit_garment
 from engines.warp.drape.upper import GAP_AT_HEM, GAP_AT_NECK, drape_upper, drawn_open, parted
-from engines.warp.pieces import Drape
-from engines.warp.ribbon import Ribbon, draw
+from engines.warp.ribbon import Drape, Ribbon, draw
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
@@ -59,10 +58,10 @@ def test_cap_sleeve_keeps_its_size(worn: str) -> None:
     loft = TorsoLoft(marks, body, fit_garment(marks, body))
     assert marks.sleeves is not None
     for side, sleeve in zip((LEFT, RIGHT), marks.sleeves, strict=True):
-        laid = lay_sleeve(marks, body, loft, side, sleeve)
-        assert laid.ribbon.scale == pytest.approx(loft.fit.scale, rel=0.25)
-        assert laid.end < 0.4
-        outer = laid.ribbon.target[:, 1]
+        ribbon, end = lay_sleeve(marks, body, loft, side, sleeve)
+        assert ribbon.scale == pytest.approx(loft.fit.scale, rel=0.25)
+        assert end < 0.4
+        outer = ribbon.target[:, 1]
         drawn = np.linalg.norm(np.diff(outer, axis=0), axis=1).sum()
         natural = np.linalg.norm(np.diff(sleeve.upper, axis=0), axis=1).sum() * loft.fit.scale
         assert drawn == pytest.approx(natural, rel=0.3)
@@ -126,7 +125,7 @@ def straight_ribbon() -> Ribbon:
     """100 wide and 200 high on the garment, twice that on the body."""
     x, y = np.meshgrid(np.linspace(0, 100, COLUMNS), np.linspace(0, 200, ROWS))
     source = np.stack([x, y], axis=-1).astype(np.float32)
-    return Ribbon(source, 2 * source)
+    return Ribbon(source, 2 * source, np.linspace(-1, 1, source.shape[1], dtype=np.float32))
 
 
 def columns_of(ribbon: Ribbon, row: int) -> NDArray[np.float32]:

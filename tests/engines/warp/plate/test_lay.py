@@ -8,8 +8,8 @@ import pytest
 
 from engines.base import Category, Label, Landmark
 from engines.warp.body.model import measure_body
-from engines.warp.pieces import Drape, Piece
 from engines.warp.plate.lay import left_as_it_is, old_garment
+from engines.warp.ribbon import Drape, Piece
 from tests.engines.mannequin import TROUSERS, Mannequin, draw_mannequin
 from tests.engines.warp.plating import lay_plate
 

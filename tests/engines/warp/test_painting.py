@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engines.warp.blending import blended
+from engines.warp.painting import blended
 
 
 def test_the_other_picture_is_seen_as_far_as_it_covers() -> None:

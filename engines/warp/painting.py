@@ -1,4 +1,4 @@
-"""The grain of a photo, for what is painted into it."""
+"""Painting into a photo: one picture laid over another, and the grain of what is painted."""
 
 from __future__ import annotations
 
@@ -8,18 +8,42 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.channels import brightness
+from engines.channels import brightness, on_channels
 from engines.regions import window_of
 
 GRAIN_LIMIT = 0.010
 """Largest standard deviation of the grain that is added, in units of full white."""
 
+PATCH, STRIDE, QUIETEST = 9, 3, 10
+"""Size of a patch in which grain is told from weave and how far apart patches lie, pixels, and the percentage of them
+that is quiet."""
 
-STRIDE = 3
-"""Patches lie so many pixels apart."""
 
-PATCH, QUIETEST = 9, 10
-"""Size of a patch in which grain is told from weave, pixels, and the percentage of patches that are quiet."""
+def blended(picture: NDArray[np.float32], over: NDArray[np.float32], cover: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A picture with another one over it.
+
+    Args:
+        picture: ``(height, width, 3)``.
+        over: Of the same shape.
+        cover: ``(height, width)`` how much of the second is seen, 0 to 1; only the window where any is takes time.
+
+    Returns:
+        A new picture.
+    """
+    window = window_of(cover > 0)
+    laid = picture.copy()
+    laid[window] += (over[window] - picture[window]) * on_channels(cover[window])
+    return laid
+
+
+def lowered_by(cover: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
+    """A cover moved down in the picture; above it its first row goes on, and nothing comes round from below.
+
+    Args:
+        cover: ``(height, width)``.
+        rows: How far, pixels, at least 1.
+    """
+    return np.asarray(cv2.copyMakeBorder(cover[:-rows], rows, 0, 0, 0, cv2.BORDER_REPLICATE), np.float32)
 
 
 def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
@@ -63,12 +87,3 @@ def white_noise(shape: tuple[int, int], seed: int) -> NDArray[np.float32]:
     noise = np.random.default_rng(seed).standard_normal(shape, np.float32)
     noise.flags.writeable = False
     return noise
-
-
-def grain(shape: tuple[int, int], strength: float, size: float = 0.0) -> NDArray[np.float32]:
-    """``(height, width, 1)`` of reproducible noise with the given standard deviation, blurred to a size in pixels."""
-    noise = white_noise(shape, 0)[..., None] * np.float32(max(strength, 0.0))
-    if size <= 0.0:
-        return noise
-    soft = np.asarray(cv2.GaussianBlur(noise, (0, 0), size), np.float32)[..., None]
-    return np.asarray(soft * np.float32(max(strength, 0.0) / max(float(soft.std()), 1e-9)), np.float32)

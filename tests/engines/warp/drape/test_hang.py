@@ -3,17 +3,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engines.base import Hints
+from engines.base import Category, Hints
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.sizes import fit_of
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.full import drape_full
+from engines.warp.drape.hang import FITTING, LOOSEST, TIGHTEST, Sizing, sized, sizing_of
 from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
-from engines.warp.pieces import Drape
-from engines.warp.sizing import FITTING, LOOSEST, TIGHTEST, Sizing, sized, sizing_below_waist, sizing_of_top
+from engines.warp.ribbon import Drape
 from tests.engines.drawings import draw_garment
 from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
@@ -31,7 +31,7 @@ from tests.engines.mannequin import draw_mannequin
     ],
 )
 def test_a_size_is_six_hundredths_of_girth(size: str, customer_size: str, girth: float, length: float) -> None:
-    sizing = sizing_of_top(fit_of(size, customer_size))
+    sizing = sizing_of(fit_of(size, customer_size), Category.UPPER_BODY)
     assert (sizing.girth, sizing.length) == pytest.approx((girth, length))
 
 
@@ -56,7 +56,7 @@ def test_larger_sizes_stand_wider_and_hang_lower() -> None:
     [("L", "M", 1.06, 1.012), ("S", "L", 0.88, 0.976), ("W32/L34", "W32/L32", 1.0, 1.06), ("M", "M", 1.0, 1.0)],
 )
 def test_below_the_waist_a_named_length_counts(size: str, customer_size: str, girth: float, length: float) -> None:
-    sizing = sizing_below_waist(fit_of(size, customer_size))
+    sizing = sizing_of(fit_of(size, customer_size), Category.LOWER_BODY)
     assert (sizing.girth, sizing.length) == pytest.approx((girth, length))
 
 
@@ -98,5 +98,4 @@ def test_a_waistband_takes_up_most_of_what_is_too_wide() -> None:
 
 
 def test_who_says_nothing_gets_what_fits() -> None:
-    assert sizing_of_top(Hints().fit) is FITTING
-    assert sizing_below_waist(Hints().fit) is FITTING
+    assert all(sizing_of(Hints().fit, category) is FITTING for category in Category)
