@@ -7,8 +7,9 @@ from functools import cache
 import cv2
 import numpy as np
 
-from engines.base import Picture
+from engines.base import Category, Picture
 from engines.garment.cloth import Cloth, looked_at
+from engines.garment.cutout import cut_out
 from engines.garment.network import GarmentNetwork
 
 HEIGHT, WIDTH = 900, 700
@@ -22,6 +23,11 @@ Outline = list[tuple[float, float]]
 def network() -> GarmentNetwork:
     """The engine's own, loaded once."""
     return GarmentNetwork()
+
+
+def cut(picture: Picture, category: Category = Category.UPPER_BODY) -> Cloth:
+    """A garment's picture cut out, as the engine does it."""
+    return cut_out(picture, category, network())
 
 
 def cloth_of(*halves: Outline, colour: tuple[float, float, float] = (0.2, 0.3, 0.7)) -> Cloth:

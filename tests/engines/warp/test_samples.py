@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engines.base import Category, Label, PersonMap, Picture
-from engines.garment.cutout import cut_out
 from engines.models import models_present
 from engines.person.segmenter import MediaPipeSegmenter
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.full import drape_full
 from engines.warp.drape.lower import drape_lower
 from engines.warp.plate.lay import old_garment
+from tests.engines.hanging_drawings import cut
 from tests.engines.warp.plating import lay_plate
 
 MODELS = Path(__file__).parents[3] / ".models"
@@ -77,7 +77,7 @@ def left_of_old(
 @pytest.mark.parametrize(("person", "garment", "shape"), LOWER_PAIRS)
 def test_lower_garment_on_a_photo(pictures: Path, person: str, garment: str, shape: str) -> None:
     photo, person_map, body = person_of(pictures / "person" / person)
-    drape = drape_lower(cut_out(picture_of(pictures / "lower" / garment)), body)
+    drape = drape_lower(cut(picture_of(pictures / "lower" / garment), Category.LOWER_BODY), body)
     plate = lay_plate(photo, person_map, body, drape, Category.LOWER_BODY).picture
     assert drape.checks["legs"] == (shape == "legs")
     hips = body.point(np.linspace(1.12, 1.18, 5)).round().astype(int)
@@ -91,7 +91,7 @@ def test_lower_garment_on_a_photo(pictures: Path, person: str, garment: str, sha
 @pytest.mark.parametrize(("person", "garment", "sleeves"), FULL_PAIRS)
 def test_dress_on_a_photo(pictures: Path, person: str, garment: str, sleeves: int) -> None:
     photo, person_map, body = person_of(pictures / "person" / person)
-    drape = drape_full(cut_out(picture_of(pictures / "full" / garment)), body)
+    drape = drape_full(cut(picture_of(pictures / "full" / garment), Category.FULL_BODY), body)
     plate = lay_plate(photo, person_map, body, drape, Category.FULL_BODY).picture
     assert sum(piece.name.endswith("sleeve") for piece in drape.pieces) == sleeves
     waist = body.point(np.linspace(0.8, 1.0, 5)).round().astype(int)

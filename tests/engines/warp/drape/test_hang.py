@@ -5,7 +5,6 @@ import pytest
 
 from engines.base import Category, Hints
 from engines.garment.cloth import Cloth
-from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.sizes import fit_of
 from engines.warp.body.model import BodyModel, measure_body
@@ -15,7 +14,7 @@ from engines.warp.drape.lower import drape_lower
 from engines.warp.drape.upper import drape_upper
 from engines.warp.ribbon import Drape
 from tests.engines.drawings import draw_garment
-from tests.engines.hanging_drawings import cloth_of, dress, shorts, skirt, trousers
+from tests.engines.hanging_drawings import cloth_of, cut, dress, shorts, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
 
 
@@ -37,7 +36,7 @@ def test_a_size_is_six_hundredths_of_girth(size: str, customer_size: str, girth:
 
 def test_larger_sizes_stand_wider_and_hang_lower() -> None:
     body = measure_body(draw_mannequin().person_map)
-    cloth = cut_out(draw_garment("t-shirt").picture)
+    cloth = cut(draw_garment("t-shirt").picture)
     marks = find_upper_landmarks(cloth)
     widths, hems = [], []
     for girth in (0.88, 1.0, 1.12, 1.24):

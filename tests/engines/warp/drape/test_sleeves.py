@@ -9,7 +9,6 @@ import pytest
 
 from engines.base import Label
 from engines.garment.curves import lengths_along
-from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.sleeves import ABOVE_WRIST, cuff_share, lay_sleeve, old_cuff
@@ -17,6 +16,7 @@ from engines.warp.drape.torso import MOST_TIP, TorsoLoft, fit_garment
 from engines.warp.drape.upper import drape_upper
 from engines.warp.ribbon import Ribbon
 from tests.engines.drawings import CUFFS, draw_garment
+from tests.engines.hanging_drawings import cut
 from tests.engines.mannequin import draw_mannequin
 
 HEIGHT = 960
@@ -27,7 +27,7 @@ def bare_body() -> BodyModel:
 
 
 def laid(kind: str, body: BodyModel) -> Ribbon:
-    cloth = cut_out(draw_garment(kind).picture)
+    cloth = cut(draw_garment(kind).picture)
     marks = find_upper_landmarks(cloth)
     assert marks.sleeves is not None
     return lay_sleeve(marks, body, TorsoLoft(marks, body, fit_garment(marks, body)), RIGHT, marks.sleeves[1])[0]
@@ -35,14 +35,14 @@ def laid(kind: str, body: BodyModel) -> Ribbon:
 
 def test_a_sleeve_is_sewn_in_on_the_shoulder_and_not_beyond_it() -> None:
     body = bare_body()
-    marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    marks = find_upper_landmarks(cut(draw_garment("t-shirt").picture))
     wide = replace(marks, shoulders=replace(marks.shoulders, tip=marks.shoulders.tip * np.array([1.6, 1.0])))
     fit = fit_garment(wide, body)
     assert all(fit.tip[side] == pytest.approx(MOST_TIP * body.tip_offset(side)) for side in SIDES)
 
 
 def test_a_boxy_sleeve_keeps_nearly_the_length_it_is_cut_to() -> None:
-    body, marks = bare_body(), find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    body, marks = bare_body(), find_upper_landmarks(cut(draw_garment("t-shirt").picture))
     assert marks.sleeves is not None
     whole = marks.sleeves[1]
     # Boxy sleeves are short, and end near a low armpit.
@@ -72,7 +72,7 @@ def test_nothing_sticks_out_below_a_short_sleeve_at_the_armpit() -> None:
 
 
 def marks_of(kind: str) -> UpperLandmarks:
-    return find_upper_landmarks(cut_out(draw_garment(kind).picture))
+    return find_upper_landmarks(cut(draw_garment(kind).picture))
 
 
 def loft_of(marks: UpperLandmarks, body: BodyModel) -> TorsoLoft:
@@ -107,7 +107,7 @@ THREE_QUARTER = ((0.325, 0.74), (0.255, 0.76))
 
 def drawn_marks(kind: str, monkeypatch: pytest.MonkeyPatch) -> UpperLandmarks:
     monkeypatch.setitem(CUFFS, "three quarter", THREE_QUARTER)
-    return find_upper_landmarks(cut_out(draw_garment(kind).picture))
+    return find_upper_landmarks(cut(draw_garment(kind).picture))
 
 
 def ends(marks: UpperLandmarks, body: BodyModel, *, looser: float = 1.0) -> list[float]:
@@ -168,7 +168,7 @@ def gloved() -> BodyModel:
 
 def test_long_sleeve_goes_over_a_hidden_hand() -> None:
     body = gloved()
-    cloth = cut_out(draw_garment("long sleeve").picture)
+    cloth = cut(draw_garment("long sleeve").picture)
     drape = drape_upper(cloth, find_upper_landmarks(cloth), body)
     assert drape.checks["right_sleeve_end"] > 1.05
     x, y = np.rint(body.arms[RIGHT].points(np.array([1.05], np.float32))[0]).astype(int)
@@ -176,7 +176,7 @@ def test_long_sleeve_goes_over_a_hidden_hand() -> None:
 
 
 def test_short_sleeve_stays_short() -> None:
-    cloth = cut_out(draw_garment("t-shirt").picture)
+    cloth = cut(draw_garment("t-shirt").picture)
     drape = drape_upper(cloth, find_upper_landmarks(cloth), gloved())
     assert drape.checks["right_sleeve_end"] < 0.62
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from engines.base import Label
-from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import UpperLandmarks, find_upper_landmarks
 from engines.warp.body.model import LEFT, PROFILE_HEIGHTS, RIGHT, SIDES, BodyModel, measure_body
 from engines.warp.drape.torso import TorsoLoft, fit_garment, neck_base, shoulder_rise
 from tests.engines.drawings import draw_garment
+from tests.engines.hanging_drawings import cut
 from tests.engines.mannequin import draw_mannequin
 
 
 def marks_of(kind: str) -> UpperLandmarks:
-    return find_upper_landmarks(cut_out(draw_garment(kind).picture))
+    return find_upper_landmarks(cut(draw_garment(kind).picture))
 
 
 def loft_of(marks: UpperLandmarks, body: BodyModel) -> TorsoLoft:
@@ -131,7 +131,7 @@ def test_a_neck_that_hair_hides_on_one_side_says_nothing() -> None:
 
 
 def test_a_neckband_begins_beside_the_neck_on_both_sides() -> None:
-    marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    marks = find_upper_landmarks(cut(draw_garment("t-shirt").picture))
     body = body_with_neck(-0.035)
     narrow = replace(marks.shoulders, neck_foot=marks.shoulders.neck_foot * (0.3, 1.0))
     fit = fit_garment(replace(marks, shoulders=narrow), body)
@@ -141,7 +141,7 @@ def test_a_neckband_begins_beside_the_neck_on_both_sides() -> None:
 
 
 def test_a_collar_goes_round_the_neck_and_not_round_the_axis() -> None:
-    marks = find_upper_landmarks(cut_out(draw_garment("t-shirt").picture))
+    marks = find_upper_landmarks(cut(draw_garment("t-shirt").picture))
     body = body_with_neck(-0.15)
     loft = TorsoLoft(marks, body, fit_garment(marks, body))
     foot = marks.shoulders.neck_foot

@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.garment.cloth import Cloth
-from engines.garment.cutout import cut_out
 from engines.garment.upper_landmarks import find_upper_landmarks
 from engines.warp.body.model import LEFT, RIGHT, measure_body
 from engines.warp.drape.sleeves import lay_sleeve, with_overlap
@@ -14,11 +13,12 @@ from engines.warp.drape.torso import TorsoLoft, fit_garment
 from engines.warp.drape.upper import GAP_AT_HEM, GAP_AT_NECK, drape_upper, drawn_open, parted
 from engines.warp.ribbon import Drape, Ribbon, draw
 from tests.engines.drawings import draw_garment
+from tests.engines.hanging_drawings import cut
 from tests.engines.mannequin import Mannequin, draw_mannequin
 
 
 def drape(mannequin: Mannequin, kind: str, *, tucked: bool = False) -> Drape:
-    cloth = cut_out(draw_garment(kind).picture)
+    cloth = cut(draw_garment(kind).picture)
     body = measure_body(mannequin.person_map)
     return drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=tucked)
 
@@ -52,7 +52,7 @@ def test_short_sleeves_end_above_the_elbow() -> None:
 
 @pytest.mark.parametrize("worn", ["none", "long"])
 def test_cap_sleeve_keeps_its_size(worn: str) -> None:
-    cloth = cut_out(draw_garment("cap sleeve").picture)
+    cloth = cut(draw_garment("cap sleeve").picture)
     marks = find_upper_landmarks(cloth)
     body = measure_body(draw_mannequin(960, 760, arms="out", sleeves=worn).person_map)
     loft = TorsoLoft(marks, body, fit_garment(marks, body))
@@ -105,7 +105,7 @@ def test_shoulder_seam_lies_on_the_shoulder() -> None:
 
 
 def test_top_tucked_into_what_comes_after_it_ends_there() -> None:
-    cloth, body = cut_out(draw_garment("t-shirt").picture), measure_body(draw_mannequin().person_map)
+    cloth, body = cut(draw_garment("t-shirt").picture), measure_body(draw_mannequin().person_map)
     drawn = drape_upper(cloth, find_upper_landmarks(cloth), body, tucked=True, waistband=0.8)
     torso = drawn.pieces[0].alpha
     assert torso[(body.heights > 0.86) & (np.abs(body.laterals) < 0.4)].max() < 0.1
@@ -144,7 +144,7 @@ def test_a_half_keeps_its_outer_edge_and_leaves_the_axis(side: int) -> None:
 def test_what_is_under_an_open_top_is_seen_between_its_fronts() -> None:
     mannequin = draw_mannequin()
     body = measure_body(mannequin.person_map)
-    cloth = cut_out(draw_garment("long sleeve").picture)
+    cloth = cut(draw_garment("long sleeve").picture)
     marks = find_upper_landmarks(cloth)
     ribbon = TorsoLoft(marks, body, fit_garment(marks, body)).ribbon()
     closed, opened = (
