@@ -117,10 +117,11 @@ def _materials(chances: Chances, inside: Region, body: Body) -> Floats:
     Either top and skirt are one piece, or nothing is. Where the knees are not in the photo, a dress is a long top for
     all that can be seen.
     """
-    of = {thing: chances.of(thing, *body.box) for thing in Thing}
-    planes = np.stack([np.sum([of[thing] for thing in things], axis=0) for things in MATERIALS.values()])
+    planes = np.stack(
+        [np.sum([chances.of(thing, *body.box) for thing in things], axis=0) for things in MATERIALS.values()]
+    )
     upper, lower, full = (list(MATERIALS).index(label) for label in (Label.UPPER, Label.LOWER, Label.FULL))
-    top, skirt, dress = of[Thing.TOP], of[Thing.SKIRT], of[Thing.DRESS]
+    top, skirt, dress = (chances.of(thing, *body.box) for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS))
     if body.shows_knees and float(dress[inside].sum()) > float(top[inside].sum()) + float(skirt[inside].sum()):
         planes[full] += top + skirt
         planes[upper] -= top
