@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+import cv2
 import numpy as np
 
 from engines.base import Landmark
-from engines.person.face import Face
+from engines.person.finding import Face
 from engines.person.networks import Floats
-
-_SHOULDERS = (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER)
-_HIPS = (Landmark.LEFT_HIP, Landmark.RIGHT_HIP)
-
-_KNEES = (Landmark.LEFT_KNEE, Landmark.RIGHT_KNEE)
+from engines.settling import Region
 
 _ARM_RADII = (0.22, 0.17, 0.13, 0.15)
 """Half thickness of shoulder, elbow, wrist and finger tips, sleeves included, in shoulder widths."""
@@ -29,7 +26,7 @@ _STRAY = 1.5
 
 @dataclass(frozen=True)
 class Limb:
-    """A chain of joints, or at every pixel the nearer one of two.
+    """Two chains of joints, left and right; at every pixel the nearer one counts.
 
     Attributes:
         offset: ``(height, width)`` distance from the chain over the limb's half thickness: below 1 is inside.
@@ -42,49 +39,34 @@ class Limb:
 
 @dataclass(frozen=True)
 class Body:
-    """The frame of reference of one person in one photo.
+    """The frame of reference of one person in a box of the photo, or in a coarser copy of that box.
 
     Attributes:
-        landmarks: ``(33, 4)`` in pixels of the working photo.
-        face: The face's outline.
-        shape: Height and width of the working photo.
+        landmarks: ``(33, 4)`` in pixels of the photo.
+        face: The face, likewise.
+        box: Left, top, width and height of the box.
+        step: Pixels of the photo from one pixel of the maps below to the next.
     """
 
     landmarks: Floats
     face: Face
-    shape: tuple[int, int]
-
-    def cropped(self, left: int, top: int, width: int, height: int) -> Body:
-        """The same body in a part of the photo."""
-        landmarks = self.landmarks.copy()
-        landmarks[:, :2] -= (left, top)
-        return Body(landmarks, self.face.moved(-left, -top), (height, width))
-
-    def shrunk(self, factor: int) -> Body:
-        """The same body in a copy of the photo that is ``factor`` times smaller."""
-        half = 0.5  # of a pixel: coordinates are those of pixel centres
-        landmarks = self.landmarks.copy()
-        landmarks[:, :2] += half
-        landmarks[:, :3] /= factor
-        landmarks[:, :2] -= half
-        face = self.face.moved(half, half).shrunk(factor).moved(-half, -half)
-        height, width = self.shape
-        return Body(landmarks, face, (max(height // factor, 1), max(width // factor, 1)))
+    box: tuple[int, int, int, int]
+    step: int = 1
 
     @cached_property
     def shoulders(self) -> Floats:
         """``(2,)`` middle between the shoulder joints."""
-        return self._middle(_SHOULDERS)
+        return self._middle(Landmark.LEFT_SHOULDER)
 
     @cached_property
     def hips(self) -> Floats:
         """``(2,)`` middle between the hip joints."""
-        return self._middle(_HIPS)
+        return self._middle(Landmark.LEFT_HIP)
 
     @cached_property
-    def knees(self) -> Floats:
-        """``(2,)`` middle between the knees."""
-        return self._middle(_KNEES)
+    def shows_knees(self) -> bool:
+        """Whether the box ends below the knees."""
+        return bool(self._middle(Landmark.LEFT_KNEE)[1] < self.box[1] + self.box[3])
 
     @cached_property
     def spine(self) -> float:
@@ -94,8 +76,8 @@ class Body:
     @cached_property
     def breadth(self) -> float:
         """Distance of the shoulder joints in pixels; half the spine at least, for people seen from the side."""
-        apart = self.landmarks[_SHOULDERS[0], :2] - self.landmarks[_SHOULDERS[1], :2]
-        return max(float(np.linalg.norm(apart)), 0.5 * self.spine)
+        left, right = self.landmarks[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER], :2]
+        return max(float(np.linalg.norm(left - right)), 0.5 * self.spine)
 
     @cached_property
     def height(self) -> Floats:
@@ -122,97 +104,76 @@ class Body:
         return np.asarray(np.sqrt(squared) / self.face.width, dtype=np.float32)
 
     @cached_property
-    def below_chin(self) -> Floats:
-        """``(height, width)``: rows below the chin in face widths, negative above."""
-        rows = np.broadcast_to(self._grid[0], self.shape)
-        return np.asarray((rows - self.face.chin[1]) / self.face.width, dtype=np.float32)
+    def on_face(self) -> Region:
+        """``(height, width)``: the inside of the face's outline; in a box that is not coarser than the photo."""
+        canvas = np.zeros((self.box[3], self.box[2]), np.uint8)
+        cv2.fillPoly(canvas, [np.round(self.face.oval - np.array(self.box[:2])).astype(np.int32)], 1)
+        return canvas.astype(bool)
 
     @cached_property
-    def arms(self) -> tuple[Limb, Limb]:
-        """Left and right, from the shoulder to the finger tips."""
-        return self._arm(0), self._arm(1)
-
-    @cached_property
-    def legs(self) -> tuple[Limb, Limb]:
-        """Left and right, from the hip to the toes."""
-        return self._leg(0), self._leg(1)
+    def above_chin(self) -> Region:
+        """``(height, 1)``: the rows that lie above the chin."""
+        return np.asarray(self._grid[0] < self.face.chin[1])
 
     @cached_property
     def arm(self) -> Limb:
-        """The nearer arm at every pixel."""
-        return _nearer(*self.arms)
+        """From the shoulder to the finger tips."""
+        chains = []
+        for side in range(2):
+            joints = [Landmark.LEFT_SHOULDER, Landmark.LEFT_ELBOW, Landmark.LEFT_WRIST]
+            chain = [self.landmarks[joint + side, :2] for joint in joints]
+            knuckles = self.landmarks[[Landmark.LEFT_PINKY + side, Landmark.LEFT_INDEX + side], :2].mean(axis=0)
+            chains.append([*chain, chain[-1] + 1.7 * (knuckles - chain[-1])])
+        return self._limb(chains, _ARM_RADII)
 
     @cached_property
     def leg(self) -> Limb:
-        """The nearer leg at every pixel."""
-        return _nearer(*self.legs)
+        """From the hip to the toes."""
+        joints = [Landmark.LEFT_HIP, Landmark.LEFT_KNEE, Landmark.LEFT_ANKLE, Landmark.LEFT_FOOT_INDEX]
+        return self._limb([[self.landmarks[joint + side, :2] for joint in joints] for side in range(2)], _LEG_RADII)
 
     @cached_property
     def reach(self) -> Floats:
         """``(height, width)``: below 1 where a body in ordinary clothes may be, growing with distance from it."""
-        outside = np.maximum(np.abs(self.height - 0.6) / 0.72, self.aside / 0.75)
-        limbs = [limb.offset / _STRAY for limb in self.arms]
-        limbs += [leg.offset / self._stray(side) for side, leg in enumerate(self.legs)]
-        return np.asarray(np.minimum.reduce([outside, self.head / 1.4, *limbs]), dtype=np.float32)
+        torso = np.maximum(np.abs(self.height - 0.6) / 0.72, self.aside / 0.75)
+        # A knee beyond the photo's edge is a guess, and cloth may lie twice as far from that leg.
+        guessed = self.hips[1] < self.box[1] + self.box[3] and not self.shows_knees
+        leg = self.leg.offset / (2 * _STRAY if guessed else _STRAY)
+        return np.asarray(np.minimum.reduce([torso, self.head / 1.4, self.arm.offset / _STRAY, leg]), dtype=np.float32)
 
-    def _stray(self, side: int) -> float:
-        """How far cloth may lie from a leg's bones, on `Limb.offset`; a knee beyond the photo's edge is a guess."""
-        hip, knee = self.landmarks[[_HIPS[side], _KNEES[side]], 1]
-        return 2 * _STRAY if hip < self.shape[0] <= knee else _STRAY
-
-    def _arm(self, side: int) -> Limb:
-        points = self.landmarks[:, :2]
-        shoulder, elbow, wrist = (points[joint + side] for joint in (11, 13, 15))
-        knuckles = (points[17 + side] + points[19 + side]) / 2
-        chain = [shoulder, elbow, wrist, wrist + 1.7 * (knuckles - wrist)]
-        return self._limb(chain, _ARM_RADII)
-
-    def _leg(self, side: int) -> Limb:
-        points = self.landmarks[:, :2]
-        chain = [points[joint + side] for joint in (23, 25, 27, 31)]
-        return self._limb(chain, _LEG_RADII)
-
-    def _limb(self, chain: list[Floats], radii: tuple[float, ...]) -> Limb:
-        offset = np.full(self.shape, np.inf, np.float32)
-        position = np.zeros(self.shape, np.float32)
-        for part, (start, end) in enumerate(pairwise(chain)):
-            relative, along = self._along(start, end)
-            thickness = (radii[part + 1] - radii[part]) * along
-            thickness += radii[part]
-            thickness *= self.breadth
-            relative /= thickness
-            nearer = relative < offset
-            np.copyto(offset, relative, where=nearer)
-            along += part
-            np.copyto(position, along, where=nearer)
-        return Limb(offset, position)
-
-    def _along(self, start: Floats, end: Floats) -> tuple[Floats, Floats]:
-        """Distance of every pixel from a line, and where its nearest point lies, 0 to 1."""
+    def _limb(self, chains: list[list[Floats]], radii: tuple[float, ...]) -> Limb:
         rows, columns = self._grid
-        step = end - start
-        along = (columns - start[0]) * step[0] + (rows - start[1]) * step[1]
-        along /= max(float(step @ step), 1e-3)
-        np.clip(along, 0.0, 1.0, out=along)
-        across, down = columns - start[0] - along * step[0], rows - start[1] - along * step[1]
-        across *= across
-        down *= down
-        across += down
-        return np.sqrt(across, out=across), along  # numpy's hypot takes five times as long
+        offset = np.full((len(rows), columns.shape[1]), np.inf, np.float32)
+        position = np.zeros_like(offset)
+        for chain in chains:
+            for part, (start, end) in enumerate(pairwise(chain)):
+                bone = end - start
+                along = (columns - start[0]) * bone[0] + (rows - start[1]) * bone[1]
+                along /= max(float(bone @ bone), 1e-3)
+                np.clip(along, 0.0, 1.0, out=along)  # 0 at the start, 1 at the end
+                across, down = columns - start[0] - along * bone[0], rows - start[1] - along * bone[1]
+                across *= across
+                down *= down
+                across += down
+                relative = np.sqrt(across, out=across)  # numpy's hypot takes five times as long
+                thickness = (radii[part + 1] - radii[part]) * along
+                thickness += radii[part]
+                thickness *= self.breadth
+                relative /= thickness
+                nearer = relative < offset
+                np.copyto(offset, relative, where=nearer)
+                along += part
+                np.copyto(position, along, where=nearer)
+        return Limb(offset, position)
 
     @cached_property
     def _grid(self) -> tuple[Floats, Floats]:
-        rows = np.arange(self.shape[0], dtype=np.float32)[:, None]
-        columns = np.arange(self.shape[1], dtype=np.float32)[None, :]
+        """``(height, 1)`` rows and ``(1, width)`` columns of the photo, at the middle of the maps' pixels."""
+        left, top, width, height = self.box
+        first = (self.step - 1) / 2
+        rows = np.arange(max(height // self.step, 1), dtype=np.float32)[:, None] * self.step + (top + first)
+        columns = np.arange(max(width // self.step, 1), dtype=np.float32)[None, :] * self.step + (left + first)
         return rows, columns
 
-    def _middle(self, pair: tuple[int, int]) -> Floats:
-        return np.asarray(self.landmarks[list(pair), :2].mean(axis=0), dtype=np.float32)
-
-
-def _nearer(one: Limb, other: Limb) -> Limb:
-    second = other.offset < one.offset
-    return Limb(
-        np.where(second, other.offset, one.offset),
-        np.where(second, other.position, one.position),
-    )
+    def _middle(self, left: Landmark) -> Floats:
+        return np.asarray(self.landmarks[[left, left + 1], :2].mean(axis=0), dtype=np.float32)

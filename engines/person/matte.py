@@ -6,17 +6,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engines.base import Picture
+from engines.base import Mask, Picture
 from engines.person.body import Body
-from engines.person.networks import Floats, Network, sigmoid
-from engines.person.pose import Pose
-from engines.settling import Guide, Region, colour_odds, log_odds
-
-_POSE_SHARE = 0.5
-"""Of the two networks' log odds. Each errs alone: one takes in a striped flag, the other a helmet on the table."""
-
-_PADDING = 0.12
-"""Added around the pose's mask, in its own width and height, before the selfie network looks."""
+from engines.person.finding import Person
+from engines.person.networks import Floats, sigmoid
+from engines.person.parser import Chances, Thing
+from engines.settling import Guide, colour_odds, log_odds
 
 _SURE = 0.04
 """Rough masks below this, or above one minus this, teach the colours of ground and person."""
@@ -40,73 +35,47 @@ _LARGEST_SPECK = 0.04
 _EDGE = 5.0
 """How far from the ground, in pixels of the working copy, a pixel may still be partly person."""
 
-_UNSEEN_COLOUR = 0.05
-"""Share of the person's colours that the sure part does not show."""
+_GROUND_SURELY = 0.85
+"""Chance of ground above which what the matte calls person is none: the gap between an arm and the body."""
+
+_CARRIED = (0.3, 0.6)
+"""Chance of a bag from which it is seen before what is new, and from which it is whole: its inside has no gaps."""
 
 
-def silhouette(network: Network, photo: Picture, pose: Pose) -> Floats:
-    """What the selfie network takes for people around the pose, ``(height, width)``, 0 to 1."""
-    height, width = photo.shape[:2]
-    left, top, right, bottom = _padded_box(pose.mask > 0.3)
-    size = (network.size, network.size)
-    cut = np.asarray(cv2.resize(photo[top:bottom, left:right], size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-    drawn = network.run(cut)[0][..., 0]
-    people = np.zeros((height, width), np.float32)
-    people[top:bottom, left:right] = cv2.resize(drawn, (right - left, bottom - top), interpolation=cv2.INTER_LINEAR)
-    return people
-
-
-def agreement(pose: Pose, people: Floats) -> float:
-    """Intersection over union of the pose's mask with the silhouette, 0 to 1."""
-    one, other = pose.mask > 0.5, people > 0.5
-    return float((one & other).sum()) / max(float((one | other).sum()), 1.0)
-
-
-def refined(pose: Pose, people: Floats, body: Body, lab: Floats, cells: NDArray[np.intp]) -> Floats:
+def refined(person: Person, lab: Floats, cells: NDArray[np.intp]) -> Floats:
     """``(height, width)``, 0 to 1: the person's cover of each pixel of the working photo.
 
     Args:
-        pose: Gives the one mask.
-        people: Gives the other, from `silhouette`.
-        body: Says where no part of the person can be.
+        person: Gives the rough masks, and says where no part of the person can be.
         lab: ``(height, width, 3)`` CIELAB of the working photo.
         cells: Its histogram cells.
     """
-    odds = _POSE_SHARE * log_odds(pose.mask, _NETWORK_TRUST)
-    odds += (1.0 - _POSE_SHARE) * log_odds(people, _NETWORK_TRUST)
-    odds -= _OUT_OF_REACH * _beyond(body)
+    height, width = person.mask.shape
+    body = Body(person.landmarks, person.face, (0, 0, width, height), _COARSE)
+    # Each network errs alone: one takes in a striped flag, the other a helmet on the table.
+    odds = np.float32(0.5) * (log_odds(person.mask, _NETWORK_TRUST) + log_odds(person.people, _NETWORK_TRUST))
+    odds -= _OUT_OF_REACH * cv2.resize(sigmoid((body.reach - 1.05) * 10), (width, height))
     rough = sigmoid(odds)
     colours = colour_odds(lab, cells, rough > 1.0 - _SURE, rough < _SURE)
-    least = np.where((pose.mask > _SEEN) & (people > _NOT_DENIED), np.float32(-_DARING), np.float32(-_COLOUR_TRUST))
-    odds = odds + np.clip(0.8 * colours, least, _COLOUR_TRUST)
+    seen = (person.mask > _SEEN) & (person.people > _NOT_DENIED)
+    odds += np.clip(0.8 * colours, np.where(seen, np.float32(-_DARING), np.float32(-_COLOUR_TRUST)), _COLOUR_TRUST)
     guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
-    cover = guide.smooth(sigmoid((1.5 * odds).astype(np.float32)))
-    return _solid(_main_part(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32)), body.breadth)
-
-
-def _beyond(body: Body) -> Floats:
-    """1 where no part of the body can be, 0 where one can."""
-    height, width = body.shape
-    small = sigmoid((body.shrunk(_COARSE).reach - 1.05) * 10)
-    return np.asarray(cv2.resize(small, (width, height)), dtype=np.float32)
-
-
-def _main_part(cover: Floats) -> Floats:
-    """Drop pieces that hang on to nothing and are small against the largest."""
-    count, parts = cv2.connectedComponents((cover > 0.5).astype(np.uint8))
-    if count <= 2:
-        return cover
-    areas = np.bincount(np.asarray(parts).ravel())  # many times faster than the statistics of the same library
-    areas[0] = 0
-    small = areas < 0.05 * areas.max()
-    small[0] = False
-    dropped = cv2.dilate(small[parts].astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
-    kept = cv2.dilate((~small & (areas > 0))[parts].astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    return np.where(dropped & ~kept, np.float32(0.0), cover)
+    cover = guide.smooth(sigmoid(1.5 * odds))
+    return _solid(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32), body.breadth)
 
 
 def _solid(cover: Floats, breadth: float) -> Floats:
-    """Fill what is pale within the person for having the ground's colour, and holes too small to be looked through."""
+    """The cover without crumbs and without holes.
+
+    Crumbs are pieces that hang on to nothing and are small against the largest. Holes are what is pale within the
+    person for having the ground's colour, and gaps too small to be looked through.
+    """
+    _, parts = cv2.connectedComponents((cover > 0.5).astype(np.uint8))
+    areas = np.bincount(np.asarray(parts).ravel())  # many times faster than the statistics of the same library
+    crumbs = areas < 0.05 * areas[1:].max(initial=0)
+    crumbs[0] = False
+    dropped = cv2.dilate(crumbs.take(np.asarray(parts)).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    cover = np.where(dropped, np.float32(0.0), cover)
     _, parts = cv2.connectedComponents((cover <= 0.5).astype(np.uint8), connectivity=4)
     small = np.bincount(np.asarray(parts).ravel()) < (_LARGEST_SPECK * breadth) ** 2
     small[0] = False
@@ -116,15 +85,29 @@ def _solid(cover: Floats, breadth: float) -> Floats:
     return np.where(deep | specks, np.float32(1.0), cover)
 
 
-def _padded_box(mask: Region) -> tuple[int, int, int, int]:
-    height, width = mask.shape
-    left, top, across, down = cv2.boundingRect(mask.astype(np.uint8))
-    if across < 8 or down < 8:
-        return 0, 0, width, height
-    aside, above = int(_PADDING * across), int(_PADDING * down)
-    return (
-        max(left - aside, 0),
-        max(top - above, 0),
-        min(left + across + aside, width),
-        min(top + down + above, height),
-    )
+def with_carried(matte: Floats, chances: Chances) -> Floats:
+    """The matte with what is carried, and without what is surely ground; ``(height, width)``, 0 to 1.
+
+    The networks behind the matte know people: a bag or a helmet beside one is nobody to them.
+    """
+    frame = (0, 0, matte.shape[1], matte.shape[0])
+    carried = np.clip((chances.of(Thing.BAG, *frame) - _CARRIED[0]) / (_CARRIED[1] - _CARRIED[0]), 0.0, 1.0)
+    whole = np.maximum(matte, carried)
+    whole[chances.of(Thing.GROUND, *frame) > _GROUND_SURELY] = 0.0
+    return np.asarray(whole, np.float32)
+
+
+def enlarged_matte(matte: Floats, small: Picture, photo: Picture) -> Mask:
+    """The matte of a working copy at the photo's size, 0 to 255, its border led by the photo's own edges."""
+    if matte.shape == photo.shape[:2]:
+        return np.asarray(np.round(matte * 255.0), dtype=np.uint8)
+    cover = Guide(_grey(small), 2, 1e-3).enlarge(matte, _grey(photo))
+    cover *= np.float32(255.0)  # in place: of a camera's photo every copy is 50 MB
+    cover += np.float32(0.5)
+    return np.clip(cover, 0.0, 255.0, out=cover).astype(np.uint8)
+
+
+def _grey(photo: Picture) -> Floats:
+    grey = np.asarray(cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY), dtype=np.float32)
+    grey /= np.float32(255.0)
+    return grey

@@ -36,20 +36,17 @@ class Square:
         """The ``(2, 3)`` affine matrix from photo pixels to pixels of the square drawn at ``size`` pixels."""
         cosine = np.cos(self.angle) * size / self.side
         sine = np.sin(self.angle) * size / self.side
-        return np.array(
-            [
-                [cosine, sine, size / 2 - cosine * self.x - sine * self.y],
-                [-sine, cosine, size / 2 + sine * self.x - cosine * self.y],
-            ]
-        )
+        right = size / 2 - cosine * self.x - sine * self.y
+        down = size / 2 + sine * self.x - cosine * self.y
+        return np.array([[cosine, sine, right], [-sine, cosine, down]])
 
     def cut(self, photo: Picture, size: int) -> Picture:
         """The square drawn at ``(size, size, 3)``; black beyond the frame, as the networks were trained."""
         shrink = min(1.0, 1.5 * size / self.side)
         if shrink < 1.0:  # averaging first: a warp alone would skip pixels
-            photo = _resized(photo, shrink)
+            photo = np.asarray(cv2.resize(photo, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8)
         small = Square(self.x * shrink, self.y * shrink, self.side * shrink, self.angle)
-        return _as_picture(cv2.warpAffine(photo, small.matrix_to(size), (size, size), flags=cv2.INTER_LINEAR))
+        return np.asarray(cv2.warpAffine(photo, small.matrix_to(size), (size, size)), dtype=np.uint8)
 
     def to_photo(self, points: Floats, size: int) -> Floats:
         """Bring ``(n, 2)`` points from pixels of the drawn square to pixels of the photo."""
@@ -59,7 +56,7 @@ class Square:
     def paste(self, drawn: Floats, width: int, height: int) -> Floats:
         """Draw a ``(size, size)`` map of the square onto a ``(height, width)`` frame; 0 where it does not reach."""
         back = cv2.invertAffineTransform(self.matrix_to(drawn.shape[0]))
-        return np.asarray(cv2.warpAffine(drawn, back, (width, height), flags=cv2.INTER_LINEAR), dtype=np.float32)
+        return np.asarray(cv2.warpAffine(drawn, back, (width, height)), dtype=np.float32)
 
 
 class Network:
@@ -94,18 +91,9 @@ class Network:
 
 def sigmoid(values: Floats) -> Floats:
     """The logistic function, without overflow."""
-    out = np.asarray(
-        np.clip(values, -30.0, 30.0), dtype=np.float32
-    )  # a copy; whole maps pass through here, so in place
+    # In place on a copy: whole maps pass through here.
+    out = np.asarray(np.clip(values, -30.0, 30.0), dtype=np.float32)
     np.negative(out, out=out)
     np.exp(out, out=out)
     out += np.float32(1.0)
     return np.reciprocal(out, out=out)
-
-
-def _resized(photo: Picture, factor: float) -> Picture:
-    return _as_picture(cv2.resize(photo, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA))
-
-
-def _as_picture(pixels: Any) -> Picture:
-    return np.asarray(pixels, dtype=np.uint8)

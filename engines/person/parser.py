@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engines.base import Landmark, Picture
 from engines.onnx import OnnxNetwork, softmax
+from engines.person.finding import Person
 from engines.person.networks import Floats
 
 HEIGHT, WIDTH = 256, 192
@@ -83,35 +84,21 @@ class Window:
     @classmethod
     def around(cls, pose_mask: Floats, people: Floats) -> Window:
         """The window that holds the person of both masks, ``(height, width)`` each, 0 to 1."""
-        left, top, across, down = cv2.boundingRect(
-            ((pose_mask > SEEN) | ((people > SEEN) & (pose_mask > SEEN / 3))).astype(np.uint8)
-        )
-        return cls.of_box(left, top, left + max(across, 1), top + max(down, 1))
-
-    @classmethod
-    def of_box(cls, left: float, top: float, right: float, bottom: float) -> Window:
-        """The window around a box, in pixels of the photo."""
-        scale = min(WIDTH / (right - left), HEIGHT / (bottom - top)) / (1 + 2 * MARGIN)
-        return cls(
-            np.array(
-                [
-                    [scale, 0.0, WIDTH / 2 - scale * (left + right) / 2],
-                    [0.0, scale, HEIGHT / 2 - scale * (top + bottom) / 2],
-                ]
-            )
-        )
+        seen = (pose_mask > SEEN) | ((people > SEEN) & (pose_mask > SEEN / 3))
+        left, top, across, down = cv2.boundingRect(seen.astype(np.uint8))
+        across, down = max(across, 1), max(down, 1)
+        scale = min(WIDTH / across, HEIGHT / down) / (1 + 2 * MARGIN)
+        right, below = WIDTH / 2 - scale * (left + across / 2), HEIGHT / 2 - scale * (top + down / 2)
+        return cls(np.array([[scale, 0.0, right], [0.0, scale, below]]))
 
     def cut(self, picture: NDArray[np.uint8], beyond: int = 0) -> NDArray[np.uint8]:
         """The window of a picture or of a mask."""
-        matrix, shrink = self.matrix.copy(), float(self.matrix[0, 0])
-        if shrink < 0.7:  # averaging first: a warp alone would skip pixels
-            picture = np.asarray(
-                cv2.resize(picture, None, fx=1.2 * shrink, fy=1.2 * shrink, interpolation=cv2.INTER_AREA), np.uint8
-            )
-            matrix[:, :2] /= 1.2 * shrink
-        return np.asarray(
-            cv2.warpAffine(picture, matrix, (WIDTH, HEIGHT), flags=cv2.INTER_LINEAR, borderValue=[beyond] * 3), np.uint8
-        )
+        matrix, shrink = self.matrix.copy(), 1.2 * float(self.matrix[0, 0])
+        if shrink < 0.84:  # averaging first: a warp alone would skip pixels
+            small = cv2.resize(picture, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
+            picture = np.asarray(small, np.uint8)
+            matrix[:, :2] /= shrink
+        return np.asarray(cv2.warpAffine(picture, matrix, (WIDTH, HEIGHT), borderValue=[beyond] * 3), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -132,16 +119,9 @@ class Chances:
         reduce = np.array([[1 / REDUCED, 0, half], [0, 1 / REDUCED, half]])
         matrix = reduce @ np.vstack([self.window.matrix, [0, 0, 1]])
         matrix[:, 2] += matrix[:, :2] @ (left, top)
-        return np.asarray(
-            cv2.warpAffine(
-                self.planes[thing],
-                matrix,
-                (width, height),
-                flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
-                borderValue=float(thing is Thing.GROUND),
-            ),
-            np.float32,
-        )
+        how, beyond = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, float(thing is Thing.GROUND)
+        laid = cv2.warpAffine(self.planes[thing], matrix, (width, height), flags=how, borderValue=beyond)
+        return np.asarray(laid, np.float32)
 
 
 def drawn_limbs(landmarks: Floats, matrix: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -152,11 +132,8 @@ def drawn_limbs(landmarks: Floats, matrix: NDArray[np.float64]) -> NDArray[np.ui
         matrix: `Window.matrix`.
     """
     points = landmarks[:, :2] @ matrix[:, :2].T + matrix[:, 2]
-    middle = (
-        points[[Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER]].mean(0),
-        points[[Landmark.LEFT_HIP, Landmark.RIGHT_HIP]].mean(0),
-    )
-    thick = int(np.clip(round(THICKNESS * float(np.hypot(*(middle[0] - middle[1])))), 2, 40))
+    spine = points[list(TORSO[:2])].mean(0) - points[list(TORSO[2:])].mean(0)
+    thick = int(np.clip(round(THICKNESS * float(np.hypot(*spine))), 2, 40))
     points = np.clip(np.rint(points), -2000, 2000).astype(np.int32)
     planes = np.zeros((len(PARTS) + 1, HEIGHT, WIDTH), np.uint8)
     for plane, limbs in zip(planes, PARTS, strict=False):
@@ -164,20 +141,6 @@ def drawn_limbs(landmarks: Floats, matrix: NDArray[np.float64]) -> NDArray[np.ui
             cv2.line(plane, points[one].tolist(), points[other].tolist(), 255, thick)
     cv2.fillConvexPoly(planes[-1], cv2.convexHull(points[list(TORSO)]), 255)
     return planes
-
-
-def network_input(
-    photo: Picture, pose_mask: NDArray[np.uint8], people: NDArray[np.uint8], landmarks: Floats, window: Window
-) -> NDArray[np.uint8]:
-    """``(PLANES, HEIGHT, WIDTH)``, 0 to 255, of masks of the same range."""
-    return np.concatenate(
-        [
-            window.cut(photo, BEYOND).transpose(2, 0, 1),
-            window.cut(pose_mask)[None],
-            window.cut(people)[None],
-            drawn_limbs(landmarks, window.matrix),
-        ]
-    )
 
 
 class Parser:
@@ -190,18 +153,12 @@ class Parser:
     def __init__(self, path: Path = MODEL) -> None:
         self._network = OnnxNetwork(path, ("logits",))
 
-    def look(self, photo: Picture, pose_mask: Floats, people: Floats, landmarks: Floats) -> Chances:
-        """What the photo and its mirror image tell together.
-
-        Args:
-            photo: ``(height, width, 3)``.
-            pose_mask: The pose network's mask, ``(height, width)``, 0 to 1.
-            people: The selfie network's, likewise.
-            landmarks: ``(33, 2 or more)``, pixels of the photo.
-        """
-        window = Window.around(pose_mask, people)
-        masks = [np.rint(mask * 255.0).astype(np.uint8) for mask in (pose_mask, people)]
-        seen = network_input(photo, masks[0], masks[1], landmarks, window)
+    def look(self, photo: Picture, person: Person) -> Chances:
+        """What the photo and its mirror image tell together of the person found in it."""
+        window = Window.around(person.mask, person.people)
+        masks = [window.cut(np.rint(mask * 255.0).astype(np.uint8))[None] for mask in (person.mask, person.people)]
+        limbs = drawn_limbs(person.landmarks, window.matrix)
+        seen = np.concatenate([window.cut(photo, BEYOND).transpose(2, 0, 1), *masks, limbs])
         (logits,) = self._network.run(np.stack([seen, seen[..., ::-1]]).astype(np.float32))
         chances = softmax(logits, axis=1)
         return Chances(0.5 * (chances[0] + chances[1, ..., ::-1]), window)

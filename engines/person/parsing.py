@@ -1,4 +1,4 @@
-"""From the network's probabilities to labels: settled at the photo's edges, then named by their place on the body."""
+"""From the parser's probabilities to labels: settled at the photo's edges, then named by their place on the body."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label, Mask
 from engines.person.body import Body
+from engines.person.finding import Person
 from engines.person.networks import Floats
 from engines.person.parser import Chances, Thing
 from engines.settling import LOG_UNIFORM, Guide, Region, histogram, log_density
@@ -26,12 +27,6 @@ MATERIALS = {
     Label.OTHER: (Thing.BAG, Thing.HAT),
 }
 """What is told apart by looks. Skin gets its names afterwards; glasses, belts and watches go with what they lie on."""
-
-_GROUND_SURELY = 0.85
-"""Chance of ground above which what the matte calls person is none: the gap between an arm and the body."""
-
-_CARRIED = (0.3, 0.6)
-"""Chance of a bag from which it is seen before what is new, and from which it is whole: its inside has no gaps."""
 
 _SMALLEST, _SMALLEST_CARRIED = 0.05, 0.25
 """Side of the smallest patch that is anything, and of the smallest that is carried and no badge, in shoulder widths."""
@@ -60,48 +55,28 @@ edge runs, and what the network has not seen: a bare midriff. On the judges of t
 1.5 for every class."""
 
 
-def with_carried(matte: Floats, chances: Chances) -> Floats:
-    """The matte with what is carried, and without what is surely ground; ``(height, width)``, 0 to 1.
-
-    The networks behind the matte know people: a bag or a helmet beside one is nobody to them.
-
-    Args:
-        matte: How much of each pixel is person.
-        chances: Of the same photo.
-    """
-    frame = (0, 0, matte.shape[1], matte.shape[0])
-    carried = np.clip((chances.of(Thing.BAG, *frame) - _CARRIED[0]) / (_CARRIED[1] - _CARRIED[0]), 0.0, 1.0)
-    whole = np.maximum(matte, carried)
-    whole[chances.of(Thing.GROUND, *frame) > _GROUND_SURELY] = 0.0
-    return np.asarray(whole, np.float32)
-
-
-def parse(chances: Chances, lab: Floats, cells: NDArray[np.intp], matte: Floats, body: Body) -> Mask:
+def parse(person: Person, chances: Chances, lab: Floats, cells: NDArray[np.intp], matte: Floats) -> Mask:
     """``(height, width)`` of `engines.base.Label`; only the box around the person is looked at.
 
     Args:
-        chances: Of the working copy.
+        person: In the working copy.
+        chances: What the parser says of it.
         lab: ``(height, width, 3)`` CIELAB.
         cells: Its histogram cells.
-        matte: ``(height, width)``, 0 to 1, from `with_carried`.
-        body: The person's frame of reference.
+        matte: ``(height, width)``, 0 to 1, from `engines.person.matte`.
     """
-    height, width = body.shape
-    labels = np.full(body.shape, Label.BACKGROUND, np.uint8)
+    height, width = matte.shape
+    labels = np.full(matte.shape, Label.BACKGROUND, np.uint8)
     left, top, across, down = cv2.boundingRect((matte > 0).astype(np.uint8))
-    if across and down:
-        left, top = max(left - _MARGIN, 0), max(top - _MARGIN, 0)
-        across, down = min(across + 2 * _MARGIN, width - left), min(down + 2 * _MARGIN, height - top)
-        box = np.s_[top : top + down, left : left + across]
-        part = body.cropped(left, top, across, down)
-        planes = _materials(chances, (left, top, across, down), matte[box] > 0.5, part)
-        labels[box] = _settled(planes, np.ascontiguousarray(lab[box]), cells[box], matte[box] > 0.5, part)
-    return labels
-
-
-def _settled(planes: Floats, lab: Floats, cells: NDArray[np.intp], inside: Region, body: Body) -> Mask:
-    """Labels from the chances of materials, which are used up."""
-    said = _colours(planes, cells, inside)
+    if not across:
+        return labels
+    left, top = max(left - _MARGIN, 0), max(top - _MARGIN, 0)
+    across, down = min(across + 2 * _MARGIN, width - left), min(down + 2 * _MARGIN, height - top)
+    part = np.s_[top : top + down, left : left + across]
+    body = Body(person.landmarks, person.face, (left, top, across, down))
+    inside = matte[part] > 0.5
+    planes = _materials(chances, inside, body)
+    said = _colours(planes, cells[part], inside)
     planes /= np.maximum(planes.sum(axis=0), 1e-6)
     planes += np.float32(1e-3)
     np.log(planes, out=planes)
@@ -109,28 +84,45 @@ def _settled(planes: Floats, lab: Floats, cells: NDArray[np.intp], inside: Regio
     planes -= planes.max(axis=0)
     np.exp(planes, out=planes)
     planes /= planes.sum(axis=0)
-    guide = Guide(np.ascontiguousarray(lab[..., 0] / np.float32(100.0)), max(3, round(0.02 * body.breadth)), 1e-3)
+    grey = np.ascontiguousarray(lab[part][..., 0] / np.float32(100.0))
+    guide = Guide(grey, max(3, round(0.02 * body.breadth)), 1e-3)
     for plane in planes:
         plane[:] = guide.smooth(plane)
     names = np.array(list(MATERIALS), np.uint8)
-    labels = np.where(inside, names[planes.argmax(axis=0)], np.uint8(Label.BACKGROUND))
-    _name_hose(labels, body)
-    _name_skin(labels, labels == Label.TORSO_SKIN, body)
-    _settle_crumbs(labels, inside, body)
+    found = np.where(inside, names[planes.argmax(axis=0)], np.uint8(Label.BACKGROUND))
+    _name_hose_and_skin(found, body)
+    _settle_crumbs(found, inside, body)
+    labels[part] = found
     return labels
 
 
-def _materials(chances: Chances, box: tuple[int, int, int, int], inside: Region, body: Body) -> Floats:
+def enlarged_labels(labels: Mask, height: int, width: int) -> Mask:
+    """Labels at ``(height, width)`` with smooth borders: each pixel takes the label with the largest smooth share."""
+    if labels.shape == (height, width):
+        return labels
+    best = np.zeros((height, width), np.uint8)
+    winner = np.zeros((height, width), np.uint8)
+    for label in Label:
+        where = (labels == label).astype(np.uint8) * np.uint8(255)
+        if where.any():
+            share = cv2.resize(where, (width, height), interpolation=cv2.INTER_CUBIC)
+            np.copyto(winner, np.uint8(label), where=share > best)
+            np.maximum(best, share, out=best)
+    return winner
+
+
+def _materials(chances: Chances, inside: Region, body: Body) -> Floats:
     """``(len(MATERIALS), height, width)`` chances in a box, with what the whole photo says of dresses.
 
     Either top and skirt are one piece, or nothing is. Where the knees are not in the photo, a dress is a long top for
     all that can be seen.
     """
-    planes = np.stack([np.sum([chances.of(thing, *box) for thing in things], axis=0) for things in MATERIALS.values()])
+    planes = np.stack(
+        [np.sum([chances.of(thing, *body.box) for thing in things], axis=0) for things in MATERIALS.values()]
+    )
     upper, lower, full = (list(MATERIALS).index(label) for label in (Label.UPPER, Label.LOWER, Label.FULL))
-    top, skirt, dress = (chances.of(thing, *box) for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS))
-    whole = body.knees[1] < body.shape[0]
-    if whole and float(dress[inside].sum()) > float(top[inside].sum()) + float(skirt[inside].sum()):
+    top, skirt, dress = (chances.of(thing, *body.box) for thing in (Thing.TOP, Thing.SKIRT, Thing.DRESS))
+    if body.shows_knees and float(dress[inside].sum()) > float(top[inside].sum()) + float(skirt[inside].sum()):
         planes[full] += top + skirt
         planes[upper] -= top
         planes[lower] -= skirt
@@ -152,15 +144,12 @@ def _colours(planes: Floats, cells: NDArray[np.intp], inside: Region) -> Floats:
     return np.asarray(np.clip(0.5 * said, -_COLOUR_SAY, _COLOUR_SAY), np.float32)
 
 
-def _name_hose(labels: Mask, body: Body) -> None:
-    """Tights are a bottom, socks go with the shoes."""
-    hose = labels == _HOSE
+def _name_hose_and_skin(labels: Mask, body: Body) -> None:
+    """Name them by where they lie; of the lines for skin each overrules those before it."""
+    hose, skin = labels == _HOSE, labels == Label.TORSO_SKIN
     if hose.any():
         tights = float(np.quantile(body.leg.position[hose], 0.05)) < _KNEE_HIGH
-        labels[hose] = Label.LOWER if tights else Label.FEET
-
-
-def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
+        labels[hose] = Label.LOWER if tights else Label.FEET  # socks go with the shoes
     arm, along_arm, leg = body.arm.offset, body.arm.position, body.leg.offset
     labels[skin & (body.height > 1.0) & (leg < 1.6)] = Label.LEGS
     labels[skin & (arm < 1.25) & (body.aside > 0.36)] = Label.ARMS
@@ -169,8 +158,8 @@ def _name_skin(labels: Mask, skin: Region, body: Body) -> None:
     labels[(labels == Label.TORSO_SKIN) & (arm < 2.2) & (along_arm > 2.0)] = Label.HANDS
     labels[skin & (labels == Label.LEGS) & (body.leg.position > 2.0)] = Label.FEET
     labels[skin & (body.height < 0.06) & (body.aside < 0.4)] = Label.NECK
-    labels[skin & (body.below_chin < 0.0) & (body.head < 1.2)] = Label.FACE
-    labels[skin & body.face.mask(*body.shape)] = Label.FACE
+    labels[skin & body.above_chin & (body.head < 1.2)] = Label.FACE
+    labels[skin & body.on_face] = Label.FACE
 
 
 def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
 from domain.money import ledger
-from engines.person.segmenter import HOW_TO_BE_FOUND
+from engines.person.finding import HOW_TO_BE_FOUND
 from runtime.database import Database
 from runtime.embedded.record import stack_secrets
 from runtime.object_store import S3ObjectStore

@@ -17,11 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Landmark, Picture
-from engines.person.detection import pose_detector
-from engines.person.matte import silhouette
-from engines.person.networks import Network
+from engines.person.finding import Person, PersonFinder
 from engines.person.parser import BEYOND, HEIGHT, WIDTH, Thing, Window, drawn_limbs
-from engines.person.pose import find_pose, region_of_body
 from training.pictures import laid_before, made_ground, photographed, recoloured
 
 PREPARED = Path("out/training/parser.npz")
@@ -113,7 +110,7 @@ def prepare(ccp: Path, models: Path, path: Path = PREPARED) -> int:
     for thing, words in NAMES.items():
         for word in words.split():
             thing_of[names.index(word)] = thing
-    finder = PersonFinder(models)
+    finder = PersonFinder(models, 1)
     kept: dict[str, NDArray[np.generic]] = {}
     for number in range(1, LABELLED + 1):
         source = ccp / "photos" / f"{number:04d}.jpg"
@@ -121,33 +118,24 @@ def prepare(ccp: Path, models: Path, path: Path = PREPARED) -> int:
             continue
         photo = cv2.cvtColor(cv2.imread(str(source)), cv2.COLOR_BGR2RGB)
         labels = thing_of[cv2.imread(str(ccp / "labels" / f"{number:04d}.png"), cv2.IMREAD_GRAYSCALE)]
-        pose_mask, people, landmarks = finder.find(photo)
-        whole = Sample(number, photo, labels, pose_mask, people, landmarks)
+        person = rough(finder, photo)
+        masks = [np.rint(255 * each).astype(np.uint8) for each in (person.mask, person.people)]
+        whole = Sample(number, photo, labels, masks[0], masks[1], person.landmarks[:, :2])
         sample = _repaired(_cropped(whole))
-        masks = np.dstack([sample.labels, sample.pose_mask, sample.people])
+        planes = np.dstack([sample.labels, sample.pose_mask, sample.people])
         name = f"{number:04d}"
         kept[f"p{name}"] = cv2.imencode(".jpg", sample.photo[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 95])[1]
-        kept[f"m{name}"] = cv2.imencode(".png", masks)[1]
+        kept[f"m{name}"] = cv2.imencode(".png", planes)[1]
         kept[f"l{name}"] = sample.landmarks
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **kept)
     return len(kept) // 3
 
 
-class PersonFinder:
-    """MediaPipe's networks, as the engine runs them before it parses."""
-
-    def __init__(self, models: Path) -> None:
-        load = lambda name, lowest=0.0: Network(models / f"{name}.tflite", 1, lowest=lowest)  # noqa: E731
-        self._people = pose_detector(load("pose_detection", -1.0))
-        self._pose, self._selfie = load("pose_landmark_full"), load("selfie_segmentation")
-
-    def find(self, photo: Picture) -> tuple[Masks, Masks, NDArray[np.float32]]:
-        """Pose mask and silhouette, 0 to 255, and landmarks."""
-        found = self._people.find(photo, 0.3)
-        pose = find_pose(self._pose, photo, region_of_body(*found[0].points[:2]) if found else None)
-        masks = [np.rint(255 * each).astype(np.uint8) for each in (pose.mask, silhouette(self._selfie, photo, pose))]
-        return masks[0], masks[1], pose.landmarks[:, :2].astype(np.float32)
+def rough(finder: PersonFinder, photo: Picture) -> Person:
+    """What MediaPipe's networks say of a photo, as the engine hears it before it parses."""
+    found = finder.detect(photo, 0.3)
+    return finder.look(photo, found[0] if found else None)
 
 
 def _cropped(sample: Sample) -> Sample:

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Landmark, Picture
+from engines.person.finding import PersonFinder
 from engines.person.parser import Parser, Thing
 from engines.person.segmenter import MediaPipeSegmenter
-from training.parser.data import IGNORED, Masks, PersonFinder, Sample, prepared, split
+from training.parser.data import IGNORED, Masks, Sample, prepared, rough, split
 from training.parser.train import HELD_OUT
 
 GROUPS: dict[str, tuple[Thing, ...]] = {
@@ -63,8 +64,7 @@ def grouped(things: Masks) -> Groups:
 
 def parsed(parser: Parser, finder: PersonFinder, photo: Picture) -> Groups:
     """The likeliest group of every pixel."""
-    pose_mask, people, landmarks = finder.find(photo)
-    chances = parser.look(photo, pose_mask / np.float32(255), people / np.float32(255), landmarks)
+    chances = parser.look(photo, rough(finder, photo))
     frame = (0, 0, photo.shape[1], photo.shape[0])
     planes = [np.sum([chances.of(thing, *frame) for thing in members], axis=0) for members in GROUPS.values()]
     return np.stack(planes).argmax(axis=0).astype(np.uint8)
@@ -163,7 +163,7 @@ if __name__ == "__main__":
     arguments.add_argument("--steady", action="store_true")
     given = arguments.parse_args()
     cv2.setNumThreads(1)
-    parser, finder = Parser(given.model), PersonFinder(given.models)
+    parser, finder = Parser(given.model), PersonFinder(given.models, threads=1)
     segmenter = MediaPipeSegmenter(given.models, threads=1)
     ways: dict[str, Parse] = {"parser": lambda photo: parsed(parser, finder, photo)}
     if given.beside:

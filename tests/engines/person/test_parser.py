@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engines.base import PersonMap, Picture
+from engines.base import Mask, PersonMap, Picture
+from engines.person.finding import Face, Person
 from engines.person.networks import Floats
-from engines.person.parser import HEIGHT, PLANES, WIDTH, Chances, Parser, Thing, Window, drawn_limbs, network_input
+from engines.person.parser import HEIGHT, WIDTH, Chances, Parser, Thing, Window, drawn_limbs
 
 UPPER = (Thing.TOP, Thing.OUTERWEAR, Thing.DRESS)
 
 
-def laid(chances: Chances, photo: Picture) -> Floats:
-    """``(len(Thing), height, width)`` of a whole photo."""
+def laid(parser: Parser, photo: Picture, matte: Mask, landmarks: Floats) -> Floats:
+    """``(len(Thing), height, width)`` of a whole photo, the matte in place of both rough masks."""
+    mask, face = matte / np.float32(255), Face(landmarks[:11, :2], landmarks[0, :2], 1.0, measured=False)
+    chances = parser.look(photo, Person(landmarks, 1.0, mask, mask, face))
     return np.stack([chances.of(thing, 0, 0, photo.shape[1], photo.shape[0]) for thing in Thing])
 
 
@@ -24,8 +27,7 @@ def parser() -> Parser:
 
 @pytest.fixture(scope="module")
 def chances(parser: Parser, astronaut: Picture, astronaut_map: PersonMap) -> Floats:
-    matte = astronaut_map.matte / np.float32(255)
-    return laid(parser.look(astronaut, matte, matte, astronaut_map.landmarks), astronaut)
+    return laid(parser, astronaut, astronaut_map.matte, astronaut_map.landmarks)
 
 
 def test_the_window_holds_the_person_and_lays_its_answer_back_where_it_was() -> None:
@@ -48,17 +50,11 @@ def test_the_window_holds_the_person_and_lays_its_answer_back_where_it_was() -> 
 
 def test_limbs_are_drawn_alike_for_a_mirrored_body(astronaut_map: PersonMap) -> None:
     landmarks = astronaut_map.landmarks.copy()
-    matrix = Window.of_box(0, 0, 511, 511).matrix
+    matrix = Window.around(*[np.ones((511, 511), np.float32)] * 2).matrix
     mirrored = landmarks.copy()
     mirrored[:, 0] = 511 - mirrored[:, 0]
     one, other = drawn_limbs(landmarks, matrix), drawn_limbs(mirrored, matrix)
     assert (np.abs(one.astype(int) - other[..., ::-1]) > 127).mean() < 0.01
-
-
-def test_everything_the_network_sees_has_a_plane(astronaut: Picture, astronaut_map: PersonMap) -> None:
-    window = Window.of_box(0, 0, 512, 512)
-    seen = network_input(astronaut, astronaut_map.matte, astronaut_map.matte, astronaut_map.landmarks, window)
-    assert seen.shape == (PLANES, HEIGHT, WIDTH)
 
 
 def test_probabilities_are_those_of_every_pixel(chances: Floats, astronaut: Picture) -> None:
@@ -77,10 +73,9 @@ def test_face_hair_and_suit_are_told_apart(chances: Floats) -> None:
 def test_a_mirrored_photo_has_the_mirrored_probabilities(
     parser: Parser, chances: Floats, astronaut: Picture, astronaut_map: PersonMap
 ) -> None:
-    matte = np.ascontiguousarray(astronaut_map.matte[:, ::-1]) / np.float32(255)
     landmarks = astronaut_map.landmarks.copy()
     landmarks[:, 0] = astronaut.shape[1] - 1 - landmarks[:, 0]
-    turned = np.ascontiguousarray(astronaut[:, ::-1])
-    mirrored = laid(parser.look(turned, matte, matte, landmarks), turned)[..., ::-1]
+    turned, matte = (np.ascontiguousarray(each[:, ::-1]) for each in (astronaut, astronaut_map.matte))
+    mirrored = laid(parser, turned, matte, landmarks)[..., ::-1]
     same = mirrored.argmax(axis=0) == chances.argmax(axis=0)
     assert same[astronaut_map.matte > 127].mean() > 0.95
