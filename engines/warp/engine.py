@@ -40,7 +40,7 @@ from engines.warp.debug_pictures import (
     picture_of_map,
     picture_of_mesh,
 )
-from engines.warp.drape.dressing import drape_garment
+from engines.warp.drape.upper import drape_garment
 from engines.warp.gate import check_drape, check_pose
 from engines.warp.hints import WARP, is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead

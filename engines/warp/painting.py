@@ -46,16 +46,6 @@ def lowered_by(cover: NDArray[np.float32], rows: int) -> NDArray[np.float32]:
     return np.asarray(cv2.copyMakeBorder(cover[:-rows], rows, 0, 0, 0, cv2.BORDER_REPLICATE), np.float32)
 
 
-def grain_of(photo: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
-    """Standard deviation of the finest detail in an area of a photo, bounded by `GRAIN_LIMIT`."""
-    if area.sum() < 100:
-        return 0.0
-    grey = brightness(photo)
-    fine = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
-    # The median absolute deviation does not see edges; 1.48 makes it a standard deviation.
-    return float(min(1.48 * np.median(np.abs(fine[area])), GRAIN_LIMIT))
-
-
 def grain_where_smooth(picture: NDArray[np.float32], area: NDArray[np.bool_]) -> float:
     """Standard deviation of the finest detail in the smooth parts of an area, bounded by `GRAIN_LIMIT`.
 

@@ -196,7 +196,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
     alpha = cloth.alpha[low[1] : high[1], low[0] : high[0]]
     if alpha.size == 0 or piece.alpha[window].size == 0:
         return piece
-    x, y, position = _rasterised(ribbon.target, vertices.astype(np.float32), window)
+    x, y, position = rasterise(ribbon.target, vertices.astype(np.float32), window)
     colour = cloth.colour[low[1] : high[1], low[0] : high[0]]
     layer = np.asarray(cv2.merge([*(colour[..., k] * alpha for k in range(3)), alpha]), dtype=np.float32)
     layer, factor = _shrunk(layer, ribbon.scale)
@@ -217,7 +217,7 @@ def draw(ribbon: Ribbon, cloth: Cloth, shape: tuple[int, int], name: str) -> Pie
 
 
 def rasterise(
-    target: NDArray[np.float32], vertices: NDArray[np.float32], shape: tuple[int, int]
+    target: NDArray[np.float32], vertices: NDArray[np.float32], window: tuple[slice, slice]
 ) -> NDArray[np.float32]:
     """Interpolate values given at the points of a grid over the pixels that the grid covers.
 
@@ -227,18 +227,11 @@ def rasterise(
     Args:
         target: ``(rows, cols, 2)`` positions of the grid points in the picture.
         vertices: ``(rows, cols, channels)`` values at the grid points.
-        shape: ``(height, width)`` of the picture.
+        window: Rows and columns of the picture that are asked for.
 
     Returns:
-        ``(height, width, channels)`` float32; `OUTSIDE` in every channel of a pixel that is not covered.
+        ``(channels, height, width)`` float32 of the window; `OUTSIDE` in every channel of a pixel that is not covered.
     """
-    return np.moveaxis(_rasterised(target, vertices, (slice(0, shape[0]), slice(0, shape[1]))), 0, 2)
-
-
-def _rasterised(
-    target: NDArray[np.float32], vertices: NDArray[np.float32], window: tuple[slice, slice]
-) -> NDArray[np.float32]:
-    """``(channels, h, w)`` of a window of the picture, see `rasterise`."""
     top, bottom, left, right = window[0].start, window[0].stop, window[1].start, window[1].stop
     field = np.full((vertices.shape[2], bottom - top, right - left), OUTSIDE, np.float32)
     corners, values = _triangles(target), _triangles(vertices)

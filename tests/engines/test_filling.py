@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.filling import fill_from, push_pull
-from engines.warp.painting import GRAIN_LIMIT, grain_of, grain_where_smooth
+from engines.warp.painting import GRAIN_LIMIT, grain_where_smooth
 
 
 def test_constant_surroundings_fill_a_hole_exactly() -> None:
@@ -32,21 +32,13 @@ def test_nothing_known_is_grey() -> None:
     np.testing.assert_allclose(filled, 0.5, atol=1e-3)
 
 
-def test_grain_is_measured_and_bounded() -> None:
-    noise = np.random.default_rng(3).normal(0.0, 0.004, (100, 100, 1)).astype(np.float32)
-    photo = np.repeat(0.5 + noise, 3, axis=2)
-    everywhere = np.ones((100, 100), bool)
-    assert grain_of(photo, everywhere) == pytest.approx(0.004, rel=0.3)
-    assert grain_of(0.5 + 100 * (photo - 0.5), everywhere) == GRAIN_LIMIT
-
-
 def test_grain_is_not_told_from_weave_and_print() -> None:
     rng = np.random.default_rng(3)
     noise = rng.normal(0.0, 0.003, (120, 120, 1))
     noise[:, 40:] = rng.normal(0.0, 0.05, (120, 80, 1))
     photo = np.repeat(0.5 + noise.astype(np.float32), 3, axis=2)
     everywhere = np.ones((120, 120), bool)
-    assert grain_of(photo, everywhere) == GRAIN_LIMIT
+    assert grain_where_smooth(0.5 + 100 * (photo - 0.5), everywhere) == GRAIN_LIMIT
     assert grain_where_smooth(photo, everywhere) == pytest.approx(0.003, rel=0.4)
     assert grain_where_smooth(photo, np.zeros((120, 120), bool)) == 0
 

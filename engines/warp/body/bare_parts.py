@@ -95,10 +95,12 @@ class SeenArm:
         outer: ``(n,)`` distance of its outer edge from the centre line in pixels; nan where no skin is seen.
         inner: ``(n,)`` the same of the inner edge, as far as the arm is in front of the body; an edge on the far
             side of the line is negative.
+        edge: ``(n,)`` the inner edge where no clothes hide a part of the arm; nan elsewhere.
     """
 
     outer: NDArray[np.float64]
     inner: NDArray[np.float64]
+    edge: NDArray[np.float64]
 
 
 def seen_arms(body: BodyModel) -> dict[int, SeenArm]:
@@ -168,7 +170,7 @@ def _outline(skin: SkinAcross, half: NDArray[np.float64]) -> SeenArm:
     known = np.isfinite(skin.ends[0]) & ~skin.at_cloth[0]
     if known.sum() < 4:
         nothing = np.full(len(half), np.nan)
-        return SeenArm(nothing, nothing)
+        return SeenArm(nothing, nothing, nothing)
     index = np.arange(len(half))
     hidden = known & skin.at_cloth[1] & (skin.ends.sum(axis=0) < 2 * BEHIND_BELOW * half)
     mostly = ndimage.median_filter(np.interp(index, index[known], hidden[known].astype(np.float64)), 9, mode="nearest")
@@ -179,7 +181,8 @@ def _outline(skin: SkinAcross, half: NDArray[np.float64]) -> SeenArm:
     # Where the arm goes behind the body, the body's edge crosses it; it does not end in a step.
     inner = edge - MIXED_RIM - (1 - front) * (edge + outer)
     unseen = ~ndimage.binary_closing(known, np.ones(5, bool))
-    return SeenArm(np.where(unseen, np.nan, outer), np.where(unseen, np.nan, inner))
+    hidden_edge = unseen | (front <= 0.5)
+    return SeenArm(*(np.where(no, np.nan, at) for no, at in ((unseen, outer), (unseen, inner), (hidden_edge, edge))))
 
 
 def around_wrist(body: BodyModel, side: int) -> Mask:
@@ -354,7 +357,7 @@ def bare_torso(body: BodyModel) -> BarePart:
     reach = np.where(position < 0, halves[LEFT][:, None], halves[-LEFT][:, None]) * position
     grid = body.point(np.broadcast_to(heights[:, None], reach.shape), reach)
     across = np.broadcast_to(position[None, :, None], (*reach.shape, 1)).astype(np.float32)
-    field = rasterise(grid, across, body.shape)[..., 0]
+    field = rasterise(grid, across, np.s_[0 : body.shape[0], 0 : body.shape[1]])[0]
     on = np.asarray(field > OUTSIDE)
     return BarePart(on, np.where(on, field, 0.0).astype(np.float32), np.zeros(body.shape, np.float32))
 
@@ -381,7 +384,7 @@ def _strip(
     reach = middle + np.where(position < 0, position * (middle + inner), position * (outer - middle))
     grid = (line[:, None] + out[:, None] * reach[..., None]).astype(np.float32)
     values = np.stack(np.broadcast_arrays(position[None] * side, shares[:, None]), axis=-1).astype(np.float32)
-    field = rasterise(grid, values, shape)
-    on = np.asarray(field[..., 0] > OUTSIDE)
-    across, share = (np.where(on, field[..., k], 0.0).astype(np.float32) for k in range(2))
+    field = rasterise(grid, values, np.s_[0 : shape[0], 0 : shape[1]])
+    on = np.asarray(field[0] > OUTSIDE)
+    across, share = (np.where(on, field[k], 0.0).astype(np.float32) for k in range(2))
     return BarePart(on, across, share, begin=begin, side=side)

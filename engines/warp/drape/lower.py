@@ -104,7 +104,6 @@ LEG_STEADIED, EDGE_STEADIED = 5.0, 2.0
 """Samples of a leg over which its half widths are smoothed, for calves and folds of old trousers do not shape cloth;
 and rows over which the cloth's edges are."""
 
-
 LEG_SHADOW, SHADOW_REACH, SHADOW_FROM = 0.46, 0.016, 0.12
 """Depth of the shadow that the near leg throws on the far one, its width in shoulder widths, and over how many torso
 lengths below the crotch it comes up: without it two plain legs flow into one."""

@@ -15,7 +15,7 @@ from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored
 from engines.garment.upper_landmarks import POINTS, Sleeve, UpperLandmarks
 from engines.labels import labelled_as
 from engines.regions import BoolMask, dilated, eroded
-from engines.warp.body.bare_parts import clothed_until, hand_hidden
+from engines.warp.body.bare_parts import clothed_until, hand_hidden, led_over, seen_arms
 from engines.warp.body.limbs import ARM_CLOTHED, Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease, values_at
@@ -80,7 +80,6 @@ of dropped shoulders the one is short, of narrow ones the other."""
 
 BEYOND_WRIST, ABOVE_WRIST = 1.03, 0.88
 """Where on the arm a whole sleeve ends, and how far down any other one reaches at most: the forearm is seen."""
-
 
 TORSO_OVERLAP, SLEEVE_OVERLAP = 4, 2
 """Canvas pixels by which torso and sleeves are cut larger than their parts, so that they overlap at the seam."""
@@ -153,9 +152,7 @@ def lay_sleeve(
         The grid to draw, and the share of the arm at which the cuff lies; where it slants, on the inner side.
     """
     unit, scale = body.shoulder_width, loft.fit.scale
-    arm = body.arms[side]
-    thickest = UNDER_OLD_SLEEVE * arm.between(ARM_CLOTHED, unit)
-    arm = replace(arm, outer=np.minimum(arm.outer, thickest), inner=np.minimum(arm.inner, thickest))
+    arm = _arm_in_sleeve(body, side)
     tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
     root = sleeve.lower[0] if sleeve.side == side else mirrored(sleeve.lower[0], marks.axis)
     armpit = loft.place(root).astype(np.float64)
@@ -195,6 +192,17 @@ def lay_sleeve(
     target = _led_from(seam, ribbon.target)
     grown = ease(np.linspace(0.0, 1.0, len(target)) / ROUND_FROM_SEAM)[:, None]
     return Ribbon(ribbon.source, target, np.asarray(ribbon.across * grown, np.float32)), end
+
+
+def _arm_in_sleeve(body: BodyModel, side: int) -> Limb:
+    """An arm with the half widths that a sleeve goes around: as seen where bare, no wide old sleeve elsewhere."""
+    arm, seen = body.arms[side], seen_arms(body)[side]
+    thickest = UNDER_OLD_SLEEVE * arm.between(ARM_CLOTHED, body.shoulder_width)
+    edges = []
+    for measured, own in ((arm.outer, seen.outer), (arm.inner, seen.edge)):
+        led = led_over(np.minimum(measured, thickest), own, np.isfinite(own) & (arm.shares > 0.1))
+        edges.append(led.astype(np.float32))
+    return replace(arm, outer=edges[0], inner=edges[1])
 
 
 def cuff_share(

@@ -17,7 +17,7 @@ from engines.base import Category, Label, PersonMap
 from engines.beside import beside
 from engines.regions import BoolMask, dilated, eroded, largest, reaching, window_of
 from engines.warp.body.model import SIDES, BodyModel
-from engines.warp.painting import blended, grain_of, white_noise
+from engines.warp.painting import blended, grain_where_smooth, white_noise
 from engines.warp.plate.other_garment import continued_garment
 from engines.warp.plate.patch_fill import structured_fill
 from engines.warp.ribbon import Drape
@@ -208,5 +208,5 @@ def _behind(photo: NDArray[np.float32], off: TakenOff, wanted: BoolMask) -> NDAr
     apart = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     free = np.asarray(cv2.dilate(((off.person_map.matte > 12) | wanted).astype(np.uint8), apart) == 0)
     behind = structured_fill(photo, free, wanted)
-    noise = white_noise((free.shape[0], free.shape[1]), 0)[..., None] * np.float32(grain_of(photo, free))
+    noise = white_noise((free.shape[0], free.shape[1]), 0)[..., None] * np.float32(grain_where_smooth(photo, free))
     return np.asarray(np.clip(behind + noise, 0.0, 1.0), dtype=np.float32)

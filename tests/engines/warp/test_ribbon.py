@@ -95,7 +95,7 @@ def test_ribbon_outside_the_picture_draws_nothing() -> None:
 
 def test_pixels_outside_the_grid_are_marked() -> None:
     grid = np.stack(upright_edges(10, 20, 10, 20, rows=3), axis=1)
-    field = rasterise(grid, grid, (30, 30))
+    field = np.moveaxis(rasterise(grid, grid, np.s_[0:30, 0:30]), 0, 2)
     assert field[5, 5, 0] == OUTSIDE
     np.testing.assert_allclose(field[15, 15], [15, 15], atol=1e-4)
 

@@ -7,7 +7,7 @@ from engines.base import Category, Garment, Hints
 from engines.garment.cloth import Cloth
 from engines.kind_folding import fold_kind
 from engines.warp.body.model import BodyModel, measure_body
-from engines.warp.drape.dressing import drape_garment
+from engines.warp.drape.upper import drape_garment
 from engines.warp.ribbon import Drape
 from tests.engines.hanging_drawings import photographed, skirt, trousers
 from tests.engines.mannequin import draw_mannequin
