@@ -54,12 +54,14 @@ class Cloth:
         colour: ``(h, w, 3)`` float32 sRGB, 0 to 1, free of the ground's colour up to the edge and beyond it.
         alpha: ``(h, w)`` float32, 0 to 1.
         worn: Whether it was lifted off somebody: then a neck filled its opening, and no inside of its back is in view.
+        turned: Whether its picture was turned to have it upright.
         seen: What the network says of it, in its pixels.
     """
 
     colour: NDArray[np.float32]
     alpha: NDArray[np.float32]
     worn: bool = False
+    turned: bool = False
     seen: Seen | None = None
 
     @property

@@ -70,7 +70,8 @@ def cut_out(picture: Picture, category: Category, network: GarmentNetwork) -> Cl
     canvas = lay_on_canvas(picture)
     seen = network.look(canvas, MARGIN)
     askew = askew_of(seen, category)
-    if ASKEW[0] < abs(askew) < ASKEW[1]:
+    lies_askew = ASKEW[0] < abs(askew) < ASKEW[1]
+    if lies_askew:
         canvas = lay_on_canvas(turned(picture, askew))
         seen = network.look(canvas, MARGIN)
     mask = garment_mask(canvas, seen)
@@ -81,7 +82,7 @@ def cut_out(picture: Picture, category: Category, network: GarmentNetwork) -> Cl
         raise EngineError("garment_not_recognised", "The picture cuts the garment off.", advice=SHOW_ALL)
     if seen.unsure > MOST_UNSURE:
         raise EngineError("garment_not_recognised", "It is hardly told from its ground.", advice=OTHER_GROUND)
-    return replace(pull_matte(canvas, mask), seen=seen)
+    return replace(pull_matte(canvas, mask), turned=lies_askew, seen=seen)
 
 
 def garment_mask(canvas: Picture, seen: Seen) -> BoolMask:

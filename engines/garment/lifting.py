@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
@@ -40,19 +38,6 @@ PLACES = {
 }
 
 
-@dataclass(frozen=True)
-class Lifted:
-    """A garment off its picture.
-
-    Attributes:
-        cloth: On a canvas of its own.
-        was_worn: Whether somebody wore it.
-    """
-
-    cloth: Cloth
-    was_worn: bool
-
-
 class Lifter:
     """Lifts garments off their pictures.
 
@@ -64,7 +49,7 @@ class Lifter:
         self._segmenter = segmenter
         self._network = GarmentNetwork()
 
-    def lift(self, picture: Picture, category: Category, on_step: OnStep, should_stop: ShouldStop) -> Lifted:
+    def lift(self, picture: Picture, category: Category, on_step: OnStep, should_stop: ShouldStop) -> Cloth:
         """Cut the garment out.
 
         Raises:
@@ -76,12 +61,12 @@ class Lifter:
             if self._segmenter is not None:
                 wearer = self._segmenter.segment_wearer(picture, on_step, should_stop)
             if wearer is not None:
-                return Lifted(lifted_off_wearer(picture, wearer, category, self._network), was_worn=True)
+                return lifted_off_wearer(picture, wearer, category, self._network)
         except EngineError as error:
             raise EngineError("garment_not_recognised", str(error), advice=ASK_FOR_ANOTHER) from None
         cloth = cut_out(picture, category, self._network)
         check_worn_there(cloth.shown, category)
-        return Lifted(cloth, was_worn=False)
+        return cloth
 
 
 def check_worn_there(seen: Seen, category: Category) -> None:

@@ -35,18 +35,17 @@ RISE_PER_WAIST = 0.66
 LEAST_RISE = 0.2
 """Waistband to crotch over the garment's greatest width, at least: with less a top hides the waistband."""
 
-SURELY = 0.8
-"""Share of the chances of legs and skirts together from which, or below one minus which, a garment is taken for the one
-or the other where the caller does not say; between them its parts are asked."""
-
 SHORTEST_LEG = 0.04
 """Crotch to hem over the garment's height: nothing shorter is a leg."""
 
-LEAST_LEGS = 0.05
-"""Share of a garment that is seen as legs, from which it has any."""
+GAP, BESIDE_MIDDLE = 0.3, 0.25
+"""Share of the rows below the crotch in which ground lies between two legs, at least; and how far from the crotch that
+ground may lie, in the garment's width."""
+
+MOSTLY_LEGS = 0.45
+"""Share of a garment that is seen as legs, from which it has some though no ground lies between them."""
 
 WAIST_HIDDEN = "Use a picture that shows the garment's waistband: in this one something hides it."
-WHICH_SHAPE = "Say with the hint garmentCategory whether these are trousers or a skirt: the picture does not show it."
 
 
 class LowerShape(StrEnum):
@@ -143,10 +142,11 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
     right = continued(last, top + 2, hem_corner(last, RIGHT, top, bottom))
 
     crotch = None
-    if _shape(cloth, kind) is LowerShape.LEGS:
+    stated = SHAPES.get(kind) if kind else None
+    if stated is LowerShape.LEGS or (stated is None and has_legs(cloth)):
         centre = float(np.nanmedian(middle[top : bottom + 1]))
         crotch = _crotch(cloth, mask)
-        if crotch is None or crotch[1] > bottom - SHORTEST_LEG * height:
+        if crotch[1] > bottom - SHORTEST_LEG * height:
             crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
         widest = float(np.nanpercentile(last[top : bottom + 1] - first[top : bottom + 1], 95))
         if crotch[1] - top < LEAST_RISE * widest:
@@ -173,36 +173,25 @@ def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, flo
     return top + int(np.argmax(head > 0.8 * width)), width
 
 
-def _shape(cloth: Cloth, kind: GarmentKind | None) -> LowerShape:
-    """Legs or a skirt: as the caller says, else as the picture shows.
-
-    Raises:
-        EngineError: ``garment_not_recognised`` where neither tells.
-    """
-    stated = SHAPES.get(kind) if kind else None
-    if stated is not None:
-        return stated
-    kinds = cloth.shown.kinds
-    legs, skirts = (float(kinds[list(each)].sum()) for each in (WITH_LEGS, WITHOUT_LEGS))
-    share = legs / max(legs + skirts, 1e-6)
-    if 1 - SURELY < share < SURELY:
-        share = 0.5 * share + 0.5 * float(has_legs(cloth))
-    if 1 - SURELY < share < SURELY and abs(share - 0.5) < 0.1:
-        raise EngineError("garment_not_recognised", "It may have legs or none.", advice=WHICH_SHAPE)
-    return LowerShape.LEGS if share > 0.5 else LowerShape.SKIRT
-
-
 def has_legs(cloth: Cloth) -> bool:
-    """Whether a part of the garment is seen as legs."""
-    parts = cloth.shown.planes
-    legs = float(parts[[Part.LEFT_LEG, Part.RIGHT_LEG]].sum())
-    return legs > LEAST_LEGS * max(float(parts[Part.BODY :].sum()), 1e-6)
+    """Whether a garment has two legs: ground lies between them, it is mostly seen as such, or it looks like shorts."""
+    mask, (x, y) = cloth.alpha > 0.5, cloth.shown.points[Point.CROTCH]
+    rows = np.flatnonzero(mask.any(axis=1))
+    below = mask[np.clip(int(y), 0, rows[-1]) : rows[-1] + 1]
+    first, last = row_edges(below)
+    columns = np.arange(mask.shape[1])
+    near = np.abs(columns - x) < BESIDE_MIDDLE * float(np.ptp(np.flatnonzero(mask.any(axis=0))))
+    between = ~below & near & (columns > first[:, None]) & (columns < last[:, None])
+    planes, kinds = cloth.shown.planes, cloth.shown.kinds
+    parted = between.any(axis=1).mean() > GAP and len(below) > SHORTEST_LEG * len(rows)
+    if parted or kinds.argmax() == Kind.SHORTS:
+        return True
+    seen = planes[[Part.LEFT_LEG, Part.RIGHT_LEG]].sum() / max(float(planes[Part.BODY :].sum()), 1e-6)
+    return bool(seen > MOSTLY_LEGS and kinds[list(WITH_LEGS)].sum() > kinds[list(WITHOUT_LEGS)].sum())
 
 
-def _crotch(cloth: Cloth, mask: BoolMask) -> tuple[float, float] | None:
+def _crotch(cloth: Cloth, mask: BoolMask) -> tuple[float, float]:
     """Where the legs part: at the upper end of the ground between them where there is some near the landmark."""
-    if not has_legs(cloth):
-        return None
     place = cloth.shown.points[Point.CROTCH]
     rows, columns = np.nonzero(mask)
     span = float(max(np.ptp(rows), np.ptp(columns)))

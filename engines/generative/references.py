@@ -29,10 +29,10 @@ def reference_of(garment: Garment, lifter: Lifter, on_step: OnStep, should_stop:
 
     def isolated(picture: Picture) -> tuple[Picture, Mask, bool]:
         with blamed_on(garment):
-            lifted = lifter.lift(picture, garment.category, on_step, should_stop)
-        if lifted.was_worn:
-            return *_trimmed(_on_white(lifted.cloth), _as_mask(lifted.cloth)), True
-        return *_trimmed(picture, _cover_in(picture, lifted.cloth)), False
+            cloth = lifter.lift(picture, garment.category, on_step, should_stop)
+        if cloth.worn or cloth.turned:
+            return *_trimmed(_on_white(cloth), _as_mask(cloth)), cloth.worn
+        return *_trimmed(picture, _cover_in(picture, cloth)), False
 
     picture, cover, was_worn = isolated(garment.picture)
     back = None

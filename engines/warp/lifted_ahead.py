@@ -71,4 +71,4 @@ class LiftedAhead:
 
     def _lift(self, number: int, on_step: OnStep, should_stop: ShouldStop) -> Cloth:
         garment = self._garments[number]
-        return self._lifter.lift(photo_to_lay(garment), garment.category, on_step, should_stop).cloth
+        return self._lifter.lift(photo_to_lay(garment), garment.category, on_step, should_stop)

@@ -38,7 +38,7 @@ def without_rows_above(person_map: PersonMap, row: int) -> PersonMap:
 
 
 def lifted(lifter: Lifter, garment: Garment) -> tuple[float, float, float]:
-    cloth = lifter.lift(garment.picture, garment.category, lambda _step: None, lambda: False).cloth
+    cloth = lifter.lift(garment.picture, garment.category, lambda _step: None, lambda: False)
     red, green, blue = (float(value) for value in np.median(cloth.colour[cloth.alpha > 0.9], axis=0) * 255)
     return red, green, blue
 
