@@ -102,20 +102,19 @@ def colour_odds(lab: Floats, cells: NDArray[np.intp], sure: Region, surely_not: 
     return np.asarray(thing - log_density_nearby(lab, surely_not))
 
 
-def settled(chance: Floats, picture: Picture, among: Region, *, sure: float, network: float, colours: float) -> Floats:
+def settled(chance: Floats, picture: Picture, *, sure: float, network: float, colours: float) -> Floats:
     """How much of each pixel is the thing, 0 to 1: a network's chances settled by colours and at the picture's edges.
 
     Args:
         chance: ``(height, width)``, 0 to 1, smooth.
         picture: ``(height, width, 3)``.
-        among: Pixels whose colours teach what the thing and what the rest looks like.
-        sure: Chances below this, or above one minus this, teach.
+        sure: Chances below this, or above one minus this, teach the colours of both.
         network: Largest say of the network about a pixel, as log odds.
         colours: Largest say of its colour.
     """
     lab = lab_of(picture)
     odds = log_odds(chance, network)
-    is_thing, is_rest = among & (chance > 1.0 - sure), among & (chance < sure)
+    is_thing, is_rest = chance > 1.0 - sure, chance < sure
     if is_thing.any() and is_rest.any():
         odds += np.clip(0.8 * colour_odds(lab, cells_of(lab), is_thing, is_rest), -colours, colours)
     guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), 2, 4e-4)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from engines.base import Category, EngineError, Picture
 from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, pull_matte
 from engines.garment.network import GarmentNetwork, Part, Point, Seen
-from engines.regions import BoolMask, largest
-from engines.settling import settled
+from engines.regions import BoolMask, largest, reaching_border
+from engines.settling import cells_of, histogram, lab_of, log_density, settled
 
 LEAST_AREA, MOST_AREA = 0.03, 0.93
 """A garment covers at least the first share of its photo; a mask larger than the second is no garment but all of it."""
@@ -30,6 +30,9 @@ SURE = 0.06
 
 HALF = 2
 """How much smaller than the canvas is what the colours settle."""
+
+UNSEEN = 0.05
+"""Share of the colours of garment and ground that are not seen."""
 
 KEPT, SPECK = 0.1, 4e-4
 """Pieces of a garment smaller than this share of the largest are none; holes smaller than this share of it are none."""
@@ -95,22 +98,31 @@ def garment_mask(canvas: Picture, seen: Seen) -> BoolMask:
     height, width = canvas.shape[:2]
     size = (width // HALF, height // HALF)
     small = np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8)
-    ground = seen.chance(Part.GROUND, height, width)
-    for side in (np.s_[:MARGIN], np.s_[-MARGIN:], np.s_[:, :MARGIN], np.s_[:, -MARGIN:]):
-        ground[side] = 1.0
+    inside = np.zeros((height, width), bool)
+    inside[MARGIN:-MARGIN, MARGIN:-MARGIN] = True
+    ground = np.where(inside, seen.chance(Part.GROUND, height, width), np.float32(1.0))
     chance = np.asarray(1.0 - cv2.resize(ground, size, interpolation=cv2.INTER_AREA), np.float32)
-    among = np.ones(chance.shape, bool)
-    cover = settled(chance, small, among, sure=SURE, network=NETWORK_TRUST, colours=COLOUR_TRUST)
-    mask = np.asarray(cv2.resize(cover, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5)
-    for side in (np.s_[:MARGIN], np.s_[-MARGIN:], np.s_[:, :MARGIN], np.s_[:, -MARGIN:]):
-        mask[side] = False
-    if not mask.any():
-        return mask
+    cover = settled(chance, small, sure=SURE, network=NETWORK_TRUST, colours=COLOUR_TRUST)
+    cover[_false_holes(cover > 0.5, small)] = 1.0
+    mask = np.asarray(cv2.resize(cover, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5) & inside
     # The outline of cloth is smooth at the scale of a few pixels.
-    mask = np.asarray(cv2.GaussianBlur(largest(mask, KEPT).astype(np.float32), (0, 0), 2.2) > 0.5)
-    _, holes = cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)
-    small_ones = np.bincount(np.asarray(holes).ravel()) < SPECK * mask.sum()
-    return np.asarray(mask | small_ones[holes])
+    return np.asarray(cv2.GaussianBlur(largest(mask, KEPT).astype(np.float32), (0, 0), 2.2) > 0.5)
+
+
+def _false_holes(mask: BoolMask, picture: Picture) -> BoolMask:
+    """What the garment encloses and is no ground: specks, and holes in the colours of cloth and not of the ground."""
+    _, numbered = cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)
+    holes = np.asarray(numbered)
+    outside = reaching_border(~mask)
+    if holes.max() < 2 or not outside.any():
+        return np.zeros_like(mask)
+    cells = cells_of(lab_of(picture))
+    cloth, ground = (log_density(histogram(cells, region), cells, UNSEEN) for region in (mask, outside))
+    areas = np.maximum(np.bincount(holes.ravel()), 1)
+    like_cloth = np.bincount(holes.ravel(), weights=(cloth - ground).ravel()) / areas
+    false = (areas < SPECK * mask.sum()) | (like_cloth > 0)
+    false[np.unique(holes[outside | mask])] = False
+    return np.asarray(false[holes])
 
 
 def askew_of(seen: Seen, category: Category) -> float:
@@ -122,12 +134,8 @@ def askew_of(seen: Seen, category: Category) -> float:
 
 def _ends(category: Category) -> list[Point]:
     """Landmarks between which a garment's upright runs: two of its neck or its waistband, and two of its hem."""
-    above = (
-        [Point.WAIST_LEFT, Point.WAIST_RIGHT]
-        if category is Category.LOWER_BODY
-        else [Point.NECK_LEFT, Point.NECK_RIGHT]
-    )
-    return [*above, Point.HEM_LEFT, Point.HEM_RIGHT]
+    names = ("WAIST", "HEM") if category is Category.LOWER_BODY else ("NECK", "HEM")
+    return [Point[f"{name}_{side}"] for name in names for side in ("LEFT", "RIGHT")]
 
 
 def turned(picture: NDArray[np.uint8], angle: float, interpolation: int = cv2.INTER_CUBIC) -> NDArray[np.uint8]:

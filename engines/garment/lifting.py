@@ -22,20 +22,8 @@ WORN_THERE = {
 }
 """A long top may pass for a short dress, and a dress that opens in front for a coat."""
 
-KIND_WORDS = {
-    Kind.TOP: "a top",
-    Kind.OUTERWEAR: "a jacket or coat",
-    Kind.TROUSERS: "trousers",
-    Kind.SHORTS: "shorts",
-    Kind.SKIRT: "a skirt",
-    Kind.DRESS: "a dress",
-    Kind.JUMPSUIT: "a jumpsuit",
-}
-PLACES = {
-    Category.UPPER_BODY: "the upper body",
-    Category.LOWER_BODY: "the lower body",
-    Category.FULL_BODY: "the whole body",
-}
+KIND_WORDS = ("a top", "a jacket or coat", "trousers", "shorts", "a skirt", "a dress", "a jumpsuit")
+"""In the order of `Kind`."""
 
 
 class Lifter:
@@ -80,7 +68,7 @@ def check_worn_there(seen: Seen, category: Category) -> None:
         EngineError: ``garment_not_recognised``, with what it looks like.
     """
     if float(seen.kinds[list(WORN_THERE[category])].sum()) < LEAST_CHANCE:
-        looks = KIND_WORDS[Kind(int(seen.kinds.argmax()))]
+        looks, place = KIND_WORDS[int(seen.kinds.argmax())], category.replace("_", " ")
         raise EngineError(
-            "garment_not_recognised", advice=f"It looks like {looks}, but was sent as a garment for {PLACES[category]}."
+            "garment_not_recognised", advice=f"It looks like {looks}, but was sent as a garment for the {place}."
         )

@@ -31,6 +31,10 @@ ALIKE, EDGE_SAY = 0.3, 0.8
 """Overlap with what the network takes for the inside, at least; and what the steadiest change of colours counts beside
 the best overlap."""
 
+BAND, CLEAR = 0.7, 0.95
+"""Of the curves that are so likely beside the likeliest one, and change colours so clearly, the highest is the neckline:
+a neckband has two edges."""
+
 FEWER, PLACES, BLUR, USUAL = 3, 48, 2.0, 1.0
 """Overlaps are counted on each so many-th pixel; colours are read at so many places along a curve, blurred by so many
 canvas pixels; and how many usual changes of colour count as much as any more: a label would outweigh a neckline."""
@@ -48,7 +52,7 @@ def inside_of_back(cloth: Cloth, axis: float, shoulders: Shoulders, lowest: floa
     Args:
         cloth: The garment.
         axis: x of the garment's middle.
-        shoulders: The curve hangs from the height of the neck's highest point, as wide as that or as the collar's foot.
+        shoulders: The curve hangs from the neck's highest point, as wide as that, as a band's edge, or as the foot.
         lowest: Row of the armpits, above which a neckline ends in the middle of its curve.
     """
     mask = cloth.alpha > 0.5
@@ -64,8 +68,9 @@ def inside_of_back(cloth: Cloth, axis: float, shoulders: Shoulders, lowest: floa
     few = np.s_[::FEWER, ::FEWER]
     rows, places, cover, seen = np.arange(top, bottom), np.arange(first, last) - axis, mask[box][few], seen[few]
     across = np.linspace(-1.0, 1.0, PLACES)[1:-1]
-    best, chosen = 0.0, None
-    for half, depth, (power, root) in product({max(float(shoulders.neck_top[0]), 2.0), widest}, DEPTHS, FORMS):
+    tried: list[tuple[float, float, float, NDArray[np.float64]]] = []
+    top_half = max(float(shoulders.neck_top[0]), 2.0)
+    for half, depth, (power, root) in product({top_half, 0.82 * top_half, widest}, DEPTHS, FORMS):
         hang = row + 2 * half * depth * (1 - np.clip(np.abs(places / half), 0, 1) ** power) ** (1 / root)
         inside = cover & (rows[few[0], None] < hang[few[1]])
         alike = float(seen[inside].sum() / max(seen.sum() + inside.sum() - seen[inside].sum(), 1.0))
@@ -73,13 +78,12 @@ def inside_of_back(cloth: Cloth, axis: float, shoulders: Shoulders, lowest: floa
             down = 2 * half * depth * (1 - np.abs(across) ** power) ** (1 / root)
             steep = np.gradient(down, across * half)
             normals = np.stack([-steep, np.ones_like(steep)], axis=1) / np.hypot(steep, 1.0)[:, None]
-            likely = alike + EDGE_SAY * _steadiness(
-                slopes, usual, (row + down - top, axis + across * half - first), normals
-            )
-            if likely > best:
-                best, chosen = likely, hang
-    if chosen is not None:
-        back[box] = mask[box] & (rows[:, None] < chosen)
+            edge = _steadiness(slopes, usual, (row + down - top, axis + across * half - first), normals)
+            tried.append((alike + EDGE_SAY * edge, edge, half * depth, hang))
+    if tried:
+        best, clear = max((likely, edge) for likely, edge, _, _ in tried)
+        equal = [each for each in tried if each[0] > BAND * best and each[1] > CLEAR * clear]
+        back[box] = mask[box] & (rows[:, None] < min(equal, key=lambda each: each[2])[3])
     return back
 
 

@@ -102,11 +102,6 @@ class Shoulders:
     top: NDArray[np.float64]
 
     @property
-    def corner(self) -> float:
-        """Offset at which the silhouette turns down into the sleeve."""
-        return float(self.tip[0])
-
-    @property
     def stands(self) -> bool:
         """Whether a collar stands up from the shoulder; a neckband lies flat on it."""
         return float(self.neck_foot[1] - self.neck_top[1]) > FLAT * 2 * float(self.neck_top[0])

@@ -154,6 +154,7 @@ def lay_sleeve(
     unit, scale = body.shoulder_width, loft.fit.scale
     arm = _arm_in_sleeve(body, side)
     tip = loft.place(marks.point(side, marks.shoulders.tip)).astype(np.float64)
+    over = np.concatenate([tip[None], loft.over_shoulder(side)[1:]])
     root = sleeve.lower[0] if sleeve.side == side else mirrored(sleeve.lower[0], marks.axis)
     armpit = loft.place(root).astype(np.float64)
     start = _nearest_share(arm, (tip + armpit) / 2, 0.5)
@@ -174,7 +175,7 @@ def lay_sleeve(
     if short:
         # Outside, a short sleeve is as long as it was cut.
         shares = np.linspace(upper_from, LONG_FROM, 60)
-        along = lengths_along(np.concatenate([tip[None], _beside(arm, outer, upper_from, LONG_FROM, 60)]))[1:]
+        along = lengths_along(np.concatenate([over, _beside(arm, outer, upper_from, LONG_FROM, 60)]))[len(over) :]
         outer_end = float(np.interp(_length(sleeve.upper) * scale, along, shares, left=upper_from + 0.02))
         if _length(sleeve.upper) < CAP_LENGTH * float(np.linalg.norm(sleeve.upper[0] - sleeve.lower[0])):
             cut_off = min(max(_length(sleeve.lower) * scale, 1.0), _length(lower))
@@ -183,7 +184,7 @@ def lay_sleeve(
             end = max(outer_end, _nearest_share(arm, lower[-1], 0.6))
         else:
             outer_end = float(np.clip(outer_end, lower_end - MOST_SLANT, lower_end))
-    upper = np.concatenate([tip[None], _beside(arm, outer, upper_from, outer_end)])
+    upper = np.concatenate([over, _beside(arm, outer, upper_from, outer_end)])
     upper, lower = (smoothed(resampled(line, POINTS), 1.0) for line in (upper, lower))
     cut, edges = (_prolonged(sleeve.upper), _prolonged(sleeve.lower)), (_prolonged(upper), _prolonged(lower))
     ribbon = string_ribbon(cut, edges, COLUMNS, OVERHANG, monotone=False)

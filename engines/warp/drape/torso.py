@@ -133,11 +133,10 @@ def fit_garment(marks: UpperLandmarks, body: BodyModel, sizing: Sizing = FITTING
     chest_ease = 1.04 + float(np.clip(0.7 * (proportion - 0.62), 0.0, 0.20))
     # Shoulder seams lie near the body's shoulder tips; straps may lie anywhere between neck and tip.
     narrowest, widest = (0.30, 2.2) if marks.sleeves is None else (0.85, 1.30)
-    per_seam = (body.tip_offset(LEFT) + body.tip_offset(RIGHT)) / (2 * max(shoulders.corner, 1.0))
+    per_seam = (body.tip_offset(LEFT) + body.tip_offset(RIGHT)) / (2 * max(float(shoulders.tip[0]), 1.0))
     scale = float(np.clip(body.width(0.30) * chest_ease / marks.chest, narrowest * per_seam, widest * per_seam))
 
-    beyond = shoulders.corner / max(float(shoulders.tip[0]), 1.0)
-    low, high = 0.40 if marks.sleeves is None else LEAST_TIP / beyond, OUTERMOST_STRAP if is_strap(marks) else MOST_TIP
+    low, high = 0.40 if marks.sleeves is None else LEAST_TIP, OUTERMOST_STRAP if is_strap(marks) else MOST_TIP
     tip_of = {side: body.tip_offset(side) for side in SIDES}
     tip = {side: float(np.clip(shoulders.tip[0] * scale, low * tip_of[side], high * tip_of[side])) for side in SIDES}
     neck, middle = _feet(marks, body, float(shoulders.neck_foot[0]) * scale, tip)
@@ -329,6 +328,12 @@ class TorsoLoft:
             _rounded(np.interp(even, np.concatenate(columns), np.concatenate(line)), sigma) for line in (tops, shifts)
         )
         return even, top, shift
+
+    def over_shoulder(self, side: int) -> NDArray[np.float64]:
+        """``(8, 2)`` places in the photo along the shoulder, from the garment's tip to the body's."""
+        first = self.fit.tip[side]
+        offsets = np.linspace(first, max(self._body.tip_offset(side), first + 1.0), 8)
+        return self._body.point(-self._rise(offsets, side) / self._body.torso_length, side * offsets).astype(np.float64)
 
     def _rise(self, offsets: NDArray[np.float64], side: int) -> NDArray[np.float64]:
         """How far the seam lies above the mid-shoulder; a strap follows the skin, other cloth bridges its hollows."""

@@ -74,7 +74,7 @@ def test_several_people_in_the_garments_picture_are_an_error_that_helps() -> Non
     [
         (Kind.SKIRT, Category.UPPER_BODY, "a skirt, but was sent as a garment for the upper body"),
         (Kind.TOP, Category.LOWER_BODY, "a top, but was sent as a garment for the lower body"),
-        (Kind.TROUSERS, Category.FULL_BODY, "trousers, but was sent as a garment for the whole body"),
+        (Kind.TROUSERS, Category.FULL_BODY, "trousers, but was sent as a garment for the full body"),
         (Kind.DRESS, Category.UPPER_BODY, None),
         (Kind.JUMPSUIT, Category.FULL_BODY, None),
     ],

@@ -98,7 +98,7 @@ def test_skirt_hangs_from_the_waist(body: BodyModel) -> None:
 
 
 def test_skirt_ends_above_the_floor(mannequin: Mannequin, body: BodyModel) -> None:
-    drape = drape_lower(skirt(hem=850), body)
+    drape = drape_lower(skirt(hem=850), body, GarmentKind.SKIRT)
     assert drape.alpha[int(mannequin.point(Landmark.LEFT_ANKLE)[1]) + 8 :].max() < 0.05
 
 

@@ -102,7 +102,7 @@ def _signed_areas(grid: np.ndarray) -> np.ndarray:
     return np.asarray(down[..., 0] * up[..., 1] - down[..., 1] * up[..., 0]) / 2
 
 
-THREE_QUARTER = ((0.325, 0.74), (0.255, 0.76))
+THREE_QUARTER = ((0.32, 0.70), (0.252, 0.72))
 
 
 def drawn_marks(kind: str, monkeypatch: pytest.MonkeyPatch) -> UpperLandmarks:
