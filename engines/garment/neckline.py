@@ -32,8 +32,8 @@ ALIKE, EDGE_SAY = 0.3, 0.8
 the best overlap."""
 
 BAND, CLEAR = 0.7, 0.95
-"""Of the curves that are so likely beside the likeliest one, and change colours so clearly, the highest is the neckline:
-a neckband has two edges."""
+"""Of the curves that are so likely beside the likeliest one, and change colours so clearly, the highest is the
+neckline: a neckband has two edges."""
 
 FEWER, PLACES, BLUR, USUAL = 3, 48, 2.0, 1.0
 """Overlaps are counted on each so many-th pixel; colours are read at so many places along a curve, blurred by so many
@@ -82,7 +82,7 @@ def inside_of_back(cloth: Cloth, axis: float, shoulders: Shoulders, lowest: floa
             tried.append((alike + EDGE_SAY * edge, edge, half * depth, hang))
     if tried:
         best, clear = max((likely, edge) for likely, edge, _, _ in tried)
-        equal = [each for each in tried if each[0] > BAND * best and each[1] > CLEAR * clear]
+        equal = [each for each in tried if each[0] >= BAND * best and each[1] >= CLEAR * clear]
         back[box] = mask[box] & (rows[:, None] < min(equal, key=lambda each: each[2])[3])
     return back
 
