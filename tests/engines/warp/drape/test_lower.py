@@ -171,7 +171,7 @@ def with_knee(way: tuple[float, float], seen: float = 0.99) -> BodyModel:
 @pytest.mark.parametrize("way", [(-1.1, 0.1), (-0.2, 0.4), (-0.4, 0.3)])
 def test_no_skirt_on_somebody_who_sits(way: tuple[float, float]) -> None:
     body = with_knee(way)
-    for drape in (lambda: drape_lower(skirt(), body), lambda: drape_full(dress(), body)):
+    for drape in (lambda: drape_lower(skirt(), body, GarmentKind.SKIRT), lambda: drape_full(dress(), body)):
         with pytest.raises(EngineError, match="standing upright") as refused:
             drape()
         assert refused.value.code == "pose_not_usable"

@@ -57,7 +57,7 @@ def test_straps_keep_to_the_shoulder() -> None:
         assert fit.tip[side] < 0.9 * body.tip_offset(side)
 
 
-@pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])
+@pytest.mark.parametrize("kind", ["t-shirt", "cap sleeve"])
 def test_a_hem_does_not_flare_after_a_raised_thigh(kind: str) -> None:
     body = body_with(arms="out")
     unit = body.shoulder_width
@@ -69,7 +69,7 @@ def test_a_hem_does_not_flare_after_a_raised_thigh(kind: str) -> None:
     edge = np.stack([marks.axis - np.interp(rows, np.arange(len(marks.half_widths[0])), marks.half_widths[0]), rows], 1)
     placed, before = (-(each.place(edge)[:, 0] - body.skeleton.shoulders[0]) for each in (loft, standing))
     assert placed[-1] < before[-1] + 0.12 * unit
-    assert np.diff(placed).max() < 0.6 * np.diff(loft.place(edge)[:, 1]).mean()
+    assert np.diff(placed).max() < 0.55 * np.diff(loft.place(edge)[:, 1]).mean()
 
 
 def test_slim_garments_stay_closer_to_the_body_than_boxy_ones() -> None:
