@@ -10,6 +10,11 @@ import torch
 from onnx import numpy_helper
 from torch import Tensor, nn
 
+from training.network import SUMMARY
+
+TOLD_SUMMARY = "joined.0.0.0"
+"""The convolution that is told the summary of the whole picture."""
+
 
 def load_exported(network: nn.Module, path: Path, seen: list[Tensor]) -> None:
     """Give a network the weights of its own exported file.
@@ -38,7 +43,10 @@ def load_exported(network: nn.Module, path: Path, seen: list[Tensor]) -> None:
         module = modules[name]
         weight, bias, *rest = (torch.from_numpy(constants[each].copy()) for each in node.input[1:])
         if isinstance(module, nn.Conv2d):
-            weight = weight[:, : module.weight.shape[1]]
+            # What the exported network saw beside the picture stands last, or before the summary where that is told.
+            end = weight.shape[1] - (SUMMARY if name == TOLD_SUMMARY else 0)
+            seen_less = weight.shape[1] - module.weight.shape[1]
+            weight = torch.cat([weight[:, : end - max(seen_less, 0)], weight[:, end:]], 1)
         if weight.shape != module.weight.shape:
             continue
         with torch.no_grad():

@@ -176,10 +176,10 @@ class PoseUNet(nn.Module):
         for step, joined in enumerate(self.joined):
             tap = taps[3 - step]
             known = F.interpolate(known, scale_factor=2.0, mode="bilinear", align_corners=False)
-            parts = [tap, known]
+            parts = [tap, known, *beside[3 - step : 4 - step]]
             if step == 0:
                 parts.append(summary[:, :, None, None] * torch.ones_like(tap[:, :1]))
-            known = joined(torch.cat([*parts, *beside[3 - step : 4 - step]], 1))
+            known = joined(torch.cat(parts, 1))
             if step == 1:
                 coarse = known
         answers = self.head(known), self.whole(summary)
