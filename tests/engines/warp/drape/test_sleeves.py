@@ -18,6 +18,7 @@ from engines.warp.ribbon import Ribbon
 from tests.engines.drawings import CUFFS, draw_garment
 from tests.engines.hanging_drawings import cut
 from tests.engines.mannequin import draw_mannequin
+from tests.engines.warp.drape.dressing import body_with, loft_of, marks_of
 
 HEIGHT = 960
 
@@ -69,18 +70,6 @@ def test_nothing_sticks_out_below_a_short_sleeve_at_the_armpit() -> None:
     way = (along[1] - along[0]) / np.linalg.norm(along[1] - along[0])
     reach = (target - along[0]) @ way
     assert reach[:-2].max() < reach[-1].max() + 2
-
-
-def marks_of(kind: str) -> UpperLandmarks:
-    return find_upper_landmarks(cut(draw_garment(kind).picture))
-
-
-def loft_of(marks: UpperLandmarks, body: BodyModel) -> TorsoLoft:
-    return TorsoLoft(marks, body, fit_garment(marks, body))
-
-
-def body_with(arms: str = "down", sleeves: str = "none") -> BodyModel:
-    return measure_body(draw_mannequin(960, 760, arms=arms, sleeves=sleeves).person_map)
 
 
 @pytest.mark.parametrize("kind", ["t-shirt", "long sleeve"])

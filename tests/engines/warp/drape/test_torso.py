@@ -14,18 +14,7 @@ from engines.warp.drape.torso import TorsoLoft, fit_garment, neck_base, shoulder
 from tests.engines.drawings import draw_garment
 from tests.engines.hanging_drawings import cut
 from tests.engines.mannequin import draw_mannequin
-
-
-def marks_of(kind: str) -> UpperLandmarks:
-    return find_upper_landmarks(cut(draw_garment(kind).picture))
-
-
-def loft_of(marks: UpperLandmarks, body: BodyModel) -> TorsoLoft:
-    return TorsoLoft(marks, body, fit_garment(marks, body))
-
-
-def body_with(arms: str = "down", sleeves: str = "none") -> BodyModel:
-    return measure_body(draw_mannequin(960, 760, arms=arms, sleeves=sleeves).person_map)
+from tests.engines.warp.drape.dressing import body_with, loft_of, marks_of
 
 
 @pytest.mark.parametrize("band", [0.0, 16.0])
