@@ -44,7 +44,7 @@ ASKEW = (np.radians(4.0), np.radians(40.0))
 """A garment that lies askew by an angle between these is turned upright."""
 
 AT_BORDER = 4
-"""Rows from the border at which that is measured: at the border itself the outline is rounded."""
+"""Rows from the border at which a cut garment's width is measured: at the border itself the outline is rounded."""
 
 MOST_UNSURE = 0.3
 """Largest share of the garment about which the network is not sure. Of 25 judges of training/garment the two above it
