@@ -1,4 +1,7 @@
-"""How the networks are trained: one thread, checkpoints, and the running mean of the weights, which is what is kept."""
+"""How the networks are trained: checkpoints, and the running mean of the weights, which is what is kept.
+
+On a GPU where there is one, with processes that draw pictures for it; else on one thread of the processor.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import argparse
 import copy
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import cv2
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
 from training.network import PoseUNet
 
@@ -22,18 +26,44 @@ RATE, ENCODER_RATE = 2.5e-3, 2.5e-4
 AGAIN = 0.4
 """Share of the rates where the weights are those of a trained network."""
 
-HALVED = torch.backends.cpu.get_cpu_capability() not in {"DEFAULT", "AVX2"}
-"""Whether 16 bits are quicker than 32: without AVX-512 they took thirty times as long."""
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+HALVED = DEVICE.type == "cuda" or torch.backends.cpu.get_cpu_capability() not in {"DEFAULT", "AVX2"}
+"""Whether 16 bits are quicker than 32: on processors without AVX-512 they took thirty times as long."""
+
+Arrays = tuple[np.ndarray, ...]
+
+
+class _Drawn(IterableDataset[Arrays]):
+    def __init__(self, batches: Callable[[int], Iterator[Arrays]]) -> None:
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[Arrays]:
+        cv2.setNumThreads(1)
+        worker = get_worker_info()
+        return self._batches(0 if worker is None else worker.id)
+
+
+def drawn(batches: Callable[[int], Iterator[Arrays]], workers: int) -> Iterator[tuple[Tensor, ...]]:
+    """Batches without end, on the device that trains.
+
+    Args:
+        batches: Draws batches without end, of a seed.
+        workers: Processes that draw them; 0 for this one.
+    """
+    loader = DataLoader(_Drawn(batches), batch_size=None, num_workers=workers, pin_memory=DEVICE.type == "cuda")
+    for arrays in loader:
+        yield tuple(each.to(DEVICE, non_blocking=True) for each in arrays)
 
 
 def fit(
-    network: PoseUNet, loss_at: Callable[[float], Tensor], minutes: float, checkpoint: Path, *, again: bool = False
+    network: PoseUNet, loss_of_next: Callable[[], Tensor], minutes: float, checkpoint: Path, *, again: bool = False
 ) -> None:
     """Train for so long, in all sessions together; goes on from the checkpoint where there is one.
 
     Args:
-        network: On the CPU, its memory laid out channels last.
-        loss_at: The loss of a new batch, at a share of the training's time, 0 to 1.
+        network: On `DEVICE`, its memory laid out channels last.
+        loss_of_next: The loss of a new batch.
         minutes: Of all the training.
         checkpoint: Where weights are kept every minute.
         again: Whether the network was trained before.
@@ -51,7 +81,7 @@ def fit(
     state = lambda: {name: part.state_dict() for name, part in parts.items()}  # noqa: E731
     steps, spent = 0, 0.0
     if checkpoint.is_file():
-        kept = torch.load(checkpoint, weights_only=True)
+        kept = torch.load(checkpoint, map_location=DEVICE, weights_only=True)
         for name, part in parts.items():
             part.load_state_dict(kept[name])
         steps, spent = kept["steps"], kept["spent"]
@@ -61,18 +91,18 @@ def fit(
         factor = min(1.0, (steps + 1) / 100) * (0.5 * (1 + math.cos(math.pi * done)) * 0.99 + 0.01)
         for group in optimizer.param_groups:
             group["lr"] = group["rate"] * factor * (AGAIN if again else 1.0)
-        with torch.autocast("cpu", torch.bfloat16, enabled=HALVED):
-            loss = loss_at(done)
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=HALVED):
+            loss = loss_of_next()
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(taught, 3.0)
         optimizer.step()
         steps += 1
         _followed(mean, network, min(0.998, (1 + steps) / (10 + steps)))
-        running.append(float(loss.detach()))
+        running.append(loss.detach())
         if time.monotonic() - told > 60:
             told = time.monotonic()
-            print(f"{done:.3f} steps {steps} loss {np.mean(running):.4f}", flush=True)
+            print(f"{done:.3f} steps {steps} loss {torch.stack(running).mean():.4f}", flush=True)
             running = []
             _keep(checkpoint, {**state(), "steps": steps, "spent": told - began})
     _keep(checkpoint, {**state(), "steps": steps, "spent": 60 * minutes})
@@ -94,11 +124,13 @@ def _keep(path: Path, state: dict[str, Any]) -> None:
 
 
 def asked(description: str | None) -> argparse.Namespace:
-    """The command line of a training; sets one thread for torch and OpenCV."""
+    """The command line of a training; sets one thread for torch and OpenCV, beside those that draw for a GPU."""
     arguments = argparse.ArgumentParser(description=description)
     arguments.add_argument("--minutes", type=float, default=180)
     arguments.add_argument("--models", type=Path, default=Path(".models"))
     arguments.add_argument("--start", type=Path, help="an exported network to begin with")
+    arguments.add_argument("--batch", type=int, default=16, help="photos a step")
+    arguments.add_argument("--workers", type=int, default=0, help="processes that draw pictures, for a GPU")
     torch.set_num_threads(1)
     cv2.setNumThreads(1)
     return arguments.parse_args()

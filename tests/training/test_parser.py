@@ -17,7 +17,7 @@ from training.garment.train import garment_network
 from training.network import TAPS, PoseEncoder
 from training.parser.data import IGNORED, NAMES, Augmenter, Sample, _repaired, split
 from training.parser.evaluate import GROUPS, Overlap, grouped
-from training.parser.train import losses, parser_network
+from training.parser.train import losses, parser_network, seen_again, unsteadiness
 
 MODELS = Path(__file__).parents[2] / ".models"
 POSE = MODELS / "pose_landmark_full.tflite"
@@ -94,6 +94,24 @@ def test_who_judges_never_trains() -> None:
     train, judges = split(samples, 3)
     assert {s.number for s in judges} == {3, 13, 23, 33}
     assert not {s.number for s in train} & {s.number for s in judges}
+
+
+def test_what_is_seen_again_lies_where_the_grid_says() -> None:
+    torch.manual_seed(0)
+    augmenter = Augmenter(np.random.default_rng(2))
+    drawn = [augmenter.drawn(figure()) for _ in range(8)]
+    seen = torch.from_numpy(np.stack([each for each, _ in drawn])).float()
+    labels = torch.from_numpy(np.stack([each for _, each in drawn])).long()
+    again, grid = seen_again(seen)
+    assert again.shape == seen.shape
+    assert -0.01 <= again.min() < again.max() <= 255.01
+    mask, laid = again[:, 3] > 127, torch.nn.functional.grid_sample(seen[:, 3:4], grid)[:, 0] > 127
+    assert (mask == laid).float().mean() > 0.97
+    assert (mask != (seen[:, 3] > 127)).float().mean() > 0.05, "it was moved"
+    sure = 8.0 * torch.nn.functional.one_hot(labels.clamp(max=12), 13).permute(0, 3, 1, 2).float()
+    same = torch.nn.functional.grid_sample(sure, grid, padding_mode="border")
+    assert float(unsteadiness(sure, same, grid)) < 0.01
+    assert float(unsteadiness(sure, sure, grid)) > 0.5, "not moved along, it is another answer"
 
 
 def test_overlap_counts_what_it_should() -> None:

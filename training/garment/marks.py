@@ -1,6 +1,7 @@
 """Garments marked by hand: outline, neckline and landmarks, kept in ``marks.jsonl`` beside this module.
 
 ``python -m training.garment.marks show PHOTO PNG`` draws a photo with a grid to read places from;
+``python -m training.garment.marks draft PHOTO JSON`` writes what the network of today would mark, to be corrected;
 ``python -m training.garment.marks check PHOTO JSON PNG`` draws what somebody marked, the outline settled on the edges
 of the photo, and says what is missing.
 """
@@ -18,6 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+from engines.garment.cloth import MARGIN, lay_on_canvas
+from engines.garment.cutout import garment_mask
+from engines.garment.network import GarmentNetwork
 
 MARKED = Path(__file__).with_name("marks.jsonl")
 
@@ -52,6 +56,9 @@ POINTS = (
 
 UNSURE = 0.018
 """How far from a drawn outline the garment's own may run, in lengths of the photo's longer side."""
+
+DRAFTED = 0.3
+"""Share of a landmark's heat near it from which a draft holds it."""
 
 SHOWN = 960
 """Longer side of the pictures that are drawn."""
@@ -157,6 +164,20 @@ def _whole(mask: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
     return np.asarray((areas >= least)[regions])
 
 
+def drafted(photo: Picture) -> dict[str, Any]:
+    """What the engine's own network would mark, as a line of the file: a draft that somebody corrects."""
+    canvas, network = lay_on_canvas(photo), GarmentNetwork()
+    seen = network.look(canvas, MARGIN)
+    mask = garment_mask(canvas, seen).astype(np.uint8)
+    scale = (canvas.shape[1] - 2 * MARGIN) / photo.shape[1]
+    outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outline = cv2.approxPolyDP(max(outlines, key=cv2.contourArea), 2.0, closed=True)[:, 0]
+    told = lambda places: ((places - MARGIN) / scale).round(1).tolist()  # noqa: E731
+    names = [name for name, sure in zip(POINTS, seen.sure, strict=True) if sure > DRAFTED]
+    points = {name: told(seen.points[POINTS.index(name)]) for name in names}
+    return {"kind": KINDS[int(seen.kinds.argmax())], "outline": told(outline), "neckline": [], "points": points}
+
+
 def drawn_grid(photo: Picture) -> Picture:
     """The photo enlarged, with a line and a number each 50 of its pixels."""
     scale = SHOWN / max(photo.shape[:2])
@@ -195,17 +216,20 @@ if __name__ == "__main__":
     commands = arguments.add_subparsers(dest="command", required=True)
     show = commands.add_parser("show")
     check = commands.add_parser("check")
-    for each in (show, check):
+    draft = commands.add_parser("draft")
+    for each in (show, check, draft):
         each.add_argument("photo", type=Path)
-    check.add_argument("marks", type=Path)
+    for each in (check, draft):
+        each.add_argument("marks", type=Path)
     for each in (show, check):
         each.add_argument("png", type=Path)
     given = arguments.parse_args()
     seen = np.asarray(cv2.cvtColor(cv2.imread(str(given.photo)), cv2.COLOR_BGR2RGB), np.uint8)
-    if given.command == "show":
-        picture = drawn_grid(seen)
+    if given.command == "draft":
+        given.marks.write_text(json.dumps(drafted(seen)))
+    elif given.command == "show":
+        cv2.imwrite(str(given.png), drawn_grid(seen)[..., ::-1])
     else:
         marks = Marks.told(json.loads(given.marks.read_text()))
-        picture = drawn_marks(seen, marks)
         print(marks.kind, "missing:", sorted(marks.expected() - set(marks.points)) or "nothing")
-    cv2.imwrite(str(given.png), picture[..., ::-1])
+        cv2.imwrite(str(given.png), drawn_marks(seen, marks)[..., ::-1])

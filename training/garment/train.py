@@ -5,33 +5,26 @@ It begins with the parser's weights, which know cloth from ground, and goes on w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from engines.garment.network import REDUCED, SIZE, WHOLE, Kind, Part, Point
+from engines.garment.network import REDUCED, WHOLE, Kind, Part, Point
 from training.exported import load_exported
-from training.fitting import asked, fit
+from training.fitting import DEVICE, asked, drawn, fit
 from training.garment.data import IGNORED, PREPARED, batches, prepared, split
 from training.network import PoseUNet
 from training.parser.train import soft_jaccard
 
 CHECKPOINT = Path("out/training/garment.pt")
-MARKED, OTHERS = 12, 4
-"""Of a batch: photos with marks, and photos of which only the kind is known."""
-
-SMALL = 160
-"""Side of the square in the first part of the training, at less than half the time a step."""
-
-SMALL_UNTIL = 0.45
+MARKED = 0.75
+"""Share of a batch's photos that have marks; of the others only the kind is known."""
 
 HEAT = 1.6
 """Standard deviation of a landmark's heat, in pixels of the answer."""
-
-Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 def garment_network(models: Path) -> PoseUNet:
@@ -67,48 +60,34 @@ def losses(answer: tuple[Tensor, Tensor, Tensor], parts: Tensor, points: Tensor,
 
 def _heat(points: Tensor, side: int) -> Tensor:
     """``(n, points, side * side)``: a warm place at each point, together 1."""
-    along = torch.arange(side, dtype=torch.float32)
+    along = torch.arange(side, dtype=torch.float32, device=points.device)
     columns, rows = (torch.exp(-0.5 * ((along - points[..., axis, None]) / HEAT) ** 2) for axis in range(2))
     heat = (rows[..., :, None] * columns[..., None, :]).flatten(2)
     return heat / heat.sum(2, keepdim=True).clamp(min=1e-6)
 
 
-def train(minutes: float, models: Path, start: Path | None = None, checkpoint: Path = CHECKPOINT) -> None:
+def train(minutes: float, models: Path, start: Path | None = None, batch: int = 16, workers: int = 0) -> None:
     """Train for so long, in all sessions together; from the weights of an exported network where one is given."""
     torch.manual_seed(0)
     samples, _ = split(prepared(PREPARED))
-    network = garment_network(models).to(memory_format=torch.channels_last)
-    whole_ones = _sized(samples, 500, SIZE)
+    network, marked = garment_network(models), round(MARKED * batch)
     if start is not None:
-        load_exported(network, start, [next(whole_ones)[0] for _ in range(4)])
-    small_ones = _sized(samples, 0, SMALL)
+        some = (torch.from_numpy(seen).float() for seen, *_ in batches(samples, marked, batch - marked, 500))
+        load_exported(network, start, list(islice(some, 4)))
+    network.to(DEVICE, memory_format=torch.channels_last)
     told = sum(s.points is not None for s in samples)
     print(told, "marked of", len(samples), "photos;", sum(p.numel() for p in network.parameters()), "parameters")
+    source = drawn(lambda seed: batches(samples, marked, batch - marked, seed), workers)
 
-    def loss_at(done: float) -> Tensor:
-        seen, *truth = next(small_ones if done < SMALL_UNTIL else whole_ones)
-        first, second, third = network(seen)
-        return losses((first.float(), second.float(), third.float()), *truth)
+    def loss_of_next() -> Tensor:
+        seen, parts, points, kinds = next(source)
+        answer = network(seen.float().contiguous(memory_format=torch.channels_last))
+        first, second, third = (each.float() for each in answer)
+        return losses((first, second, third), parts.long(), points, kinds)
 
-    fit(network, loss_at, minutes, checkpoint, again=start is not None)
-
-
-def _sized(samples: list, seed: int, side: int) -> Iterator[Batch]:  # type: ignore[type-arg]
-    for photos, parts, points, kinds in batches(samples, MARKED, OTHERS, seed):
-        seen, truth = torch.from_numpy(photos).float(), torch.from_numpy(parts)
-        scaled = torch.from_numpy(points)
-        if side != SIZE:
-            seen = F.interpolate(seen, (side, side), mode="area")
-            truth = F.interpolate(truth[:, None].float(), (side, side))[:, 0]
-            scaled = (scaled + 0.5) * (side / SIZE) - 0.5
-        yield (
-            seen.contiguous(memory_format=torch.channels_last),
-            truth.long(),
-            scaled,
-            torch.from_numpy(kinds).long(),
-        )
+    fit(network, loss_of_next, minutes, CHECKPOINT, again=start is not None)
 
 
 if __name__ == "__main__":
     given = asked(__doc__)
-    train(given.minutes, given.models, given.start)
+    train(given.minutes, given.models, given.start, given.batch, given.workers)
