@@ -102,23 +102,35 @@ def colour_odds(lab: Floats, cells: NDArray[np.intp], sure: Region, surely_not: 
     return np.asarray(thing - log_density_nearby(lab, surely_not))
 
 
-def settled(chance: Floats, picture: Picture, *, sure: float, network: float, colours: float) -> Floats:
-    """How much of each pixel is the thing, 0 to 1: a network's chances settled by colours and at the picture's edges.
+def sigmoid(values: Floats) -> Floats:
+    """The logistic function, without overflow."""
+    # In place on a copy: whole maps pass through here.
+    out = np.asarray(np.clip(values, -30.0, 30.0), dtype=np.float32)
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    out += np.float32(1.0)
+    return np.reciprocal(out, out=out)
+
+
+def settled(
+    odds: Floats, lab: Floats, cells: NDArray[np.intp], *, sure: float, least: Floats | float, most: float
+) -> Floats:
+    """How much of each pixel is the thing, 0 to 1: what networks say settled by colours and at the picture's edges.
 
     Args:
-        chance: ``(height, width)``, 0 to 1, smooth.
-        picture: ``(height, width, 3)``.
-        sure: Chances below this, or above one minus this, teach the colours of both.
-        network: Largest say of the network about a pixel, as log odds.
-        colours: Largest say of its colour.
+        odds: ``(height, width)``, what networks say, as log odds; changed in place.
+        lab: ``(height, width, 3)`` from `lab_of`.
+        cells: From `cells_of`.
+        sure: Chances below this, or above one minus this, teach the colours of thing and ground.
+        least: Least that a pixel's colour may say, as log odds.
+        most: Most that it may say.
     """
-    lab = lab_of(picture)
-    odds = log_odds(chance, network)
-    is_thing, is_rest = chance > 1.0 - sure, chance < sure
-    if is_thing.any() and is_rest.any():
-        odds += np.clip(0.8 * colour_odds(lab, cells_of(lab), is_thing, is_rest), -colours, colours)
-    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), 2, 4e-4)
-    return guide.smooth(np.asarray(1.0 / (1.0 + np.exp(-1.5 * odds)), np.float32))
+    chance = sigmoid(odds)
+    is_thing, is_ground = chance > 1.0 - sure, chance < sure
+    if is_thing.any() and is_ground.any():
+        odds += np.clip(0.8 * colour_odds(lab, cells, is_thing, is_ground), least, most)
+    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
+    return guide.smooth(sigmoid(1.5 * odds))
 
 
 def log_density_nearby(lab: Floats, region: Region) -> Floats:

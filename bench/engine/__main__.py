@@ -19,6 +19,7 @@ from bench.engine.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from bench.figures import Figure, table, write_json
 from cli.studio import Studio
 from engines.base import EngineError, PersonMap, Picture
+from engines.garment.network import GarmentNetwork
 from engines.warp.hints import WARP
 from runtime.settings import load_settings
 
@@ -53,6 +54,7 @@ class Session:
 
     def __init__(self, watcher: Watcher, look_again: Callable[[Picture], PersonMap]) -> None:
         self._watcher, self._look_again = watcher, look_again
+        self._network = GarmentNetwork()
         self._shops: dict[Path, Shop] = {}
         self.rows: list[dict[str, Any]] = []
         self.strips: dict[str, list[Strip]] = {}
@@ -93,7 +95,7 @@ class Session:
 
     def _shop(self, outcome: Outcome) -> Shop:
         if outcome.garment_path not in self._shops:
-            self._shops[outcome.garment_path] = Shop.of(outcome.garment, outcome.category)
+            self._shops[outcome.garment_path] = Shop.of(outcome.garment, outcome.category, self._network)
         return self._shops[outcome.garment_path]
 
 

@@ -87,13 +87,13 @@ class Shop:
     inner: BoolMask
 
     @classmethod
-    def of(cls, photo: Picture, category: Category) -> Shop:
+    def of(cls, photo: Picture, category: Category, network: GarmentNetwork) -> Shop:
         """Cut a garment out.
 
         Raises:
             EngineError: ``garment_not_recognised``.
         """
-        cloth = cut_out(photo, category, GarmentNetwork())
+        cloth = cut_out(photo, category, network)
         picture, mask = np.rint(cloth.colour * 255).clip(0, 255).astype(np.uint8), cloth.alpha > SOLID
         inner = mask
         if category is Category.UPPER_BODY:

@@ -12,7 +12,7 @@ from engines.base import Category, EngineError, Picture
 from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, pull_matte
 from engines.garment.network import GarmentNetwork, Part, Point, Seen
 from engines.regions import BoolMask, largest, reaching_border
-from engines.settling import cells_of, histogram, lab_of, log_density, settled
+from engines.settling import cells_of, histogram, lab_of, log_density, log_odds, settled
 
 LEAST_AREA, MOST_AREA = 0.03, 0.93
 """A garment covers at least the first share of its photo; a mask larger than the second is no garment but all of it."""
@@ -102,21 +102,23 @@ def garment_mask(canvas: Picture, seen: Seen) -> BoolMask:
     inside[MARGIN:-MARGIN, MARGIN:-MARGIN] = True
     ground = np.where(inside, seen.chance(Part.GROUND, height, width), np.float32(1.0))
     chance = np.asarray(1.0 - cv2.resize(ground, size, interpolation=cv2.INTER_AREA), np.float32)
-    cover = settled(chance, small, sure=SURE, network=NETWORK_TRUST, colours=COLOUR_TRUST)
-    cover[_false_holes(cover > 0.5, small)] = 1.0
+    lab = lab_of(small)
+    cells = cells_of(lab)
+    odds = log_odds(chance, NETWORK_TRUST)
+    cover = settled(odds, lab, cells, sure=SURE, least=-COLOUR_TRUST, most=COLOUR_TRUST)
+    cover[_false_holes(cover > 0.5, cells)] = 1.0
     mask = np.asarray(cv2.resize(cover, (width, height), interpolation=cv2.INTER_CUBIC) > 0.5) & inside
     # The outline of cloth is smooth at the scale of a few pixels.
     return np.asarray(cv2.GaussianBlur(largest(mask, KEPT).astype(np.float32), (0, 0), 2.2) > 0.5)
 
 
-def _false_holes(mask: BoolMask, picture: Picture) -> BoolMask:
+def _false_holes(mask: BoolMask, cells: NDArray[np.intp]) -> BoolMask:
     """What the garment encloses and is no ground: specks, and holes in the colours of cloth and not of the ground."""
     _, numbered = cv2.connectedComponents((~mask).astype(np.uint8), connectivity=4)
     holes = np.asarray(numbered)
     outside = reaching_border(~mask)
     if holes.max() < 2 or not outside.any():
         return np.zeros_like(mask)
-    cells = cells_of(lab_of(picture))
     cloth, ground = (log_density(histogram(cells, region), cells, UNSEEN) for region in (mask, outside))
     areas = np.maximum(np.bincount(holes.ravel()), 1)
     like_cloth = np.bincount(holes.ravel(), weights=(cloth - ground).ravel()) / areas

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from engines.base import Category, EngineError, OnStep, PersonSegmenter, Picture, ShouldStop
 from engines.garment.cloth import Cloth
 from engines.garment.cutout import cut_out
@@ -35,7 +37,14 @@ class Lifter:
 
     def __init__(self, segmenter: PersonSegmenter | None) -> None:
         self._segmenter = segmenter
-        self._network = GarmentNetwork()
+
+    @cached_property
+    def _network(self) -> GarmentNetwork:
+        return GarmentNetwork()
+
+    def setup(self) -> None:
+        """Load the garment's network, which the first garment would wait for."""
+        _ = self._network
 
     def lift(self, picture: Picture, category: Category, on_step: OnStep, should_stop: ShouldStop) -> Cloth:
         """Cut the garment out.

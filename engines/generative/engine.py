@@ -48,8 +48,9 @@ class GenerativeEngine:
         return self._painter.info
 
     def setup(self) -> None:
-        """Load the weights; see `Painter.setup`."""
+        """Load the weights, see `Painter.setup`, and what lifts garments."""
         self._painter.setup()
+        self._lifter.setup()
 
     def free_memory(self) -> None:
         """See `Painter.free_memory`."""

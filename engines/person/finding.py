@@ -10,7 +10,8 @@ import numpy as np
 
 from engines.base import EngineError, Landmark, Picture
 from engines.models import model_path
-from engines.person.networks import Floats, Network, Square, sigmoid
+from engines.person.networks import Floats, Network, Square
+from engines.settling import sigmoid
 
 _LOWEST_DETECTION = 0.3
 _LOWEST_POSE = 0.65

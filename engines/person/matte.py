@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from engines.base import Mask, Picture
 from engines.person.body import Body
 from engines.person.finding import Person
-from engines.person.networks import Floats, sigmoid
+from engines.person.networks import Floats
 from engines.person.parser import Chances, Thing
-from engines.settling import Guide, colour_odds, log_odds
+from engines.settling import Guide, log_odds, settled, sigmoid
 
 _SURE = 0.04
 """Rough masks below this, or above one minus this, teach the colours of ground and person."""
@@ -55,12 +55,9 @@ def refined(person: Person, lab: Floats, cells: NDArray[np.intp]) -> Floats:
     # Each network errs alone: one takes in a striped flag, the other a helmet on the table.
     odds = np.float32(0.5) * (log_odds(person.mask, _NETWORK_TRUST) + log_odds(person.people, _NETWORK_TRUST))
     odds -= _OUT_OF_REACH * cv2.resize(sigmoid((body.reach - 1.05) * 10), (width, height))
-    rough = sigmoid(odds)
-    colours = colour_odds(lab, cells, rough > 1.0 - _SURE, rough < _SURE)
     seen = (person.mask > _SEEN) & (person.people > _NOT_DENIED)
-    odds += np.clip(0.8 * colours, np.where(seen, np.float32(-_DARING), np.float32(-_COLOUR_TRUST)), _COLOUR_TRUST)
-    guide = Guide(np.ascontiguousarray(lab[..., 0]) / np.float32(100.0), max(2, max(lab.shape) // 256), 4e-4)
-    cover = guide.smooth(sigmoid(1.5 * odds))
+    least = np.where(seen, np.float32(-_DARING), np.float32(-_COLOUR_TRUST))
+    cover = settled(odds, lab, cells, sure=_SURE, least=least, most=_COLOUR_TRUST)
     return _solid(np.clip((cover - 0.2) / 0.6, 0.0, 1.0).astype(np.float32), body.breadth)
 
 

@@ -87,13 +87,3 @@ class Network:
             self._interpreter.set_tensor(self._entry, scaled[None])
             self._interpreter.invoke()
             return [np.array(self._interpreter.get_tensor(index)[0], dtype=np.float32) for index in self._exits]
-
-
-def sigmoid(values: Floats) -> Floats:
-    """The logistic function, without overflow."""
-    # In place on a copy: whole maps pass through here.
-    out = np.asarray(np.clip(values, -30.0, 30.0), dtype=np.float32)
-    np.negative(out, out=out)
-    np.exp(out, out=out)
-    out += np.float32(1.0)
-    return np.reciprocal(out, out=out)

@@ -80,9 +80,10 @@ class WarpEngine:
         return WARP
 
     def setup(self) -> None:
-        """Set the number of threads and keep memory for pictures; there is nothing to load."""
+        """Load the garment's network, set the number of threads and keep memory for pictures."""
         cv2.setNumThreads(self._threads)
         keep_freed_memory()
+        self._lifter.setup()
 
     def free_memory(self) -> None:
         """Nothing is kept from one render to the next."""

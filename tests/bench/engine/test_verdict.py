@@ -12,6 +12,7 @@ from bench.engine.verdict import MEASURES, Laid, Row, Shop, judge, summary
 from cli.studio import Person
 from engines.base import Category, Label, Picture, RenderResult
 from tests.engines.drawings import draw_garment
+from tests.engines.hanging_drawings import network
 from tests.engines.mannequin import draw_mannequin
 
 BLUE = (40, 90, 160)
@@ -19,7 +20,7 @@ BLUE = (40, 90, 160)
 
 @pytest.fixture(scope="module")
 def shop() -> Shop:
-    return Shop.of(draw_garment(colour=BLUE, folds=0.0).picture, Category.UPPER_BODY)
+    return Shop.of(draw_garment(colour=BLUE, folds=0.0).picture, Category.UPPER_BODY, network())
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ from skimage import data
 from engines.base import EngineError, Label, PersonMap, Picture
 from engines.person import MediaPipeSegmenter
 from engines.person.finding import Detection, PersonFinder
-from engines.person.networks import Square, sigmoid
+from engines.person.networks import Square
 from engines.person.segmenter import shows_skin
+from engines.settling import sigmoid
 from tests.engines.drawings import draw_garment
 from tests.engines.mannequin import draw_mannequin
 from tests.engines.person.conftest import Segment
