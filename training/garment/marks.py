@@ -55,7 +55,8 @@ POINTS = (
 ``hem_inner``: where the inseams of legs end."""
 
 UNSURE = 0.018
-"""How far from a drawn outline the garment's own may run, in lengths of the photo's longer side."""
+"""How far from an outline drawn by eye the garment's own may run, in lengths of the photo's longer side; a line of the
+file says so itself where the outline was drafted on the photo's edges."""
 
 DRAFTED = 0.3
 """Share of a landmark's heat near it from which a draft holds it."""
@@ -75,6 +76,7 @@ class Marks:
         neckline: ``(n, 2)`` the front's upper edge from neck to neck; what is above is the inside of the back. May be
             empty.
         points: Of `POINTS`, as far as they are in the picture.
+        unsure: As `UNSURE`.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class Marks:
     holes: tuple[NDArray[np.float32], ...]
     neckline: NDArray[np.float32]
     points: dict[str, NDArray[np.float32]]
+    unsure: float = UNSURE
 
     @classmethod
     def told(cls, told: dict[str, Any]) -> Marks:
@@ -95,7 +98,7 @@ class Marks:
         if told["kind"] not in KINDS or set(points) - set(POINTS) or len(line("outline")) < 4:
             raise ValueError("unknown kind or point, or no outline")
         holes = tuple(np.asarray(hole, np.float32) for hole in told.get("holes") or [])
-        return cls(told["kind"], line("outline"), holes, line("neckline"), points)
+        return cls(told["kind"], line("outline"), holes, line("neckline"), points, told.get("unsure", UNSURE))
 
     @property
     def sleeved(self) -> bool:
@@ -127,7 +130,7 @@ def settled_mask(photo: Picture, marks: Marks) -> NDArray[np.bool_]:
     cv2.fillPoly(drawn, [np.rint(marks.outline).astype(np.int32)], 1)
     for hole in marks.holes:
         cv2.fillPoly(drawn, [np.rint(hole).astype(np.int32)], 0)
-    band = max(3, round(UNSURE * max(height, width)))
+    band = max(3, round(marks.unsure * max(height, width)))
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * band + 1, 2 * band + 1))
     inner, outer = cv2.erode(drawn, kernel), cv2.dilate(drawn, kernel)
     if not inner.any() or outer.all():
