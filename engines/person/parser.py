@@ -21,11 +21,12 @@ HEIGHT, WIDTH = 256, 192
 REDUCED = 2
 """The network's answer is that much smaller than its window."""
 
-MARGIN = 0.05
+MARGIN = 0.07
 """Ground around the person in the window, as a share of the person's own size."""
 
-SEEN = 0.3
-"""The masks' value above which a pixel counts as person for the window."""
+BEYOND_WINDOW = 0.003
+"""Share of the person's area that each side of the window may leave out before `MARGIN` is added. Where a mask ends it
+wavers with light; how much of it lies beyond a line does not."""
 
 BEYOND = 118
 """Grey of what the window holds beyond the photo's edges: about the mean of the training photos."""
@@ -67,6 +68,9 @@ TORSO = (Landmark.LEFT_SHOULDER, Landmark.RIGHT_SHOULDER, Landmark.RIGHT_HIP, La
 THICKNESS = 0.16
 """Of a drawn limb, in lengths of the torso."""
 
+FINE = 3
+"""Limbs are drawn to ``2 ** -FINE`` pixels."""
+
 PLANES = 3 + 2 + len(PARTS) + 1
 """Red, green, blue; the pose network's mask and the selfie network's; the limbs and the torso."""
 
@@ -84,12 +88,13 @@ class Window:
     @classmethod
     def around(cls, pose_mask: Floats, people: Floats) -> Window:
         """The window that holds the person of both masks, ``(height, width)`` each, 0 to 1."""
-        seen = (pose_mask > SEEN) | ((people > SEEN) & (pose_mask > SEEN / 3))
-        left, top, across, down = cv2.boundingRect(seen.astype(np.uint8))
-        across, down = max(across, 1), max(down, 1)
-        scale = min(WIDTH / across, HEIGHT / down) / (1 + 2 * MARGIN)
-        right, below = WIDTH / 2 - scale * (left + across / 2), HEIGHT / 2 - scale * (top + down / 2)
-        return cls(np.array([[scale, 0.0, right], [0.0, scale, below]]))
+        person = np.maximum(pose_mask, np.minimum(people, 3 * pose_mask))
+        person[person < 0.1] = 0.0
+        left, right = _ends(person.sum(axis=0))
+        top, bottom = _ends(person.sum(axis=1))
+        scale = min(WIDTH / (right - left), HEIGHT / (bottom - top)) / (1 + 2 * MARGIN)
+        across, down = WIDTH / 2 - scale * (left + right) / 2, HEIGHT / 2 - scale * (top + bottom) / 2
+        return cls(np.array([[scale, 0.0, across], [0.0, scale, down]]))
 
     def cut(self, picture: NDArray[np.uint8], beyond: int = 0) -> NDArray[np.uint8]:
         """The window of a picture or of a mask."""
@@ -99,6 +104,13 @@ class Window:
             picture = np.asarray(small, np.uint8)
             matrix[:, :2] /= shrink
         return np.asarray(cv2.warpAffine(picture, matrix, (WIDTH, HEIGHT), borderValue=[beyond] * 3), np.uint8)
+
+
+def _ends(profile: Floats) -> tuple[float, float]:
+    """Places along a profile beyond which `BEYOND_WINDOW` of it lies on either side, at least a pixel apart."""
+    share = np.concatenate([[0.0], np.cumsum(profile, dtype=np.float64)]) / max(float(profile.sum()), 1e-6)
+    first, last = np.interp([BEYOND_WINDOW, 1 - BEYOND_WINDOW], share, np.arange(len(share)))
+    return float(first), float(max(last, first + 1))
 
 
 @dataclass(frozen=True)
@@ -134,12 +146,12 @@ def drawn_limbs(landmarks: Floats, matrix: NDArray[np.float64]) -> NDArray[np.ui
     points = landmarks[:, :2] @ matrix[:, :2].T + matrix[:, 2]
     spine = points[list(TORSO[:2])].mean(0) - points[list(TORSO[2:])].mean(0)
     thick = int(np.clip(round(THICKNESS * float(np.hypot(*spine))), 2, 40))
-    points = np.clip(np.rint(points), -2000, 2000).astype(np.int32)
+    points = np.rint(np.clip(points, -2000, 2000) * 2**FINE).astype(np.int32)
     planes = np.zeros((len(PARTS) + 1, HEIGHT, WIDTH), np.uint8)
     for plane, limbs in zip(planes, PARTS, strict=False):
         for one, other in limbs:
-            cv2.line(plane, points[one].tolist(), points[other].tolist(), 255, thick)
-    cv2.fillConvexPoly(planes[-1], cv2.convexHull(points[list(TORSO)]), 255)
+            cv2.line(plane, points[one].tolist(), points[other].tolist(), 255, thick, cv2.LINE_AA, FINE)
+    cv2.fillConvexPoly(planes[-1], cv2.convexHull(points[list(TORSO)]), 255, cv2.LINE_AA, FINE)
     return planes
 
 

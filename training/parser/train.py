@@ -23,7 +23,7 @@ HELD_OUT = 3
 MOVED, SCALED, MASKS_MOVED = 0.02, 0.04, 0.006
 """Spreads of what a photo seen again is moved and scaled by, in frames, and its masks and limbs beside it."""
 
-STEADY = 0.5
+STEADY = 1.0
 """Weight of what a photo seen again is taken for something else."""
 
 
