@@ -14,7 +14,14 @@ Region = NDArray[np.bool_]
 
 
 def recoloured(
-    photo: Picture, drawn: Floats, region: Region, colour: NDArray[np.float64], *, softness: float, chance: Chance
+    photo: Picture,
+    drawn: Floats,
+    region: Region,
+    colour: NDArray[np.float64],
+    *,
+    softness: float,
+    chance: Chance,
+    plain: bool = False,
 ) -> Floats:
     """What was drawn so far, with a region in another colour or a pattern, under the folds that the photo has there.
 
@@ -25,12 +32,15 @@ def recoloured(
         colour: ``(3,)``, 0 to 255.
         softness: Share of the folds' depth that is kept, 0 to 1.
         chance: Where all randomness comes from.
+        plain: Whether it may not have a pattern.
     """
     cloth = np.broadcast_to(colour, drawn.shape).astype(np.float32)
-    if chance.random() < 0.3:
+    if not plain and chance.random() < 0.3:
         cloth = _patterned(cloth, chance)
     lit = cloth * (1 + (_relief(photo, region) - 1) * softness)[..., None]
-    share = cv2.GaussianBlur(region.astype(np.float32), (3, 3), 0.6)[..., None] * chance.uniform(0.75, 1.0)
+    share = cv2.GaussianBlur(region.astype(np.float32), (3, 3), 0.6)[..., None] * (
+        1.0 if plain else chance.uniform(0.75, 1.0)
+    )
     return np.asarray(share * lit + (1 - share) * drawn, np.float32)
 
 

@@ -12,7 +12,7 @@ from engines.garment.cloth import Cloth
 from engines.garment.edges import Edge, continued, hem_corner, row_edges
 from engines.garment.leg_hem import LegHem, leg_hem
 from engines.garment.measuring import measuring
-from engines.garment.network import Kind, Part, Point
+from engines.garment.network import Point
 from engines.garment.upper_landmarks import SNAPPED, outline_of, snapped
 from engines.garment_kinds import GarmentKind
 from engines.regions import BoolMask, largest
@@ -38,13 +38,6 @@ LEAST_RISE = 0.2
 SHORTEST_LEG = 0.04
 """Crotch to hem over the garment's height: nothing shorter is a leg."""
 
-GAP, BESIDE_MIDDLE = 0.3, 0.25
-"""Share of the rows below the crotch in which ground lies between two legs, at least; and how far from the crotch that
-ground may lie, in the garment's width."""
-
-MOSTLY_LEGS = 0.45
-"""Share of a garment that is seen as legs, from which it has some though no ground lies between them."""
-
 WAIST_HIDDEN = "Use a picture that shows the garment's waistband: in this one something hides it."
 
 
@@ -66,8 +59,6 @@ SHAPES = {
     GarmentKind.SHORTS: LowerShape.LEGS,
 }
 """Kinds that settle how a garment for the lower body hangs."""
-
-WITH_LEGS, WITHOUT_LEGS = (Kind.TROUSERS, Kind.SHORTS, Kind.JUMPSUIT), (Kind.SKIRT, Kind.DRESS)
 
 
 @dataclass(frozen=True)
@@ -146,7 +137,7 @@ def find_lower_landmarks(cloth: Cloth, kind: GarmentKind | None = None) -> Lower
     if stated is LowerShape.LEGS or (stated is None and has_legs(cloth)):
         centre = float(np.nanmedian(middle[top : bottom + 1]))
         crotch = _crotch(cloth, mask)
-        if crotch[1] > bottom - SHORTEST_LEG * height:
+        if not has_legs(cloth) or crotch[1] > bottom - SHORTEST_LEG * height:
             crotch = (centre, top + min(RISE_PER_WAIST * waist_width, 0.8 * height))
         widest = float(np.nanpercentile(last[top : bottom + 1] - first[top : bottom + 1], 95))
         if crotch[1] - top < LEAST_RISE * widest:
@@ -174,20 +165,8 @@ def _waistband(first: Edge, last: Edge, top: int, bottom: int) -> tuple[int, flo
 
 
 def has_legs(cloth: Cloth) -> bool:
-    """Whether a garment has two legs: ground lies between them, it is mostly seen as such, or it looks like shorts."""
-    mask, (x, y) = cloth.alpha > 0.5, cloth.shown.points[Point.CROTCH]
-    rows = np.flatnonzero(mask.any(axis=1))
-    below = mask[np.clip(int(y), 0, rows[-1]) : rows[-1] + 1]
-    first, last = row_edges(below)
-    columns = np.arange(mask.shape[1])
-    near = np.abs(columns - x) < BESIDE_MIDDLE * float(np.ptp(np.flatnonzero(mask.any(axis=0))))
-    between = ~below & near & (columns > first[:, None]) & (columns < last[:, None])
-    planes, kinds = cloth.shown.planes, cloth.shown.kinds
-    parted = between.any(axis=1).mean() > GAP and len(below) > SHORTEST_LEG * len(rows)
-    if parted or kinds.argmax() == Kind.SHORTS:
-        return True
-    seen = planes[[Part.LEFT_LEG, Part.RIGHT_LEG]].sum() / max(float(planes[Part.BODY :].sum()), 1e-6)
-    return bool(seen > MOSTLY_LEGS and kinds[list(WITH_LEGS)].sum() > kinds[list(WITHOUT_LEGS)].sum())
+    """Whether a garment has two legs: the network sees where they part."""
+    return bool(cloth.shown.there[Point.CROTCH] > 0.5)
 
 
 def _crotch(cloth: Cloth, mask: BoolMask) -> tuple[float, float]:

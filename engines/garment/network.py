@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+from engines.framing import centred, framed, reduced
 from engines.onnx import OnnxNetwork, softmax
+from engines.settling import sigmoid
 
 SIZE = 256
 """Side of the square that the network sees."""
@@ -81,7 +83,7 @@ class Kind(IntEnum):
 
 
 WHOLE = len(Kind) + len(Point)
-"""Numbers about the whole picture: logits of the kinds, and of each landmark being there, which training alone uses."""
+"""Numbers about the whole picture: logits of the kinds, and of each landmark being there."""
 
 MIRRORED_PARTS = [0, 1, 3, 2, 5, 4, 6]
 MIRRORED_POINTS = [1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 14, 16, 15]
@@ -91,7 +93,7 @@ MIRRORED_POINTS = [1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 14, 16, 15]
 def square_of(height: int, width: int) -> NDArray[np.float64]:
     """``(2, 3)``, from pixels of a picture to pixels of the square, with the picture in its middle."""
     scale = SIZE / (1 + 2 * MARGIN) / max(height, width)
-    return np.array([[scale, 0.0, (SIZE - scale * width) / 2], [0.0, scale, (SIZE - scale * height) / 2]])
+    return centred(scale, (width / 2, height / 2), (SIZE, SIZE))
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ class Seen:
         matrix: ``(2, 3)``, from pixels of the picture to those of the answer.
         points: ``(len(Point), 2)`` x and y.
         sure: ``(len(Point),)`` share of a landmark's heat that lies near it, 0 to 1.
+        there: ``(len(Point),)`` chance that the picture shows such a landmark at all.
         kinds: ``(len(Kind),)`` chances, together 1.
         steady: Overlap of the garment in the picture and in its mirror image, 0 to 1.
     """
@@ -111,6 +114,7 @@ class Seen:
     matrix: NDArray[np.float64]
     points: Floats
     sure: Floats
+    there: Floats
     kinds: Floats
     steady: float
 
@@ -160,7 +164,7 @@ class GarmentNetwork:
         height, width = picture.shape[:2]
         inner = picture[margin : height - margin, margin : width - margin]
         matrix = square_of(*inner.shape[:2])
-        drawn = drawn_square(inner, matrix).transpose(2, 0, 1)
+        drawn = framed(inner, matrix, (SIZE, SIZE), BEYOND).transpose(2, 0, 1)
         logits, whole = self._network.run(np.stack([drawn, drawn[..., ::-1]]).astype(np.float32))
         planes = softmax(logits[:, : len(Part)], axis=1)
         turned = planes[1, MIRRORED_PARTS, :, ::-1]
@@ -168,31 +172,19 @@ class GarmentNetwork:
         heat = softmax(logits[:, len(Part) :].reshape(2, len(Point), -1), axis=2)
         heat = heat.reshape(2, len(Point), *planes.shape[2:])
         points, sure = _peaks(0.5 * (heat[0] + heat[1, MIRRORED_POINTS, :, ::-1]))
-        half = 0.5 / REDUCED - 0.5
-        reduce = np.array([[1 / REDUCED, 0, half], [0, 1 / REDUCED, half]])
         matrix[:, 2] -= matrix[:, :2] @ (margin, margin)
-        matrix = reduce @ np.vstack([matrix, [0, 0, 1]])
+        matrix = reduced(matrix, REDUCED)
         back = cv2.invertAffineTransform(matrix)
+        there = sigmoid(whole[:, len(Kind) :])
         return Seen(
             planes=(0.5 * (planes[0] + turned)).astype(np.float32),
             matrix=matrix,
             points=(points @ back[:, :2].T + back[:, 2]).astype(np.float32),
             sure=sure,
+            there=0.5 * (there[0] + there[1, MIRRORED_POINTS]),
             kinds=softmax(whole[:, : len(Kind)], axis=1).mean(axis=0).astype(np.float32),
             steady=float((cloth & other).sum() / max((cloth | other).sum(), 1)),
         )
-
-
-def drawn_square(picture: Picture, matrix: NDArray[np.float64]) -> Picture:
-    """``(SIZE, SIZE, 3)``: the picture, and grey around it."""
-    shrink, matrix = float(np.hypot(*matrix[:, 0])), matrix.copy()
-    if shrink < 0.7:  # averaging first: a warp alone would skip pixels
-        picture = np.asarray(
-            cv2.resize(picture, None, fx=1.2 * shrink, fy=1.2 * shrink, interpolation=cv2.INTER_AREA), np.uint8
-        )
-        matrix[:, :2] /= 1.2 * shrink
-    drawn = cv2.warpAffine(picture, matrix, (SIZE, SIZE), flags=cv2.INTER_LINEAR, borderValue=[BEYOND] * 3)
-    return np.asarray(drawn, np.uint8)
 
 
 def _peaks(heat: Floats, reach: int = 3) -> tuple[Floats, Floats]:

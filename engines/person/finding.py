@@ -259,7 +259,7 @@ def _anchor_centres(cells: int, each: int) -> Floats:
 
 def _whole_frame(photo: Picture) -> Square:
     height, width = photo.shape[:2]
-    return Square(width / 2, height / 2, float(max(width, height)))
+    return Square((width - 1) / 2, (height - 1) / 2, float(max(width, height)))
 
 
 def _around_body(centre: Floats, circle: Floats) -> Square:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+from engines.framing import framed
 
 Floats = NDArray[np.float32]
 
@@ -36,22 +37,18 @@ class Square:
         """The ``(2, 3)`` affine matrix from photo pixels to pixels of the square drawn at ``size`` pixels."""
         cosine = np.cos(self.angle) * size / self.side
         sine = np.sin(self.angle) * size / self.side
-        right = size / 2 - cosine * self.x - sine * self.y
-        down = size / 2 + sine * self.x - cosine * self.y
+        right = (size - 1) / 2 - cosine * self.x - sine * self.y
+        down = (size - 1) / 2 + sine * self.x - cosine * self.y
         return np.array([[cosine, sine, right], [-sine, cosine, down]])
 
     def cut(self, photo: Picture, size: int) -> Picture:
         """The square drawn at ``(size, size, 3)``; black beyond the frame, as the networks were trained."""
-        shrink = min(1.0, 1.5 * size / self.side)
-        if shrink < 1.0:  # averaging first: a warp alone would skip pixels
-            photo = np.asarray(cv2.resize(photo, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8)
-        small = Square(self.x * shrink, self.y * shrink, self.side * shrink, self.angle)
-        return np.asarray(cv2.warpAffine(photo, small.matrix_to(size), (size, size)), dtype=np.uint8)
+        return framed(photo, self.matrix_to(size), (size, size))
 
     def to_photo(self, points: Floats, size: int) -> Floats:
-        """Bring ``(n, 2)`` points from pixels of the drawn square to pixels of the photo."""
+        """Bring ``(n, 2)`` points, in lengths of a pixel from the drawn square's corner, to pixels of the photo."""
         back = cv2.invertAffineTransform(self.matrix_to(size))
-        return (points @ back[:, :2].T + back[:, 2]).astype(np.float32)
+        return ((points - 0.5) @ back[:, :2].T + back[:, 2]).astype(np.float32)
 
     def paste(self, drawn: Floats, width: int, height: int) -> Floats:
         """Draw a ``(size, size)`` map of the square onto a ``(height, width)`` frame; 0 where it does not reach."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Landmark, Picture
+from engines.framing import centred, framed, reduced
 from engines.onnx import OnnxNetwork, softmax
 from engines.person.finding import Person
 from engines.person.networks import Floats
@@ -93,17 +94,11 @@ class Window:
         left, right = _ends(person.sum(axis=0))
         top, bottom = _ends(person.sum(axis=1))
         scale = min(WIDTH / (right - left), HEIGHT / (bottom - top)) / (1 + 2 * MARGIN)
-        across, down = WIDTH / 2 - scale * (left + right) / 2, HEIGHT / 2 - scale * (top + bottom) / 2
-        return cls(np.array([[scale, 0.0, across], [0.0, scale, down]]))
+        return cls(centred(scale, ((left + right) / 2, (top + bottom) / 2), (WIDTH, HEIGHT)))
 
     def cut(self, picture: NDArray[np.uint8], beyond: int = 0) -> NDArray[np.uint8]:
         """The window of a picture or of a mask."""
-        matrix, shrink = self.matrix.copy(), 1.2 * float(self.matrix[0, 0])
-        if shrink < 0.84:  # averaging first: a warp alone would skip pixels
-            small = cv2.resize(picture, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA)
-            picture = np.asarray(small, np.uint8)
-            matrix[:, :2] /= shrink
-        return np.asarray(cv2.warpAffine(picture, matrix, (WIDTH, HEIGHT), borderValue=[beyond] * 3), np.uint8)
+        return framed(picture, self.matrix, (WIDTH, HEIGHT), beyond)
 
 
 def _ends(profile: Floats) -> tuple[float, float]:
@@ -127,9 +122,7 @@ class Chances:
 
     def of(self, thing: Thing, left: int, top: int, width: int, height: int) -> Floats:
         """``(height, width)``: how likely each pixel of a box is a thing; beyond the window all is ground."""
-        half = (1 / REDUCED - 1) / 2
-        reduce = np.array([[1 / REDUCED, 0, half], [0, 1 / REDUCED, half]])
-        matrix = reduce @ np.vstack([self.window.matrix, [0, 0, 1]])
+        matrix = reduced(self.window.matrix, REDUCED)
         matrix[:, 2] += matrix[:, :2] @ (left, top)
         how, beyond = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, float(thing is Thing.GROUND)
         laid = cv2.warpAffine(self.planes[thing], matrix, (width, height), flags=how, borderValue=beyond)
@@ -163,7 +156,7 @@ class Parser:
     """
 
     def __init__(self, path: Path = MODEL) -> None:
-        self._network = OnnxNetwork(path, ("logits",))
+        self._network = OnnxNetwork(path, ("logits", "whole"))
 
     def look(self, photo: Picture, person: Person) -> Chances:
         """What the photo and its mirror image tell together of the person found in it."""
@@ -171,6 +164,6 @@ class Parser:
         masks = [window.cut(np.rint(mask * 255.0).astype(np.uint8))[None] for mask in (person.mask, person.people)]
         limbs = drawn_limbs(person.landmarks, window.matrix)
         seen = np.concatenate([window.cut(photo, BEYOND).transpose(2, 0, 1), *masks, limbs])
-        (logits,) = self._network.run(np.stack([seen, seen[..., ::-1]]).astype(np.float32))
+        logits, _ = self._network.run(np.stack([seen, seen[..., ::-1]]).astype(np.float32))
         chances = softmax(logits, axis=1)
         return Chances(0.5 * (chances[0] + chances[1, ..., ::-1]), window)

@@ -31,6 +31,8 @@ MATERIALS = {
 _SMALLEST, _SMALLEST_CARRIED = 0.05, 0.25
 """Side of the smallest patch that is anything, and of the smallest that is carried and no badge, in shoulder widths."""
 
+_GARMENTS = (Label.UPPER, Label.LOWER, Label.FULL)
+
 _HIPS = 0.9
 """Height, 0 at the shoulders and 1 at the hips, from which on what is no dress after all is a bottom."""
 
@@ -162,17 +164,29 @@ def _name_hose_and_skin(labels: Mask, body: Body) -> None:
     labels[skin & body.on_face] = Label.FACE
 
 
+def _enclosed(parts: NDArray[np.int32], labels: Mask) -> Region:
+    """Per part, the first none, whether one garment alone is around it: a badge, a print; what is carried hangs on."""
+    enclosed = np.zeros(int(parts.max()) + 1, bool)
+    for part in range(1, len(enclosed)):
+        own = (parts == part).astype(np.uint8)
+        around = np.unique(labels[cv2.dilate(own, np.ones((3, 3), np.uint8)) > own])
+        enclosed[part] = len(around) == 1 and around[0] in _GARMENTS
+    return enclosed
+
+
 def _settle_crumbs(labels: Mask, person: Region, body: Body) -> None:
     """Give specks, too small to be anything, to what surrounds them."""
     crumbs = np.zeros(labels.shape, bool)
     for label in np.unique(labels[person]):
         own = (person & (labels == label)).astype(np.uint8)
         left, top, across, down = cv2.boundingRect(own)
-        box = np.s_[top : top + down, left : left + across]
+        box = np.s_[max(top - 1, 0) : top + down + 1, max(left - 1, 0) : left + across + 1]
         _, parts = cv2.connectedComponents(own[box], connectivity=4)
         side = _SMALLEST_CARRIED if label == Label.OTHER else _SMALLEST
         small = np.bincount(np.asarray(parts).ravel()) < max(12.0, (side * body.breadth) ** 2)
         small[0] = False
+        if label == Label.OTHER:
+            small |= _enclosed(np.asarray(parts), labels[box])
         if small.any():
             crumbs[box] |= small[parts]
     settled = person & ~crumbs

@@ -162,7 +162,9 @@ def _colours(small: Picture) -> _Colours:
 
 def _at_full_size(landmarks: Floats, scale: float) -> Floats:
     """Landmarks of a picture that was looked at ``scale`` times as large."""
-    return np.asarray(landmarks / np.array([scale, scale, scale, 1.0], dtype=np.float32), dtype=np.float32)
+    larger = landmarks / np.array([scale, scale, scale, 1.0], dtype=np.float32)
+    larger[:, :2] += 0.5 / scale - 0.5
+    return np.asarray(larger, dtype=np.float32)
 
 
 def _working_copy(photo: Picture) -> tuple[Picture, float]:

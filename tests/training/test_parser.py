@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from engines.base import Landmark
 from engines.garment.network import SIZE
 from engines.models import models_present
 from engines.person.parser import HEIGHT, PLANES, WIDTH, Thing
@@ -15,7 +16,7 @@ from training.export import export
 from training.exported import load_exported
 from training.garment.train import garment_network
 from training.network import TAPS, PoseEncoder
-from training.parser.data import IGNORED, NAMES, Augmenter, Sample, _repaired, split
+from training.parser.data import IGNORED, MIRRORED, NAMES, Augmenter, Look, Sample, _repaired, split
 from training.parser.evaluate import GROUPS, Overlap, grouped
 from training.parser.train import losses, parser_network, seen_again, unsteadiness
 
@@ -41,7 +42,7 @@ def figure(number: int = 1) -> Sample:
     mask = np.where(labels == Thing.GROUND, np.uint8(0), np.uint8(255))
     rows = np.interp(np.arange(33), [0, 11, 15, 23, 27, 32], [50, 75, 150, 150, 255, 268])
     columns = np.where(np.arange(33) % 2 == 1, 120.0, 80.0)
-    return Sample(number, photo, labels, mask, mask, np.column_stack([columns, rows]).astype(np.float32))
+    return Sample(number, photo, labels, (Look(mask, mask, np.column_stack([columns, rows]).astype(np.float32)),))
 
 
 def test_every_name_of_the_set_belongs_to_one_class() -> None:
@@ -53,7 +54,7 @@ def test_augmented_pictures_stay_what_their_labels_say() -> None:
     augmenter, sample = Augmenter(np.random.default_rng(0)), figure()
     seen_things = set()
     for _ in range(20):
-        seen, labels = augmenter.drawn(sample)
+        seen, _, labels = augmenter.drawn(sample)
         assert (seen.shape, seen.dtype, labels.shape) == ((PLANES, HEIGHT, WIDTH), np.uint8, (HEIGHT, WIDTH))
         seen_things |= set(np.unique(labels).tolist())
         top, ground = seen[:3, labels == Thing.TOP].T, seen[:3, labels == Thing.GROUND].T
@@ -69,7 +70,7 @@ def test_mirrored_and_turned_pictures_carry_their_masks_along() -> None:
     augmenter, sample = Augmenter(np.random.default_rng(1)), figure()
     compared = 0
     for _ in range(20):
-        seen, labels = augmenter.drawn(sample)
+        seen, _, labels = augmenter.drawn(sample)
         mask = seen[3] > 127
         person = (labels != Thing.GROUND) & (labels != IGNORED)
         if mask.any():
@@ -89,6 +90,15 @@ def test_a_dress_below_a_top_is_a_skirt_and_denim_at_the_chest_is_outerwear() ->
     assert (repaired[170:240, 80:120] == Thing.TROUSERS).all()
 
 
+def test_left_and_right_landmarks_change_places_in_a_mirrored_photo() -> None:
+    for landmark in Landmark:
+        other = landmark.name
+        for side, opposite in (("LEFT", "RIGHT"), ("RIGHT", "LEFT")):
+            if side in landmark.name:
+                other = landmark.name.replace(side, opposite)
+        assert Landmark(MIRRORED[landmark]).name == other
+
+
 def test_who_judges_never_trains() -> None:
     samples = [figure(number) for number in range(1, 41)]
     train, judges = split(samples, 3)
@@ -100,9 +110,9 @@ def test_what_is_seen_again_lies_where_the_grid_says() -> None:
     torch.manual_seed(0)
     augmenter = Augmenter(np.random.default_rng(2))
     drawn = [augmenter.drawn(figure()) for _ in range(8)]
-    seen = torch.from_numpy(np.stack([each for each, _ in drawn])).float()
-    labels = torch.from_numpy(np.stack([each for _, each in drawn])).long()
-    again, grid = seen_again(seen)
+    seen = torch.from_numpy(np.stack([each for each, *_ in drawn])).float()
+    labels = torch.from_numpy(np.stack([each for *_, each in drawn])).long()
+    again, grid = seen_again(seen, seen[:, 3:])
     assert again.shape == seen.shape
     assert -0.01 <= again.min() < again.max() <= 255.01
     laid_on = lambda planes: torch.nn.functional.grid_sample(planes, grid, padding_mode="border", align_corners=False)  # noqa: E731
@@ -156,8 +166,8 @@ def test_a_few_steps_learn_one_picture_and_the_exported_file_begins_another_trai
     network = parser_network(MODELS).train()
     augmenter = Augmenter(np.random.default_rng(0))
     drawn = [augmenter.drawn(figure()) for _ in range(4)]
-    seen = torch.from_numpy(np.stack([each for each, _ in drawn])).float()
-    labels = torch.from_numpy(np.stack([each for _, each in drawn])).long()
+    seen = torch.from_numpy(np.stack([each for each, *_ in drawn])).float()
+    labels = torch.from_numpy(np.stack([each for *_, each in drawn])).long()
     optimizer = torch.optim.AdamW([p for p in network.parameters() if p.requires_grad], lr=3e-3)
     told = []
     for _ in range(12):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Picture
+from engines.framing import framed
 from engines.garment.network import (
     BEYOND,
     MIRRORED_PARTS,
@@ -24,7 +25,6 @@ from engines.garment.network import (
     Kind,
     Part,
     Point,
-    drawn_square,
     square_of,
 )
 from training.garment.marks import Marks, read_marks, settled_mask
@@ -247,7 +247,7 @@ class Augmenter:
         if chance.random() < CUT:
             sample = self._cut(sample)
         matrix, mirrored = self._placed(sample.photo.shape[:2])
-        photo = drawn_square(sample.photo, matrix)
+        photo = framed(sample.photo, matrix, (SIZE, SIZE), BEYOND)
         parts = cv2.warpAffine(
             sample.parts,
             matrix,

@@ -52,9 +52,35 @@ NAMES: dict[Thing, str] = {
 }
 """The set's own 59 names by class."""
 
+BARED = 0.12
+"""Share of the pictures in which a top ends higher, above bare skin."""
+
+MIRRORED = [0, 4, 5, 6, 1, 2, 3, *(number + 1 if number % 2 else number - 1 for number in range(7, 33))]
+"""The landmark that takes a place in a mirrored photo: after the nose and the eyes they come in pairs."""
+
 CLOTHES = (Thing.TOP, Thing.OUTERWEAR, Thing.TROUSERS, Thing.SKIRT, Thing.DRESS, Thing.HOSE, Thing.SHOES, Thing.BAG)
 
 Masks = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What MediaPipe's networks say of a photo.
+
+    Attributes:
+        pose_mask: ``(height, width)``, the pose network's mask, 0 to 255.
+        people: The selfie network's.
+        landmarks: ``(33, 2)``, pixels of the photo.
+    """
+
+    pose_mask: Masks
+    people: Masks
+    landmarks: NDArray[np.float32]
+
+    @property
+    def window(self) -> Window:
+        """What the parser would be shown of the photo."""
+        return Window.around(self.pose_mask / np.float32(255), self.people / np.float32(255))
 
 
 @dataclass(frozen=True)
@@ -65,42 +91,43 @@ class Sample:
         number: Of the set.
         photo: ``(height, width, 3)``.
         labels: ``(height, width)`` of `Thing`, or `IGNORED`.
-        pose_mask: The pose network's mask, 0 to 255.
-        people: The selfie network's.
-        landmarks: ``(33, 2)``, pixels of the photo.
+        looks: What MediaPipe's networks say of it, and of the same photo mirrored, lighter and smaller.
     """
 
     number: int
     photo: Picture
     labels: Masks
-    pose_mask: Masks
-    people: Masks
-    landmarks: NDArray[np.float32]
+    looks: tuple[Look, ...]
 
     @property
-    def window(self) -> Window:
-        """What the network would be shown of it."""
-        return Window.around(self.pose_mask / np.float32(255), self.people / np.float32(255))
+    def landmarks(self) -> NDArray[np.float32]:
+        """``(33, 2)``, pixels of the photo."""
+        return self.looks[0].landmarks
 
     def ended_at(self, row: int) -> Sample:
         """The photo as it would be had the frame ended there."""
-        return replace(self, **{name: getattr(self, name)[:row] for name in ("photo", "labels", "pose_mask", "people")})
+        looks = tuple(Look(each.pose_mask[:row], each.people[:row], each.landmarks) for each in self.looks)
+        return Sample(self.number, self.photo[:row], self.labels[:row], looks)
 
 
 def prepared(path: Path = PREPARED) -> list[Sample]:
     """What `prepare` kept."""
+    samples = []
     with np.load(path) as kept:
-        pictures = {name: cv2.imdecode(kept[name], cv2.IMREAD_UNCHANGED) for name in kept.files if name[0] != "l"}
-        return [
-            Sample(
-                int(name[1:]),
-                np.ascontiguousarray(pictures[name][..., ::-1]),
-                *(np.ascontiguousarray(pictures[f"m{name[1:]}"][..., plane]) for plane in range(3)),
-                kept[f"l{name[1:]}"],
+        for name in kept.files:
+            if name[0] != "p":
+                continue
+            number = name[1:]
+            photo = np.ascontiguousarray(cv2.imdecode(kept[name], cv2.IMREAD_COLOR)[..., ::-1])
+            height, width = photo.shape[:2]
+            masks = cv2.imdecode(kept[f"m{number}"], cv2.IMREAD_UNCHANGED)
+            masks = cv2.resize(masks, (width, height * len(kept[f"l{number}"])), interpolation=cv2.INTER_LINEAR)
+            looks = tuple(
+                Look(*(np.ascontiguousarray(both[..., plane]) for plane in range(2)), landmarks)
+                for both, landmarks in zip(np.split(masks, len(masks) // height), kept[f"l{number}"], strict=True)
             )
-            for name in kept.files
-            if name[0] == "p"
-        ]
+            samples.append(Sample(int(number), photo, cv2.imdecode(kept[f"c{number}"], cv2.IMREAD_UNCHANGED), looks))
+    return samples
 
 
 def prepare(ccp: Path, models: Path, path: Path = PREPARED) -> int:
@@ -116,20 +143,45 @@ def prepare(ccp: Path, models: Path, path: Path = PREPARED) -> int:
         source = ccp / "photos" / f"{number:04d}.jpg"
         if number in UNREADABLE or not source.is_file():
             continue
-        photo = cv2.cvtColor(cv2.imread(str(source)), cv2.COLOR_BGR2RGB)
+        photo = np.asarray(cv2.cvtColor(cv2.imread(str(source)), cv2.COLOR_BGR2RGB), np.uint8)
         labels = thing_of[cv2.imread(str(ccp / "labels" / f"{number:04d}.png"), cv2.IMREAD_GRAYSCALE)]
-        person = rough(finder, photo)
-        masks = [np.rint(255 * each).astype(np.uint8) for each in (person.mask, person.people)]
-        whole = Sample(number, photo, labels, masks[0], masks[1], person.landmarks[:, :2])
-        sample = _repaired(_cropped(whole))
-        planes = np.dstack([sample.labels, sample.pose_mask, sample.people])
+        sample = _repaired(_cropped(Sample(number, photo, labels, _looks(finder, photo))))
+        # At half size, in steps of a tenth: masks are smooth, and there are four of each photo.
+        masks = np.vstack([np.dstack([each.pose_mask, each.people, each.people]) for each in sample.looks])
+        size = (sample.labels.shape[1] // 2, sample.labels.shape[0] // 2 * len(sample.looks))
+        steps = np.rint(cv2.resize(masks, size, interpolation=cv2.INTER_AREA) / 25.5) * 25.5
         name = f"{number:04d}"
         kept[f"p{name}"] = cv2.imencode(".jpg", sample.photo[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 95])[1]
-        kept[f"m{name}"] = cv2.imencode(".png", planes)[1]
-        kept[f"l{name}"] = sample.landmarks
+        kept[f"c{name}"] = cv2.imencode(".png", sample.labels)[1]
+        kept[f"m{name}"] = cv2.imencode(".png", steps.astype(np.uint8), [cv2.IMWRITE_PNG_COMPRESSION, 9])[1]
+        kept[f"l{name}"] = np.stack([each.landmarks for each in sample.looks])
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez(path, **kept)
-    return len(kept) // 3
+    return len(kept) // 4
+
+
+def _looks(finder: PersonFinder, photo: Picture) -> tuple[Look, ...]:
+    """What MediaPipe's networks say of a photo as it is, mirrored, lighter, and at three quarters of its size."""
+    height, width = photo.shape[:2]
+    lighter = np.clip(photo * 1.1, 0, 255).astype(np.uint8)
+    smaller = cv2.resize(photo, None, fx=0.75, fy=0.75, interpolation=cv2.INTER_AREA)
+    looks = []
+    for picture, mirrored in (
+        (photo, False),
+        (np.ascontiguousarray(photo[:, ::-1]), True),
+        (lighter, False),
+        (smaller, False),
+    ):
+        person = rough(finder, np.asarray(picture, np.uint8))
+        masks = [
+            cv2.resize(np.rint(255 * each).astype(np.uint8), (width, height)) for each in (person.mask, person.people)
+        ]
+        landmarks = (person.landmarks[:, :2] + 0.5) * (width / picture.shape[1]) - 0.5
+        if mirrored:
+            masks = [np.ascontiguousarray(each[:, ::-1]) for each in masks]
+            landmarks = landmarks[MIRRORED] * [-1, 1] + [width - 1, 0]
+        looks.append(Look(*masks, landmarks.astype(np.float32)))
+    return tuple(looks)
 
 
 def rough(finder: PersonFinder, photo: Picture) -> Person:
@@ -140,7 +192,7 @@ def rough(finder: PersonFinder, photo: Picture) -> Person:
 
 def _cropped(sample: Sample) -> Sample:
     """The person with half of its size of ground, at `KEPT_HEIGHT`."""
-    person = (sample.labels != Thing.GROUND) | (sample.pose_mask > 128)
+    person = (sample.labels != Thing.GROUND) | (sample.looks[0].pose_mask > 128)
     left, top, across, down = cv2.boundingRect(person.astype(np.uint8))
     height, width = sample.labels.shape
     left, right = max(int(left - 0.35 * across), 0), min(int(left + 1.35 * across), width)
@@ -148,13 +200,17 @@ def _cropped(sample: Sample) -> Sample:
     scale = min(KEPT_HEIGHT / (bottom - top), 1.0)
     size = (round((right - left) * scale), round((bottom - top) * scale))
     box = np.s_[top:bottom, left:right]
-    smooth = [
-        cv2.resize(each[box], size, interpolation=cv2.INTER_AREA)
-        for each in (sample.photo, sample.pose_mask, sample.people)
-    ]
+    smooth = lambda picture: np.asarray(cv2.resize(picture[box], size, interpolation=cv2.INTER_AREA), np.uint8)  # noqa: E731
+    looks = tuple(
+        Look(
+            smooth(each.pose_mask),
+            smooth(each.people),
+            ((each.landmarks - [left, top] + 0.5) * scale - 0.5).astype(np.float32),
+        )
+        for each in sample.looks
+    )
     labels = cv2.resize(sample.labels[box], size, interpolation=cv2.INTER_NEAREST)
-    landmarks = (sample.landmarks - [left, top]) * scale
-    return Sample(sample.number, smooth[0], labels, smooth[1], smooth[2], landmarks.astype(np.float32))
+    return Sample(sample.number, smooth(sample.photo), np.asarray(labels, np.uint8), looks)
 
 
 def _repaired(sample: Sample) -> Sample:
@@ -196,30 +252,47 @@ class Augmenter:
 
     chance: np.random.Generator
 
-    def drawn(self, sample: Sample) -> tuple[NDArray[np.uint8], Masks]:
-        """The network's input, ``(PLANES, HEIGHT, WIDTH)``, and its labels, ``(HEIGHT, WIDTH)``."""
+    def drawn(self, sample: Sample) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Masks]:
+        """What the network sees of it, once and again.
+
+        Returns:
+            The input, ``(PLANES, HEIGHT, WIDTH)``; its planes beside the picture as another look has them,
+            ``(PLANES - 3, HEIGHT, WIDTH)``; and the labels, ``(HEIGHT, WIDTH)``.
+        """
         chance = self.chance
         sample = self._framed(sample)
-        matrix = self._placed(sample)
+        one, other = (sample.looks[int(chance.integers(len(sample.looks)))] for _ in range(2))
+        matrix = self._placed(one.window)
         size, smooth = (WIDTH, HEIGHT), cv2.INTER_LINEAR
         photo = cv2.warpAffine(sample.photo, matrix, size, flags=smooth, borderValue=[BEYOND] * 3)
         labels = cv2.warpAffine(sample.labels, matrix, size, flags=cv2.INTER_NEAREST, borderValue=IGNORED)
-        masks = [cv2.warpAffine(each, matrix, size, flags=smooth) for each in (sample.pose_mask, sample.people)]
+        if chance.random() < BARED:
+            photo, labels = self._bared(photo, labels)
         if chance.random() < 0.6:
             photo = self._recoloured(photo, labels)
         if chance.random() < 0.55:
             photo = self._grounded(photo, labels)
         photo = photographed(photo, chance)
+        beside, beside_other = self._beside(one, matrix), self._beside(other, matrix)
+        return np.concatenate([photo.transpose(2, 0, 1), beside]), beside_other, labels
+
+    def _beside(self, look: Look, matrix: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Masks and limbs, as unsure as they come; at times without some of them."""
+        chance = self.chance
+        masks = [
+            cv2.warpAffine(each, matrix, (WIDTH, HEIGHT), flags=cv2.INTER_LINEAR)
+            for each in (look.pose_mask, look.people)
+        ]
         jitter = chance.normal(size=(33, 2)) * chance.choice([0.5, 1.5, 3.0])
         limbs = drawn_limbs(
-            (sample.landmarks @ matrix[:, :2].T + matrix[:, 2] + jitter).astype(np.float32), np.eye(3)[:2]
+            (look.landmarks @ matrix[:, :2].T + matrix[:, 2] + jitter).astype(np.float32), np.eye(3)[:2]
         )
         for mask in masks:
             if chance.random() < 0.08:
                 mask[:] = 0
         if chance.random() < 0.05:
             limbs[:] = 0
-        return np.concatenate([photo.transpose(2, 0, 1), np.stack(masks), limbs]), labels
+        return np.concatenate([np.stack(masks), limbs])
 
     def _framed(self, sample: Sample) -> Sample:
         """A third of the photos end between hips and shins."""
@@ -233,9 +306,9 @@ class Augmenter:
             int(np.clip(hips + self.chance.uniform(0.05, 0.9) * (shins - hips), 0.35 * height, height))
         )
 
-    def _placed(self, sample: Sample) -> NDArray[np.float64]:
+    def _placed(self, window: Window) -> NDArray[np.float64]:
         chance = self.chance
-        matrix = np.vstack([sample.window.matrix, [0, 0, 1]])
+        matrix = np.vstack([window.matrix, [0, 0, 1]])
         size, turn = np.exp(chance.normal() * 0.12 - 0.02), chance.normal() * 0.07
         across = size * np.exp(chance.normal() * 0.05) * (-1 if chance.random() < 0.5 else 1)
         move = [[1, 0, -WIDTH / 2 + chance.normal() * 8], [0, 1, -HEIGHT / 2 + chance.normal() * 8], [0, 0, 1]]
@@ -269,6 +342,22 @@ class Augmenter:
             drawn = recoloured(photo, drawn, region, colour, softness=softness, chance=chance)
         return np.clip(drawn, 0, 255).astype(np.uint8)
 
+    def _bared(self, photo: Picture, labels: Masks) -> tuple[Picture, Masks]:
+        """A shorter top over bare skin: few people of the set show their midriff."""
+        chance, skin = self.chance, labels == Thing.SKIN
+        top = labels == Thing.TOP
+        rows = np.flatnonzero(top.any(axis=1))
+        if len(rows) < 20 or skin.sum() < 60:
+            return photo, labels
+        slant = chance.normal() * 0.1 * (np.arange(labels.shape[1]) - labels.shape[1] / 2)
+        bare = top & (np.arange(len(labels))[:, None] > chance.uniform(rows[0] + 0.4 * len(rows), rows[-1]) + slant)
+        if bare.sum() < 40:
+            return photo, labels
+        calm = np.asarray(cv2.GaussianBlur(photo, (0, 0), 4), np.uint8)
+        colour = np.median(photo[skin], axis=0) * chance.uniform(0.9, 1.1)
+        drawn = recoloured(calm, photo.astype(np.float32), bare, colour, softness=0.4, plain=True, chance=chance)
+        return np.clip(drawn, 0, 255).astype(np.uint8), np.where(bare, np.uint8(Thing.SKIN), labels)
+
     def _grounded(self, photo: Picture, labels: Masks) -> Picture:
         """Before another ground, most often a plain one as in a catalogue, with what light does there."""
         return laid_before(made_ground(labels.shape, self.chance), photo, labels != Thing.GROUND, self.chance)
@@ -279,15 +368,15 @@ def split(samples: list[Sample], held_out: int) -> tuple[list[Sample], list[Samp
     return [s for s in samples if s.number % 10 != held_out], [s for s in samples if s.number % 10 == held_out]
 
 
-def batches(samples: list[Sample], size: int, seed: int) -> Iterator[tuple[NDArray[np.uint8], Masks]]:
-    """Augmented samples without end."""
+def batches(samples: list[Sample], size: int, seed: int) -> Iterator[tuple[NDArray[np.uint8], ...]]:
+    """Augmented samples without end: what `Augmenter.drawn` draws of each."""
     chance = np.random.default_rng(seed)
     augmenter = Augmenter(chance)
     while True:
         order = chance.permutation(len(samples))
         for start in range(0, len(order) - size + 1, size):
             drawn = [augmenter.drawn(samples[number]) for number in order[start : start + size]]
-            yield np.stack([seen for seen, _ in drawn]), np.stack([labels for _, labels in drawn])
+            yield tuple(np.stack(each) for each in zip(*drawn, strict=True))
 
 
 if __name__ == "__main__":

@@ -148,7 +148,9 @@ def moved(parse: Parse, photo: Picture) -> float | None:
         after = parse(np.asarray(other))
         if after is None:
             return 1.0
-        after = after[:, ::-1] if number == 0 else cv2.resize(after, (width, height), interpolation=cv2.INTER_NEAREST)
+        after = (
+            after[:, ::-1] if number == 0 else cv2.resize(after, (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
+        )
         person = (before != ground) | (after != ground)
         worst = max(worst, float(((before != after) & person).sum() / max(person.sum(), 1)))
     return worst

@@ -20,8 +20,8 @@ CHECKPOINT = Path("out/training/parser.pt")
 HELD_OUT = 3
 """Photos whose number ends in this digit judge and never train."""
 
-MOVED, SCALED, MASKS_MOVED = 0.02, 0.04, 0.006
-"""Spreads of what a photo seen again is moved and scaled by, in frames, and its masks and limbs beside it."""
+MOVED, SCALED = 0.02, 0.04
+"""Spreads of what a photo seen again is moved by, in frames, and scaled by."""
 
 STEADY = 1.0
 """Weight of what a photo seen again is taken for something else."""
@@ -53,7 +53,7 @@ def soft_jaccard(logits: Tensor, labels: Tensor) -> Tensor:
     return (1 - met / either.clamp(min=1.0))[there].mean()
 
 
-def seen_again(seen: Tensor) -> tuple[Tensor, Tensor]:
+def seen_again(seen: Tensor, beside: Tensor) -> tuple[Tensor, Tensor]:
     """The same photos as somebody else might have sent them, and the grid that lays planes of the first ones on them.
 
     Mirrored or not, a little larger, moved, lighter, warmer, less sharp; what other networks say of them is a little
@@ -61,6 +61,7 @@ def seen_again(seen: Tensor) -> tuple[Tensor, Tensor]:
 
     Args:
         seen: ``(n, PLANES, height, width)``, 0 to 255.
+        beside: ``(n, PLANES - 3, height, width)``, what the other networks say this time.
 
     Returns:
         As ``seen``, and ``(n, height, width, 2)`` for ``grid_sample`` without aligned corners.
@@ -71,12 +72,9 @@ def seen_again(seen: Tensor) -> tuple[Tensor, Tensor]:
     place[:, 0, 0] = scale * torch.where(torch.rand(count, **like) < 0.5, -1.0, 1.0)
     place[:, 1, 1] = scale
     place[:, :, 2] = 2 * MOVED * torch.randn(count, 2, **like)
-    beside = place.clone()
-    beside[:, :, 2] += 2 * MASKS_MOVED * torch.randn(count, 2, **like)
-    grid, grid_beside = (F.affine_grid(each, size, align_corners=False) for each in (place, beside))
+    grid = F.affine_grid(place, size, align_corners=False)
     photo, planes = (
-        F.grid_sample(each, at, padding_mode="border", align_corners=False)
-        for each, at in ((seen[:, :3], grid), (seen[:, 3:], grid_beside))
+        F.grid_sample(each, grid, padding_mode="border", align_corners=False) for each in (seen[:, :3], beside)
     )
     light = torch.exp(0.1 * torch.randn(count, 1, 1, 1, **like) + 0.025 * torch.randn(count, 3, 1, 1, **like))
     photo = photo * light + 4 * torch.randn(count, 1, 1, 1, **like)
@@ -108,7 +106,7 @@ def train(minutes: float, models: Path, start: Path | None = None, batch: int = 
     samples, _ = split(prepared(PREPARED), HELD_OUT)
     network = parser_network(models)
     if start is not None:
-        some = (torch.from_numpy(seen).float() for seen, _ in batches(samples, batch, 500))
+        some = (torch.from_numpy(seen).float() for seen, *_ in batches(samples, batch, 500))
         load_exported(network, start, list(islice(some, 4)))
     network.to(DEVICE, memory_format=torch.channels_last)
     counts = np.bincount(np.concatenate([s.labels[::4, ::4].ravel() for s in samples]), minlength=len(Thing))
@@ -118,9 +116,9 @@ def train(minutes: float, models: Path, start: Path | None = None, batch: int = 
     source = drawn(lambda seed: batches(samples, batch, seed), workers)
 
     def loss_of_next() -> Tensor:
-        seen, labels = next(source)
+        seen, beside, labels = next(source)
         seen = seen.float()
-        again, grid = seen_again(seen)
+        again, grid = seen_again(seen, beside.float())
         known = (labels + 1).to(torch.uint8)  # beyond the frame 0, which is what is ignored
         moved = F.grid_sample(known[:, None].float(), grid, mode="nearest", align_corners=False)[:, 0].long() - 1
         both = torch.cat([labels.long(), torch.where(moved < 0, IGNORED, moved)])

@@ -125,8 +125,8 @@ def test_points_come_back_to_the_photo(angle: float) -> None:
 
     drawn = (points @ matrix[:, :2].T + matrix[:, 2]).astype(np.float32)
 
-    assert drawn[0] == pytest.approx((128, 128))
-    assert square.to_photo(drawn, 256) == pytest.approx(points, abs=1e-3)
+    assert drawn[0] == pytest.approx((127.5, 127.5))
+    assert square.to_photo(drawn + 0.5, 256) == pytest.approx(points, abs=1e-3)
 
 
 def test_square_beyond_the_frame_is_black_there() -> None:
