@@ -115,7 +115,7 @@ def test_the_marks_that_are_kept_are_whole() -> None:
     assert len(marks) > 200
     for name, each in marks.items():
         missing = each.expected() - set(each.points)
-        assert len(missing) <= 6, (name, missing)
+        assert len(missing) <= 7, (name, missing)
 
 
 @needs_models

@@ -6,6 +6,7 @@ import pytest
 from engines.base import Category, Hints
 from engines.garment.cloth import Cloth
 from engines.garment.upper_landmarks import find_upper_landmarks
+from engines.garment_kinds import GarmentKind
 from engines.sizes import fit_of
 from engines.warp.body.model import BodyModel, measure_body
 from engines.warp.drape.full import drape_full
@@ -67,13 +68,19 @@ def lower(cloth: Cloth) -> Drapes:
     return lambda body, sizing: drape_lower(cloth, body, under_tucked_top=True, sizing=sizing)
 
 
-def full(cloth: Cloth) -> Drapes:
-    return lambda body, sizing: drape_full(cloth, body, sizing=sizing)
+def full(cloth: Cloth, kind: GarmentKind = GarmentKind.DRESS) -> Drapes:
+    return lambda body, sizing: drape_full(cloth, body, kind, sizing=sizing)
 
 
 @pytest.mark.parametrize(
     "drape",
-    [lower(trousers()), lower(shorts()), lower(skirt(hem=500)), full(SHORT_DRESS), full(dress(legs=True))],
+    [
+        lower(trousers()),
+        lower(shorts()),
+        lower(skirt(hem=500)),
+        full(SHORT_DRESS),
+        full(dress(legs=True), GarmentKind.JUMPSUIT),
+    ],
     ids=["trousers", "shorts", "skirt", "dress", "jumpsuit"],
 )
 def test_larger_bottoms_and_dresses_are_wider_and_longer(drape: Drapes) -> None:
