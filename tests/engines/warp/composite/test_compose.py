@@ -142,7 +142,7 @@ def test_a_shadow_parts_a_sleeve_from_the_torso_below_the_armpit() -> None:
     beside = (body.laterals < 0.195) & (body.laterals > 0.185)
     away = (body.laterals < 0.08) & (body.laterals > 0.05)
     along, above = (body.heights > 0.45) & (body.heights < 0.75), (body.heights > 0.05) & (body.heights < 0.2)
-    assert picture[beside & along].mean() < 0.85 * picture[away & along].mean()
+    assert picture[beside & along].mean() < 0.78 * picture[away & along].mean()
     assert picture[beside & above].mean() > 0.9 * picture[away & above].mean()
 
 
@@ -158,4 +158,4 @@ def test_cloth_behind_the_neck_throws_no_shadow_on_it_and_a_neckline_does() -> N
     skin = np.s_[foot - 40 : foot - 25, middle - 27 : middle - 23]
     without, plain = compose(hooded, seed=0)[skin], compose(scene, seed=0)[skin]
     assert np.abs(without / scene.photo[skin] - 1).mean() < 0.03
-    assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.5 * GARMENT_SHADOW
+    assert 0.03 < 1 - float((plain / scene.photo[skin]).mean()) < 0.3 * GARMENT_SHADOW
