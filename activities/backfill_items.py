@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy.orm import Session
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -55,8 +56,7 @@ class BackfillItemActivities:
         """Have the item accepted as a job, unless it was done before or a job of it is in progress."""
         item = await self._item(request)
         key = item.key or ""
-        async with self._database.reading() as session:
-            standing = await backfills.find_item(session, account_id=uuid.UUID(request.account_id), key=key)
+        standing = await self._database.read(backfills.find_item, account_id=uuid.UUID(request.account_id), key=key)
         known = _taken_up_before(request, key, standing)
         if known is not None:
             return await self._as_it_is(request, known)
@@ -72,8 +72,7 @@ class BackfillItemActivities:
     @activity.defn(name=steps.AWAIT_JOB.name)
     async def await_job(self, request: AwaitJobInput) -> TryOnOutcome:
         """How the job ended; fails, to be tried again, while it has not."""
-        async with self._database.reading() as session:
-            job = await jobs.get_job(session, job_id=uuid.UUID(request.job_id))
+        job = await self._database.read(jobs.get_job, job_id=uuid.UUID(request.job_id))
         if job.status == jobs.PROCESSING:
             raise ApplicationError(
                 "in progress",
@@ -99,27 +98,25 @@ class BackfillItemActivities:
 
     async def _noted(self, request: KeepResultInput, own: str, *, is_there: bool) -> str | None:
         account_id, job_id = uuid.UUID(request.account_id), uuid.UUID(request.job_id)
-        async with self._database.transaction() as session:
-            if is_there:
-                return await backfills.note_result(
-                    session,
-                    account_id=account_id,
-                    key=request.key,
-                    job_id=job_id,
-                    result_key=own,
-                    now=datetime.now(UTC),
-                )
-            standing = await backfills.find_item(session, account_id=account_id, key=request.key)
+        if is_there:
+            return await self._database.write(
+                backfills.note_result,
+                account_id=account_id,
+                key=request.key,
+                job_id=job_id,
+                result_key=own,
+                now=datetime.now(UTC),
+            )
+        standing = await self._database.read(backfills.find_item, account_id=account_id, key=request.key)
         return standing.item.result_key if standing is not None and standing.item.job_id == job_id else None
 
     async def _as_it_is(self, request: AcceptItemInput, known: AcceptedItem) -> AcceptedItem:
         """The same, but for a picture that is not there any more."""
         if known.result is None or known.result in await self._store.list_keys(known.result):
             return known
-        async with self._database.transaction() as session:
-            await backfills.forget_result(
-                session, account_id=uuid.UUID(request.account_id), key=known.key, result_key=known.result
-            )
+        await self._database.write(
+            backfills.forget_result, account_id=uuid.UUID(request.account_id), key=known.key, result_key=known.result
+        )
         return known.model_copy(update={"result": None})
 
     async def _item(self, request: AcceptItemInput) -> BackfillItem:
@@ -135,8 +132,7 @@ class BackfillItemActivities:
             for index, garment in enumerate(item.garments)
         ]
         account_id = uuid.UUID(request.account_id)
-        async with self._database.reading() as session:
-            garments = await resolve_products(session, account_id, sent)
+        garments = await self._database.read(resolve_products, account_id, sent)
         return JobDraft(
             job_id=uuid.uuid4(),
             account_id=account_id,
@@ -164,15 +160,16 @@ class BackfillItemActivities:
     async def _accepted(self, request: AcceptItemInput, key: str, draft: JobDraft) -> AcceptedItem:
         new = draft.row(relayed=False)
         now = datetime.now(UTC)
-        async with self._database.transaction() as session:
+
+        def accept(session: Session) -> AcceptedItem:
             # With the account locked, another backfill with the same key has been here or comes later.
-            await lock_account(session, account_id=draft.account_id)
-            standing = await backfills.find_item(session, account_id=draft.account_id, key=key)
+            lock_account(session, account_id=draft.account_id)
+            standing = backfills.find_item(session, account_id=draft.account_id, key=key)
             known = _taken_up_before(request, key, standing)
             if known is not None:
                 return known
-            job = await jobs.accept_job(session, self._plans, new, now=now)
-            await backfills.note_job(
+            job = jobs.accept_job(session, self._plans, new, now=now)
+            backfills.note_job(
                 session,
                 account_id=draft.account_id,
                 key=key,
@@ -180,7 +177,9 @@ class BackfillItemActivities:
                 backfill_id=request.backfill_id,
                 now=now,
             )
-        return AcceptedItem(key=key, state="accepted", job_id=str(draft.job_id), job=workflow_input_of(job))
+            return AcceptedItem(key=key, state="accepted", job_id=str(draft.job_id), job=workflow_input_of(job))
+
+        return await self._database.write(accept)
 
 
 def _taken_up_before(request: AcceptItemInput, key: str, standing: ItemStanding | None) -> AcceptedItem | None:

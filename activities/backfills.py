@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
@@ -77,8 +77,7 @@ class BackfillActivities:
         """
         async with heartbeats():
             backfill = request.backfill
-            async with self._database.reading() as session:
-                account = await accounts.find_account_named(session, name=backfill.account)
+            account = await self._database.read(accounts.find_account_named, name=backfill.account)
             if account is None or account.erased_at is not None:
                 raise invalid([f"account: there is none with the id or e-mail address {backfill.account!r}."])
             found = await self._items(backfill)
@@ -149,12 +148,14 @@ class BackfillActivities:
         return [f"{name}: there is no object {key}." for key, name in wanted.items() if key not in there]
 
     async def _missing_products(self, account_id: uuid.UUID, items: Sequence[BackfillItem]) -> list[str]:
-        async with self._database.reading() as session:
+        def missing(session: Session) -> list[str]:
             return [
                 f"productId: there is no product {name}."
                 for name in sorted(_products_of(items))
-                if await products.find_for_tryon(session, account_id=account_id, product_id_text=name) is None
+                if products.find_for_tryon(session, account_id=account_id, product_id_text=name) is None
             ]
+
+        return await self._database.read(missing)
 
     async def _lay_out(self, backfill_id: str, items: Sequence[BackfillItem]) -> None:
         """Write the pages; those of an earlier backfill of the same name go."""
@@ -167,9 +168,8 @@ class BackfillActivities:
 
     async def _plan(self, account: Account, items: Sequence[BackfillItem]) -> BackfillPlan:
         keys = [item.key or "" for item in items]
-        async with self._database.reading() as session:
-            left = await quota.generations_left(session, self._plans, account=account, now=datetime.now(UTC))
-            done = await _count_done(session, account.id, keys)
+        left = await self._database.read(quota.generations_left, self._plans, account=account, now=datetime.now(UTC))
+        done = await self._database.read(_count_done, account.id, keys)
         return BackfillPlan(
             account_id=str(account.id),
             items=len(items),
@@ -211,10 +211,10 @@ def _products_of(items: Sequence[BackfillItem]) -> set[str]:
     return {garment.product_id for item in items for garment in item.garments if garment.product_id is not None}
 
 
-async def _count_done(session: AsyncSession, account_id: uuid.UUID, keys: Collection[str]) -> int:
+def _count_done(session: Session, account_id: uuid.UUID, keys: Collection[str]) -> int:
     listed = list(keys)
     counts = [
-        await backfills.count_done(session, account_id=account_id, keys=listed[start : start + ASKED_AT_ONCE])
+        backfills.count_done(session, account_id=account_id, keys=listed[start : start + ASKED_AT_ONCE])
         for start in range(0, len(listed), ASKED_AT_ONCE)
     ]
     return sum(counts)

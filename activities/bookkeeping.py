@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio import activity
 
 from domain.errors import known_code
@@ -36,44 +38,37 @@ class BookkeepingActivities:
     @activity.defn(name=steps.SETTLE.name)
     async def settle(self, request: SettleInput) -> TryOnOutcome:
         """Complete the job and bill it, unless it ended before; says how it really ended."""
-        async with self._database.transaction() as session:
-            await jobs.complete_job(
-                session,
-                job_id=uuid.UUID(request.job_id),
-                result_key=request.result.key,
-                engine=request.report.engine,
-                report=request.report.model_dump(mode="json", by_alias=True),
-                keep=self._result_ttl,
-                now=datetime.now(UTC),
-            )
-            return await self._outcome(session, request.job_id)
+        return await self._database.write(
+            self._ended,
+            jobs.complete_job,
+            uuid.UUID(request.job_id),
+            result_key=request.result.key,
+            engine=request.report.engine,
+            report=request.report.model_dump(mode="json", by_alias=True),
+        )
 
     @activity.defn(name=steps.RELEASE.name)
     async def release(self, request: ReleaseInput) -> TryOnOutcome:
         """Fail the job unbilled, unless it ended before; says how it really ended."""
-        async with self._database.transaction() as session:
-            await jobs.fail_job(
-                session,
-                job_id=uuid.UUID(request.job_id),
-                error_code=known_code(request.error_code),  # a run of an older release may ask for any
-                error_advice=request.error_advice,
-                keep=self._result_ttl,
-                now=datetime.now(UTC),
-            )
-            return await self._outcome(session, request.job_id)
+        return await self._database.write(
+            self._ended,
+            jobs.fail_job,
+            uuid.UUID(request.job_id),
+            error_code=known_code(request.error_code),  # a run of an older release may ask for any
+            error_advice=request.error_advice,
+        )
 
     @activity.defn(name=steps.CLEAN_UP.name)
     async def clean_up(self, request: CleanUpInput) -> SweepReport:
         """Delete inputs and intermediate pictures, and the result of a job that did not complete."""
         deleted = await self._store.delete_prefix(job_prefix(request.job_id))
-        async with self._database.reading() as session:
-            outcome = await self._outcome(session, request.job_id)
+        outcome = outcome_of(await self._database.read(jobs.get_job, job_id=uuid.UUID(request.job_id)))
         if outcome.status == jobs.FAILED:
             deleted += await self._store.delete_prefix(result_key(request.job_id))
         return SweepReport(deleted=deleted)
 
-    @staticmethod
-    async def _outcome(session: AsyncSession, job_id: str) -> TryOnOutcome:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
-        await session.refresh(job)
+    def _ended(self, session: Session, /, end: Callable[..., bool], job_id: uuid.UUID, **values: Any) -> TryOnOutcome:
+        end(session, job_id=job_id, keep=self._result_ttl, now=datetime.now(UTC), **values)
+        job = jobs.get_job(session, job_id=job_id)
+        session.refresh(job)
         return outcome_of(job)

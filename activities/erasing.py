@@ -60,14 +60,12 @@ class ErasingActivities:
         """Fail and release the jobs in progress, and have their runs and the account's backfills stop."""
         account_id, cancelled = uuid.UUID(request.account_id), 0
         async with heartbeats():
-            async with self._database.reading() as session:
-                running = await jobs.list_open_of_account(session, account_id=account_id)
+            running = await self._database.read(jobs.list_open_of_account, account_id=account_id)
             for job_id in running:
                 now = datetime.now(UTC)
-                async with self._database.transaction() as session:
-                    cancelled += await jobs.fail_job(
-                        session, job_id=job_id, error_code="cancelled", keep=timedelta(0), now=now
-                    )
+                cancelled += await self._database.write(
+                    jobs.fail_job, job_id=job_id, error_code="cancelled", keep=timedelta(0), now=now
+                )
                 await cancel_run(self._temporal, tryon_workflow_id(str(job_id)), CANCEL_SECONDS)
             cancelled += await self._cancel_backfills(request.account_id)
         return ErasureReport(cancelled=cancelled)
@@ -99,20 +97,17 @@ class ErasingActivities:
         position: erasure.Position | None = None
         async with heartbeats():
             while True:
-                async with self._database.transaction() as session:
-                    position = await erasure.empty_jobs(
-                        session, account_id=account_id, after=position, limit=AT_ONCE, now=datetime.now(UTC)
-                    )
+                position = await self._database.write(
+                    erasure.empty_jobs, account_id=account_id, after=position, limit=AT_ONCE, now=datetime.now(UTC)
+                )
                 if position is None:
                     break
             while True:
-                async with self._database.transaction() as session:
-                    deleted = await erasure.delete_rows(session, account_id=account_id, limit=AT_ONCE)
+                deleted = await self._database.write(erasure.delete_rows, account_id=account_id, limit=AT_ONCE)
                 forgotten += deleted
                 if not deleted:
                     break
-            async with self._database.transaction() as session:
-                await erasure.finish_erasure(session, account_id=account_id, now=datetime.now(UTC))
+            await self._database.write(erasure.finish_erasure, account_id=account_id, now=datetime.now(UTC))
         log.info("account erased", account_id=request.account_id)
         return ErasureReport(forgotten=forgotten)
 
@@ -139,10 +134,9 @@ class ErasingActivities:
         deleted, last = 0, None
         ended_since = datetime.now(UTC) - SWEPT_AFTER
         while True:
-            async with self._database.reading() as session:
-                page = await erasure.jobs_with_objects(
-                    session, account_id=account_id, ended_since=ended_since, after=last, limit=AT_ONCE
-                )
+            page = await self._database.read(
+                erasure.jobs_with_objects, account_id=account_id, ended_since=ended_since, after=last, limit=AT_ONCE
+            )
             if not page:
                 return deleted
             await self._store.delete_keys([result_key(str(job_id)) for job_id in page])
@@ -156,19 +150,16 @@ class ErasingActivities:
         identifier = uuid.UUID(account_id)
         own = own_backfills_prefix(account_id)
         marked = {key.removeprefix(own) for key in await self._store.list_keys(own)}
-        async with self._database.reading() as session:
-            named = marked | await erasure.backfills_of(session, account_id=identifier)
+        named = marked | await self._database.read(erasure.backfills_of, account_id=identifier)
         folders = {each for each in named if await self._owner_of(each) in (account_id, None)}
-        async with self._database.reading() as session:
-            folders -= await erasure.shared_backfills(session, account_id=identifier, backfill_ids=folders)
+        folders -= await self._database.read(erasure.shared_backfills, account_id=identifier, backfill_ids=folders)
         return [backfill_prefix(each) for each in sorted(folders)]
 
     async def _delete_pictures_of_items(self, account_id: uuid.UUID) -> int:
         """Pictures of the account's items that are left, each by its whole key: its folder is not the account's."""
         deleted, last = 0, ""
         while True:
-            async with self._database.reading() as session:
-                page = await erasure.backfill_results(session, account_id=account_id, after=last, limit=AT_ONCE)
+            page = await self._database.read(erasure.backfill_results, account_id=account_id, after=last, limit=AT_ONCE)
             if not page:
                 return deleted
             await self._store.delete_keys([key for _, key in page])

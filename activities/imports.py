@@ -27,8 +27,7 @@ class ImportActivities:
     @activity.defn(name=steps.TAKE_UP_ROWS.name)
     async def take_up_rows(self, request: TakeUpRowsInput) -> TakenUpRows:
         """Read the next rows; none of an account that is blocked or erased, or whose file is gone."""
-        async with self._database.reading() as session:
-            account = await accounts.find_account(session, account_id=uuid.UUID(request.account_id))
+        account = await self._database.read(accounts.find_account, account_id=uuid.UUID(request.account_id))
         if account is None or account.blocked_at is not None or account.erased_at is not None:
             return TakenUpRows(stopped=True)
         key = import_page_key(request.account_id, request.import_id, "rows", request.first // PAGE_ROWS)
@@ -42,8 +41,7 @@ class ImportActivities:
     @activity.defn(name=steps.RECORD_ROWS.name)
     async def record_rows(self, request: RecordRowsInput) -> RecordedRows:
         """Add outcomes to their page, unless the account is being erased: nothing may be written behind that."""
-        async with self._database.reading() as session:
-            account = await accounts.find_account(session, account_id=uuid.UUID(request.account_id))
+        account = await self._database.read(accounts.find_account, account_id=uuid.UUID(request.account_id))
         if account is None or account.erased_at is not None:
             return RecordedRows()
         key = import_page_key(request.account_id, request.import_id, "outcomes", request.first // PAGE_ROWS)

@@ -26,8 +26,7 @@ class LedgerCheckActivities:
     @activity.defn(name=steps.CHECK_LEDGER.name)
     async def check_ledger(self, _request: LedgerCheckInput) -> LedgerCheckReport:
         """Recompute every balance; what disagrees is an error in the log, and the count a gauge."""
-        async with self._database.reading() as session:
-            found = await check_ledger(session)
+        found = await self._database.read(check_ledger)
         for each in found:
             log.error(
                 "the ledger disagrees",

@@ -72,18 +72,17 @@ class LogoActivities:
     @activity.defn(name=steps.SAVE_WATERMARK.name)
     async def save_watermark(self, request: SaveWatermarkInput) -> WatermarkSetting:
         """Write the setting, then delete the logos that it no longer names."""
-        async with self._database.transaction() as session:
-            try:
-                await watermarks.save_watermark(
-                    session,
-                    account_id=uuid.UUID(request.account_id),
-                    logo_url=request.logo_url,
-                    logo=request.logo.picture.model_dump(mode="json"),
-                    enabled=request.enabled,
-                    now=datetime.now(UTC),
-                )
-            except ValueError as error:
-                raise failure("internal", str(error)) from error
+        try:
+            await self._database.write(
+                watermarks.save_watermark,
+                account_id=uuid.UUID(request.account_id),
+                logo_url=request.logo_url,
+                logo=request.logo.picture.model_dump(mode="json"),
+                enabled=request.enabled,
+                now=datetime.now(UTC),
+            )
+        except ValueError as error:
+            raise failure("internal", str(error)) from error
         await self._delete_others(request)
         return WatermarkSetting(enabled=request.enabled, logo_url=request.logo_url, logo=request.logo)
 

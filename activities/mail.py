@@ -49,8 +49,7 @@ class MailActivities:
         A worker that dies between the two sends it twice, under one Message-ID.
         """
         mail_id = uuid.UUID(request.mail_id)
-        async with self._database.reading() as session:
-            mail = await mails.find_mail(session, mail_id=mail_id)
+        mail = await self._database.read(mails.find_mail, mail_id=mail_id)
         if mail is None:
             return MailReport(outcome="gone")
         if mail.sent_at is not None or mail.refused_at is not None:
@@ -58,11 +57,10 @@ class MailActivities:
         if self._settings.host is None:
             raise ApplicationError("no mail server is set", type="MailServerMissing")
         refusal = await asyncio.to_thread(self._deliver, mail)
-        async with self._database.transaction() as session:
-            if refusal is None:
-                await mails.mark_sent(session, mail_id=mail_id, now=datetime.now(UTC))
-                return MailReport(outcome="sent")
-            await mails.mark_refused(session, mail_id=mail_id, now=datetime.now(UTC))
+        mark = mails.mark_sent if refusal is None else mails.mark_refused
+        await self._database.write(mark, mail_id=mail_id, now=datetime.now(UTC))
+        if refusal is None:
+            return MailReport(outcome="sent")
         log.warning("mail was refused for good", mail_id=request.mail_id, reason=refusal)
         return MailReport(outcome="refused")
 
@@ -93,8 +91,7 @@ async def start_waiting(database: Database, temporal: Client, *, before: datetim
     Raises:
         temporalio.service.RPCError: Temporal cannot be reached.
     """
-    async with database.reading() as session:
-        waiting = await mails.list_waiting(session, written_before=before, limit=limit)
+    waiting = await database.read(mails.list_waiting, written_before=before, limit=limit)
     for mail_id in waiting:
         await start_mail(temporal, str(mail_id))
     return len(waiting)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import ValidationError
+from sqlalchemy.orm import Session
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
@@ -91,19 +92,18 @@ class ProductActivities:
         """Add or change the row. Done again it changes nothing, and tells the same."""
         account_id, values = uuid.UUID(request.account_id), _values(request)
         try:
-            async with self._database.transaction() as session:
-                if request.product_id is None:
-                    new_id = product_id_of(request.registration_id)
-                    saved = await products.register_product(
-                        session, account_id=account_id, new_id=new_id, values=values
-                    )
-                else:
-                    product_id = products.parse_public_id(request.product_id)
-                    if product_id is None:
-                        raise TryOnError("product_not_found")
-                    saved = await products.change_product(
-                        session, account_id=account_id, product_id=product_id, values=values
-                    )
+            if request.product_id is None:
+                new_id = product_id_of(request.registration_id)
+                saved = await self._database.write(
+                    products.register_product, account_id=account_id, new_id=new_id, values=values
+                )
+            else:
+                product_id = products.parse_public_id(request.product_id)
+                if product_id is None:
+                    raise TryOnError("product_not_found")
+                saved = await self._database.write(
+                    products.change_product, account_id=account_id, product_id=product_id, values=values
+                )
         except TryOnError as error:
             raise failure(known_code(error.code), error.sentence) from error
         pictures = (saved.product.front, saved.product.back)
@@ -179,11 +179,12 @@ class ProductActivities:
             account_id = uuid.UUID(account)
         except ValueError:
             return set()
-        async with self._database.reading() as session:
-            used = await products.list_picture_keys(session, account_id=account_id)
-            async for workflow_input in jobs.open_inputs(session, account_id=account_id):
-                used |= _pictures_of(workflow_input)
-        return used
+
+        def used(session: Session) -> set[str]:
+            keys = products.list_picture_keys(session, account_id=account_id)
+            return keys.union(*map(_pictures_of, jobs.open_inputs(session, account_id=account_id)))
+
+        return await self._database.read(used)
 
     async def _normalised(self, source: PictureSource | None) -> bytes | None:
         if source is None:

@@ -110,12 +110,10 @@ class PurgingActivities:
         while True:
             now = datetime.now(UTC)
             recorded_since = now - timedelta(days=self._settings.record_days)
-            async with self._database.transaction() as session:
-                requests = await idempotency.forget_old_keys(session, now=now)
-            async with self._database.transaction() as session:
-                old = await retention.delete_old(session, finished_before=recorded_since, limit=limit)
-                old += await backfills.delete_old_items(session, touched_before=recorded_since, limit=limit)
-            old += await forget_sign_ins(self._database, now=now, limit=limit)
+            requests = await self._database.write(idempotency.forget_old_keys, now=now)
+            old = await self._database.write(retention.delete_old, finished_before=recorded_since, limit=limit)
+            old += await self._database.write(backfills.delete_old_items, touched_before=recorded_since, limit=limit)
+            old += await self._database.write(forget_sign_ins, now=now, limit=limit)
             yield SweepReport(forgotten=requests + old)
             if old < limit:
                 return
@@ -124,11 +122,9 @@ class PurgingActivities:
         """Pictures that are past their time."""
         page = min(limit, PAGE)
         while True:
-            async with self._database.reading() as session:
-                expired = await retention.list_expired(session, limit=page, unkept_for=self._keep_backfills)
+            expired = await self._database.read(retention.list_expired, limit=page, unkept_for=self._keep_backfills)
             await self._store.delete_keys([job.result_key for job in expired if job.result_key])
-            async with self._database.transaction() as session:
-                await retention.forget_results(session, job_ids=[job.id for job in expired])
+            await self._database.write(retention.forget_results, job_ids=[job.id for job in expired])
             activity_meter().add(EXPIRED, len(expired))
             yield SweepReport(deleted=len(expired))
             if len(expired) < page:
@@ -216,8 +212,7 @@ class PurgingActivities:
         self, page: list[StoredKey], job_of: Callable[[str], uuid.UUID | None]
     ) -> dict[uuid.UUID, jobs.Standing]:
         job_ids = {job_id for each in page if (job_id := job_of(each.key)) is not None}
-        async with self._database.reading() as session:
-            return await jobs.standings(session, job_ids=job_ids)
+        return await self._database.read(jobs.standings, job_ids=job_ids)
 
     async def _deleted(self, keys: Iterable[str]) -> SweepReport:
         unwanted = list(keys)

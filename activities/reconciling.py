@@ -87,9 +87,7 @@ class ReconcilingActivities:
     async def _release_jobs(self) -> int:
         """End every job that has to end, then delete what they leave."""
         now, clock = datetime.now(UTC), asyncio.get_running_loop().time
-        found = await self._database.read(
-            lambda session: jobs.list_all_open(session, accepted_before=now - QUIET_PERIOD)
-        )
+        found = await self._database.read(jobs.list_all_open, accepted_before=now - QUIET_PERIOD)
         turns, ended, faults = iter(self._in_turn(found, now)), list[OpenJob](), list[Exception]()
 
         until = clock() + ROUND_SECONDS
@@ -137,10 +135,9 @@ class ReconcilingActivities:
             code = "timed_out" if overdue else await end_of_run(self._temporal, str(job.job_id))
         if code is None:
             return False
-        async with self._database.transaction() as session:
-            ended = await jobs.fail_job(
-                session, job_id=job.job_id, error_code=code, keep=self._result_ttl, now=datetime.now(UTC)
-            )
+        ended = await self._database.write(
+            jobs.fail_job, job_id=job.job_id, error_code=code, keep=self._result_ttl, now=datetime.now(UTC)
+        )
         if ended:
             activity_meter().add(RECONCILED, action=code)
         if overdue:  # its run may still be drawing
@@ -157,10 +154,9 @@ class ReconcilingActivities:
 
     async def _resume_erasures(self, limit: int) -> None:
         """Start runs for accounts that are still to be erased; those that have one are left to it."""
-        async with self._database.reading() as session:
-            unfinished = await erasure.list_unfinished(
-                session, older_than=QUIET_PERIOD, now=datetime.now(UTC), limit=limit
-            )
+        unfinished = await self._database.read(
+            erasure.list_unfinished, older_than=QUIET_PERIOD, now=datetime.now(UTC), limit=limit
+        )
         for account_id in unfinished:
             await start_erasure(self._temporal, EraseAccountInput(account_id=str(account_id)))
 

@@ -88,8 +88,7 @@ class WatermarkActivities:
         return "off", None
 
     async def _wanted_logo(self, account_id: str) -> ObjectRef | None:
-        async with self._database.reading() as session:
-            watermark = await watermarks.find_watermark(session, account_id=uuid.UUID(account_id))
+        watermark = await self._database.read(watermarks.find_watermark, account_id=uuid.UUID(account_id))
         return ObjectRef.model_validate(watermark.logo) if watermark and watermark.enabled else None
 
     def _to_jpeg(self, data: bytes, logo: Logo | None, *, trained: bool) -> bytes:

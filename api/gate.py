@@ -91,7 +91,7 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
     scheme, _, key = Headers(scope=scope).get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not key:
         raise TryOnError("unauthorized")
-    owner = await parts.database.read(lambda session: keys.find_owner(session, parts.digester, key=key.strip()))
+    owner = await parts.database.read(keys.find_owner, parts.digester, key=key.strip())
     if owner is None:
         raise TryOnError("unauthorized")
     if owner.blocked:
@@ -114,7 +114,7 @@ async def note_use(parts: ApiParts, owner: KeyOwner) -> None:
     if owner.last_used_at is not None and abs(now - owner.last_used_at) < LAST_USE_GRAIN:
         return
     try:
-        await parts.forgetful_database.write(lambda session: keys.note_use(session, key_id=owner.key_id, now=now))
+        await parts.database.write_relaxed(keys.note_use, key_id=owner.key_id, now=now)
     except (SQLAlchemyError, OSError):
         log.warning("the last use of a key could not be written", key_id=str(owner.key_id), exc_info=True)
 
@@ -125,6 +125,6 @@ async def renew_digest(parts: ApiParts, owner: KeyOwner) -> None:
     if digest is None:
         return
     try:
-        await parts.database.write(lambda session: keys.renew_digest(session, key_id=owner.key_id, digest=digest))
+        await parts.database.write(keys.renew_digest, key_id=owner.key_id, digest=digest)
     except (SQLAlchemyError, OSError):
         log.warning("a key could not be moved to the current pepper", key_id=str(owner.key_id), exc_info=True)

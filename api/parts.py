@@ -44,8 +44,6 @@ class ApiParts:
     endings: JobEndings
     rate_limiter: RateLimiter
     payments: PaymentProvider
-    forgetful_database: Database
-    """The same database for what may be forgotten in a power cut: its commits do not wait for the disk."""
     passwords: Passwords = field(default_factory=Passwords)
     """Hashes a few at a time, whoever asks."""
 
@@ -61,8 +59,7 @@ async def open_parts(
         on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=False),
     )
     endings = JobEndings(database)
-    forgetful_database = Database(settings.database, durable=False)
-    rate_limiter = RateLimiter.of(settings.rate_limit, forgetful_database)
+    rate_limiter = RateLimiter.of(settings.rate_limit, database)
     payments = open_provider(settings.payments)
     temporal = await connect_temporal(settings.temporal, lazy=True, interceptors=tracing.interceptors)
     connecting = asyncio.create_task(_connect_early(temporal))
@@ -78,15 +75,13 @@ async def open_parts(
             endings=endings,
             rate_limiter=rate_limiter,
             payments=payments,
-            forgetful_database=forgetful_database,
         )
     finally:
         connecting.cancel()
         await endings.close()
         await rate_limiter.close()
         await payments.close()
-        await forgetful_database.close()
-        await database.close()
+        database.close()
 
 
 async def _connect_early(temporal: Client) -> None:

@@ -11,17 +11,16 @@ from decimal import Decimal
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.accounts import blocking, erasing, terms
 from api.usage.schemas import UsageAnswer
-from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, in_transactions
+from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, migrated_database
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.money.plans import load_plans
 from domain.money.usage import Usage, usage_of
-from runtime.database import Database
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
 
@@ -48,8 +47,8 @@ def create_account(
     """Add an account; its first period or trial starts now."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> str:
-        account = await terms.create_account(
+    def work(session: Session) -> str:
+        account = terms.create_account(
             session,
             settings.billing.plans(load_plans),
             email=email,
@@ -77,11 +76,11 @@ def change_plan(
     """Put an account on a plan: a new period with all its try-ons starts now; packs stay."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> None:
-        await terms.change_plan(
+    def work(session: Session) -> None:
+        terms.change_plan(
             session,
             settings.billing.plans(load_plans),
-            account_id=await account_named(session, account),
+            account_id=account_named(session, account),
             plan=plan,
             own_terms=_own_terms(included, daily_cap, monthly_price, extra_price),
             operator_id=None,
@@ -100,11 +99,11 @@ def top_up(
     """Credit a pack that was paid for."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> int:
-        pack = await terms.credit_pack(
+    def work(session: Session) -> int:
+        pack = terms.credit_pack(
             session,
             settings.billing.plans(load_plans),
-            account_id=await account_named(session, account),
+            account_id=account_named(session, account),
             generations=generations,
             reason=None,
             operator_id=None,
@@ -121,11 +120,11 @@ def usage(account: AccountName, as_json: AsJson = False) -> None:
     """Show what an account has used."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> Usage:
-        return await usage_of(
+    def work(session: Session) -> Usage:
+        return usage_of(
             session,
             settings.billing.plans(load_plans),
-            account_id=await account_named(session, account),
+            account_id=account_named(session, account),
             now=datetime.now(UTC),
         )
 
@@ -146,13 +145,13 @@ def block(
     if len(reason) > blocking.LONGEST_REASON:
         raise typer.BadParameter(f"at most {blocking.LONGEST_REASON} characters", param_hint="--reason")
 
-    async def work(database: Database) -> list[uuid.UUID]:
-        async with database.reading() as session:
-            account_id = await account_named(session, account)
-        keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
-        return await blocking.block(database, account_id=account_id, reason=reason, operator_id=None, keep=keep)
-
-    cancelled = in_transactions(settings, work)
+    keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
+    with migrated_database(settings) as database:
+        with database.reading() as session:
+            account_id = account_named(session, account)
+        cancelled = asyncio.run(
+            blocking.block(database, account_id=account_id, reason=reason, operator_id=None, keep=keep)
+        )
     asyncio.run(_cancel_runs(settings, cancelled))
     typer.echo(f"{account} is blocked; {len(cancelled)} jobs in progress were cancelled.")
 
@@ -161,9 +160,9 @@ def block(
 def unblock(account: AccountName) -> None:
     """Let an account call again, with the keys it had."""
 
-    async def work(session: AsyncSession) -> None:
-        account_id = await account_named(session, account)
-        await blocking.unblock(session, account_id=account_id, operator_id=None, now=datetime.now(UTC))
+    def work(session: Session) -> None:
+        account_id = account_named(session, account)
+        blocking.unblock(session, account_id=account_id, operator_id=None, now=datetime.now(UTC))
 
     in_transaction(load_settings(), work)
     typer.echo(f"{account} may call again.")
@@ -177,10 +176,10 @@ def erase(account: AccountName, yes: Annotated[bool, typer.Option("--yes", help=
     if not yes:
         typer.confirm(f"Everything {account} has stored will be deleted for good. Continue?", abort=True)
 
-    async def work(session: AsyncSession) -> tuple[uuid.UUID, bool]:
-        account_id = await account_named(session, account)
+    def work(session: Session) -> tuple[uuid.UUID, bool]:
+        account_id = account_named(session, account)
         now = datetime.now(UTC)
-        return account_id, await erasing.begin(session, digester, account_id=account_id, erased_by=None, now=now)
+        return account_id, erasing.begin(session, digester, account_id=account_id, erased_by=None, now=now)
 
     account_id, begun = in_transaction(settings, work)
     if not begun:

@@ -15,7 +15,7 @@ from cli.backups.archive import BackupError, Manifest, read_archive
 from cli.backups.making import make_backup
 from cli.backups.restoring import release_open_jobs, restore
 from cli.embedded import kept_environment
-from cli.transactions import AsJson, in_transactions
+from cli.transactions import AsJson, migrated_database
 from runtime.embedded.child import ChildFailedError
 from runtime.embedded.lock import FolderInUseError
 from runtime.embedded.ports import PortInUseError
@@ -103,7 +103,8 @@ def release_open(
         raise typer.Exit(1)
     settings = load_settings()
     keep = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    released = in_transactions(settings, lambda database: release_open_jobs(database, keep))
+    with migrated_database(settings) as database:
+        released = release_open_jobs(database, keep)
     typer.echo(f"{released} jobs were in progress; they are released and not billed.")
 
 

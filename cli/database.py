@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from contextlib import closing
 
 import typer
 
@@ -21,13 +21,6 @@ def callback() -> None:
 @app.command("upgrade")
 def upgrade() -> None:
     """Bring the tables to the newest version; safe at any time."""
-
-    async def run() -> None:
-        database = Database(load_settings().database)
-        try:
-            await migrations.upgrade(database.engine)
-        finally:
-            await database.close()
-
-    asyncio.run(run())
+    with closing(Database(load_settings().database)) as database:
+        migrations.upgrade(database.engine)
     typer.echo("The database is up to date.")

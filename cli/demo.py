@@ -13,7 +13,7 @@ from typing import Annotated, cast
 
 import typer
 from PIL import Image
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from cli.contact_sheet import contact_sheet
@@ -96,10 +96,10 @@ def _sample_portrait() -> bytes:
 
 
 def _demo_key(settings: Settings) -> str:
-    async def work(session: AsyncSession) -> str:
-        account = await accounts.find_account_by_email(session, email=DEMO_EMAIL)
+    def work(session: Session) -> str:
+        account = accounts.find_account_by_email(session, email=DEMO_EMAIL)
         if account is None:
-            account = await accounts.create_account(
+            account = accounts.create_account(
                 session,
                 settings.billing.plans(load_plans),
                 email=DEMO_EMAIL,
@@ -107,7 +107,7 @@ def _demo_key(settings: Settings) -> str:
                 now=datetime.now(UTC),
             )
         digester = keys.KeyDigester(*settings.security.peppers())
-        _, key = await keys.create_key(session, digester, account_id=account.id)
+        _, key = keys.create_key(session, digester, account_id=account.id)
         return key
 
     return in_transaction(settings, work)
@@ -152,8 +152,8 @@ async def _stage(settings: Settings, job_id: str) -> str:
 
 
 def _report(settings: Settings, result: Result, out: Path, sheet: Path) -> None:
-    async def work(session: AsyncSession) -> Job:
-        return await jobs.get_job(session, job_id=uuid.UUID(result.job_id))
+    def work(session: Session) -> Job:
+        return jobs.get_job(session, job_id=uuid.UUID(result.job_id))
 
     report = in_transaction(settings, work).report or {}
     typer.echo(f"completed in {result.generation_ms} ms by the {report.get('engine')} engine")

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def kept_environment(wanted: Settings) -> dict[str, str]:
     data_dir = wanted.stack.data_dir.resolve()
     kept = stack_secrets(data_dir)
     variables = {
-        "TRYON_DATABASE_URL": f"sqlite+aiosqlite:///{data_dir / 'tryon.db'}",
+        "TRYON_DATABASE_URL": f"sqlite:///{data_dir / 'tryon.db'}",
         "TRYON_S3_ACCESS_KEY": wanted.object_store.access_key,
         "TRYON_S3_SECRET_KEY": kept["s3_secret_key"],
         "TRYON_KEY_PEPPER": kept["key_pepper"],
@@ -118,14 +119,10 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
     return specs | {"object-store": replace(specs["object-store"], wants_restart=RoomRegained(data_dir / OBJECTS))}
 
 
-async def has_operator(settings: Settings) -> bool:
+def has_operator(settings: Settings) -> bool:
     """Whether anybody sees the admin pages."""
-    database = Database(settings.database)
-    try:
-        async with database.reading() as session:
-            return bool(await operators.list_operators(session))
-    finally:
-        await database.close()
+    with closing(Database(settings.database)) as database, database.reading() as session:
+        return bool(operators.list_operators(session))
 
 
 def _port(address: str) -> int:
@@ -185,7 +182,7 @@ class EmbeddedStack:
             starting.result()
             for name, address in record.addresses.items():
                 self._say(f"  {name:<12} {address}")
-            if not await has_operator(settings):
+            if not has_operator(settings):
                 self._say(NO_OPERATOR)
             self._say("Ready. Ctrl-C stops everything.")
             await supervisor.watch(stop)
@@ -198,9 +195,8 @@ class EmbeddedStack:
     async def _start(self, supervisor: Supervisor, settings: Settings) -> None:
         specs = child_specs(settings, self._data_dir)
         temporal, store = supervisor.start(specs["temporal"]), supervisor.start(specs["object-store"])
-        database = Database(settings.database)
-        await migrations.upgrade(database.engine)
-        await database.close()
+        with closing(Database(settings.database)) as database:
+            await asyncio.to_thread(migrations.upgrade, database.engine)
         await self._wait(temporal)
         ours = [supervisor.start(specs[name]) for name in OUR_PROCESSES]
         await asyncio.gather(*(self._wait(child) for child in (store, *ours)))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
 from domain.access import keys, peppers
@@ -32,9 +32,9 @@ def create_key(
     settings = load_settings()
     mode: Literal["live", "test"] = "test" if test else "live"
 
-    async def work(session: AsyncSession) -> tuple[ApiKey, str]:
-        account_id = await account_named(session, account)
-        row, key = await keys.create_key(session, _digester(settings), account_id=account_id, mode=mode)
+    def work(session: Session) -> tuple[ApiKey, str]:
+        account_id = account_named(session, account)
+        row, key = keys.create_key(session, _digester(settings), account_id=account_id, mode=mode)
         _note(session, Act.KEY_CREATED, row)
         return row, key
 
@@ -45,8 +45,8 @@ def create_key(
 def list_keys(account: AccountName, as_json: AsJson = False) -> None:
     """Every key of an account; the keys themselves are not kept."""
 
-    async def work(session: AsyncSession) -> list[ApiKey]:
-        return list(await keys.list_keys(session, account_id=await account_named(session, account)))
+    def work(session: Session) -> list[ApiKey]:
+        return list(keys.list_keys(session, account_id=account_named(session, account)))
 
     found = in_reading(load_settings(), work)
     if as_json:
@@ -62,9 +62,9 @@ def list_keys(account: AccountName, as_json: AsJson = False) -> None:
 def revoke_key(key_id: KeyId) -> None:
     """Refuse a key from now on."""
 
-    async def work(session: AsyncSession) -> None:
+    def work(session: Session) -> None:
         before = datetime.now(UTC)
-        row = await keys.revoke_key(session, key_id=key_id)
+        row = keys.revoke_key(session, key_id=key_id)
         if row.revoked_at is not None and row.revoked_at >= before:  # rather than long ago
             _note(session, Act.KEY_REVOKED, row)
 
@@ -77,9 +77,9 @@ def replace_key(key_id: KeyId, as_json: AsJson = False) -> None:
     """Revoke a key and show another like it this once."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> tuple[ApiKey, str]:
-        row, key = await keys.replace_key(session, _digester(settings), key_id=key_id)
-        _note(session, Act.KEY_REVOKED, await session.get_one(ApiKey, key_id))
+    def work(session: Session) -> tuple[ApiKey, str]:
+        row, key = keys.replace_key(session, _digester(settings), key_id=key_id)
+        _note(session, Act.KEY_REVOKED, session.get_one(ApiKey, key_id))
         _note(session, Act.KEY_CREATED, row)
         return row, key
 
@@ -92,8 +92,8 @@ def count_by_pepper(as_json: AsJson = False) -> None:
     settings = load_settings()
     digester = _digester(settings)
 
-    async def work(session: AsyncSession) -> peppers.PepperCount:
-        return await peppers.count_by_pepper(session, digester)
+    def work(session: Session) -> peppers.PepperCount:
+        return peppers.count_by_pepper(session, digester)
 
     count = in_reading(settings, work)
     if as_json:
@@ -111,7 +111,7 @@ def count_by_pepper(as_json: AsJson = False) -> None:
         typer.echo(f"{key.id}  {key.prefix}…{key.last_four}  account {key.account_id}  last used {used}")
 
 
-def _note(session: AsyncSession, act: Act, row: ApiKey) -> None:
+def _note(session: Session, act: Act, row: ApiKey) -> None:
     details: dict[str, Detail] = {"keyId": str(row.id), "mode": row.mode}
     now = datetime.now(UTC)
     audit.add_entry(session, action=act, operator_id=None, account_id=row.account_id, details=details, now=now)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain.money.ledger import entries_of_account
@@ -36,9 +36,9 @@ def check(as_json: AsJson = False) -> None:
 def show(account: AccountName, limit: Annotated[int, typer.Option(min=1)] = 50, as_json: AsJson = False) -> None:
     """The newest entries of an account."""
 
-    async def work(session: AsyncSession) -> list[LedgerEntry]:
-        account_id = await account_named(session, account)
-        return list(await entries_of_account(session, account_id=account_id, limit=limit))
+    def work(session: Session) -> list[LedgerEntry]:
+        account_id = account_named(session, account)
+        return list(entries_of_account(session, account_id=account_id, limit=limit))
 
     for entry in in_reading(load_settings(), work):
         facts = {

@@ -7,7 +7,7 @@ import uuid
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from cli.transactions import AsJson, in_reading
 from domain.mail import mails
@@ -21,8 +21,8 @@ app = typer.Typer(no_args_is_help=True, help="Mail to owners. It holds links tha
 def list_mail(as_json: AsJson = False) -> None:
     """The newest fifty messages of the last week."""
 
-    async def work(session: AsyncSession) -> list[Mail]:
-        return list(await mails.list_mail(session))
+    def work(session: Session) -> list[Mail]:
+        return list(mails.list_mail(session))
 
     found = in_reading(load_settings(), work)
     if as_json:
@@ -37,8 +37,8 @@ def list_mail(as_json: AsJson = False) -> None:
 def show_mail(mail_id: Annotated[uuid.UUID, typer.Argument(help="Id of the message, from `tryon mail list`.")]) -> None:
     """One message, with its links; one that was sent is empty."""
 
-    async def work(session: AsyncSession) -> Mail:
-        mail = await mails.find_mail(session, mail_id=mail_id)
+    def work(session: Session) -> Mail:
+        mail = mails.find_mail(session, mail_id=mail_id)
         if mail is None:
             raise ValueError(f"there is no message {mail_id}")
         return mail

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from cli.transactions import AsJson, account_named, in_reading, in_transaction
 from domain.operation import operators
@@ -39,8 +39,8 @@ def remove_operator(account: Email) -> None:
 def list_operators(as_json: AsJson = False) -> None:
     """Everybody who sees the admin pages."""
 
-    async def work(session: AsyncSession) -> list[tuple[Account, Login]]:
-        return list(await operators.list_operators(session))
+    def work(session: Session) -> list[tuple[Account, Login]]:
+        return list(operators.list_operators(session))
 
     found = in_reading(load_settings(), work)
     if as_json:
@@ -50,9 +50,9 @@ def list_operators(as_json: AsJson = False) -> None:
         typer.echo(f"{account.id}  {account.email}{'' if login.verified_at else '  address not confirmed yet'}")
 
 
-async def _set(session: AsyncSession, name: str, *, operator: bool) -> bool:
-    account_id: uuid.UUID = await account_named(session, name)
-    return await operators.set_operator(session, account_id=account_id, operator=operator, now=datetime.now(UTC))
+def _set(session: Session, name: str, *, operator: bool) -> bool:
+    account_id: uuid.UUID = account_named(session, name)
+    return operators.set_operator(session, account_id=account_id, operator=operator, now=datetime.now(UTC))
 
 
 def _facts(account: Account, login: Login) -> dict[str, object]:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.accounts import orders
 from cli.transactions import AsJson, in_reading, in_transaction
@@ -33,8 +33,8 @@ def list_payments(
 ) -> None:
     """Orders of all accounts, oldest first."""
 
-    async def work(session: AsyncSession) -> list[tuple[Payment, str]]:
-        return await payments.page_of_all(session, limit=limit, status=OPEN if only_open else None)
+    def work(session: Session) -> list[tuple[Payment, str]]:
+        return payments.page_of_all(session, limit=limit, status=OPEN if only_open else None)
 
     for payment, email in in_reading(load_settings(), work):
         facts = _facts(payment, email)
@@ -46,9 +46,9 @@ def approve(payment_id: PaymentId) -> None:
     """Credit an order whose payment has arrived."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> bool:
+    def work(session: Session) -> bool:
         plans = settings.billing.plans(load_plans)
-        return await orders.approve(session, plans, payment_id=payment_id, operator_id=None, now=datetime.now(UTC))
+        return orders.approve(session, plans, payment_id=payment_id, operator_id=None, now=datetime.now(UTC))
 
     _tell(in_transaction(settings, work), "Credited.")
 
@@ -59,8 +59,8 @@ def reject(
 ) -> None:
     """Close an order without crediting anything."""
 
-    async def work(session: AsyncSession) -> bool:
-        return await orders.reject(session, payment_id=payment_id, note=note, operator_id=None, now=datetime.now(UTC))
+    def work(session: Session) -> bool:
+        return orders.reject(session, payment_id=payment_id, note=note, operator_id=None, now=datetime.now(UTC))
 
     _tell(in_transaction(load_settings(), work), "Rejected.")
 

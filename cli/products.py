@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.products.product_file import BadRow, GoodRow, ProductFile, read_product_file
@@ -46,11 +46,11 @@ def list_products(
 ) -> None:
     """Every product of an account, newest first."""
 
-    async def work(session: AsyncSession) -> list[Product]:
-        account_id = await account_named(session, account)
+    def work(session: Session) -> list[Product]:
+        account_id = account_named(session, account)
         found: list[Product] = []
         while True:
-            page = await products.list_products(
+            page = products.list_products(
                 session,
                 account_id=account_id,
                 limit=PAGE,
@@ -86,8 +86,8 @@ def import_file(
     """
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> uuid.UUID:
-        return await account_named(session, account)
+    def work(session: Session) -> uuid.UUID:
+        return account_named(session, account)
 
     account_id = in_reading(settings, work)
     found = _read(file, settings)

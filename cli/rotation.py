@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from cli.transactions import in_transaction
 from domain.access import peppers
@@ -50,11 +50,11 @@ def finish(
         typer.echo(f"The peppers of the last rotation have not taken effect. {RESTART}", err=True)
         raise typer.Exit(1)
 
-    async def work(session: AsyncSession) -> None:
+    def work(session: Session) -> None:
         digester = KeyDigester(*settings.security.peppers())
         if revoke_waiting:
-            typer.echo(f"Revoked {await peppers.revoke_waiting(session, digester)} keys.")
-        elif waiting := (await peppers.count_by_pepper(session, digester)).waiting:
+            typer.echo(f"Revoked {peppers.revoke_waiting(session, digester)} keys.")
+        elif waiting := (peppers.count_by_pepper(session, digester)).waiting:
             raise ValueError(
                 f"{len(waiting)} keys in use are still under an older pepper (tryon key peppers). Wait until they are "
                 "used, replace them, or revoke them with --revoke-waiting."

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Annotated, TypeVar
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain import accounts, migrations
 from runtime.database import Database
@@ -19,63 +19,39 @@ AccountName = Annotated[str, typer.Option("--account", help="Account id or e-mai
 Answer = TypeVar("Answer")
 
 
-def in_transaction(settings: Settings, work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
+def in_transaction(settings: Settings, work: Callable[[Session], Answer]) -> Answer:
     """Run ``work`` in one transaction of a migrated database; a `ValueError` becomes a message and exit code 1."""
-
-    async def run(database: Database) -> Answer:
-        async with database.transaction() as session:
-            return await work(session)
-
-    return in_transactions(settings, run)
+    with migrated_database(settings) as database, database.transaction() as session:
+        return work(session)
 
 
-def in_transactions(settings: Settings, work: Callable[[Database], Awaitable[Answer]]) -> Answer:
-    """Like `in_transaction`, for work that begins transactions of its own, one after the other."""
-
-    async def run(database: Database) -> Answer:
-        await migrations.upgrade(database.engine)
-        return await work(database)
-
-    return _with_database(settings, run)
-
-
-def in_reading(settings: Settings, work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
+def in_reading(settings: Settings, work: Callable[[Session], Answer]) -> Answer:
     """Like `in_transaction`, for work that only reads: it waits for no writer, unless there is something to migrate."""
-
-    async def run(database: Database) -> Answer:
-        # Migrating takes the write lock even where there is nothing to do, so look first, with a connection that reads.
-        async with database.reading() as session:
-            reading_engine = (await session.connection()).engine
-        if not await migrations.is_current(reading_engine):
-            await migrations.upgrade(database.engine)
-        async with database.reading() as session:
-            return await work(session)
-
-    return _with_database(settings, run)
+    with migrated_database(settings) as database, database.reading() as session:
+        return work(session)
 
 
-def _with_database(settings: Settings, work: Callable[[Database], Awaitable[Answer]]) -> Answer:
-    async def run() -> Answer:
-        database = Database(settings.database)
+@contextmanager
+def migrated_database(settings: Settings) -> Iterator[Database]:
+    """The database with its newest tables; a `ValueError` becomes a message and exit code 1."""
+    with closing(Database(settings.database)) as database:
         try:
-            return await work(database)
-        finally:
-            await database.close()
-
-    try:
-        return asyncio.run(run())
-    except ValueError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
+            # Migrating takes the write lock even where there is nothing to do, so a connection that reads looks first.
+            if not migrations.is_current(database.reading_engine):
+                migrations.upgrade(database.engine)
+            yield database
+        except ValueError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
 
 
-async def account_named(session: AsyncSession, name: str) -> uuid.UUID:
+def account_named(session: Session, name: str) -> uuid.UUID:
     """The account with this id or e-mail address.
 
     Raises:
         ValueError: There is none.
     """
-    account = await accounts.find_account_named(session, name=name)
+    account = accounts.find_account_named(session, name=name)
     if account is None:
         raise ValueError(f"there is no account {name}")
     return account.id

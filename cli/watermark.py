@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.accounts import watermarks
@@ -57,8 +57,8 @@ def set_logo(
     """Fetch a logo, keep a copy, and put it on results. Needs Temporal and the CPU worker."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> uuid.UUID:
-        return await account_named(session, account)
+    def work(session: Session) -> uuid.UUID:
+        return account_named(session, account)
 
     account_id = in_reading(settings, work)
     setting = asyncio.run(_fetched(settings, account_id, logo, enabled=not off))
@@ -89,8 +89,8 @@ def remove(account: AccountName) -> None:
     """Forget the setting and delete the logo."""
     settings = load_settings()
 
-    async def work(session: AsyncSession) -> dict[str, Any] | None:
-        return await remove_watermark(session, account_id=await account_named(session, account))
+    def work(session: Session) -> dict[str, Any] | None:
+        return remove_watermark(session, account_id=account_named(session, account))
 
     removed = in_transaction(settings, work)
     if removed is None:
@@ -133,16 +133,16 @@ def preview(
 
 
 def _watermark_of(settings: Settings, account: str) -> Watermark | None:
-    async def work(session: AsyncSession) -> Watermark | None:
-        return await find_watermark(session, account_id=await account_named(session, account))
+    def work(session: Session) -> Watermark | None:
+        return find_watermark(session, account_id=account_named(session, account))
 
     return in_reading(settings, work)
 
 
 def _switch(account: str, *, enabled: bool) -> None:
-    async def work(session: AsyncSession) -> None:
-        account_id = await account_named(session, account)
-        await switch_watermark(session, account_id=account_id, enabled=enabled)
+    def work(session: Session) -> None:
+        account_id = account_named(session, account)
+        switch_watermark(session, account_id=account_id, enabled=enabled)
 
     in_transaction(load_settings(), work)
     typer.echo(f"The watermark is {_state(enabled)}.")

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.money.plans import PlanBook, cents_of, terms_of
 from domain.money.quota import end_period, lock_account
@@ -52,8 +52,8 @@ def normalise_email(email: str) -> str:
     return email
 
 
-async def create_account(
-    session: AsyncSession,
+def create_account(
+    session: Session,
     plans: PlanBook,
     *,
     email: str,
@@ -69,20 +69,20 @@ async def create_account(
     """
     email = normalise_email(email)
     taken = AddressTakenError(f"there is an account for {email} already")
-    if await find_account_by_email(session, email=email):
+    if find_account_by_email(session, email=email):
         raise taken
     account = Account(id=uuid.uuid4(), email=email, created_at=now)
     _put_on(account, plans, plan, own_terms, now)
     session.add(account)
     try:
-        await session.flush()
+        session.flush()
     except IntegrityError as error:  # somebody else was first by a moment
         raise taken from error
     return account
 
 
-async def change_plan(
-    session: AsyncSession,
+def change_plan(
+    session: Session,
     plans: PlanBook,
     *,
     account_id: uuid.UUID,
@@ -97,9 +97,9 @@ async def change_plan(
     """
     if plans.get(plan).trial_days is not None:
         raise ValueError("a trial is for new accounts only")
-    account = await lock_account(session, account_id=account_id)
+    account = lock_account(session, account_id=account_id)
     _put_on(account, plans, plan, own_terms, now)
-    await end_period(session, account_id=account_id, now=now)
+    end_period(session, account_id=account_id, now=now)
     return account
 
 
@@ -112,9 +112,7 @@ def _put_on(account: Account, plans: PlanBook, plan: str, own: OwnTerms, now: da
         raise ValueError("volumes, caps and prices cannot be negative")
 
 
-async def set_result_ttl(
-    session: AsyncSession, *, account_id: uuid.UUID, seconds: int | None, longest_seconds: int
-) -> None:
+def set_result_ttl(session: Session, *, account_id: uuid.UUID, seconds: int | None, longest_seconds: int) -> None:
     """Have results of jobs that end from now on kept for so long.
 
     Args:
@@ -129,53 +127,53 @@ async def set_result_ttl(
     shortest = min(SHORTEST_RESULT_TTL, longest_seconds)
     if seconds is not None and not shortest <= seconds <= longest_seconds:
         raise ValueError(f"results are kept for {shortest} to {longest_seconds} seconds")
-    account = await lock_account(session, account_id=account_id)
+    account = lock_account(session, account_id=account_id)
     account.result_ttl_seconds = seconds
 
 
-async def find_account(session: AsyncSession, *, account_id: uuid.UUID) -> Account | None:
+def find_account(session: Session, *, account_id: uuid.UUID) -> Account | None:
     """The account with this id."""
-    return await session.get(Account, account_id)
+    return session.get(Account, account_id)
 
 
-async def addresses_of(session: AsyncSession, *, account_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
+def addresses_of(session: Session, *, account_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, str]:
     """Addresses of those of the accounts that there are."""
-    rows = await session.execute(select(Account.id, Account.email).where(Account.id.in_(account_ids)))
+    rows = session.execute(select(Account.id, Account.email).where(Account.id.in_(account_ids)))
     return {row.id: row.email for row in rows}
 
 
-async def get_account(session: AsyncSession, *, account_id: uuid.UUID) -> Account:
+def get_account(session: Session, *, account_id: uuid.UUID) -> Account:
     """An account that is known to be there."""
-    return await session.get_one(Account, account_id)
+    return session.get_one(Account, account_id)
 
 
-async def find_account_by_email(session: AsyncSession, *, email: str) -> Account | None:
+def find_account_by_email(session: Session, *, email: str) -> Account | None:
     """The account of this address, in whatever spelling."""
-    return await session.scalar(select(Account).where(Account.email == normalise_email(email)))
+    return session.scalar(select(Account).where(Account.email == normalise_email(email)))
 
 
-async def find_account_named(session: AsyncSession, *, name: str) -> Account | None:
+def find_account_named(session: Session, *, name: str) -> Account | None:
     """The account of this id or e-mail address, whichever the text is."""
     try:
-        return await find_account(session, account_id=uuid.UUID(name))
+        return find_account(session, account_id=uuid.UUID(name))
     except ValueError:
-        return await find_account_by_email(session, email=name)
+        return find_account_by_email(session, email=name)
 
 
-async def block_account(session: AsyncSession, *, account_id: uuid.UUID, reason: str, now: datetime) -> bool:
+def block_account(session: Session, *, account_id: uuid.UUID, reason: str, now: datetime) -> bool:
     """Refuse every call of this account from now on; a job that is being accepted at this moment comes before.
 
     Returns:
         Whether this call blocked it.
     """
-    account = await lock_account(session, account_id=account_id)
+    account = lock_account(session, account_id=account_id)
     if account.blocked_at is not None:
         return False
     account.blocked_at, account.blocked_reason = now, reason
     return True
 
 
-async def unblock_account(session: AsyncSession, *, account_id: uuid.UUID) -> bool:
+def unblock_account(session: Session, *, account_id: uuid.UUID) -> bool:
     """Let the account call again, with the keys it had.
 
     Returns:
@@ -184,7 +182,7 @@ async def unblock_account(session: AsyncSession, *, account_id: uuid.UUID) -> bo
     Raises:
         ValueError: It was erased.
     """
-    account = await lock_account(session, account_id=account_id)
+    account = lock_account(session, account_id=account_id)
     if account.erased_at is not None:
         raise ValueError("the account was erased")
     was_blocked = account.blocked_at is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.billing.payments import OPEN
 from domain.jobs.jobs import PROCESSING
@@ -35,16 +35,16 @@ class Census:
     reserved: int
 
 
-async def take_census(session: AsyncSession, *, now: datetime) -> Census:
+def take_census(session: Session, *, now: datetime) -> Census:
     """Count."""
     waiting, oldest = (
-        await session.execute(
+        session.execute(
             select(func.count(), func.min(Job.created_at)).where(Job.started_at.is_(None), Job.status == PROCESSING)
         )
     ).one()
-    unfinished = await session.scalar(select(func.count()).where(Job.status == PROCESSING))
-    kept = await session.scalar(select(func.count()).where(Job.result_key.is_not(None)))
-    reserved = await session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.reserved > 0))
+    unfinished = session.scalar(select(func.count()).where(Job.status == PROCESSING))
+    kept = session.scalar(select(func.count()).where(Job.result_key.is_not(None)))
+    reserved = session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.reserved > 0))
     return Census(
         waiting=waiting,
         oldest_waiting_seconds=max((now - oldest).total_seconds(), 0.0) if oldest else 0.0,
@@ -71,16 +71,16 @@ class OwnersCensus:
     orders: int
 
 
-async def take_owners_census(session: AsyncSession, *, now: datetime) -> OwnersCensus:
+def take_owners_census(session: Session, *, now: datetime) -> OwnersCensus:
     """Count."""
     mails, oldest = (
-        await session.execute(
+        session.execute(
             select(func.count(), func.min(Mail.created_at)).where(Mail.sent_at.is_(None), Mail.refused_at.is_(None))
         )
     ).one()
     unfinished = (Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None))
-    erasures = await session.scalar(select(func.count()).select_from(Account).where(*unfinished))
-    orders = await session.scalar(select(func.count()).where(Payment.status == OPEN))
+    erasures = session.scalar(select(func.count()).select_from(Account).where(*unfinished))
+    orders = session.scalar(select(func.count()).where(Payment.status == OPEN))
     return OwnersCensus(
         mails=mails,
         oldest_mail_seconds=max((now - oldest).total_seconds(), 0.0) if oldest else 0.0,

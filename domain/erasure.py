@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, tuple_, update
 from sqlalchemy import Table as SqlTable
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.billing.payments import reject_open_of_account
 from domain.money.quota import lock_account
@@ -49,7 +49,7 @@ def erased_address(account_id: uuid.UUID) -> str:
     return f"erased-{account_id}@erased.invalid"
 
 
-async def begin_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> bool:
+def begin_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> bool:
     """Shut the account for good: no key is valid, nobody is signed in, and the address is free again.
 
     A job that is being accepted at this moment comes before.
@@ -60,29 +60,27 @@ async def begin_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: da
     Raises:
         ValueError: There is no such account.
     """
-    account = await session.get(Account, account_id)
+    account = session.get(Account, account_id)
     if account is None:
         raise ValueError(f"there is no account {account_id}")
-    account = await lock_account(session, account_id=account_id)
-    await session.refresh(account)
+    account = lock_account(session, account_id=account_id)
+    session.refresh(account)
     if account.erased_at is not None:
         return False
     account.erased_at, account.blocked_at, account.blocked_reason = now, account.blocked_at or now, REASON
     account.email, account.result_ttl_seconds = erased_address(account_id), None
-    await session.execute(
+    session.execute(
         update(ApiKey).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None)).values(revoked_at=now)
     )
     # The rest goes in pages; this opens doors.
     for table in (LoginSession, EmailToken, Mail, Login):
-        await session.execute(delete(table).where(table.account_id == account_id))
+        session.execute(delete(table).where(table.account_id == account_id))
     return True
 
 
-async def list_unfinished(
-    session: AsyncSession, *, older_than: timedelta, now: datetime, limit: int
-) -> list[uuid.UUID]:
+def list_unfinished(session: Session, *, older_than: timedelta, now: datetime, limit: int) -> list[uuid.UUID]:
     """Accounts whose erasure began longer ago than that and is not done, oldest first."""
-    found = await session.scalars(
+    found = session.scalars(
         select(Account.id)
         .where(
             Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None), Account.erased_at <= now - older_than
@@ -93,26 +91,26 @@ async def list_unfinished(
     return list(found)
 
 
-async def jobs_with_objects(
-    session: AsyncSession, *, account_id: uuid.UUID, ended_since: datetime, after: uuid.UUID | None, limit: int
+def jobs_with_objects(
+    session: Session, *, account_id: uuid.UUID, ended_since: datetime, after: uuid.UUID | None, limit: int
 ) -> Sequence[uuid.UUID]:
     """The next jobs of the account, by id, that may have objects: with a result, in progress, or ended since then."""
     may_have = or_(Job.result_key.is_not(None), Job.finished_at.is_(None), Job.finished_at >= ended_since)
     own = [Job.account_id == account_id, may_have, *([] if after is None else [Job.id > after])]
-    return (await session.scalars(select(Job.id).where(*own).order_by(Job.id).limit(limit))).all()
+    return (session.scalars(select(Job.id).where(*own).order_by(Job.id).limit(limit))).all()
 
 
-async def backfills_of(session: AsyncSession, *, account_id: uuid.UUID) -> set[str]:
+def backfills_of(session: Session, *, account_id: uuid.UUID) -> set[str]:
     """Backfills that accepted jobs of the account."""
     return set(
-        await session.scalars(select(BackfillItem.backfill_id).where(BackfillItem.account_id == account_id).distinct())
+        session.scalars(select(BackfillItem.backfill_id).where(BackfillItem.account_id == account_id).distinct())
     )
 
 
-async def shared_backfills(session: AsyncSession, *, account_id: uuid.UUID, backfill_ids: Collection[str]) -> set[str]:
+def shared_backfills(session: Session, *, account_id: uuid.UUID, backfill_ids: Collection[str]) -> set[str]:
     """Those of these names under which another account has pictures too."""
     return set(
-        await session.scalars(
+        session.scalars(
             select(BackfillItem.backfill_id)
             .where(BackfillItem.account_id != account_id, BackfillItem.backfill_id.in_(backfill_ids))
             .distinct()
@@ -120,11 +118,9 @@ async def shared_backfills(session: AsyncSession, *, account_id: uuid.UUID, back
     )
 
 
-async def backfill_results(
-    session: AsyncSession, *, account_id: uuid.UUID, after: str, limit: int
-) -> Sequence[tuple[str, str]]:
+def backfill_results(session: Session, *, account_id: uuid.UUID, after: str, limit: int) -> Sequence[tuple[str, str]]:
     """Names of the account's next items with a picture that a backfill keeps, and the pictures' keys."""
-    found = await session.execute(
+    found = session.execute(
         select(BackfillItem.key, BackfillItem.result_key)
         .where(BackfillItem.account_id == account_id, BackfillItem.result_key.is_not(None), BackfillItem.key > after)
         .order_by(BackfillItem.key)
@@ -133,8 +129,8 @@ async def backfill_results(
     return [(name, key) for name, key in found if key is not None]
 
 
-async def empty_jobs(
-    session: AsyncSession, *, account_id: uuid.UUID, after: Position | None, limit: int, now: datetime
+def empty_jobs(
+    session: Session, *, account_id: uuid.UUID, after: Position | None, limit: int, now: datetime
 ) -> Position | None:
     """Forget what jobs were about, of the next ``limit`` jobs of the account: their rows stay for the ledger.
 
@@ -147,13 +143,11 @@ async def empty_jobs(
         later = or_(Job.created_at > created_at, and_(Job.created_at == created_at, Job.id > job_id))
         of_account.append(later)
     batch = (
-        await session.execute(
-            select(Job.created_at, Job.id).where(*of_account).order_by(Job.created_at, Job.id).limit(limit)
-        )
+        session.execute(select(Job.created_at, Job.id).where(*of_account).order_by(Job.created_at, Job.id).limit(limit))
     ).all()
     if not batch:
         return None
-    await session.execute(
+    session.execute(
         update(Job)
         .where(Job.id.in_([job_id for _, job_id in batch]))
         .values(
@@ -170,7 +164,7 @@ async def empty_jobs(
     return created_at, job_id
 
 
-async def delete_rows(session: AsyncSession, *, account_id: uuid.UUID, limit: int) -> int:
+def delete_rows(session: Session, *, account_id: uuid.UUID, limit: int) -> int:
     """Delete some of its rows, in every table but those of `KEPT`.
 
     Returns:
@@ -178,27 +172,27 @@ async def delete_rows(session: AsyncSession, *, account_id: uuid.UUID, limit: in
     """
     keys = select(ApiKey.id).where(ApiKey.account_id == account_id)
     rates, callers = Table.metadata.tables[RateWindow.__tablename__], RateWindow.caller_id
-    deleted = await _delete_some(session, rates, or_(callers == account_id, callers.in_(keys)), limit)
+    deleted = _delete_some(session, rates, or_(callers == account_id, callers.in_(keys)), limit)
     for table in Table.metadata.sorted_tables:
         for key in table.foreign_keys:
             if key.column.table.name == Account.__tablename__ and table.name not in KEPT:
-                deleted += await _delete_some(session, table, key.parent == account_id, limit)
+                deleted += _delete_some(session, table, key.parent == account_id, limit)
     return deleted
 
 
-async def finish_erasure(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> None:
+def finish_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) -> None:
     """Note that it is done, once everything else is gone. Orders that nobody decided about are rejected."""
-    await reject_open_of_account(session, account_id=account_id, note=REASON, now=now)
-    await session.execute(
+    reject_open_of_account(session, account_id=account_id, note=REASON, now=now)
+    session.execute(
         update(Account)
         .where(Account.id == account_id, Account.erasure_finished_at.is_(None))
         .values(erasure_finished_at=now)
     )
 
 
-async def _delete_some(session: AsyncSession, table: SqlTable, own: ColumnElement[bool], limit: int) -> int:
+def _delete_some(session: Session, table: SqlTable, own: ColumnElement[bool], limit: int) -> int:
     key = tuple_(*table.primary_key)
-    some = (await session.execute(select(*table.primary_key).where(own).limit(limit))).all()
+    some = (session.execute(select(*table.primary_key).where(own).limit(limit))).all()
     if some:
-        await session.execute(delete(table).where(key.in_([tuple(row) for row in some])))
+        session.execute(delete(table).where(key.in_([tuple(row) for row in some])))
     return len(some)

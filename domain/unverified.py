@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, exists, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, Mail, Table
 
@@ -16,13 +16,13 @@ _OWN = (EmailToken, LoginSession, Mail, Login)
 """What signing up leaves behind, in the order in which it can be deleted."""
 
 
-async def delete_unverified(session: AsyncSession, *, now: datetime, limit: int) -> int:
+def delete_unverified(session: Session, *, now: datetime, limit: int) -> int:
     """Delete accounts that were never confirmed and hold nothing; returns how many there were.
 
     Where an operator has done something about such an account (a key, terms of its own, a block), it stays.
     """
     found = (
-        await session.scalars(
+        session.scalars(
             select(Login.account_id)
             .where(
                 Login.verified_at.is_(None),
@@ -41,10 +41,8 @@ async def delete_unverified(session: AsyncSession, *, now: datetime, limit: int)
     if not found:
         return 0
     for table in _OWN:
-        await session.execute(
-            delete(table).where(table.account_id.in_(found)).execution_options(synchronize_session=False)
-        )
-    await session.execute(delete(Account).where(Account.id.in_(found)).execution_options(synchronize_session=False))
+        session.execute(delete(table).where(table.account_id.in_(found)).execution_options(synchronize_session=False))
+    session.execute(delete(Account).where(Account.id.in_(found)).execution_options(synchronize_session=False))
     return len(found)
 
 

@@ -11,20 +11,20 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Account, Watermark
 
 NO_LOGO_YET = "the watermark cannot be switched on until a logo was fetched"
 
 
-async def find_watermark(session: AsyncSession, *, account_id: uuid.UUID) -> Watermark | None:
+def find_watermark(session: Session, *, account_id: uuid.UUID) -> Watermark | None:
     """The account's setting; ``None`` if it never had a logo."""
-    return await session.get(Watermark, account_id, populate_existing=True)
+    return session.get(Watermark, account_id, populate_existing=True)
 
 
-async def save_watermark(
-    session: AsyncSession,
+def save_watermark(
+    session: Session,
     *,
     account_id: uuid.UUID,
     logo_url: str,
@@ -45,35 +45,35 @@ async def save_watermark(
     Raises:
         ValueError: There is no such account, or it was erased.
     """
-    account = await session.get(Account, account_id)
+    account = session.get(Account, account_id)
     if account is None or account.erased_at is not None:
         raise ValueError(f"there is no account {account_id}")
     fields = {"logo_url": logo_url, "logo": logo, "enabled": enabled, "fetched_at": now}
-    return await session.merge(Watermark(account_id=account_id, **fields))
+    return session.merge(Watermark(account_id=account_id, **fields))
 
 
-async def switch_watermark(session: AsyncSession, *, account_id: uuid.UUID, enabled: bool) -> Watermark:
+def switch_watermark(session: Session, *, account_id: uuid.UUID, enabled: bool) -> Watermark:
     """Put the logo on results from now on, or leave it off and keep it.
 
     Raises:
         ValueError: It is to be switched on and there is no logo, or there is nothing to switch off.
     """
-    watermark = await find_watermark(session, account_id=account_id)
+    watermark = find_watermark(session, account_id=account_id)
     if watermark is None:
         raise ValueError(NO_LOGO_YET if enabled else "there is no watermark to switch off")
     watermark.enabled = enabled
     return watermark
 
 
-async def remove_watermark(session: AsyncSession, *, account_id: uuid.UUID) -> dict[str, Any] | None:
+def remove_watermark(session: Session, *, account_id: uuid.UUID) -> dict[str, Any] | None:
     """Forget the setting.
 
     Returns:
         Reference to the logo that it named, for the caller to delete after the transaction. Others that lie beside
         it are not the caller's: one may have been fetched this moment, to be set next.
     """
-    watermark = await find_watermark(session, account_id=account_id)
+    watermark = find_watermark(session, account_id=account_id)
     if watermark is None:
         return None
-    await session.delete(watermark)
+    session.delete(watermark)
     return watermark.logo

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import CATALOGUE, TryOnError
 from domain.products.products import find_for_tryon, public_id
@@ -82,8 +82,8 @@ def hints_of(fields: object) -> GarmentHints:
     return GarmentHints.model_validate({name: getattr(fields, name) for name in GarmentHints.model_fields})
 
 
-async def resolve_products(
-    session: AsyncSession,
+def resolve_products(
+    session: Session,
     account_id: uuid.UUID,
     garments: Sequence[SentGarment],
     *,
@@ -103,16 +103,16 @@ async def resolve_products(
     Raises:
         TryOnError: ``product_not_found``, for one that is unknown, archived or another account's.
     """
-    return [await _resolve(session, account_id, garment, stand_ins) for garment in garments]
+    return [_resolve(session, account_id, garment, stand_ins) for garment in garments]
 
 
-async def _resolve(
-    session: AsyncSession, account_id: uuid.UUID, garment: SentGarment, stand_ins: Collection[str]
+def _resolve(
+    session: Session, account_id: uuid.UUID, garment: SentGarment, stand_ins: Collection[str]
 ) -> ResolvedGarment:
     name = garment.product_id
     if name is None or name in stand_ins:
         return ResolvedGarment(garment.category or STAND_IN_CATEGORY, garment.hints, garment.front, garment.back)
-    product = await find_for_tryon(session, account_id=account_id, product_id_text=name)
+    product = find_for_tryon(session, account_id=account_id, product_id_text=name)
     if product is None:
         sentence = CATALOGUE["product_not_found"].sentence
         raise TryOnError("product_not_found", fields={f"{garment.prefix}productId": sentence})

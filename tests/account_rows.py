@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.entrance import throttles, trials
@@ -89,9 +89,9 @@ async def full_account(database: Database, digester: KeyDigester, store: ObjectS
     caller, word, now = await create_caller(database, digester), f"w{uuid.uuid4().hex}", datetime.now(UTC)
     done, running = await create_job(database, caller), await create_job(database, caller)
     full = FullAccount(caller, word, (done, running), f"backfill-{word}", f"shared-{word[:20]}")
-    async with database.transaction() as session:
+    with database.transaction() as session:
         report = {"engine": "warp", "hintsNotApplied": {"size": word}}
-        await jobs.complete_job(
+        jobs.complete_job(
             session,
             job_id=done,
             result_key=result_key(str(done)),
@@ -100,22 +100,22 @@ async def full_account(database: Database, digester: KeyDigester, store: ObjectS
             keep=HOUR,
             now=now,
         )
-        await _rows(session, digester, full, other, now)
+        _rows(session, digester, full, other, now)
     await _objects(store, full)
     return full
 
 
-async def _rows(session: AsyncSession, digester: KeyDigester, full: FullAccount, other: Caller, now: datetime) -> None:
+def _rows(session: Session, digester: KeyDigester, full: FullAccount, other: Caller, now: datetime) -> None:
     owner, word, (done, _running) = full.caller.account_id, full.word, full.job_ids
-    account = await session.get_one(Account, owner)
+    account = session.get_one(Account, owner)
     account.email = email = full.email
-    await trials.take_trial(session, digester, email=email, now=now)
+    trials.take_trial(session, digester, email=email, now=now)
     for tries in (SignInTries.of(digester, email=email, address=address) for address in ("192.0.2.7", "198.51.100.7")):
-        await session.run_sync(lambda sync, tries=tries: sign_in_wait(sync, tries, known_network=False, now=now))
+        sign_in_wait(session, tries, known_network=False, now=now)
     mailed = throttles.address_subject(digester, throttles.MAIL, throttles.MAIL_PER_ADDRESS, email=email)
-    await session.run_sync(lambda sync: throttles.seconds_to_wait(sync, (mailed,), now=now))
+    throttles.seconds_to_wait(session, (mailed,), now=now)
     for job_id in full.job_ids:
-        job = await session.get_one(Job, job_id)
+        job = session.get_one(Job, job_id)
         job.workflow_input, job.products = {"url": f"https://shop.example/{word}"}, [{"id": word, "revision": 1}]
     picture = {"key": f"products/{owner}/{word}/front.png", "sha256": "0" * 64}
     session.add_all(
@@ -224,9 +224,9 @@ async def _objects(store: ObjectStore, full: FullAccount) -> None:
 async def rows_that_hold(database: Database, *needles: str) -> dict[str, list[dict[str, Any]]]:
     """Table to those of its rows of which any column holds one of the texts."""
     found: dict[str, list[dict[str, Any]]] = {}
-    async with database.reading() as session:
+    with database.reading() as session:
         for table in Table.metadata.sorted_tables:
-            for row in (await session.execute(select(table))).mappings():
+            for row in (session.execute(select(table))).mappings():
                 text = json.dumps([str(value) for value in row.values()])
                 if any(needle in text for needle in needles):
                     found.setdefault(table.name, []).append(dict(row))

@@ -69,7 +69,7 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Every test that asks for it runs on both databases."""
     if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('sqlite')}/tryon.db"
+        return f"sqlite:///{tmp_path_factory.mktemp('sqlite')}/tryon.db"
     url: str = request.getfixturevalue("postgres_url")
     return url
 
@@ -81,9 +81,9 @@ async def database(database_url: str) -> AsyncIterator[Database]:
     Hundreds of requests at once, beside other tests on the same cores, may wait for longer than a customer would.
     """
     database = Database(DatabaseSettings(url=database_url, busy_timeout_seconds=60))
-    await migrations.upgrade(database.engine)
+    migrations.upgrade(database.engine)
     yield database
-    await database.close()
+    database.close()
 
 
 @pytest.fixture(scope="session")

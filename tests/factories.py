@@ -43,8 +43,8 @@ async def create_caller(
     mode: Literal["live", "test"] = "live",
 ) -> Caller:
     """A new account with a key; ``now`` is when it took its plan."""
-    async with database.transaction() as session:
-        account = await accounts.create_account(
+    with database.transaction() as session:
+        account = accounts.create_account(
             session,
             PLANS,
             email=f"{uuid.uuid4().hex}@example.com",
@@ -52,7 +52,7 @@ async def create_caller(
             own_terms=own_terms,
             now=now or datetime.now(UTC),
         )
-        row, key = await keys.create_key(session, digester, account_id=account.id, mode=mode)
+        row, key = keys.create_key(session, digester, account_id=account.id, mode=mode)
     return Caller(account.id, row.id, key)
 
 
@@ -71,8 +71,8 @@ async def create_job(
 ) -> uuid.UUID:
     """A job in progress that was accepted ``age`` ago."""
     new = new_job(caller, deadline)
-    async with database.transaction() as session:
-        job = await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    with database.transaction() as session:
+        job = jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
         job.created_at -= age
         job.deadline_at -= age
     return new.job_id

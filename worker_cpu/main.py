@@ -60,7 +60,7 @@ async def run(settings: Settings) -> None:
         )
     finally:
         await fetcher.close()
-        await database.close()
+        database.close()
         tracing.close()
 
 

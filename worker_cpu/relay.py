@@ -33,8 +33,7 @@ async def relay_round(database: Database, client: Client, result_ttl: timedelta)
     Returns:
         How many jobs were handed to Temporal.
     """
-    async with database.reading() as session:
-        waiting = await jobs.list_unstarted(session, older_than=HEAD_START, limit=BATCH)
+    waiting = await database.read(jobs.list_unstarted, older_than=HEAD_START, limit=BATCH)
     started = 0
     for job in waiting:
         code: ErrorCode | None = "timed_out" if job.deadline_at <= datetime.now(UTC) else None
@@ -45,12 +44,10 @@ async def relay_round(database: Database, client: Client, result_ttl: timedelta)
             log.exception("job cannot be started", job_id=str(job.id))
             code = "generation_failed"
         if code is not None:
-            async with database.transaction() as session:
-                await jobs.fail_job(session, job_id=job.id, error_code=code, keep=result_ttl, now=datetime.now(UTC))
+            await database.write(jobs.fail_job, job_id=job.id, error_code=code, keep=result_ttl, now=datetime.now(UTC))
             continue
         await start_tryon(client, job_input)
-        async with database.transaction() as session:
-            await jobs.mark_started(session, job_id=job.id)
+        await database.write(jobs.mark_started, job_id=job.id)
         started += 1
         log.info("job handed to Temporal by the relay", job_id=str(job.id))
     return started

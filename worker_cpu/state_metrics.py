@@ -72,8 +72,7 @@ class StateMetrics:
             await asyncio.sleep(interval_seconds)
 
     async def _record_jobs(self) -> None:
-        async with self._database.reading() as session:
-            census = await take_census(session, now=datetime.now(UTC))
+        census = await self._database.read(take_census, now=datetime.now(UTC))
         for state, count in (("waiting", census.waiting), ("running", census.running), ("kept", census.kept)):
             self._meter.set(catalogue.JOBS_IN_STATE, count, state=state)
         self._meter.set(catalogue.OUTBOX_PENDING, census.waiting)
@@ -81,8 +80,7 @@ class StateMetrics:
         self._meter.set(catalogue.RESERVATIONS_OPEN, census.reserved)
 
     async def _record_owners(self) -> None:
-        async with self._database.reading() as session:
-            census = await take_owners_census(session, now=datetime.now(UTC))
+        census = await self._database.read(take_owners_census, now=datetime.now(UTC))
         self._meter.set(catalogue.MAILS_WAITING, census.mails if self._sends_mail else 0)
         self._meter.set(catalogue.MAIL_OLDEST, census.oldest_mail_seconds if self._sends_mail else 0.0)
         self._meter.set(catalogue.ERASURES_OPEN, census.erasures)

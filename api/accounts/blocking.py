@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.client import Client
 
 from domain import accounts
@@ -43,9 +43,10 @@ async def block(
     """
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise ValueError(f"a reason has 1 to {LONGEST_REASON} characters")
-    async with database.transaction() as session:
+
+    def shut(session: Session) -> None:
         now = datetime.now(UTC)
-        if await accounts.block_account(session, account_id=account_id, reason=reason, now=now):
+        if accounts.block_account(session, account_id=account_id, reason=reason, now=now):
             audit.add_entry(
                 session,
                 action=Act.ACCOUNT_BLOCKED,
@@ -54,21 +55,20 @@ async def block(
                 details={"reason": reason},
                 now=now,
             )
+
+    await database.write(shut)
     # No job is accepted from here on.
-    async with database.reading() as session:
-        running = await jobs.list_open_of_account(session, account_id=account_id)
+    running = await database.read(jobs.list_open_of_account, account_id=account_id)
     return [job_id for job_id in running if await _cancelled(database, job_id, keep)]
 
 
-async def unblock(
-    session: AsyncSession, *, account_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
-) -> None:
+def unblock(session: Session, *, account_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime) -> None:
     """Let an account call again, with the keys it had.
 
     Raises:
         ValueError: It was erased.
     """
-    if await accounts.unblock_account(session, account_id=account_id):
+    if accounts.unblock_account(session, account_id=account_id):
         audit.add_entry(
             session,
             action=Act.ACCOUNT_UNBLOCKED,
@@ -86,5 +86,4 @@ async def cancel_runs(temporal: Client, job_ids: Iterable[uuid.UUID], *, timeout
 
 
 async def _cancelled(database: Database, job_id: uuid.UUID, keep: timedelta) -> bool:
-    async with database.transaction() as session:
-        return await jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))
+    return await database.write(jobs.fail_job, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))

@@ -7,7 +7,7 @@ import uuid
 from datetime import datetime
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -22,8 +22,8 @@ from workflows.erasure_contracts import EraseAccountInput
 log = structlog.get_logger(__name__)
 
 
-async def begin(
-    session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID, erased_by: uuid.UUID | None, now: datetime
+def begin(
+    session: Session, digester: KeyDigester, *, account_id: uuid.UUID, erased_by: uuid.UUID | None, now: datetime
 ) -> bool:
     """Shut the account for good; once that is committed, `start` has the rest done.
 
@@ -40,15 +40,11 @@ async def begin(
     Raises:
         ValueError: There is no such account.
     """
-    account = await accounts.find_account(session, account_id=account_id)
+    account = accounts.find_account(session, account_id=account_id)
     email = account.email if account is not None else ""
-    begun = await erasure.begin_erasure(session, account_id=account_id, now=now)
+    begun = erasure.begin_erasure(session, account_id=account_id, now=now)
     if begun:
-        await session.run_sync(
-            lambda sync_session: throttles.forget_address(
-                sync_session, digester, throttles.SIGN_IN, throttles.MAIL, email=email
-            )
-        )
+        throttles.forget_address(session, digester, throttles.SIGN_IN, throttles.MAIL, email=email)
         audit.add_entry(
             session, action=Act.ACCOUNT_ERASED, operator_id=erased_by, account_id=account_id, details={}, now=now
         )

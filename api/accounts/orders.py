@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.billing import payments
 from domain.money.plans import PlanBook
@@ -14,8 +14,8 @@ from domain.operation.audit import Act, Detail
 from domain.tables import Payment
 
 
-async def approve(
-    session: AsyncSession, plans: PlanBook, *, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
+def approve(
+    session: Session, plans: PlanBook, *, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
 ) -> bool:
     """Close an order as paid and credit what was bought; see `domain.billing.payments.approve`.
 
@@ -25,15 +25,13 @@ async def approve(
     Raises:
         ValueError: There is no such order, or its plan no longer exists.
     """
-    did = await payments.approve(session, plans, payment_id=payment_id, now=now, by=operator_id)
+    did = payments.approve(session, plans, payment_id=payment_id, now=now, by=operator_id)
     if did:
-        await _note(session, Act.PAYMENT_APPROVED, payment_id, operator_id, now)
+        _note(session, Act.PAYMENT_APPROVED, payment_id, operator_id, now)
     return did
 
 
-async def reject(
-    session: AsyncSession, *, payment_id: uuid.UUID, note: str, operator_id: uuid.UUID | None, now: datetime
-) -> bool:
+def reject(session: Session, *, payment_id: uuid.UUID, note: str, operator_id: uuid.UUID | None, now: datetime) -> bool:
     """Close an order without crediting anything; see `domain.billing.payments.reject`.
 
     Returns:
@@ -42,16 +40,14 @@ async def reject(
     Raises:
         ValueError: There is no such order, or the note is empty or too long.
     """
-    did = await payments.reject(session, payment_id=payment_id, note=note, now=now, by=operator_id)
+    did = payments.reject(session, payment_id=payment_id, note=note, now=now, by=operator_id)
     if did:
-        await _note(session, Act.PAYMENT_REJECTED, payment_id, operator_id, now)
+        _note(session, Act.PAYMENT_REJECTED, payment_id, operator_id, now)
     return did
 
 
-async def _note(
-    session: AsyncSession, act: Act, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime
-) -> None:
-    payment = await session.get_one(Payment, payment_id)
+def _note(session: Session, act: Act, payment_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime) -> None:
+    payment = session.get_one(Payment, payment_id)
     details: dict[str, Detail] = {
         "paymentId": str(payment.id),
         "generations": payment.generations,

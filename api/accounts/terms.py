@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain import accounts
 from domain.accounts import OwnTerms
@@ -16,8 +16,8 @@ from domain.operation.audit import Act, Detail
 from domain.tables import Account, Allowance
 
 
-async def create_account(
-    session: AsyncSession,
+def create_account(
+    session: Session,
     plans: PlanBook,
     *,
     email: str,
@@ -31,7 +31,7 @@ async def create_account(
     Raises:
         ValueError: The address is not one or is taken, there is no such plan, or these terms do not fit it.
     """
-    account = await accounts.create_account(session, plans, email=email, plan=plan, own_terms=own_terms, now=now)
+    account = accounts.create_account(session, plans, email=email, plan=plan, own_terms=own_terms, now=now)
     audit.add_entry(
         session,
         action=Act.ACCOUNT_CREATED,
@@ -43,8 +43,8 @@ async def create_account(
     return account
 
 
-async def change_plan(
-    session: AsyncSession,
+def change_plan(
+    session: Session,
     plans: PlanBook,
     *,
     account_id: uuid.UUID,
@@ -58,7 +58,7 @@ async def change_plan(
     Raises:
         ValueError: There is no such plan, or these terms do not fit it.
     """
-    await accounts.change_plan(session, plans, account_id=account_id, plan=plan, own_terms=own_terms, now=now)
+    accounts.change_plan(session, plans, account_id=account_id, plan=plan, own_terms=own_terms, now=now)
     audit.add_entry(
         session,
         action=Act.PLAN_CHANGED,
@@ -69,8 +69,8 @@ async def change_plan(
     )
 
 
-async def credit_pack(
-    session: AsyncSession,
+def credit_pack(
+    session: Session,
     plans: PlanBook,
     *,
     account_id: uuid.UUID,
@@ -84,7 +84,7 @@ async def credit_pack(
     Raises:
         ValueError: There is no pack of that size, or the account's plan cannot be topped up.
     """
-    pack = await quota.add_topup(session, plans, account_id=account_id, generations=generations, now=now)
+    pack = quota.add_topup(session, plans, account_id=account_id, generations=generations, now=now)
     audit.add_entry(
         session,
         action=Act.TOPPED_UP,

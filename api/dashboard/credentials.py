@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from fastapi import Request
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from api.dashboard.cookies import SESSION, read_cookie, set_cookie
@@ -47,21 +48,16 @@ async def prove(parts: ApiParts, request: Request, *, email: str, password: str)
     """
     email, address, now = spelling(email), address_of(request), datetime.now(UTC)
     tries = SignInTries.of(parts.digester, email=email, address=address)
-    async with parts.database.reading() as session:
-        credentials = await logins.find_credentials(session, email=email)
-        seen_at = await sessions.addresses_of_email(session, email=email)
+    credentials = await parts.database.read(logins.find_credentials, email=email)
+    seen_at = await parts.database.read(sessions.addresses_of_email, email=email)
     known = throttles.network_of(address) in map(throttles.network_of, seen_at)
-    wait = await parts.forgetful_database.write(
-        lambda session: throttles.sign_in_wait(session, tries, known_network=known, now=now)
-    )
+    wait = await parts.database.write_relaxed(throttles.sign_in_wait, tries, known_network=known, now=now)
     if wait:
         raise PasswordRefused(f"Too many attempts. Wait {duration(wait)}, then try again.", wait)
     fits = await parts.passwords.fits(password, credentials.password_hash if credentials else None)
     if credentials is None or not fits:
         raise PasswordRefused("The address or the password is wrong.")
-    await parts.forgetful_database.write(
-        lambda session: throttles.forgive(session, wholly=(tries.pair,), once=(tries.network, tries.everywhere))
-    )
+    await parts.database.write_relaxed(throttles.forgive, wholly=(tries.pair,), once=(tries.network, tries.everywhere))
     return credentials
 
 
@@ -77,10 +73,11 @@ async def sign_in(
     if kept is not None and not parts.passwords.is_current(kept):
         new_hash = await parts.passwords.hash(password)
     old = read_cookie(request.scope, SESSION, parts.settings.dashboard)
-    async with parts.database.transaction() as session:
+
+    def open_session(session: Session) -> str | None:
         if old is not None:
-            await sessions.end_session_of(session, token=old)
-        token = await logins.sign_in(
+            sessions.end_session_of(session, token=old)
+        return logins.sign_in(
             session,
             credentials=credentials,
             address=address_of(request),
@@ -88,6 +85,8 @@ async def sign_in(
             new_hash=new_hash,
             now=datetime.now(UTC),
         )
+
+    token = await parts.database.write(open_session)
     if token is None:
         return False
     set_cookie(response, SESSION, token, parts.settings.dashboard)

@@ -199,21 +199,19 @@ async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> Visitor | N
     """Whoever a session's cookie belongs to; nobody, if it is over."""
     now, settings = datetime.now(UTC), parts.settings.dashboard
     found = await parts.database.read(
-        lambda session: sessions.find_session(
-            session,
-            token=token,
-            now=now,
-            idle=timedelta(hours=settings.session_idle_hours),
-            longest=timedelta(days=settings.session_days),
-        )
+        sessions.find_session,
+        token=token,
+        now=now,
+        idle=timedelta(hours=settings.session_idle_hours),
+        longest=timedelta(days=settings.session_days),
     )
     if found is None:
         return None
     if now - found.seen_at >= SEEN_GRAIN:
         address = scope["client"][0] if scope.get("client") else ""
         try:
-            await parts.forgetful_database.write(
-                lambda session: sessions.note_seen(session, session_id=found.session_id, address=address, now=now)
+            await parts.database.write_relaxed(
+                sessions.note_seen, session_id=found.session_id, address=address, now=now
             )
         except (SQLAlchemyError, OSError):
             log.warning("the last use of a session could not be written", exc_info=True)

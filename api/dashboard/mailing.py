@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
@@ -17,6 +17,9 @@ from domain.tables import Mail
 from runtime.settings import Settings
 from workflows.mail import start_mail
 
+Answer = TypeVar("Answer")
+Parameters = ParamSpec("Parameters")
+
 log = structlog.get_logger(__name__)
 
 
@@ -25,12 +28,20 @@ def letterhead(settings: Settings) -> Letterhead:
     return Letterhead(settings.dashboard.name, settings.dashboard.base_url(settings.api))
 
 
-@asynccontextmanager
-async def writing(parts: ApiParts) -> AsyncIterator[AsyncSession]:
-    """A transaction; what it has written is handed over once it is committed, for at most a second."""
-    async with parts.database.transaction() as session:
-        yield session
-    await hand_over(parts, written_in(session))
+async def write(
+    parts: ApiParts,
+    work: Callable[Concatenate[Session, Parameters], Answer],
+    *args: Parameters.args,
+    **kwargs: Parameters.kwargs,
+) -> Answer:
+    """Like `Database.write`; mail that the work wrote is handed over once it is committed, for at most a second."""
+
+    def with_mail(session: Session) -> tuple[Answer, Sequence[Mail]]:
+        return work(session, *args, **kwargs), written_in(session)
+
+    answer, written = await parts.database.write(with_mail)
+    await hand_over(parts, written)
+    return answer
 
 
 async def hand_over(parts: ApiParts, written: Sequence[Mail]) -> None:

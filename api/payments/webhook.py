@@ -127,18 +127,16 @@ async def act_on(parts: ApiParts, event: Event, page: CheckoutSession, payment_i
     now, about = datetime.now(UTC), {"payment_id": str(payment_id), "message_id": event.id, "kind": event.type}
     if event.type in PAID_EVENTS and page.payment_status in ARRIVED:
         try:
-            async with parts.database.transaction() as session:
-                done = await payments.receive(
-                    session, parts.plans, payment_id=payment_id, receipt=page.receipt, now=now
-                )
+            done = await parts.database.write(
+                payments.receive, parts.plans, payment_id=payment_id, receipt=page.receipt, now=now
+            )
         except ReceiptRefusedError:
             # Delivering it again would change nothing; somebody has to look, at the order and not at the code.
             log.error("money came that fits no order", reference=page.id, **about)  # noqa: TRY400  # no traceback helps
             return
         log.info("an order was paid", first=done, **about)
     elif event.type in NOTES:
-        async with parts.database.transaction() as session:
-            done = await payments.lapse(
-                session, payment_id=payment_id, provider=StripePayments.name, note=NOTES[event.type], now=now
-            )
+        done = await parts.database.write(
+            payments.lapse, payment_id=payment_id, provider=StripePayments.name, note=NOTES[event.type], now=now
+        )
         log.info("an order was not paid", first=done, **about)

@@ -57,8 +57,9 @@ class ProductService:
         identifier = products.parse_public_id(product_id)
         product = None
         if identifier is not None:
-            async with self._parts.database.reading() as session:
-                product = await products.find_product(session, account_id=self._account_id, product_id=identifier)
+            product = await self._parts.database.read(
+                products.find_product, account_id=self._account_id, product_id=identifier
+            )
         if product is None:
             raise TryOnError("product_not_found")
         return product
@@ -66,31 +67,37 @@ class ProductService:
     async def page(self, *, limit: int, status: str | None, cursor: str | None, search: str = "") -> Page:
         """One page of products, newest first; ``status`` ``None`` for all, ``search`` as in `list_products`."""
         after = None if cursor is None else read_cursor(cursor)
-        async with self._parts.database.reading() as session:
-            found = await products.list_products(
-                session, account_id=self._account_id, limit=limit + 1, status=status, after=after, search=search
-            )
+        found = await self._parts.database.read(
+            products.list_products,
+            account_id=self._account_id,
+            limit=limit + 1,
+            status=status,
+            after=after,
+            search=search,
+        )
         shown = list(found[:limit])
         return Page(shown, cursor_after(shown[-1]) if len(found) > limit else None)
 
     async def archive(self, product_id: str) -> None:
         """Hide a product from try-ons."""
         product = await self.find(product_id)
-        async with self._parts.database.transaction() as session:
-            await products.archive_product(session, account_id=self._account_id, product_id=product.id)
+        await self._parts.database.write(products.archive_product, account_id=self._account_id, product_id=product.id)
 
     async def bring_back(self, product_id: str) -> None:
         """Let a product that was archived be tried on again."""
         product = await self.find(product_id)
-        async with self._parts.database.transaction() as session:
-            await products.change_product(
-                session, account_id=self._account_id, product_id=product.id, values={"status": products.ACTIVE}
-            )
+        await self._parts.database.write(
+            products.change_product,
+            account_id=self._account_id,
+            product_id=product.id,
+            values={"status": products.ACTIVE},
+        )
 
     async def named(self, external_id: str) -> Product | None:
         """The product with this name of the caller's own, archived or not."""
-        async with self._parts.database.reading() as session:
-            return await products.find_named(session, account_id=self._account_id, external_id=external_id)
+        return await self._parts.database.read(
+            products.find_named, account_id=self._account_id, external_id=external_id
+        )
 
     async def register(
         self, read: ReadProduct, facts: dict[str, ImageFacts], product_id: str | None = None

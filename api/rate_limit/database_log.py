@@ -14,7 +14,7 @@ class DatabaseRateLog:
     """One short transaction per call."""
 
     def __init__(self, database: Database, clock: Clock = time.time) -> None:
-        """Count in ``database``, which is best opened with ``durable=False``; whoever opened it closes it."""
+        """Count in ``database``; whoever opened it closes it."""
         self._database = database
         self._clock = clock
 
@@ -24,9 +24,7 @@ class DatabaseRateLog:
         Raises:
             DBAPIError: The database is away, or locked for longer than its settings allow.
         """
-        return await self._database.write(
-            lambda session: rates.hit(session, caller_id=caller_id, policy=policy, clock=self._clock)
-        )
+        return await self._database.write_relaxed(rates.hit, caller_id=caller_id, policy=policy, clock=self._clock)
 
     async def close(self) -> None:
         """Nothing to do: the database belongs to the process."""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
@@ -22,6 +23,7 @@ from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
 from domain.object_keys import input_key, job_prefix
+from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
 from imaging.inspect import ImageFacts
 from intake.garments import ResolvedGarment, resolve_products
@@ -87,14 +89,13 @@ class JobAcceptor:
         """
         if key is None:
             return await self._accept(requester, request, None)
-        async with self._parts.database.transaction() as session:
-            claim = await idempotency.claim_key(
-                session,
-                account_id=requester.account_id,
-                key=key.text,
-                fingerprint=key.fingerprint,
-                now=datetime.now(UTC),
-            )
+        claim = await self._parts.database.write(
+            idempotency.claim_key,
+            account_id=requester.account_id,
+            key=key.text,
+            fingerprint=key.fingerprint,
+            now=datetime.now(UTC),
+        )
         if isinstance(claim, uuid.UUID):
             return AcceptedJob(claim, replayed=True)
         try:
@@ -106,8 +107,7 @@ class JobAcceptor:
     async def note_started(self, accepted: AcceptedJob) -> None:
         """Take a started job out of the outbox. May come after the answer: starting a job again does nothing."""
         if accepted.started:
-            async with self._parts.database.transaction() as session:
-                await jobs.mark_started(session, job_id=accepted.job_id)
+            await self._parts.database.write(jobs.mark_started, job_id=accepted.job_id)
 
     async def _accept(self, requester: Requester, request: ReadRequest, claim: Claim | None) -> AcceptedJob:
         rehearsal = rehearsal_of(request) if requester.test else None
@@ -132,11 +132,16 @@ class JobAcceptor:
                 rehearsal=rehearsal.script if rehearsal else None,
             )
             new = draft.row(claim=claim)
-            async with self._parts.database.transaction() as session:
-                job = await jobs.accept_job(session, self._parts.plans, new, now=datetime.now(UTC))
+
+            def accept(session: Session) -> Job:
+                nonlocal refused
+                job = jobs.accept_job(session, self._parts.plans, new, now=datetime.now(UTC))
                 # What is raised from here on comes from the COMMIT, and does not say whether it took effect. If it
                 # did, a job needs its inputs; if not, they belong to an unknown job, and the purge deletes them.
                 refused = False
+                return job
+
+            job = await self._parts.database.write(accept)
         except BaseException:
             if refused:
                 await self._forget_inputs(job_id)
@@ -145,14 +150,14 @@ class JobAcceptor:
 
     async def _resolve(self, requester: Requester, request: ReadRequest) -> list[ResolvedGarment]:
         stand_ins = rehearsal_product_ids() if requester.test else ()
-        async with self._parts.database.reading() as session:
-            sent = [garment.sent for garment in request.garments]
-            return await resolve_products(session, requester.account_id, sent, stand_ins=stand_ins)
+        sent = [garment.sent for garment in request.garments]
+        return await self._parts.database.read(resolve_products, requester.account_id, sent, stand_ins=stand_ins)
 
     async def _look_at_quota(self, requester: Requester) -> None:
         """Refuse what could not be paid for before pictures are uploaded; the transaction decides."""
-        async with self._parts.database.reading() as session:
-            await quota.check(session, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC))
+        await self._parts.database.read(
+            quota.check, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC)
+        )
 
     async def _store_inputs(
         self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]
@@ -174,8 +179,7 @@ class JobAcceptor:
 
     async def _give_up(self, claim: Claim) -> None:
         try:
-            async with self._parts.database.transaction() as session:
-                await idempotency.give_up_claim(session, claim)
+            await self._parts.database.write(idempotency.give_up_claim, claim)
         except (SQLAlchemyError, OSError):
             log.warning("the key of a refused request stays claimed for a minute", account_id=str(claim.account_id))
 

@@ -60,8 +60,7 @@ class JobEndings:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), self._interval_seconds)
             try:
-                async with self._database.reading() as session:
-                    standings = await jobs.standings(session, job_ids=list(self._waiting))
+                standings = await self._database.read(jobs.standings, job_ids=list(self._waiting))
             except (SQLAlchemyError, OSError) as error:
                 log.warning("waiting polls wait for the database", reason=str(error)[:200])
                 continue

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
@@ -97,28 +98,27 @@ class JobReader:
             ObjectStoreUnavailableError: Polls are 404 already, but its pictures are left to the purge.
         """
         job = await self._find(job_id)
-        async with self._parts.database.transaction() as session:
-            cancelled = await jobs.fail_job(
-                session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=datetime.now(UTC)
-            )
-            await retention.end_access(session, job_id=job.id, now=datetime.now(UTC))
-            kept = await backfills.forget_results_of(session, job_id=job.id)
+
+        def end(session: Session) -> tuple[bool, Sequence[str]]:
+            now = datetime.now(UTC)
+            cancelled = jobs.fail_job(session, job_id=job.id, error_code="cancelled", keep=timedelta(0), now=now)
+            retention.end_access(session, job_id=job.id, now=now)
+            return cancelled, backfills.forget_results_of(session, job_id=job.id)
+
+        cancelled, kept = await self._parts.database.write(end)
         if cancelled:
             await self._cancel_run(job.id)
         await self._forget_inputs(job.id)
         for key in (result_key(str(job.id)), *kept):
             await self._parts.store.delete(key)
-        async with self._parts.database.transaction() as session:
-            await retention.forget_results(session, job_ids=[job.id])
+        await self._parts.database.write(retention.forget_results, job_ids=[job.id])
 
     async def _find(self, job_id: str) -> Job:
         try:
             identifier = uuid.UUID(job_id)
         except ValueError:
             raise TryOnError("job_not_found") from None
-        job = await self._parts.database.read(
-            lambda session: jobs.find_job(session, job_id=identifier, account_id=self._account_id)
-        )
+        job = await self._parts.database.read(jobs.find_job, job_id=identifier, account_id=self._account_id)
         if job is None or (job.expires_at is not None and job.expires_at <= datetime.now(UTC)):
             raise TryOnError("job_not_found")
         return job
@@ -135,9 +135,10 @@ class JobReader:
                 code = await asyncio.wait_for(end_of_run(self._parts.temporal, str(job.id)), timeout)
         if code is None:
             return False
-        async with self._parts.database.transaction() as session:
-            keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)
-            released = await jobs.fail_job(session, job_id=job.id, error_code=code, keep=keep, now=datetime.now(UTC))
+        keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)
+        released = await self._parts.database.write(
+            jobs.fail_job, job_id=job.id, error_code=code, keep=keep, now=datetime.now(UTC)
+        )
         if overdue:  # its run may still be drawing
             await self._cancel_run(job.id)
         if released:

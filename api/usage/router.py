@@ -28,6 +28,5 @@ async def get_usage(request: Request) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""
     parts = parts_of(request)
     owner: KeyOwner = request.scope["state"][OWNER]
-    async with parts.database.reading() as session:
-        usage = await usage_of(session, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
+    usage = await parts.database.read(usage_of, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
     return UsageAnswer.of(usage)

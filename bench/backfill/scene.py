@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,15 +86,7 @@ async def runs_of(client: Client, backfill_id: str) -> list[Run]:
 
 def bills_of(settings: Settings, job_ids: Iterable[str]) -> Counter[str]:
     """How many ledger entries of each kind these jobs have together."""
-
-    async def read() -> Counter[str]:
-        database = Database(settings.database)
-        wanted = {uuid.UUID(job_id) for job_id in job_ids}
-        try:
-            async with database.reading() as session:
-                rows = await session.execute(select(LedgerEntry.job_id, LedgerEntry.kind))
-                return Counter(kind for job_id, kind in rows if job_id in wanted)
-        finally:
-            await database.close()
-
-    return asyncio.run(read())
+    wanted = {uuid.UUID(job_id) for job_id in job_ids}
+    with closing(Database(settings.database)) as database, database.reading() as session:
+        rows = session.execute(select(LedgerEntry.job_id, LedgerEntry.kind))
+        return Counter(kind for job_id, kind in rows if job_id in wanted)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import re
 import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--products", type=int, default=1_000)
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as bench:
-        busy, token = asyncio.run(write(bench.settings, jobs=wanted.jobs, products=wanted.products))
+        busy, token = write(bench.settings, jobs=wanted.jobs, products=wanted.products)
         cookie = f"{cookie_name(SESSION, bench.settings.dashboard)}={token}"
         headers = {"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
         with httpx.Client(base_url=bench.client.base_url, headers=headers, timeout=60, trust_env=False) as browser:
@@ -85,16 +85,14 @@ def main() -> None:
         raise SystemExit(f"too slow or too large: {', '.join(missed)}")
 
 
-async def write(settings: Settings, *, jobs: int, products: int) -> tuple[BusyAccount, str]:
+def write(settings: Settings, *, jobs: int, products: int) -> tuple[BusyAccount, str]:
     """Add the account to the database of a stack, and sign its owner in; returns the session's token."""
-    database, now = Database(settings.database), datetime.now(UTC)
-    digester = KeyDigester(*settings.security.peppers())
-    async with database.transaction() as session:
-        busy = await write_account(session, load_plans(), digester, now=now, jobs=jobs, products=products)
-        token = await sessions.open_session(
+    now, digester = datetime.now(UTC), KeyDigester(*settings.security.peppers())
+    with closing(Database(settings.database)) as database, database.transaction() as session:
+        busy = write_account(session, load_plans(), digester, now=now, jobs=jobs, products=products)
+        token = sessions.open_session(
             session, account_id=busy.account_id, address="127.0.0.1", user_agent="bench", now=now
         )
-    await database.close()
     return busy, token
 
 

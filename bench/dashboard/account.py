@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from sqlalchemy import insert
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from bench.dashboard.jobs import CATEGORIES, Owned, job_rows
 from bench.dashboard.money import PACK, Books
@@ -45,8 +45,8 @@ class BusyAccount:
     payment_id: uuid.UUID
 
 
-async def write_account(
-    session: AsyncSession,
+def write_account(
+    session: Session,
     plans: PlanBook,
     digester: KeyDigester,
     *,
@@ -69,26 +69,26 @@ async def write_account(
         seed: The same one gives the same account but for its ids.
     """
     random, began = Random(seed), now - timedelta(days=days + 1)  # nothing secret is drawn
-    account = await accounts.create_account(
+    account = accounts.create_account(
         session, plans, email=f"busy-{uuid.uuid4().hex[:12]}@example.com", plan=PLAN, now=began
     )
     session.add(Login(account_id=account.id, password_hash=None, verified_at=began, operator=True, created_at=began))
-    live = [(await keys.create_key(session, digester, account_id=account.id))[0].id for _ in range(2)]
-    test = (await keys.create_key(session, digester, account_id=account.id, mode=TEST))[0].id
-    await keys.revoke_key(session, key_id=live[0])
+    live = [(keys.create_key(session, digester, account_id=account.id))[0].id for _ in range(2)]
+    test = (keys.create_key(session, digester, account_id=account.id, mode=TEST))[0].id
+    keys.revoke_key(session, key_id=live[0])
     garments = _product_rows(account.id, products, began, random)
     owned = Owned(account.id, live, test, [row["id"] for row in garments])
     done = job_rows(owned, count=jobs, days=days, now=now, random=random)
     terms = terms_of(account, plans)
     books = Books(account.id, began, terms.included, terms.monthly_cents, PACK * (terms.extra_cents or 0))
     books.charge(done)
-    await _insert(session, Product, garments)
-    await _insert(session, Allowance, books.allowances)
-    await _insert(session, Job, done)
-    await _insert(session, DailyUsage, books.days)
-    await _insert(session, LedgerEntry, books.entries)
+    _insert(session, Product, garments)
+    _insert(session, Allowance, books.allowances)
+    _insert(session, Job, done)
+    _insert(session, DailyUsage, books.days)
+    _insert(session, LedgerEntry, books.entries)
     payments = _payment_rows(account.id, books, now)
-    await _insert(session, Payment, payments)
+    _insert(session, Payment, payments)
     return BusyAccount(
         account.id,
         garments[0]["id"],
@@ -130,9 +130,9 @@ def _payment_rows(account_id: uuid.UUID, books: Books, now: datetime) -> list[di
     ]
 
 
-async def _insert(session: AsyncSession, table: type[Any], rows: list[dict[str, Any]]) -> None:
-    await session.flush()
-    await session.execute(insert(table), rows)
+def _insert(session: Session, table: type[Any], rows: list[dict[str, Any]]) -> None:
+    session.flush()
+    session.execute(insert(table), rows)
 
 
 def _product_rows(account_id: uuid.UUID, count: int, began: datetime, random: Random) -> list[dict[str, Any]]:

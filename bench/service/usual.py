@@ -10,7 +10,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -147,7 +147,7 @@ def job_figures(bench: Bench) -> list[Figure]:
             raise RuntimeError("a bench job failed")
         if number == 0:
             continue  # warms every process
-        total, inside = asyncio.run(times_of(bench, job_id))
+        total, inside = times_of(bench, job_id)
         totals.append(total)
         overheads.append(total - inside)
     return [
@@ -156,14 +156,10 @@ def job_figures(bench: Bench) -> list[Figure]:
     ]
 
 
-async def times_of(bench: Bench, job_id: str) -> tuple[float, float]:
+def times_of(bench: Bench, job_id: str) -> tuple[float, float]:
     """Milliseconds from acceptance to the end, and those inside segmenter and engine."""
-    database = Database(bench.settings.database)
-    try:
-        async with database.reading() as session:
-            job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
-    finally:
-        await database.close()
+    with closing(Database(bench.settings.database)) as database, database.reading() as session:
+        job = jobs.get_job(session, job_id=uuid.UUID(job_id))
     timings = (job.report or {})["timingsMs"]
     inside = sum(spent for stage, spent in timings.items() if not stage.startswith(STAGES_AROUND))
     return float(job.generation_ms or 0), float(inside)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -65,7 +65,7 @@ async def make_backup(settings: Settings, target: Path, *, results: bool = True)
         ):
             copy = Path(scratch) / DATABASE
             copy_sqlite(database_file, copy)
-            facts = await _facts_of(copy)
+            facts = _facts_of(copy)
             archive.add_file(DATABASE, copy)
             archive.add_bytes(SECRETS, json.dumps(_secrets_of(settings), indent=2).encode())
             kept = tuple(prefix for prefix in KEPT if results or prefix != RESULTS)
@@ -107,19 +107,16 @@ async def _store_of(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectS
             yield store
 
 
-async def _facts_of(copy: Path) -> dict[str, Any]:
-    database = Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{copy}"))
-    try:
-        revision = await migrations.revision(database.engine)
-        async with database.engine.connect() as connection:
+def _facts_of(copy: Path) -> dict[str, Any]:
+    with closing(Database(DatabaseSettings(url=f"sqlite:///{copy}"))) as database:
+        revision = migrations.revision(database.engine)
+        with database.engine.connect() as connection:
             return {
                 "service_version": metadata.version("tryon-service"),
                 "schema_revision": revision,
-                "counts": await connection.run_sync(count_rows),
-                "referenced": await connection.run_sync(referenced_keys),
+                "counts": count_rows(connection),
+                "referenced": referenced_keys(connection),
             }
-    finally:
-        await database.close()
 
 
 def _secrets_of(settings: Settings) -> dict[str, str]:

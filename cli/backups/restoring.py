@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import shutil
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -84,7 +85,7 @@ async def restore(settings: Settings, archive: Path, *, replace: bool) -> Restor
         return Restored(backup.manifest, released, disagreements, _take_place(beside, data_dir, keep=occupied))
 
 
-async def release_open_jobs(database: Database, keep: timedelta) -> int:
+def release_open_jobs(database: Database, keep: timedelta) -> int:
     """Fail every job in progress and release its reservation: after a restore nobody works on them.
 
     Args:
@@ -96,10 +97,10 @@ async def release_open_jobs(database: Database, keep: timedelta) -> int:
     """
     released = 0
     while True:
-        async with database.transaction() as session:
-            found = await jobs.list_open(session, older_than=timedelta(0), limit=AT_ONCE)
+        with database.transaction() as session:
+            found = jobs.list_open(session, older_than=timedelta(0), limit=AT_ONCE)
             for job in found:
-                released += await jobs.fail_job(
+                released += jobs.fail_job(
                     session, job_id=job.id, error_code=RELEASED_AS, keep=keep, now=datetime.now(UTC)
                 )
         if len(found) < AT_ONCE:
@@ -121,19 +122,16 @@ async def _assemble(settings: Settings, backup: ArchiveReader, folder: Path) -> 
     backup.extract(DATABASE, folder / DATABASE)
     backup.extract(SECRETS, folder / "secrets.json")
     check_sqlite(folder / DATABASE)
-    database = Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{folder / DATABASE}"))
-    try:
-        if not await migrations.is_known(database.engine):
+    with closing(Database(DatabaseSettings(url=f"sqlite:///{folder / DATABASE}"))) as database:
+        if not migrations.is_known(database.engine):
             raise BackupError(
-                f"the backup's database has seen migration {await migrations.revision(database.engine)}, which this "
+                f"the backup's database has seen migration {migrations.revision(database.engine)}, which this "
                 f"service does not know: it needs version {backup.manifest.service_version} or a newer one"
             )
-        await migrations.upgrade(database.engine)
-        released = await release_open_jobs(database, timedelta(seconds=settings.jobs.result_ttl_seconds))
-        async with database.reading() as session:
-            disagreements = await check_ledger(session)
-    finally:
-        await database.close()
+        migrations.upgrade(database.engine)
+        released = release_open_jobs(database, timedelta(seconds=settings.jobs.result_ttl_seconds))
+        with database.reading() as session:
+            disagreements = check_ledger(session)
     secret = SecretStr(stack_secrets(folder)["s3_secret_key"])
     settings.object_store = settings.object_store.model_copy(update={"secret_key": secret})
     async with store_alone(settings, folder) as store:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy import URL, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from cli.diagnosis import owners
 from cli.diagnosis.clocks import judged
@@ -69,7 +71,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         async for finding in owners.look(database, case.settings.mail):
             yield finding
     finally:
-        await database.close()
+        database.close()
 
 
 def missing_file(url: URL) -> str | None:
@@ -98,19 +100,19 @@ def _away(kind: str) -> str:
 
 async def _version(database: Database, kind: str) -> str:
     question = "SELECT sqlite_version()" if kind == "SQLite" else "SHOW server_version"
-    async with database.reading() as session:
-        return str(await session.scalar(text(question)))
+    return str(await database.read(lambda session: session.scalar(text(question))))
 
 
 async def _writable(database: Database) -> Finding:
     """Whether a transaction that may write can begin; on SQLite that takes its one write lock."""
+
+    def read_only(session: Session) -> bool:
+        session.connection()  # which begins the transaction
+        on_server = session.get_bind().dialect.name == "postgresql"
+        return on_server and session.scalar(text("SHOW transaction_read_only")) == "on"
+
     try:
-        async with database.transaction() as session:
-            connection = await session.connection()
-            if connection.dialect.name == "postgresql":
-                refused = await session.scalar(text("SHOW transaction_read_only")) == "on"
-            else:
-                refused = False
+        refused = await database.write(read_only)
     except (SQLAlchemyError, OSError) as error:
         return DATABASE.error(
             f"it cannot be written: {in_one_line(error)}",
@@ -124,9 +126,7 @@ async def _writable(database: Database) -> Finding:
 
 
 async def _migrated(database: Database) -> Finding:
-    async with database.reading() as session:
-        reading_engine = (await session.connection()).engine
-    if await migrations.is_current(reading_engine):
+    if await asyncio.to_thread(migrations.is_current, database.reading_engine):
         return MIGRATIONS.ok("the tables are those of this version")
     return MIGRATIONS.error("the tables are not those of this version", "tryon db upgrade")
 
@@ -135,14 +135,12 @@ async def _clock(database: Database, kind: str) -> Finding:
     if kind == "SQLite":
         return CLOCK.skipped("SQLite has no clock of its own")
     before = datetime.now(UTC)
-    async with database.reading() as session:
-        theirs = await session.scalar(text("SELECT clock_timestamp()"))
+    theirs = await database.read(lambda session: session.scalar(text("SELECT clock_timestamp()")))
     return judged(CLOCK, theirs, before, datetime.now(UTC))
 
 
 async def _outbox(database: Database) -> Finding:
-    async with database.reading() as session:
-        waiting = await jobs.list_unstarted(session, older_than=STUCK_AFTER, limit=MOST_JOBS)
+    waiting = await database.read(jobs.list_unstarted, older_than=STUCK_AFTER, limit=MOST_JOBS)
     if not waiting:
         return OUTBOX.ok("no job waits to be handed to Temporal")
     age = datetime.now(UTC) - waiting[0].created_at
@@ -153,8 +151,7 @@ async def _outbox(database: Database) -> Finding:
 
 
 async def _deadlines(database: Database) -> Finding:
-    async with database.reading() as session:
-        open_jobs = await jobs.list_open(session, older_than=timedelta(0), limit=MOST_JOBS)
+    open_jobs = await database.read(jobs.list_open, older_than=timedelta(0), limit=MOST_JOBS)
     overdue = [job for job in open_jobs if job.deadline_at + OVERDUE_AFTER <= datetime.now(UTC)]
     if not overdue:
         return DEADLINES.ok(f"{counted(len(open_jobs), 'job')} in progress, none past its deadline")

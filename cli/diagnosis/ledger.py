@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import closing
 
 from sqlalchemy import make_url
 
@@ -22,12 +23,8 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     if missing_file(make_url(case.settings.database.url)):
         yield LEDGER.skipped("there is no database")
         return
-    database = Database(case.settings.database)
-    try:
-        async with database.reading() as session:
-            disagreements = await check_ledger(session)
-    finally:
-        await database.close()
+    with closing(Database(case.settings.database)) as database:
+        disagreements = await database.read(check_ledger)
     if disagreements:
         yield LEDGER.error(f"{counted(len(disagreements), 'disagreement')}", "See them all: tryon ledger check")
     else:

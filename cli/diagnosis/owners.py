@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from cli.diagnosis.findings import Finding, Subject, counted
 from domain import erasure
@@ -33,17 +33,16 @@ MOST = 10_000
 async def look(database: Database, settings: MailSettings) -> AsyncGenerator[Finding, None]:
     """Read the tables; nothing is written."""
     now = datetime.now(UTC)
-    async with database.reading() as session:
-        yield await _mail(session, settings, now)
-        yield await _erasures(session, now)
-        yield await _operators(session)
+    yield await database.read(_mail, settings, now)
+    yield await database.read(_erasures, now)
+    yield await database.read(_operators)
 
 
-async def _mail(session: AsyncSession, settings: MailSettings, now: datetime) -> Finding:
+def _mail(session: Session, settings: MailSettings, now: datetime) -> Finding:
     if settings.host is None:
-        kept = await mails.list_waiting(session, written_before=now, limit=MOST)
+        kept = mails.list_waiting(session, written_before=now, limit=MOST)
         return MAIL.ok(f"{counted(len(kept), 'message')} to be read with `tryon mail list`: there is no mail server")
-    late = await mails.list_waiting(session, written_before=now - MAIL_STUCK_AFTER, limit=MOST)
+    late = mails.list_waiting(session, written_before=now - MAIL_STUCK_AFTER, limit=MOST)
     if late:
         minutes = f"{MAIL_STUCK_AFTER.total_seconds() / 60:.0f} minutes"
         return MAIL.error(
@@ -51,7 +50,7 @@ async def _mail(session: AsyncSession, settings: MailSettings, now: datetime) ->
             "Look at TRYON_MAIL_… of the CPU worker; its log, and the run tryon-mail-ID in Temporal, say what the "
             "server answers.",
         )
-    refused = await mails.count_refused(session)
+    refused = mails.count_refused(session)
     if refused:
         return MAIL.warning(
             f"{counted(refused, 'message')} of the last week refused for good by the mail server",
@@ -60,8 +59,8 @@ async def _mail(session: AsyncSession, settings: MailSettings, now: datetime) ->
     return MAIL.ok("none waits, none was refused")
 
 
-async def _erasures(session: AsyncSession, now: datetime) -> Finding:
-    stuck = await erasure.list_unfinished(session, older_than=ERASURE_STUCK_AFTER, now=now, limit=MOST)
+def _erasures(session: Session, now: datetime) -> Finding:
+    stuck = erasure.list_unfinished(session, older_than=ERASURE_STUCK_AFTER, now=now, limit=MOST)
     if not stuck:
         return ERASURES.ok("no account waits to be erased")
     return ERASURES.error(
@@ -70,8 +69,8 @@ async def _erasures(session: AsyncSession, now: datetime) -> Finding:
     )
 
 
-async def _operators(session: AsyncSession) -> Finding:
-    found = await operators.list_operators(session)
+def _operators(session: Session) -> Finding:
+    found = operators.list_operators(session)
     if not found:
         return OPERATORS.warning(
             "nobody sees the admin pages, so nobody approves payments there", "tryon operator add EMAIL"

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
 from domain.tables import IdempotencyKey
@@ -38,8 +38,8 @@ class Claim:
     token: uuid.UUID
 
 
-async def claim_key(
-    session: AsyncSession, *, account_id: uuid.UUID, key: str, fingerprint: str, now: datetime
+def claim_key(
+    session: Session, *, account_id: uuid.UUID, key: str, fingerprint: str, now: datetime
 ) -> Claim | uuid.UUID:
     """Claim a key for a request.
 
@@ -56,7 +56,7 @@ async def claim_key(
     Raises:
         TryOnError: ``idempotency_mismatch``, ``idempotency_in_progress``.
     """
-    row = await session.scalar(
+    row = session.scalar(
         select(IdempotencyKey)
         .where(IdempotencyKey.account_id == account_id, IdempotencyKey.key == key)
         .with_for_update()
@@ -69,7 +69,7 @@ async def claim_key(
             )
         )
         try:
-            await session.flush()
+            session.flush()
         except IntegrityError:  # another request was first by a moment
             raise TryOnError("idempotency_in_progress", retry_after=1) from None
         return claim
@@ -83,13 +83,13 @@ async def claim_key(
     return claim
 
 
-async def complete_claim(session: AsyncSession, claim: Claim, *, job_id: uuid.UUID) -> None:
+def complete_claim(session: Session, claim: Claim, *, job_id: uuid.UUID) -> None:
     """Tie the key to its job, in the transaction that adds the job.
 
     Raises:
         TryOnError: ``idempotency_in_progress``: the claim was taken over.
     """
-    completed = await session.execute(
+    completed = session.execute(
         update(IdempotencyKey)
         .where(*_held(claim))
         .values(job_id=job_id)
@@ -100,14 +100,14 @@ async def complete_claim(session: AsyncSession, claim: Claim, *, job_id: uuid.UU
         raise TryOnError("idempotency_in_progress", retry_after=1)
 
 
-async def give_up_claim(session: AsyncSession, claim: Claim) -> None:
+def give_up_claim(session: Session, claim: Claim) -> None:
     """Forget the key: its request was refused."""
-    await session.execute(delete(IdempotencyKey).where(*_held(claim)))
+    session.execute(delete(IdempotencyKey).where(*_held(claim)))
 
 
-async def forget_old_keys(session: AsyncSession, *, now: datetime) -> int:
+def forget_old_keys(session: Session, *, now: datetime) -> int:
     """Delete what no longer counts; returns how many there were."""
-    forgotten = await session.scalars(
+    forgotten = session.scalars(
         delete(IdempotencyKey).where(IdempotencyKey.claimed_at <= now - REMEMBERED).returning(IdempotencyKey.key)
     )
     return len(forgotten.all())

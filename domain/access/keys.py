@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from sqlalchemy import Select, func, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.tables import Account, ApiKey
@@ -124,8 +123,8 @@ def looks_like_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-async def create_key(
-    session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"] = LIVE
+def create_key(
+    session: Session, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"] = LIVE
 ) -> tuple[ApiKey, str]:
     """Add a key of 256 random bits.
 
@@ -144,7 +143,7 @@ async def create_key(
         revoked_at=None,
     )
     session.add(row)
-    await session.flush()
+    session.flush()
     return row, key
 
 
@@ -181,17 +180,17 @@ def renew_digest(session: Session, *, key_id: uuid.UUID, digest: str) -> None:
     session.execute(update(ApiKey).where(ApiKey.id == key_id).values(digest=digest))
 
 
-async def list_keys(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[ApiKey]:
+def list_keys(session: Session, *, account_id: uuid.UUID) -> Sequence[ApiKey]:
     """The account's keys, revoked ones too, newest first."""
     return (
-        await session.scalars(
+        session.scalars(
             select(ApiKey).where(ApiKey.account_id == account_id).order_by(ApiKey.created_at.desc(), ApiKey.id)
         )
     ).all()
 
 
-async def create_own_key(
-    session: AsyncSession, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"]
+def create_own_key(
+    session: Session, digester: KeyDigester, *, account_id: uuid.UUID, mode: Literal["live", "test"]
 ) -> tuple[ApiKey, str]:
     """`create_key` for an owner, who may not have any number of them.
 
@@ -199,19 +198,19 @@ async def create_own_key(
         TooManyKeysError: There are `MOST_IN_USE` already.
     """
     # Whoever else makes a key for the account waits here, so that the count is still right below.
-    await session.scalar(select(Account.id).where(Account.id == account_id).with_for_update())
+    session.scalar(select(Account.id).where(Account.id == account_id).with_for_update())
     in_use = select(func.count()).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
-    if (await session.scalar(in_use) or 0) >= MOST_IN_USE:
+    if (session.scalar(in_use) or 0) >= MOST_IN_USE:
         raise TooManyKeysError
-    return await create_key(session, digester, account_id=account_id, mode=mode)
+    return create_key(session, digester, account_id=account_id, mode=mode)
 
 
-async def find_key(session: AsyncSession, *, account_id: uuid.UUID, key_id: uuid.UUID) -> ApiKey | None:
+def find_key(session: Session, *, account_id: uuid.UUID, key_id: uuid.UUID) -> ApiKey | None:
     """A key of this account, revoked or not."""
-    return await session.scalar(_key(key_id, account_id))
+    return session.scalar(_key(key_id, account_id))
 
 
-async def revoke_key(session: AsyncSession, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None) -> ApiKey:
+def revoke_key(session: Session, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None) -> ApiKey:
     """Refuse this key from now on.
 
     Args:
@@ -222,15 +221,15 @@ async def revoke_key(session: AsyncSession, *, key_id: uuid.UUID, account_id: uu
     Raises:
         ValueError: There is no such key.
     """
-    key = await session.scalar(_key(key_id, account_id).with_for_update())
+    key = session.scalar(_key(key_id, account_id).with_for_update())
     if key is None:
         raise ValueError(f"there is no key {key_id}")
     key.revoked_at = key.revoked_at or datetime.now(UTC)
     return key
 
 
-async def replace_key(
-    session: AsyncSession, digester: KeyDigester, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None
+def replace_key(
+    session: Session, digester: KeyDigester, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None
 ) -> tuple[ApiKey, str]:
     """Revoke a key and make another like it, both or neither.
 
@@ -243,11 +242,11 @@ async def replace_key(
     Raises:
         ValueError: There is no such key, or it is revoked already.
     """
-    old = await session.scalar(_key(key_id, account_id).with_for_update())
+    old = session.scalar(_key(key_id, account_id).with_for_update())
     if old is None or old.revoked_at is not None:
         raise ValueError(f"there is no key {key_id} in use")
-    await revoke_key(session, key_id=key_id)
-    return await create_key(session, digester, account_id=old.account_id, mode=TEST if old.mode == TEST else LIVE)
+    revoke_key(session, key_id=key_id)
+    return create_key(session, digester, account_id=old.account_id, mode=TEST if old.mode == TEST else LIVE)
 
 
 def _key(key_id: uuid.UUID, account_id: uuid.UUID | None) -> Select[ApiKey]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.access.keys import MARK, KeyDigester
 from domain.tables import ApiKey
@@ -26,21 +26,21 @@ class PepperCount:
     waiting: Sequence[ApiKey]
 
 
-async def count_by_pepper(session: AsyncSession, digester: KeyDigester) -> PepperCount:
+def count_by_pepper(session: Session, digester: KeyDigester) -> PepperCount:
     """How far the keys in use have moved to the current pepper; all of them, while no other is accepted."""
     in_use = ApiKey.revoked_at.is_(None)
-    live = await session.scalar(select(func.count()).select_from(ApiKey).where(in_use)) or 0
+    live = session.scalar(select(func.count()).select_from(ApiKey).where(in_use)) or 0
     if not digester.rotating:
         return PepperCount(live, ())
     moved = ApiKey.digest.startswith(digester.pepper_ids[0] + MARK, autoescape=True)
     used_first = (ApiKey.last_used_at.is_not(None), ApiKey.last_used_at, ApiKey.created_at, ApiKey.id)
-    waiting = (await session.scalars(select(ApiKey).where(in_use, ~moved).order_by(*used_first))).all()
+    waiting = (session.scalars(select(ApiKey).where(in_use, ~moved).order_by(*used_first))).all()
     return PepperCount(live - len(waiting), waiting)
 
 
-async def revoke_waiting(session: AsyncSession, digester: KeyDigester) -> int:
+def revoke_waiting(session: Session, digester: KeyDigester) -> int:
     """Revoke every key that is not under the current pepper; returns how many."""
-    waiting = (await count_by_pepper(session, digester)).waiting
+    waiting = (count_by_pepper(session, digester)).waiting
     for key in waiting:
         key.revoked_at = datetime.now(UTC)
     return len(waiting)

@@ -6,7 +6,7 @@ import uuid
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.billing.payments import OPEN, PLAN, TOPUP
 from domain.money.plans import Plan, PlanBook, cents_of
@@ -64,8 +64,8 @@ def pack_price(plans: PlanBook, account: Account, generations: int) -> int:
         raise OrderRefusedError("There is no pack of this size.") from None
 
 
-async def order_topup(
-    session: AsyncSession,
+def order_topup(
+    session: Session,
     plans: PlanBook,
     *,
     account_id: uuid.UUID,
@@ -88,12 +88,12 @@ async def order_topup(
     Raises:
         OrderRefusedError: As in `pack_price`, or too many orders wait already.
     """
-    account = await lock_account(session, account_id=account_id)
-    ordered = await _ordered_before(session, account, payment_id)
+    account = lock_account(session, account_id=account_id)
+    ordered = _ordered_before(session, account, payment_id)
     if ordered is not None:
         return ordered
     price = pack_price(plans, account, generations)
-    return await _place(
+    return _place(
         session,
         Payment(
             id=payment_id or uuid.uuid4(),
@@ -108,8 +108,8 @@ async def order_topup(
     )
 
 
-async def order_plan(
-    session: AsyncSession,
+def order_plan(
+    session: Session,
     plans: PlanBook,
     *,
     account_id: uuid.UUID,
@@ -123,14 +123,14 @@ async def order_plan(
     Raises:
         OrderRefusedError: As in `plan_price`, or another order waits that would change the plan too.
     """
-    account = await lock_account(session, account_id=account_id)
-    ordered = await _ordered_before(session, account, payment_id)
+    account = lock_account(session, account_id=account_id)
+    ordered = _ordered_before(session, account, payment_id)
     if ordered is not None:
         return ordered
     price = plan_price(plans, account, plan)
-    if await waiting_plan_order(session, account_id=account_id) is not None:
+    if waiting_plan_order(session, account_id=account_id) is not None:
         raise OrderRefusedError("You have already ordered a plan. Withdraw that order first.")
-    return await _place(
+    return _place(
         session,
         Payment(
             id=payment_id or uuid.uuid4(),
@@ -145,30 +145,30 @@ async def order_plan(
     )
 
 
-async def waiting_plan_order(session: AsyncSession, *, account_id: uuid.UUID) -> Payment | None:
+def waiting_plan_order(session: Session, *, account_id: uuid.UUID) -> Payment | None:
     """The open order of another plan, beside which no second one is taken."""
-    return await session.scalar(select(Payment).where(*_waiting(account_id), Payment.kind == PLAN).limit(1))
+    return session.scalar(select(Payment).where(*_waiting(account_id), Payment.kind == PLAN).limit(1))
 
 
 def _waiting(account_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
     return (Payment.account_id == account_id, Payment.status == OPEN)
 
 
-async def _ordered_before(session: AsyncSession, account: Account, payment_id: uuid.UUID | None) -> Payment | None:
-    payment = None if payment_id is None else await session.get(Payment, payment_id)
+def _ordered_before(session: Session, account: Account, payment_id: uuid.UUID | None) -> Payment | None:
+    payment = None if payment_id is None else session.get(Payment, payment_id)
     if payment is not None and payment.account_id != account.id:
         raise OrderRefusedError("This order could not be placed. Start again.")
     return payment
 
 
-async def _place(session: AsyncSession, payment: Payment) -> Payment:
+def _place(session: Session, payment: Payment) -> Payment:
     """Add the order, unless too many wait; the account is locked, so nobody else does the same."""
     placed = select(func.count()).select_from(Payment)
     lately = (Payment.account_id == payment.account_id, Payment.created_at > payment.created_at - DAY)
-    if (await session.scalar(placed.where(*lately)) or 0) >= MOST_IN_A_DAY:
+    if (session.scalar(placed.where(*lately)) or 0) >= MOST_IN_A_DAY:
         raise OrderRefusedError("You have placed many orders today. Try again tomorrow.")
-    if (await session.scalar(placed.where(*_waiting(payment.account_id))) or 0) >= MOST_OPEN:
+    if (session.scalar(placed.where(*_waiting(payment.account_id))) or 0) >= MOST_OPEN:
         raise OrderRefusedError(f"You have {MOST_OPEN} unpaid orders. Pay or withdraw one first.")
     session.add(payment)
-    await session.flush()
+    session.flush()
     return payment

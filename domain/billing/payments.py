@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, and_, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.accounts import change_plan
 from domain.money.plans import PlanBook
@@ -45,8 +45,8 @@ class ReceiptRefusedError(ValueError):
     """A receipt that does not fit the order it names. Nothing was credited."""
 
 
-async def approve(
-    session: AsyncSession, plans: PlanBook, *, payment_id: uuid.UUID, now: datetime, by: uuid.UUID | None = None
+def approve(
+    session: Session, plans: PlanBook, *, payment_id: uuid.UUID, now: datetime, by: uuid.UUID | None = None
 ) -> bool:
     """Close an open order as paid, and credit what was bought.
 
@@ -63,12 +63,10 @@ async def approve(
     Raises:
         ValueError: There is no such order, or its plan no longer exists.
     """
-    return await _pay(session, plans, payment_id, before=(OPEN,), now=now, values={"closed_by": by})
+    return _pay(session, plans, payment_id, before=(OPEN,), now=now, values={"closed_by": by})
 
 
-async def receive(
-    session: AsyncSession, plans: PlanBook, *, payment_id: uuid.UUID, receipt: Receipt, now: datetime
-) -> bool:
+def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt: Receipt, now: datetime) -> bool:
     """Close an order as paid because the provider has the money; as `approve`.
 
     Money that came is not refused: an order that was given up meanwhile is paid too.
@@ -77,18 +75,16 @@ async def receive(
         ReceiptRefusedError: The order is not there, is another provider's, or costs something else; or its account was
             erased, so that nobody could use what was bought.
     """
-    payment = await session.get(Payment, payment_id)
+    payment = session.get(Payment, payment_id)
     if payment is None or (payment.provider, payment.price_cents) != (receipt.provider, receipt.cents):
         raise ReceiptRefusedError(f"the receipt does not fit payment {payment_id}")
-    if await session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
+    if session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
         raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
     values = {"closed_by": None, "note": None, "reference": receipt.reference}
-    return await _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, values=values)
+    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, values=values)
 
 
-async def reject(
-    session: AsyncSession, *, payment_id: uuid.UUID, note: str, now: datetime, by: uuid.UUID | None = None
-) -> bool:
+def reject(session: Session, *, payment_id: uuid.UUID, note: str, now: datetime, by: uuid.UUID | None = None) -> bool:
     """Close an open order without crediting anything.
 
     Args:
@@ -106,51 +102,49 @@ async def reject(
     """
     if not 1 <= len(note.strip()) <= 200:
         raise ValueError("a note has 1 to 200 characters")
-    await _get(session, payment_id)
+    _get(session, payment_id)
     values = {"status": REJECTED, "closed_at": now, "closed_by": by, "note": note.strip()}
-    return await _close(session, (Payment.id == payment_id,), (OPEN,), values)
+    return _close(session, (Payment.id == payment_id,), (OPEN,), values)
 
 
-async def lapse(session: AsyncSession, *, payment_id: uuid.UUID, provider: str, note: str, now: datetime) -> bool:
+def lapse(session: Session, *, payment_id: uuid.UUID, provider: str, note: str, now: datetime) -> bool:
     """Close an open order that its provider will not be paid for any more; whether this call did it."""
     whose = (Payment.id == payment_id, Payment.provider == provider)
-    return await _close(session, whose, (OPEN,), {"status": REJECTED, "closed_at": now, "note": note})
+    return _close(session, whose, (OPEN,), {"status": REJECTED, "closed_at": now, "note": note})
 
 
-async def withdraw(session: AsyncSession, *, payment_id: uuid.UUID, account_id: uuid.UUID, now: datetime) -> bool:
+def withdraw(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UUID, now: datetime) -> bool:
     """Close an open order because its owner no longer wants it; whether this call did it."""
     whose = (Payment.id == payment_id, Payment.account_id == account_id)
     values = {"status": REJECTED, "closed_at": now, "closed_by": account_id, "note": None}
-    return await _close(session, whose, (OPEN,), values)
+    return _close(session, whose, (OPEN,), values)
 
 
-async def reject_open_of_account(session: AsyncSession, *, account_id: uuid.UUID, note: str, now: datetime) -> None:
+def reject_open_of_account(session: Session, *, account_id: uuid.UUID, note: str, now: datetime) -> None:
     """Close whatever the account has ordered and nobody has decided about."""
     values = {"status": REJECTED, "closed_at": now, "note": note}
-    await session.execute(
-        update(Payment).where(Payment.account_id == account_id, Payment.status == OPEN).values(values)
-    )
+    session.execute(update(Payment).where(Payment.account_id == account_id, Payment.status == OPEN).values(values))
 
 
-async def note_reference(session: AsyncSession, *, payment_id: uuid.UUID, reference: str) -> bool:
+def note_reference(session: Session, *, payment_id: uuid.UUID, reference: str) -> bool:
     """Remember what the provider calls an order; whether the order is still open."""
-    return await _close(session, (Payment.id == payment_id,), (OPEN,), {"reference": reference})
+    return _close(session, (Payment.id == payment_id,), (OPEN,), {"reference": reference})
 
 
-async def find_payment(session: AsyncSession, *, payment_id: uuid.UUID, account_id: uuid.UUID) -> Payment | None:
+def find_payment(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UUID) -> Payment | None:
     """An order of this account; another account's is as unknown as one that never was."""
-    return await session.scalar(select(Payment).where(Payment.id == payment_id, Payment.account_id == account_id))
+    return session.scalar(select(Payment).where(Payment.id == payment_id, Payment.account_id == account_id))
 
 
-async def find_with_owner(session: AsyncSession, *, payment_id: uuid.UUID) -> tuple[Payment, Account] | None:
+def find_with_owner(session: Session, *, payment_id: uuid.UUID) -> tuple[Payment, Account] | None:
     """An order of anybody's and the account that placed it; for operators."""
     query = select(Payment, Account).join(Account, Account.id == Payment.account_id).where(Payment.id == payment_id)
-    row = (await session.execute(query)).one_or_none()
+    row = (session.execute(query)).one_or_none()
     return None if row is None else (row[0], row[1])
 
 
-async def page_of_account(
-    session: AsyncSession, *, account_id: uuid.UUID, limit: int, after: Place | None = None
+def page_of_account(
+    session: Session, *, account_id: uuid.UUID, limit: int, after: Place | None = None
 ) -> Sequence[Payment]:
     """The account's orders, newest first, from the one after ``after``."""
     newest = (Payment.created_at.desc(), Payment.id.desc())
@@ -159,11 +153,11 @@ async def page_of_account(
         query = query.where(
             or_(Payment.created_at < after[0], and_(Payment.created_at == after[0], Payment.id < after[1]))
         )
-    return (await session.scalars(query)).all()
+    return (session.scalars(query)).all()
 
 
-async def page_of_all(
-    session: AsyncSession, *, limit: int, status: str | None = OPEN, after: Place | None = None
+def page_of_all(
+    session: Session, *, limit: int, status: str | None = OPEN, after: Place | None = None
 ) -> list[tuple[Payment, str]]:
     """Orders of all accounts with their owners' addresses, oldest first, so that who waits longest is seen first."""
     if status is not None and "\0" in status:
@@ -175,22 +169,22 @@ async def page_of_all(
         query = query.where(
             or_(Payment.created_at > after[0], and_(Payment.created_at == after[0], Payment.id > after[1]))
         )
-    rows = await session.execute(query.order_by(Payment.created_at, Payment.id).limit(limit))
+    rows = session.execute(query.order_by(Payment.created_at, Payment.id).limit(limit))
     return [(payment, email) for payment, email in rows]
 
 
-async def _get(session: AsyncSession, payment_id: uuid.UUID) -> Payment:
-    payment = await session.get(Payment, payment_id, populate_existing=True)
+def _get(session: Session, payment_id: uuid.UUID) -> Payment:
+    payment = session.get(Payment, payment_id, populate_existing=True)
     if payment is None:
         raise ValueError(f"there is no payment {payment_id}")
     return payment
 
 
-async def _close(
-    session: AsyncSession, which: Sequence[ColumnElement[bool]], before: Sequence[str], values: Mapping[str, object]
+def _close(
+    session: Session, which: Sequence[ColumnElement[bool]], before: Sequence[str], values: Mapping[str, object]
 ) -> bool:
     """The compare-and-set: change the order if it is in one of these states."""
-    changed = await session.execute(
+    changed = session.execute(
         update(Payment)
         .where(*which, Payment.status.in_(before))
         .values(**values)
@@ -200,8 +194,8 @@ async def _close(
     return changed.scalar_one_or_none() is not None
 
 
-async def _pay(
-    session: AsyncSession,
+def _pay(
+    session: Session,
     plans: PlanBook,
     payment_id: uuid.UUID,
     *,
@@ -210,12 +204,12 @@ async def _pay(
     values: Mapping[str, object],
 ) -> bool:
     closing = {"status": PAID, "closed_at": now, **values}
-    closed = await _close(session, (Payment.id == payment_id,), before, closing)
-    payment = await _get(session, payment_id)
+    closed = _close(session, (Payment.id == payment_id,), before, closing)
+    payment = _get(session, payment_id)
     if not closed:
         return False
     if payment.generations is not None:
-        pack = await credit_pack(
+        pack = credit_pack(
             session,
             account_id=payment.account_id,
             generations=payment.generations,
@@ -224,8 +218,8 @@ async def _pay(
         )
         payment.allowance_id = pack.id
     if payment.plan is not None:
-        account = await lock_account(session, account_id=payment.account_id)
+        account = lock_account(session, account_id=payment.account_id)
         # Somebody may have put the account on it since it was ordered: the period that began then is the one paid for.
         if account.plan != payment.plan or account.plan_started_at <= payment.created_at:
-            await change_plan(session, plans, account_id=account.id, plan=payment.plan, now=now)
+            change_plan(session, plans, account_id=account.id, plan=payment.plan, now=now)
     return True

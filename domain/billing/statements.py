@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, not_, or_, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Allowance, LedgerEntry
 
@@ -55,8 +55,8 @@ class Movement:
         return self.place[0]
 
 
-async def page_of_account(
-    session: AsyncSession, *, account_id: uuid.UUID, limit: int, after: Place | None = None
+def page_of_account(
+    session: Session, *, account_id: uuid.UUID, limit: int, after: Place | None = None
 ) -> list[Movement]:
     """Movements of an account, newest first, from the one after ``after``.
 
@@ -65,10 +65,10 @@ async def page_of_account(
     query = _entries(account_id).order_by(LedgerEntry.at.desc(), _step.desc(), LedgerEntry.id.desc()).limit(limit)
     if after is not None:
         query = query.where(_before(after))
-    rows = (await session.execute(query)).all()
+    rows = (session.execute(query)).all()
     if not rows:
         return []
-    left = await _left_after(session, account_id, {row.LedgerEntry.allowance_id for row in rows}, after)
+    left = _left_after(session, account_id, {row.LedgerEntry.allowance_id for row in rows}, after)
     movements = []
     for entry, step, change, source in rows:
         movements.append(_movement(entry, step, change, left[entry.allowance_id], source))
@@ -76,8 +76,8 @@ async def page_of_account(
     return movements
 
 
-async def read_from_the_first(
-    session: AsyncSession, *, account_id: uuid.UUID, limit: int, left: dict[uuid.UUID, int], after: Place | None = None
+def read_from_the_first(
+    session: Session, *, account_id: uuid.UUID, limit: int, left: dict[uuid.UUID, int], after: Place | None = None
 ) -> list[Movement]:
     """Movements of an account, oldest first, from the one after ``after``.
 
@@ -92,7 +92,7 @@ async def read_from_the_first(
     if after is not None:
         query = query.where(LedgerEntry.at >= after[0], not_(_before(after)), LedgerEntry.id != after[2])
     movements = []
-    for entry, step, change, source in await session.execute(query):
+    for entry, step, change, source in session.execute(query):
         left[entry.allowance_id] = left.get(entry.allowance_id, 0) + change
         movements.append(_movement(entry, step, change, left[entry.allowance_id], source))
     return movements
@@ -106,14 +106,14 @@ def _entries(account_id: uuid.UUID) -> Select[LedgerEntry, int, int, str]:
     )
 
 
-async def _left_after(
-    session: AsyncSession, account_id: uuid.UUID, allowance_ids: set[uuid.UUID], after: Place | None
+def _left_after(
+    session: Session, account_id: uuid.UUID, allowance_ids: set[uuid.UUID], after: Place | None
 ) -> dict[uuid.UUID, int]:
     """What was left of these allowances at a place: what is left now, less what moved since."""
-    allowances = await session.scalars(select(Allowance).where(Allowance.id.in_(allowance_ids)))
+    allowances = session.scalars(select(Allowance).where(Allowance.id.in_(allowance_ids)))
     left = {each.id: each.left for each in allowances}
     if after is not None:
-        moved = await session.execute(
+        moved = session.execute(
             select(LedgerEntry.allowance_id, func.sum(_change))
             .where(LedgerEntry.account_id == account_id, LedgerEntry.at >= after[0], not_(_before(after)))
             .group_by(LedgerEntry.allowance_id)

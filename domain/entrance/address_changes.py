@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.accounts import find_account_by_email
@@ -16,9 +16,7 @@ from domain.mail.mails import write_mail
 from domain.money.quota import lock_account
 
 
-async def ask_for_change(
-    session: AsyncSession, head: Letterhead, *, account_id: uuid.UUID, new_email: str, now: datetime
-) -> None:
+def ask_for_change(session: Session, head: Letterhead, *, account_id: uuid.UUID, new_email: str, now: datetime) -> None:
     """Mail a link to the new address, and word of it to the present one.
 
     An address that has an account is told that instead, and whoever asked learns nothing of it.
@@ -30,21 +28,19 @@ async def ask_for_change(
         new_email: From `domain.entrance.email_addresses.address_to_keep`.
         now: When.
     """
-    account = await lock_account(session, account_id=account_id)
-    if await find_account_by_email(session, email=new_email) is None:
-        token = await email_tokens.make_token(
+    account = lock_account(session, account_id=account_id)
+    if find_account_by_email(session, email=new_email) is None:
+        token = email_tokens.make_token(
             session, purpose=Purpose.CHANGE, account_id=account_id, email=new_email, now=now
         )
-        await write_mail(session, change_letter(head, token=token), to=new_email, account_id=account_id, now=now)
+        write_mail(session, change_letter(head, token=token), to=new_email, account_id=account_id, now=now)
     else:
-        await write_mail(session, have_account_letter(head), to=new_email, account_id=None, now=now)
+        write_mail(session, have_account_letter(head), to=new_email, account_id=None, now=now)
     letter = change_asked_letter(head, new_email=new_email)
-    await write_mail(session, letter, to=account.email, account_id=account_id, now=now)
+    write_mail(session, letter, to=account.email, account_id=account_id, now=now)
 
 
-async def change_address(
-    session: AsyncSession, digester: KeyDigester, head: Letterhead, *, token: str, now: datetime
-) -> bool:
+def change_address(session: Session, digester: KeyDigester, head: Letterhead, *, token: str, now: datetime) -> bool:
     """Carry a change out with a mailed link; says whether the link was worth anything.
 
     All mailed links of the account are worth nothing afterwards. The new mailbox has had its trial with this account.
@@ -52,17 +48,17 @@ async def change_address(
     Raises:
         IntegrityError: The new address has just become somebody else's; nothing was changed.
     """
-    used = await email_tokens.use_up(session, purpose=Purpose.CHANGE, token=token, now=now)
+    used = email_tokens.use_up(session, purpose=Purpose.CHANGE, token=token, now=now)
     if used is None:
         return False
     account_id, new_email = used
-    account = await lock_account(session, account_id=account_id)
-    if await find_account_by_email(session, email=new_email) is not None:
+    account = lock_account(session, account_id=account_id)
+    if find_account_by_email(session, email=new_email) is not None:
         return False
     old_email, account.email = account.email, new_email
-    await session.flush()
-    await trials.take_trial(session, digester, email=new_email, now=now)
-    await email_tokens.drop_tokens(session, account_id=account_id)
+    session.flush()
+    trials.take_trial(session, digester, email=new_email, now=now)
+    email_tokens.drop_tokens(session, account_id=account_id)
     letter = changed_letter(head, new_email=new_email)
-    await write_mail(session, letter, to=old_email, account_id=account_id, now=now)
+    write_mail(session, letter, to=old_email, account_id=account_id, now=now)
     return True

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy import delete, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.entrance.sessions import digest_of, new_token
 from domain.money.quota import lock_account
@@ -32,11 +32,9 @@ LIFETIMES = {
 }
 
 
-async def make_token(
-    session: AsyncSession, *, purpose: Purpose, account_id: uuid.UUID, email: str, now: datetime
-) -> str:
+def make_token(session: Session, *, purpose: Purpose, account_id: uuid.UUID, email: str, now: datetime) -> str:
     """A token for a link to be mailed to ``email``; it exists nowhere else."""
-    await drop_tokens(session, account_id=account_id, purpose=purpose)
+    drop_tokens(session, account_id=account_id, purpose=purpose)
     token = new_token()
     session.add(
         EmailToken(
@@ -48,13 +46,13 @@ async def make_token(
             expires_at=now + LIFETIMES[purpose],
         )
     )
-    await session.flush()
+    session.flush()
     return token
 
 
-async def look_at(session: AsyncSession, *, purpose: Purpose, token: str, now: datetime) -> EmailToken | None:
+def look_at(session: Session, *, purpose: Purpose, token: str, now: datetime) -> EmailToken | None:
     """What a link stands for, without using it up; ``None`` if it is unknown, used or too old."""
-    return await session.scalar(
+    return session.scalar(
         select(EmailToken).where(
             EmailToken.digest == digest_of(token),
             EmailToken.purpose == purpose.value,
@@ -63,16 +61,16 @@ async def look_at(session: AsyncSession, *, purpose: Purpose, token: str, now: d
     )
 
 
-async def use_up(session: AsyncSession, *, purpose: Purpose, token: str, now: datetime) -> tuple[uuid.UUID, str] | None:
+def use_up(session: Session, *, purpose: Purpose, token: str, now: datetime) -> tuple[uuid.UUID, str] | None:
     """The account and the address that a link stands for; from here on it is worth nothing, whoever else has it.
 
     The account is held until the transaction ends, before the link: whoever makes its links useless does the same.
     """
-    found = await look_at(session, purpose=purpose, token=token, now=now)
+    found = look_at(session, purpose=purpose, token=token, now=now)
     if found is None:
         return None
-    await lock_account(session, account_id=found.account_id)
-    used = await session.execute(
+    lock_account(session, account_id=found.account_id)
+    used = session.execute(
         delete(EmailToken)
         .where(
             EmailToken.digest == digest_of(token),
@@ -86,19 +84,19 @@ async def use_up(session: AsyncSession, *, purpose: Purpose, token: str, now: da
     return None if row is None else (row.account_id, row.email)
 
 
-async def drop_tokens(session: AsyncSession, *, account_id: uuid.UUID, purpose: Purpose | None = None) -> None:
+def drop_tokens(session: Session, *, account_id: uuid.UUID, purpose: Purpose | None = None) -> None:
     """Make the account's links useless: those of a kind, or all of them."""
     kind = () if purpose is None else (EmailToken.purpose == purpose.value,)
-    await session.execute(
+    session.execute(
         delete(EmailToken)
         .where(EmailToken.account_id == account_id, *kind)
         .execution_options(synchronize_session=False)
     )
 
 
-async def delete_expired(session: AsyncSession, *, now: datetime) -> int:
+def delete_expired(session: Session, *, now: datetime) -> int:
     """Forget links that are too old; returns how many there were."""
-    expired = await session.scalars(
+    expired = session.scalars(
         delete(EmailToken)
         .where(EmailToken.expires_at <= now)
         .returning(EmailToken.digest)

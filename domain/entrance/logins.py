@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.accounts import create_account, find_account_by_email
@@ -43,9 +43,9 @@ def trial_plan(plans: PlanBook) -> str | None:
     return next((name for name, plan in plans.plans.items() if plan.trial_days is not None), None)
 
 
-async def find_credentials(session: AsyncSession, *, email: str) -> Credentials | None:
+def find_credentials(session: Session, *, email: str) -> Credentials | None:
     """What belongs to an address, in the spelling of `domain.entrance.email_addresses.spelling`."""
-    found = await session.execute(
+    found = session.execute(
         select(Account.id, Login.password_hash, Login.verified_at)
         .join(Login, Login.account_id == Account.id)
         .where(Account.email == email, Account.erased_at.is_(None))
@@ -54,8 +54,8 @@ async def find_credentials(session: AsyncSession, *, email: str) -> Credentials 
     return None if row is None else Credentials(row.id, row.password_hash, row.verified_at is not None)
 
 
-async def sign_up(
-    session: AsyncSession, plans: PlanBook, head: Letterhead, *, email: str, password_hash: str, now: datetime
+def sign_up(
+    session: Session, plans: PlanBook, head: Letterhead, *, email: str, password_hash: str, now: datetime
 ) -> None:
     """Open an account that can do nothing until its address is confirmed, and mail the link for that.
 
@@ -69,31 +69,29 @@ async def sign_up(
     plan = trial_plan(plans)
     if plan is None:
         raise ValueError("Sign-up is closed at the moment.")
-    account = await find_account_by_email(session, email=email)
+    account = find_account_by_email(session, email=email)
     if account is None:
-        account = await create_account(session, plans, email=email, plan=plan, now=now)
+        account = create_account(session, plans, email=email, plan=plan, now=now)
         session.add(
             Login(account_id=account.id, password_hash=password_hash, verified_at=None, operator=False, created_at=now)
         )
-        await session.flush()
+        session.flush()
     else:
-        account = await lock_account(session, account_id=account.id)
-        login = await session.get(Login, account.id)
+        account = lock_account(session, account_id=account.id)
+        login = session.get(Login, account.id)
         if login is None or login.password_hash is None or login.verified_at is not None:
-            await write_mail(session, have_account_letter(head), to=email, account_id=account.id, now=now)
+            write_mail(session, have_account_letter(head), to=email, account_id=account.id, now=now)
             return
         login.password_hash, login.created_at = password_hash, now
         if account.plan == plan:
             account.plan_started_at = now
-        await sessions.end_sessions(session, account_id=account.id)
-    await mail_verification(session, plans, head, account=account, now=now)
+        sessions.end_sessions(session, account_id=account.id)
+    mail_verification(session, plans, head, account=account, now=now)
 
 
-async def mail_verification(
-    session: AsyncSession, plans: PlanBook, head: Letterhead, *, account: Account, now: datetime
-) -> None:
+def mail_verification(session: Session, plans: PlanBook, head: Letterhead, *, account: Account, now: datetime) -> None:
     """Mail a link that confirms the account's address; older ones are worth nothing from here on."""
-    token = await email_tokens.make_token(
+    token = email_tokens.make_token(
         session, purpose=Purpose.VERIFY, account_id=account.id, email=account.email, now=now
     )
     plan = plans.get(account.plan)
@@ -102,25 +100,21 @@ async def mail_verification(
         if plan.trial_days is not None
         else ""
     )
-    await write_mail(
-        session, verify_letter(head, token=token, trial=trial), to=account.email, account_id=account.id, now=now
-    )
+    write_mail(session, verify_letter(head, token=token, trial=trial), to=account.email, account_id=account.id, now=now)
 
 
-async def verify(
-    session: AsyncSession, plans: PlanBook, digester: KeyDigester, *, account_id: uuid.UUID, now: datetime
-) -> bool:
+def verify(session: Session, plans: PlanBook, digester: KeyDigester, *, account_id: uuid.UUID, now: datetime) -> bool:
     """Note that mail to the account's address arrives.
 
     Returns:
         Whether the trial is to be had. A mailbox has one trial, ever; for a second account it is empty.
     """
-    account = await lock_account(session, account_id=account_id)
-    login = await session.get_one(Login, account_id)
+    account = lock_account(session, account_id=account_id)
+    login = session.get_one(Login, account_id)
     if login.verified_at is not None:
         return account.custom_included != 0
     login.verified_at = now
-    first = await trials.take_trial(session, digester, email=account.email, now=now)
+    first = trials.take_trial(session, digester, email=account.email, now=now)
     signed_up = login.password_hash is not None  # as opposed to an account that an operator has made for somebody
     if not first and signed_up and plans.get(account.plan).trial_days is not None:
         account.custom_included = 0
@@ -128,8 +122,8 @@ async def verify(
     return True
 
 
-async def sign_in(
-    session: AsyncSession,
+def sign_in(
+    session: Session,
     *,
     credentials: Credentials,
     address: str,
@@ -151,7 +145,7 @@ async def sign_in(
         The token for its cookie; ``None`` if the password was changed in this very moment.
     """
     kept = credentials.password_hash if new_hash is None else new_hash
-    still = await session.scalar(
+    still = session.scalar(
         update(Login)
         .where(Login.account_id == credentials.account_id, Login.password_hash == credentials.password_hash)
         .values(password_hash=kept)
@@ -160,24 +154,22 @@ async def sign_in(
     )
     if still is None:
         return None
-    return await sessions.open_session(
+    return sessions.open_session(
         session, account_id=credentials.account_id, address=address, user_agent=user_agent, now=now
     )
 
 
-async def ask_for_reset(session: AsyncSession, head: Letterhead, *, email: str, now: datetime) -> None:
+def ask_for_reset(session: Session, head: Letterhead, *, email: str, now: datetime) -> None:
     """Mail a link for a new password, if the address has an account. One that has no login yet gets it that way."""
-    account = await find_account_by_email(session, email=email)
+    account = find_account_by_email(session, email=email)
     if account is None or account.erased_at is not None:
         return
-    token = await email_tokens.make_token(
-        session, purpose=Purpose.RESET, account_id=account.id, email=account.email, now=now
-    )
-    await write_mail(session, reset_letter(head, token=token), to=account.email, account_id=account.id, now=now)
+    token = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account.id, email=account.email, now=now)
+    write_mail(session, reset_letter(head, token=token), to=account.email, account_id=account.id, now=now)
 
 
-async def reset(
-    session: AsyncSession,
+def reset(
+    session: Session,
     plans: PlanBook,
     digester: KeyDigester,
     *,
@@ -190,25 +182,25 @@ async def reset(
     Returns:
         Whose password it is; ``None`` if the link is worth nothing.
     """
-    used = await email_tokens.use_up(session, purpose=Purpose.RESET, token=token, now=now)
+    used = email_tokens.use_up(session, purpose=Purpose.RESET, token=token, now=now)
     if used is None:
         return None
     account_id, _email = used
-    await lock_account(session, account_id=account_id)
-    login = await session.get(Login, account_id)
+    lock_account(session, account_id=account_id)
+    login = session.get(Login, account_id)
     if login is None:
         login = Login(account_id=account_id, password_hash=None, verified_at=None, operator=False, created_at=now)
         session.add(login)
-        await session.flush()
-    await verify(session, plans, digester, account_id=account_id, now=now)
+        session.flush()
+    verify(session, plans, digester, account_id=account_id, now=now)
     login.password_hash = password_hash
-    await email_tokens.drop_tokens(session, account_id=account_id)
-    await sessions.end_sessions(session, account_id=account_id)
+    email_tokens.drop_tokens(session, account_id=account_id)
+    sessions.end_sessions(session, account_id=account_id)
     return account_id
 
 
-async def change_password(
-    session: AsyncSession,
+def change_password(
+    session: Session,
     head: Letterhead,
     *,
     account_id: uuid.UUID,
@@ -223,9 +215,9 @@ async def change_password(
     Returns:
         The new token of the session ``session_id``; ``None`` if it has ended meanwhile.
     """
-    account = await lock_account(session, account_id=account_id)
-    (await session.get_one(Login, account_id)).password_hash = password_hash
-    await email_tokens.drop_tokens(session, account_id=account_id)
-    await sessions.end_sessions(session, account_id=account_id, but=session_id)
-    await write_mail(session, password_changed_letter(head), to=account.email, account_id=account_id, now=now)
-    return await sessions.renew_session(session, session_id=session_id)
+    account = lock_account(session, account_id=account_id)
+    (session.get_one(Login, account_id)).password_hash = password_hash
+    email_tokens.drop_tokens(session, account_id=account_id)
+    sessions.end_sessions(session, account_id=account_id, but=session_id)
+    write_mail(session, password_changed_letter(head), to=account.email, account_id=account_id, now=now)
+    return sessions.renew_session(session, session_id=session_id)

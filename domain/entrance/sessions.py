@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.tables import Account, Login, LoginSession
@@ -59,9 +58,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-async def open_session(
-    session: AsyncSession, *, account_id: uuid.UUID, address: str, user_agent: str, now: datetime
-) -> str:
+def open_session(session: Session, *, account_id: uuid.UUID, address: str, user_agent: str, now: datetime) -> str:
     """Sign a browser in; returns the token for its cookie, which exists nowhere else.
 
     Beyond `MOST_SESSIONS` the one that was not used for longest ends.
@@ -78,10 +75,10 @@ async def open_session(
             user_agent=user_agent[:LONGEST_AGENT],
         )
     )
-    await session.flush()
+    session.flush()
     others = (LoginSession.account_id == account_id, LoginSession.id != new_id)
     newest = select(LoginSession.id).where(*others).order_by(LoginSession.seen_at.desc(), LoginSession.id)
-    await _end(session, *others, LoginSession.id.not_in(newest.limit(MOST_SESSIONS - 1)))
+    _end(session, *others, LoginSession.id.not_in(newest.limit(MOST_SESSIONS - 1)))
     return token
 
 
@@ -132,12 +129,12 @@ def note_seen(session: Session, *, session_id: uuid.UUID, address: str, now: dat
     )
 
 
-async def list_sessions(
-    session: AsyncSession, *, account_id: uuid.UUID, now: datetime, idle: timedelta, longest: timedelta
+def list_sessions(
+    session: Session, *, account_id: uuid.UUID, now: datetime, idle: timedelta, longest: timedelta
 ) -> Sequence[LoginSession]:
     """The account's sessions that are in use, the last used first."""
     return (
-        await session.scalars(
+        session.scalars(
             select(LoginSession)
             .where(
                 LoginSession.account_id == account_id,
@@ -149,32 +146,32 @@ async def list_sessions(
     ).all()
 
 
-async def addresses_of_email(session: AsyncSession, *, email: str) -> Sequence[str]:
+def addresses_of_email(session: Session, *, email: str) -> Sequence[str]:
     """IP addresses that the owner of an address of mail has been signed in from of late."""
     found = select(LoginSession.address).join(Account, Account.id == LoginSession.account_id)
-    return (await session.scalars(found.where(Account.email == email).distinct())).all()
+    return (session.scalars(found.where(Account.email == email).distinct())).all()
 
 
-async def end_session(session: AsyncSession, *, account_id: uuid.UUID, session_id: uuid.UUID) -> bool:
+def end_session(session: Session, *, account_id: uuid.UUID, session_id: uuid.UUID) -> bool:
     """Sign one browser of the account out; says whether it was signed in."""
-    return await _end(session, LoginSession.account_id == account_id, LoginSession.id == session_id) == 1
+    return _end(session, LoginSession.account_id == account_id, LoginSession.id == session_id) == 1
 
 
-async def end_session_of(session: AsyncSession, *, token: str) -> None:
+def end_session_of(session: Session, *, token: str) -> None:
     """Sign out the browser that holds this token, if it is signed in."""
-    await _end(session, LoginSession.digest == digest_of(token))
+    _end(session, LoginSession.digest == digest_of(token))
 
 
-async def end_sessions(session: AsyncSession, *, account_id: uuid.UUID, but: uuid.UUID | None = None) -> int:
+def end_sessions(session: Session, *, account_id: uuid.UUID, but: uuid.UUID | None = None) -> int:
     """Sign out every browser of the account, or all others than the session ``but``; returns how many there were."""
     others = () if but is None else (LoginSession.id != but,)
-    return await _end(session, LoginSession.account_id == account_id, *others)
+    return _end(session, LoginSession.account_id == account_id, *others)
 
 
-async def renew_session(session: AsyncSession, *, session_id: uuid.UUID) -> str | None:
+def renew_session(session: Session, *, session_id: uuid.UUID) -> str | None:
     """Give a session another token, whatever becomes of the old one; ``None`` if it has ended meanwhile."""
     token = new_token()
-    renewed = await session.scalar(
+    renewed = session.scalar(
         update(LoginSession)
         .where(LoginSession.id == session_id)
         .values(digest=digest_of(token))
@@ -184,14 +181,14 @@ async def renew_session(session: AsyncSession, *, session_id: uuid.UUID) -> str 
     return None if renewed is None else token
 
 
-async def delete_over(session: AsyncSession, *, now: datetime) -> int:
+def delete_over(session: Session, *, now: datetime) -> int:
     """Forget sessions that are over whatever the settings are; returns how many there were."""
     idle = LoginSession.seen_at <= now - LONGEST_IDLE
-    return await _end(session, or_(idle, LoginSession.created_at <= now - LONGEST_SESSION))
+    return _end(session, or_(idle, LoginSession.created_at <= now - LONGEST_SESSION))
 
 
-async def _end(session: AsyncSession, *which: ColumnElement[bool]) -> int:
-    ended = await session.scalars(
+def _end(session: Session, *which: ColumnElement[bool]) -> int:
+    ended = session.scalars(
         delete(LoginSession).where(*which).returning(LoginSession.id).execution_options(synchronize_session=False)
     )
     return len(ended.all())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
@@ -14,19 +13,16 @@ from domain.inserting import insert_unless_there
 from domain.tables import TrialTaken
 
 
-async def take_trial(session: AsyncSession, digester: KeyDigester, *, email: str, now: datetime) -> bool:
+def take_trial(session: Session, digester: KeyDigester, *, email: str, now: datetime) -> bool:
     """Note that the mailbox of this address has its trial; says whether it is the first.
 
     Where two addresses of one mailbox are verified at the same moment, one of them is first. A mailbox that had its
     trial under a pepper that is not accepted any more is forgotten.
     """
     text = f"trial of {mailbox_of(email)}"
-    if await session.scalar(select(TrialTaken.digest).where(TrialTaken.digest.in_(digester.accepted(text)))):
+    if session.scalar(select(TrialTaken.digest).where(TrialTaken.digest.in_(digester.accepted(text)))):
         return False
 
-    def insert(sync_session: Session) -> bool:
-        row = {"digest": digester.digest(text), "taken_at": now}
-        statement = insert_unless_there(sync_session, TrialTaken, row).returning(TrialTaken.digest)
-        return sync_session.execute(statement).scalar_one_or_none() is not None
-
-    return await session.run_sync(insert)
+    row = {"digest": digester.digest(text), "taken_at": now}
+    statement = insert_unless_there(session, TrialTaken, row).returning(TrialTaken.digest)
+    return session.execute(statement).scalar_one_or_none() is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import COMPLETED
 from domain.tables import BackfillItem, Job
@@ -26,28 +26,26 @@ class ItemStanding:
     job: Job | None
 
 
-async def find_item(
-    session: AsyncSession, *, account_id: uuid.UUID, key: str, lock: bool = False
-) -> ItemStanding | None:
+def find_item(session: Session, *, account_id: uuid.UUID, key: str, lock: bool = False) -> ItemStanding | None:
     """The item of this key, if any backfill of the account has taken it up; held, if so asked, until the end."""
-    item = await session.get(BackfillItem, (account_id, key), with_for_update=lock)
-    return None if item is None else ItemStanding(item, await session.get(Job, item.job_id))
+    item = session.get(BackfillItem, (account_id, key), with_for_update=lock)
+    return None if item is None else ItemStanding(item, session.get(Job, item.job_id))
 
 
-async def note_job(
-    session: AsyncSession, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, backfill_id: str, now: datetime
+def note_job(
+    session: Session, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, backfill_id: str, now: datetime
 ) -> None:
     """Tie the item to its job, in the transaction that accepts the job and so holds the account."""
-    item = await session.get(BackfillItem, (account_id, key))
+    item = session.get(BackfillItem, (account_id, key))
     if item is None:
         item = BackfillItem(account_id=account_id, key=key)
         session.add(item)
     item.job_id, item.backfill_id, item.result_key, item.touched_at = job_id, backfill_id, None, now
-    await session.flush()
+    session.flush()
 
 
-async def note_result(
-    session: AsyncSession, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, result_key: str, now: datetime
+def note_result(
+    session: Session, *, account_id: uuid.UUID, key: str, job_id: uuid.UUID, result_key: str, now: datetime
 ) -> str | None:
     """Note where the picture is kept.
 
@@ -55,7 +53,7 @@ async def note_result(
         Where it is: here, or where another backfill has kept it already; nothing if the item is another job's by
         now, or the job was erased. A copy that lies elsewhere has to go, for an erasure would not find it.
     """
-    standing = await find_item(session, account_id=account_id, key=key, lock=True)
+    standing = find_item(session, account_id=account_id, key=key, lock=True)
     if standing is None or standing.job is None or standing.job.id != job_id or standing.job.erased_at is not None:
         return None
     if standing.item.result_key is None:
@@ -63,18 +61,18 @@ async def note_result(
     return standing.item.result_key
 
 
-async def forget_result(session: AsyncSession, *, account_id: uuid.UUID, key: str, result_key: str) -> None:
+def forget_result(session: Session, *, account_id: uuid.UUID, key: str, result_key: str) -> None:
     """Note that the picture is not there any more."""
-    await session.execute(
+    session.execute(
         update(BackfillItem)
         .where(BackfillItem.account_id == account_id, BackfillItem.key == key, BackfillItem.result_key == result_key)
         .values(result_key=None)
     )
 
 
-async def count_done(session: AsyncSession, *, account_id: uuid.UUID, keys: Collection[str]) -> int:
+def count_done(session: Session, *, account_id: uuid.UUID, keys: Collection[str]) -> int:
     """How many of these items have a picture."""
-    done = await session.scalar(
+    done = session.scalar(
         select(func.count())
         .select_from(BackfillItem)
         .join(Job, Job.id == BackfillItem.job_id)
@@ -83,28 +81,26 @@ async def count_done(session: AsyncSession, *, account_id: uuid.UUID, keys: Coll
     return int(done or 0)
 
 
-async def forget_results_of(session: AsyncSession, *, job_id: uuid.UUID) -> Sequence[str]:
+def forget_results_of(session: Session, *, job_id: uuid.UUID) -> Sequence[str]:
     """Let items forget the pictures of a job that is erased; returns the keys of the objects to delete."""
     kept = (
-        await session.scalars(
+        session.scalars(
             select(BackfillItem.result_key).where(BackfillItem.job_id == job_id, BackfillItem.result_key.is_not(None))
         )
     ).all()
-    await session.execute(update(BackfillItem).where(BackfillItem.job_id == job_id).values(result_key=None))
+    session.execute(update(BackfillItem).where(BackfillItem.job_id == job_id).values(result_key=None))
     return [key for key in kept if key is not None]
 
 
-async def delete_old_items(session: AsyncSession, *, touched_before: datetime, limit: int) -> int:
+def delete_old_items(session: Session, *, touched_before: datetime, limit: int) -> int:
     """Forget items that nothing has touched since then; returns how many."""
     old = (
-        await session.execute(
+        session.execute(
             select(BackfillItem.account_id, BackfillItem.key)
             .where(BackfillItem.touched_at < touched_before)
             .limit(limit)
         )
     ).all()
     for account_id, key in old:
-        await session.execute(
-            delete(BackfillItem).where(BackfillItem.account_id == account_id, BackfillItem.key == key)
-        )
+        session.execute(delete(BackfillItem).where(BackfillItem.account_id == account_id, BackfillItem.key == key))
     return len(old)

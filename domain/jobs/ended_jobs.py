@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Job
 
@@ -34,7 +34,7 @@ class EndedJob:
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
 
 
-def note_ended(session: AsyncSession, job: Job, *, outcome: str, values: Mapping[str, Any]) -> None:
+def note_ended(session: Session, job: Job, *, outcome: str, values: Mapping[str, Any]) -> None:
     """Note that this transaction ends the job.
 
     Args:

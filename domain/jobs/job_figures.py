@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.tables import ApiKey, Job, Product
@@ -68,9 +68,9 @@ class FirstSteps:
         return self.tried and self.has_key and self.has_product
 
 
-async def jobs_per_day(session: AsyncSession, *, account_id: uuid.UUID, first: date, last: date) -> list[Day]:
+def jobs_per_day(session: Session, *, account_id: uuid.UUID, first: date, last: date) -> list[Day]:
     """Every day from ``first`` to ``last``, those without a job too."""
-    rows = await session.execute(
+    rows = session.execute(
         select(Job.counted_on, Job.status, func.count().label("jobs"))
         .where(Job.account_id == account_id, Job.counted_on >= first, Job.counted_on <= last)
         .group_by(Job.counted_on, Job.status)
@@ -80,7 +80,7 @@ async def jobs_per_day(session: AsyncSession, *, account_id: uuid.UUID, first: d
     return [Day(day, *(counts.get((day, status), 0) for status in (COMPLETED, FAILED, PROCESSING))) for day in days]
 
 
-async def durations_since(session: AsyncSession, *, account_id: uuid.UUID, first: date) -> Durations:
+def durations_since(session: Session, *, account_id: uuid.UUID, first: date) -> Durations:
     """Of completed jobs from this day on: the nearest ranks, which are times that a job really took."""
     ranked = (
         select(
@@ -98,7 +98,7 @@ async def durations_since(session: AsyncSession, *, account_id: uuid.UUID, first
     )
     ranks = [(ranked.c.jobs * percent + 99) // 100 for percent in (50, 95)]
     rows = (
-        await session.execute(
+        session.execute(
             select(ranked.c.generation_ms, ranked.c.jobs).where(ranked.c.rank.in_(ranks)).order_by(ranked.c.rank)
         )
     ).all()
@@ -106,9 +106,9 @@ async def durations_since(session: AsyncSession, *, account_id: uuid.UUID, first
     return Durations(rows[0].jobs, rows[0].generation_ms, rows[-1].generation_ms) if rows else Durations(0, None, None)
 
 
-async def last_failures(session: AsyncSession, *, account_id: uuid.UUID, limit: int) -> Sequence[Failure]:
+def last_failures(session: Session, *, account_id: uuid.UUID, limit: int) -> Sequence[Failure]:
     """The newest jobs that failed, newest first."""
-    rows = await session.execute(
+    rows = session.execute(
         select(Job.id, Job.created_at, Job.error_code, Job.error_advice)
         .where(Job.account_id == account_id, Job.status == FAILED, Job.allowance_id.is_not(None))
         .order_by(Job.created_at.desc())
@@ -117,9 +117,9 @@ async def last_failures(session: AsyncSession, *, account_id: uuid.UUID, limit: 
     return [Failure(row.id, row.created_at, row.error_code or "", row.error_advice) for row in rows]
 
 
-async def first_steps(session: AsyncSession, *, account_id: uuid.UUID) -> FirstSteps:
+def first_steps(session: Session, *, account_id: uuid.UUID) -> FirstSteps:
     """Whether the account has ever had a job, a key and a product, as far as rows are kept."""
-    rows = await session.execute(
+    rows = session.execute(
         select(*(select(table.id).where(table.account_id == account_id).exists() for table in (Job, ApiKey, Product)))
     )
     return FirstSteps(*(bool(each) for each in rows.one()))

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, or_, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import FAILED, PROCESSING
 from domain.products.products import parse_public_id, public_id
@@ -116,8 +116,8 @@ class JobRecord:
         return self.job.allowance_id is None
 
 
-async def list_jobs(
-    session: AsyncSession,
+def list_jobs(
+    session: Session,
     *,
     account_id: uuid.UUID,
     limit: int,
@@ -147,15 +147,15 @@ async def list_jobs(
     if before is not None:
         created_at, job_id = before
         query = query.where(Job.created_at <= created_at, or_(Job.created_at < created_at, Job.id < job_id))
-    rows = (await session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit))).all()
-    names = await product_names(session, account_id=account_id, public_ids=_products_of(row.products for row in rows))
+    rows = (session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit))).all()
+    names = product_names(session, account_id=account_id, public_ids=_products_of(row.products for row in rows))
     return [_listed(row, names) for row in rows]
 
 
-async def find_record(session: AsyncSession, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:
+def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:
     """A job of this account; another account's is as unknown as one that never was."""
     row = (
-        await session.execute(
+        session.execute(
             select(Job, ApiKey)
             .outerjoin(ApiKey, ApiKey.id == Job.api_key_id)
             .where(Job.id == job_id, Job.account_id == account_id)
@@ -163,7 +163,7 @@ async def find_record(session: AsyncSession, *, account_id: uuid.UUID, job_id: u
     ).one_or_none()
     if row is None:
         return None
-    bookings = await session.execute(
+    bookings = session.execute(
         select(LedgerEntry.kind, LedgerEntry.at, Allowance.source, Allowance.starts_at, Allowance.ends_at)
         .join(Allowance, Allowance.id == LedgerEntry.allowance_id)
         .where(LedgerEntry.job_id == job_id)
@@ -173,16 +173,16 @@ async def find_record(session: AsyncSession, *, account_id: uuid.UUID, job_id: u
     return JobRecord(
         row.Job,
         row.ApiKey,
-        await session.scalar(item.limit(1)) if row.ApiKey is None else None,
+        session.scalar(item.limit(1)) if row.ApiKey is None else None,
         [Booking(*each) for each in bookings],
-        await product_names(session, account_id=account_id, public_ids=_products_of([row.Job.products])),
+        product_names(session, account_id=account_id, public_ids=_products_of([row.Job.products])),
     )
 
 
-async def newest_open_of_owner(session: AsyncSession, *, account_id: uuid.UUID) -> uuid.UUID | None:
+def newest_open_of_owner(session: Session, *, account_id: uuid.UUID) -> uuid.UUID | None:
     """The newest job in progress that the owner started without a key and no backfill did, if there is one."""
     of_backfill = select(BackfillItem.job_id).where(BackfillItem.account_id == account_id)
-    return await session.scalar(
+    return session.scalar(
         select(Job.id)
         .where(
             Job.account_id == account_id,
@@ -195,9 +195,9 @@ async def newest_open_of_owner(session: AsyncSession, *, account_id: uuid.UUID) 
     )
 
 
-async def list_error_codes(session: AsyncSession, *, account_id: uuid.UUID) -> list[str]:
+def list_error_codes(session: Session, *, account_id: uuid.UUID) -> list[str]:
     """Codes that jobs of the account failed with, in alphabetical order."""
-    codes = await session.scalars(
+    codes = session.scalars(
         select(Job.error_code)
         .where(Job.account_id == account_id, Job.status == FAILED, Job.error_code.is_not(None))
         .distinct()
@@ -205,12 +205,12 @@ async def list_error_codes(session: AsyncSession, *, account_id: uuid.UUID) -> l
     return sorted(code for code in codes if code is not None)
 
 
-async def product_names(session: AsyncSession, *, account_id: uuid.UUID, public_ids: Collection[str]) -> dict[str, str]:
+def product_names(session: Session, *, account_id: uuid.UUID, public_ids: Collection[str]) -> dict[str, str]:
     """Names of those products of the account that there are, archived ones too, by public id."""
     ids = {each for each in map(parse_public_id, public_ids) if each is not None}
     if not ids:
         return {}
-    rows = await session.execute(
+    rows = session.execute(
         select(Product.id, Product.name).where(Product.account_id == account_id, Product.id.in_(ids))
     )
     return {public_id(row.id): row.name for row in rows}

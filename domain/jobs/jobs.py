@@ -7,13 +7,12 @@ its ledger row; the others learn that they came too late. Whoever finishes a job
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
@@ -57,7 +56,7 @@ class NewJob:
     relayed: bool = True
 
 
-async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now: datetime) -> Job:
+def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime) -> Job:
     """Add the job and its reservation.
 
     An empty ``started_at`` makes the row its own outbox entry; one that is not relayed has it from the beginning.
@@ -66,14 +65,14 @@ async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now
         TryOnError: ``account_blocked``, what `quota.reserve` raises, ``idempotency_in_progress``. Nothing of the
             transaction may be kept then.
     """
-    account = await lock_account(session, account_id=new.account_id)
+    account = lock_account(session, account_id=new.account_id)
     if account.blocked_at is not None:
         raise TryOnError("account_blocked")
     reservation = None
     if not new.test:
-        reservation = await reserve(session, plans, account=account, job_id=new.job_id, now=now)
+        reservation = reserve(session, plans, account=account, job_id=new.job_id, now=now)
     if new.claim is not None:
-        await complete_claim(session, new.claim, job_id=new.job_id)
+        complete_claim(session, new.claim, job_id=new.job_id)
     job = Job(
         id=new.job_id,
         account_id=new.account_id,
@@ -89,7 +88,7 @@ async def accept_job(session: AsyncSession, plans: PlanBook, new: NewJob, *, now
         started_at=None if new.relayed else now,
     )
     session.add(job)
-    await session.flush()
+    session.flush()
     return job
 
 
@@ -98,9 +97,9 @@ def find_job(session: Session, *, job_id: uuid.UUID, account_id: uuid.UUID) -> J
     return session.scalar(select(Job).where(Job.id == job_id, Job.account_id == account_id))
 
 
-async def get_job(session: AsyncSession, *, job_id: uuid.UUID) -> Job:
+def get_job(session: Session, *, job_id: uuid.UUID) -> Job:
     """A job that is known to be there."""
-    return await session.get_one(Job, job_id)
+    return session.get_one(Job, job_id)
 
 
 @dataclass(frozen=True)
@@ -116,26 +115,24 @@ class Standing:
     has_result: bool
 
 
-async def standings(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Standing]:
+def standings(session: Session, *, job_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Standing]:
     """How those of the jobs stand that there are."""
-    rows = await session.execute(select(Job.id, Job.status, Job.result_key).where(Job.id.in_(job_ids)))
+    rows = session.execute(select(Job.id, Job.status, Job.result_key).where(Job.id.in_(job_ids)))
     return {row.id: Standing(row.status != PROCESSING, row.result_key is not None) for row in rows}
 
 
-async def mark_started(session: AsyncSession, *, job_id: uuid.UUID) -> None:
+def mark_started(session: Session, *, job_id: uuid.UUID) -> None:
     """Take the job out of the outbox: Temporal has it."""
-    await session.execute(
-        update(Job).where(Job.id == job_id, Job.started_at.is_(None)).values(started_at=datetime.now(UTC))
-    )
+    session.execute(update(Job).where(Job.id == job_id, Job.started_at.is_(None)).values(started_at=datetime.now(UTC)))
 
 
-async def list_unstarted(session: AsyncSession, *, older_than: timedelta, limit: int) -> Sequence[Job]:
+def list_unstarted(session: Session, *, older_than: timedelta, limit: int) -> Sequence[Job]:
     """Jobs that were accepted and not handed to Temporal, by deadline.
 
     Those younger than ``older_than`` may still be on their way in the process that accepted them.
     """
     return (
-        await session.scalars(
+        session.scalars(
             select(Job)
             .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
             .order_by(Job.deadline_at)
@@ -144,10 +141,10 @@ async def list_unstarted(session: AsyncSession, *, older_than: timedelta, limit:
     ).all()
 
 
-async def list_open(session: AsyncSession, *, older_than: timedelta, limit: int) -> Sequence[Job]:
+def list_open(session: Session, *, older_than: timedelta, limit: int) -> Sequence[Job]:
     """Jobs in progress that were accepted longer ago than ``older_than``, oldest first."""
     return (
-        await session.scalars(
+        session.scalars(
             select(Job)
             .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
             .order_by(Job.created_at)
@@ -189,16 +186,14 @@ def is_overdue(deadline_at: datetime, now: datetime) -> bool:
     return deadline_at + OVERDUE_GRACE <= now
 
 
-async def open_inputs(session: AsyncSession, *, account_id: uuid.UUID) -> AsyncIterator[dict[str, Any]]:
+def open_inputs(session: Session, *, account_id: uuid.UUID) -> Iterable[dict[str, Any]]:
     """What the account's jobs in progress were started with, some at a time."""
     own = select(Job.workflow_input).where(Job.account_id == account_id, Job.status == PROCESSING)
-    rows = await session.stream_scalars(own.execution_options(yield_per=100))
-    async for workflow_input in rows:
-        yield workflow_input
+    return session.scalars(own.execution_options(yield_per=100))
 
 
-async def complete_job(
-    session: AsyncSession,
+def complete_job(
+    session: Session,
     *,
     job_id: uuid.UUID,
     result_key: str,
@@ -221,13 +216,13 @@ async def complete_job(
     Returns:
         Whether this call ended it.
     """
-    job = await get_job(session, job_id=job_id)
-    return await _end_job(
+    job = get_job(session, job_id=job_id)
+    return _end_job(
         session,
         job,
         status=COMPLETED,
         finished_at=now,
-        expires_at=now + await _kept_for(session, job, keep),
+        expires_at=now + _kept_for(session, job, keep),
         generation_ms=min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS),
         result_key=result_key,
         engine=engine,
@@ -235,8 +230,8 @@ async def complete_job(
     )
 
 
-async def fail_job(
-    session: AsyncSession,
+def fail_job(
+    session: Session,
     *,
     job_id: uuid.UUID,
     error_code: ErrorCode,
@@ -257,9 +252,9 @@ async def fail_job(
     Returns:
         Whether this call ended it.
     """
-    job = await get_job(session, job_id=job_id)
-    expires_at = now + await _kept_for(session, job, keep)
-    return await _end_job(
+    job = get_job(session, job_id=job_id)
+    expires_at = now + _kept_for(session, job, keep)
+    return _end_job(
         session,
         job,
         status=FAILED,
@@ -270,19 +265,19 @@ async def fail_job(
     )
 
 
-async def list_open_of_account(session: AsyncSession, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
+def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
     """The account's jobs in progress."""
-    return (await session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()
+    return (session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()
 
 
-async def _kept_for(session: AsyncSession, job: Job, longest: timedelta) -> timedelta:
+def _kept_for(session: Session, job: Job, longest: timedelta) -> timedelta:
     """How long the job can be polled: what its owner wants, and no longer than ``longest``."""
-    wanted = await session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
+    wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
     return longest if wanted is None else min(longest, timedelta(seconds=wanted))
 
 
-async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
-    ended = await session.execute(
+def _end_job(session: Session, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
+    ended = session.execute(
         update(Job)
         .where(Job.id == job.id, Job.status == PROCESSING)
         .values(status=status, finished_at=finished_at, **values)
@@ -290,6 +285,6 @@ async def _end_job(session: AsyncSession, job: Job, *, status: str, finished_at:
     )
     if ended.scalar_one_or_none() is None:
         return False
-    await (settle if status == COMPLETED else release)(session, job, now=finished_at)
+    (settle if status == COMPLETED else release)(session, job, now=finished_at)
     note_ended(session, job, outcome=status, values=values)
     return True

@@ -7,24 +7,24 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import BackfillItem, Job
 
 
-async def end_access(session: AsyncSession, *, job_id: uuid.UUID, now: datetime) -> None:
+def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
     """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
 
     What is left is the billing record, and the key of a picture that is due to be deleted.
     """
-    await session.execute(
+    session.execute(
         update(Job)
         .where(Job.id == job_id)
         .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
     )
 
 
-async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
+def list_expired(session: Session, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
     """Completed jobs whose picture is due to be deleted and still has a key.
 
     One that a backfill has yet to take its copy of is due ``unkept_for`` after the job was accepted.
@@ -34,7 +34,7 @@ async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedel
         BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
     )
     return (
-        await session.scalars(
+        session.scalars(
             select(Job)
             .where(
                 Job.expires_at <= now,
@@ -47,19 +47,17 @@ async def list_expired(session: AsyncSession, *, limit: int, unkept_for: timedel
     ).all()
 
 
-async def forget_results(session: AsyncSession, *, job_ids: Collection[uuid.UUID]) -> None:
+def forget_results(session: Session, *, job_ids: Collection[uuid.UUID]) -> None:
     """Note that the pictures are gone."""
-    await session.execute(
+    session.execute(
         update(Job).where(Job.id.in_(job_ids)).values(result_key=None).execution_options(synchronize_session=False)
     )
 
 
-async def delete_old(session: AsyncSession, *, finished_before: datetime, limit: int) -> int:
+def delete_old(session: Session, *, finished_before: datetime, limit: int) -> int:
     """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
     old = (
-        await session.scalars(
-            select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
-        )
+        session.scalars(select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit))
     ).all()
-    await session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
+    session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
     return len(old)

@@ -9,8 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import Connection, Engine, text
 
 from domain.tables import Table
 
@@ -25,56 +24,36 @@ def _config(connection: Connection) -> Config:
     return config
 
 
-def _upgrade(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
-    command.upgrade(_config(connection), "head")
-
-
-def _is_current(connection: Connection) -> bool:
-    newest = ScriptDirectory.from_config(_config(connection)).get_current_head()
-    return MigrationContext.configure(connection).get_current_revision() == newest
-
-
-def _revision(connection: Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
-
-
-def _is_known(connection: Connection) -> bool:
-    found = _revision(connection)
-    known = {script.revision for script in ScriptDirectory.from_config(_config(connection)).walk_revisions()}
-    return found is None or found in known
-
-
-def _differences(connection: Connection) -> list[object]:
-    return list(compare_metadata(MigrationContext.configure(connection), Table.metadata))
-
-
-async def upgrade(engine: AsyncEngine) -> None:
+def upgrade(engine: Engine) -> None:
     """Run every migration that this database has not seen."""
-    async with engine.begin() as connection:
-        await connection.run_sync(_upgrade)
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+        command.upgrade(_config(connection), "head")
 
 
-async def is_current(engine: AsyncEngine) -> bool:
+def is_current(engine: Engine) -> bool:
     """Whether the database has seen every migration."""
-    async with engine.connect() as connection:
-        return await connection.run_sync(_is_current)
+    with engine.connect() as connection:
+        newest = ScriptDirectory.from_config(_config(connection)).get_current_head()
+        return MigrationContext.configure(connection).get_current_revision() == newest
 
 
-async def revision(engine: AsyncEngine) -> str | None:
+def revision(engine: Engine) -> str | None:
     """The newest migration that this database has seen."""
-    async with engine.connect() as connection:
-        return await connection.run_sync(_revision)
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
 
 
-async def is_known(engine: AsyncEngine) -> bool:
+def is_known(engine: Engine) -> bool:
     """Whether this code knows the database's newest migration; if not, a newer service has used the database."""
-    async with engine.connect() as connection:
-        return await connection.run_sync(_is_known)
+    with engine.connect() as connection:
+        found = MigrationContext.configure(connection).get_current_revision()
+        known = {script.revision for script in ScriptDirectory.from_config(_config(connection)).walk_revisions()}
+        return found is None or found in known
 
 
-async def differences(engine: AsyncEngine) -> list[object]:
+def differences(engine: Engine) -> list[object]:
     """What the tables in the code have and the database has not, or the other way round."""
-    async with engine.connect() as connection:
-        return await connection.run_sync(_differences)
+    with engine.connect() as connection:
+        return list(compare_metadata(MigrationContext.configure(connection), Table.metadata))

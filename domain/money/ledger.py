@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Allowance, LedgerEntry
 
@@ -21,7 +21,7 @@ ONE_GENERATION = 1
 
 
 def add_job_entry(
-    session: AsyncSession,
+    session: Session,
     *,
     account_id: uuid.UUID,
     allowance_id: uuid.UUID,
@@ -43,7 +43,7 @@ def add_job_entry(
     )
 
 
-def add_allowance_entry(session: AsyncSession, allowance: Allowance, *, at: datetime) -> None:
+def add_allowance_entry(session: Session, allowance: Allowance, *, at: datetime) -> None:
     """Write that an allowance was opened: ``topup`` for a pack that was bought, ``grant`` for what a plan gives."""
     session.add(
         LedgerEntry(
@@ -57,18 +57,18 @@ def add_allowance_entry(session: AsyncSession, allowance: Allowance, *, at: date
     )
 
 
-async def entries_of_job(session: AsyncSession, *, job_id: uuid.UUID) -> list[str]:
+def entries_of_job(session: Session, *, job_id: uuid.UUID) -> list[str]:
     """Kinds of the entries of one job, oldest first."""
-    rows = await session.scalars(
+    rows = session.scalars(
         select(LedgerEntry.kind).where(LedgerEntry.job_id == job_id).order_by(LedgerEntry.at, LedgerEntry.kind)
     )
     return list(rows)
 
 
-async def entries_of_account(session: AsyncSession, *, account_id: uuid.UUID, limit: int) -> Sequence[LedgerEntry]:
+def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -> Sequence[LedgerEntry]:
     """The account's newest entries, newest first."""
     return (
-        await session.scalars(
+        session.scalars(
             select(LedgerEntry)
             .where(LedgerEntry.account_id == account_id)
             .order_by(LedgerEntry.at.desc(), LedgerEntry.id)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, case, func, or_, select
-from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from domain.tables import Allowance, DailyUsage, Job, LedgerEntry
 
@@ -33,17 +32,17 @@ class Disagreement:
     recomputed: str
 
 
-async def check_ledger(session: AsyncSession) -> list[Disagreement]:
+def check_ledger(session: Session) -> list[Disagreement]:
     """Recompute every balance.
 
     Args:
         session: One that only reads, and so sees one state of the database throughout.
     """
     return [
-        *await _wrong_allowances(session),
-        *await _wrong_days(session),
-        *await _wrong_jobs(session),
-        *await _lost_reservations(session),
+        *_wrong_allowances(session),
+        *_wrong_days(session),
+        *_wrong_jobs(session),
+        *_lost_reservations(session),
     ]
 
 
@@ -63,8 +62,8 @@ RELEASED = _sum("release")
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-async def _wrong_allowances(session: AsyncSession) -> list[Disagreement]:
-    rows = await session.execute(
+def _wrong_allowances(session: Session) -> list[Disagreement]:
+    rows = session.execute(
         select(Allowance, GIVEN.label("given"), RESERVED.label("reserved"), SETTLED.label("settled"))
         .outerjoin(LedgerEntry, LedgerEntry.allowance_id == Allowance.id)
         .group_by(Allowance.id)
@@ -81,15 +80,15 @@ async def _wrong_allowances(session: AsyncSession) -> list[Disagreement]:
     ]
 
 
-async def _wrong_days(session: AsyncSession) -> list[Disagreement]:
+def _wrong_days(session: Session) -> list[Disagreement]:
     """Days of which all jobs are still kept: those after the last day of a job whose row is gone."""
-    gone = await session.scalar(
+    gone = session.scalar(
         select(func.max(LedgerEntry.at))
         .outerjoin(Job, Job.id == LedgerEntry.job_id)
         .where(LedgerEntry.kind == "reserve", Job.id.is_(None))
     )
     reserved, settled = _count("processing"), _count("completed")
-    rows = await session.execute(
+    rows = session.execute(
         select(DailyUsage, reserved.label("reserved"), settled.label("settled"))
         .outerjoin(Job, (Job.account_id == DailyUsage.account_id) & (Job.counted_on == DailyUsage.day))
         .where(DailyUsage.day > (gone or LONG_AGO).astimezone(UTC).date())
@@ -107,9 +106,9 @@ async def _wrong_days(session: AsyncSession) -> list[Disagreement]:
     ]
 
 
-async def _wrong_jobs(session: AsyncSession) -> list[Disagreement]:
+def _wrong_jobs(session: Session) -> list[Disagreement]:
     reserves, settles, releases = _sum("reserve"), SETTLED, RELEASED
-    rows = await session.execute(
+    rows = session.execute(
         select(
             Job.account_id,
             Job.id,
@@ -140,10 +139,10 @@ async def _wrong_jobs(session: AsyncSession) -> list[Disagreement]:
     ]
 
 
-async def _lost_reservations(session: AsyncSession) -> list[Disagreement]:
+def _lost_reservations(session: Session) -> list[Disagreement]:
     """Reservations that nobody will ever close: their job is not there."""
     job_id: InstrumentedAttribute[uuid.UUID | None] = LedgerEntry.job_id
-    rows = await session.execute(
+    rows = session.execute(
         select(LedgerEntry.account_id, job_id)
         .outerjoin(Job, Job.id == job_id)
         .where(job_id.is_not(None), Job.id.is_(None))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from sqlalchemy import case, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
 from domain.money.ledger import add_allowance_entry, add_job_entry
@@ -48,20 +48,18 @@ def period_of(account: Account, terms: Terms, now: datetime) -> Period:
     return month_around(account.plan_started_at, now)
 
 
-async def lock_account(session: AsyncSession, *, account_id: uuid.UUID) -> Account:
+def lock_account(session: Session, *, account_id: uuid.UUID) -> Account:
     """The account, held until the transaction ends: what is accepted, granted or blocked waits for its turn.
 
     SQLite has taken its one write lock by then.
     """
-    return (
-        await session.scalars(select(Account).where(Account.id == account_id).with_for_update(key_share=True))
-    ).one()
+    return (session.scalars(select(Account).where(Account.id == account_id).with_for_update(key_share=True))).one()
 
 
-async def spendable(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> Sequence[Allowance]:
+def spendable(session: Session, *, account_id: uuid.UUID, now: datetime) -> Sequence[Allowance]:
     """Allowances that count at ``now``, in the order they are spent: the plan's volume, then packs, oldest first."""
     return (
-        await session.scalars(
+        session.scalars(
             select(Allowance)
             .where(
                 Allowance.account_id == account_id,
@@ -73,45 +71,43 @@ async def spendable(session: AsyncSession, *, account_id: uuid.UUID, now: dateti
     ).all()
 
 
-async def reserved_by(session: AsyncSession, *, account_id: uuid.UUID) -> int:
+def reserved_by(session: Session, *, account_id: uuid.UUID) -> int:
     """Generations of jobs in progress, those of a period that is over by now too."""
-    reserved = await session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.account_id == account_id))
+    reserved = session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.account_id == account_id))
     return int(reserved or 0)
 
 
-async def used_today(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> int:
+def used_today(session: Session, *, account_id: uuid.UUID, now: datetime) -> int:
     """Generations that were started on this day (UTC) and did not fail."""
-    usage = await session.get(DailyUsage, (account_id, now.astimezone(UTC).date()))
+    usage = session.get(DailyUsage, (account_id, now.astimezone(UTC).date()))
     return usage.reserved + usage.settled if usage else 0
 
 
-async def generations_left(session: AsyncSession, plans: PlanBook, *, account: Account, now: datetime) -> int:
+def generations_left(session: Session, plans: PlanBook, *, account: Account, now: datetime) -> int:
     """How many jobs the account could still pay for at ``now``, whatever the day's cap says."""
     terms = terms_of(account, plans)
-    allowances = await spendable(session, account_id=account.id, now=now)
+    allowances = spendable(session, account_id=account.id, now=now)
     left = sum(each.left for each in allowances)
     if all(each.source == TOPUP for each in allowances) and period_of(account, terms, now).end > now:
         left += terms.included  # the period's volume is opened by the first job in it
     return left
 
 
-async def check(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:
+def check(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> None:
     """Look whether a job could be accepted, without changing anything; `reserve` has the last word.
 
     Raises:
         TryOnError: ``trial_ended`` or ``volume_exhausted`` (402), ``daily_cap_reached`` (429).
     """
-    account = await session.get_one(Account, account_id)
+    account = session.get_one(Account, account_id)
     terms = terms_of(account, plans)
-    if await generations_left(session, plans, account=account, now=now) < 1:
+    if generations_left(session, plans, account=account, now=now) < 1:
         raise _nothing_left(terms)
-    if await used_today(session, account_id=account_id, now=now) >= terms.daily_cap:
+    if used_today(session, account_id=account_id, now=now) >= terms.daily_cap:
         raise _cap_reached(now)
 
 
-async def reserve(
-    session: AsyncSession, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime
-) -> Reservation:
+def reserve(session: Session, plans: PlanBook, *, account: Account, job_id: uuid.UUID, now: datetime) -> Reservation:
     """Set one generation aside for a job.
 
     Args:
@@ -126,40 +122,40 @@ async def reserve(
             has to roll back.
     """
     terms = terms_of(account, plans)
-    await _open_period(session, account, terms, now)
-    for allowance in await spendable(session, account_id=account.id, now=now):
-        if await _take(session, allowance.id):
+    _open_period(session, account, terms, now)
+    for allowance in spendable(session, account_id=account.id, now=now):
+        if _take(session, allowance.id):
             break
     else:
         raise _nothing_left(terms)
     day = now.astimezone(UTC).date()
-    if not await _take_daily(session, account.id, day, terms.daily_cap):
+    if not _take_daily(session, account.id, day, terms.daily_cap):
         raise _cap_reached(now)
     add_job_entry(session, account_id=account.id, allowance_id=allowance.id, job_id=job_id, kind="reserve", at=now)
     return Reservation(allowance.id, day)
 
 
-async def settle(session: AsyncSession, job: Job, *, now: datetime) -> None:
+def settle(session: Session, job: Job, *, now: datetime) -> None:
     """Turn the job's reservation into a generation that was spent. A test key's job has none."""
-    await _close(session, job, settled=1, now=now)
+    _close(session, job, settled=1, now=now)
 
 
-async def release(session: AsyncSession, job: Job, *, now: datetime) -> None:
+def release(session: Session, job: Job, *, now: datetime) -> None:
     """Give the job's reservation back. A test key's job has none."""
-    await _close(session, job, settled=0, now=now)
+    _close(session, job, settled=0, now=now)
 
 
-async def add_topup(
-    session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, generations: int, now: datetime
+def add_topup(
+    session: Session, plans: PlanBook, *, account_id: uuid.UUID, generations: int, now: datetime
 ) -> Allowance:
     """Credit a pack that was paid for.
 
     Raises:
         ValueError: There is no pack of that size, or the account's plan cannot be topped up.
     """
-    account = await lock_account(session, account_id=account_id)
+    account = lock_account(session, account_id=account_id)
     price_cents = topup_price(plans, account, generations=generations)
-    return await credit_pack(session, account_id=account_id, generations=generations, price_cents=price_cents, now=now)
+    return credit_pack(session, account_id=account_id, generations=generations, price_cents=price_cents, now=now)
 
 
 def topup_price(plans: PlanBook, account: Account, *, generations: int) -> int:
@@ -173,11 +169,11 @@ def topup_price(plans: PlanBook, account: Account, *, generations: int) -> int:
     return generations * terms.extra_cents
 
 
-async def credit_pack(
-    session: AsyncSession, *, account_id: uuid.UUID, generations: int, price_cents: int, now: datetime
+def credit_pack(
+    session: Session, *, account_id: uuid.UUID, generations: int, price_cents: int, now: datetime
 ) -> Allowance:
     """Credit a pack that was paid for at this price, whatever packs there are by now."""
-    await lock_account(session, account_id=account_id)
+    lock_account(session, account_id=account_id)
     pack = Allowance(
         id=uuid.uuid4(),
         account_id=account_id,
@@ -188,24 +184,24 @@ async def credit_pack(
         starts_at=now,
         price_cents=price_cents,
     )
-    await _add(session, pack, now)
+    _add(session, pack, now)
     return pack
 
 
-async def end_period(session: AsyncSession, *, account_id: uuid.UUID, now: datetime) -> None:
+def end_period(session: Session, *, account_id: uuid.UUID, now: datetime) -> None:
     """Let the plan's volume end now, with whatever is left of it; packs stay."""
-    await session.execute(
+    session.execute(
         update(Allowance)
         .where(Allowance.account_id == account_id, Allowance.source != TOPUP, Allowance.ends_at > now)
         .values(ends_at=now)
     )
 
 
-async def _open_period(session: AsyncSession, account: Account, terms: Terms, now: datetime) -> None:
+def _open_period(session: Session, account: Account, terms: Terms, now: datetime) -> None:
     """Make sure that the period's volume can be spent. The account is locked, so nobody else does the same."""
     period = period_of(account, terms, now)
     source = INCLUDED if terms.trial_days is None else TRIAL
-    opened = await session.scalar(
+    opened = session.scalar(
         select(Allowance.id).where(
             Allowance.account_id == account.id, Allowance.source == source, Allowance.starts_at == period.start
         )
@@ -222,18 +218,18 @@ async def _open_period(session: AsyncSession, account: Account, terms: Terms, no
             ends_at=period.end,
             price_cents=terms.monthly_cents,
         )
-        await _add(session, volume, now)
+        _add(session, volume, now)
 
 
-async def _add(session: AsyncSession, allowance: Allowance, now: datetime) -> None:
+def _add(session: Session, allowance: Allowance, now: datetime) -> None:
     session.add(allowance)
     # No relationship ties the two tables, so the allowance has to be there before the entry that points at it.
-    await session.flush()
+    session.flush()
     add_allowance_entry(session, allowance, at=now)
 
 
-async def _take(session: AsyncSession, allowance_id: uuid.UUID) -> bool:
-    taken = await session.execute(
+def _take(session: Session, allowance_id: uuid.UUID) -> bool:
+    taken = session.execute(
         update(Allowance)
         .where(Allowance.id == allowance_id, Allowance.reserved + Allowance.settled + 1 <= Allowance.generations)
         .values(reserved=Allowance.reserved + 1)
@@ -243,11 +239,11 @@ async def _take(session: AsyncSession, allowance_id: uuid.UUID) -> bool:
     return taken.scalar_one_or_none() is not None
 
 
-async def _take_daily(session: AsyncSession, account_id: uuid.UUID, day: date, cap: int) -> bool:
-    if await session.get(DailyUsage, (account_id, day)) is None:
+def _take_daily(session: Session, account_id: uuid.UUID, day: date, cap: int) -> bool:
+    if session.get(DailyUsage, (account_id, day)) is None:
         session.add(DailyUsage(account_id=account_id, day=day, reserved=0, settled=0))
-        await session.flush()
-    taken = await session.execute(
+        session.flush()
+    taken = session.execute(
         update(DailyUsage)
         .where(
             DailyUsage.account_id == account_id,
@@ -261,16 +257,16 @@ async def _take_daily(session: AsyncSession, account_id: uuid.UUID, day: date, c
     return taken.scalar_one_or_none() is not None
 
 
-async def _close(session: AsyncSession, job: Job, *, settled: int, now: datetime) -> None:
+def _close(session: Session, job: Job, *, settled: int, now: datetime) -> None:
     if job.allowance_id is None:
         return
-    await session.execute(
+    session.execute(
         update(Allowance)
         .where(Allowance.id == job.allowance_id)
         .values(reserved=Allowance.reserved - 1, settled=Allowance.settled + settled)
         .execution_options(synchronize_session=False)
     )
-    await session.execute(
+    session.execute(
         update(DailyUsage)
         .where(DailyUsage.account_id == job.account_id, DailyUsage.day == job.counted_on)
         .values(reserved=DailyUsage.reserved - 1, settled=DailyUsage.settled + settled)

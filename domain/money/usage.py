@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.money.periods import Period
 from domain.money.plans import PlanBook, terms_of
@@ -41,14 +41,14 @@ class Usage:
     trial_ends_at: datetime | None
 
 
-async def usage_of(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Usage:
+def usage_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Usage:
     """Read the account's standing; nothing is changed by looking."""
-    account = await session.get_one(Account, account_id)
+    account = session.get_one(Account, account_id)
     terms = terms_of(account, plans)
     period = period_of(account, terms, now)
     # A trial that is over still shows what was used of it.
     at = min(now, period.start) if period.end <= now else now
-    allowances = await spendable(session, account_id=account_id, now=at)
+    allowances = spendable(session, account_id=account_id, now=at)
     packs = [each for each in allowances if each.source == TOPUP]
     volume = [each for each in allowances if each.source != TOPUP]
     return Usage(
@@ -56,9 +56,9 @@ async def usage_of(session: AsyncSession, plans: PlanBook, *, account_id: uuid.U
         period=period,
         included=terms.included,
         used=sum(each.settled for each in volume),
-        reserved=await reserved_by(session, account_id=account_id),
+        reserved=reserved_by(session, account_id=account_id),
         topup_remaining=sum(each.left for each in packs),
         daily_cap=terms.daily_cap,
-        daily_used=await used_today(session, account_id=account_id, now=now),
+        daily_used=used_today(session, account_id=account_id, now=now),
         trial_ends_at=period.end if terms.trial_days is not None else None,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import Account, Login
 
@@ -29,9 +29,7 @@ class FoundAccount:
     operator: bool
 
 
-async def search_accounts(
-    session: AsyncSession, *, text: str, limit: int, after: str | None = None
-) -> list[FoundAccount]:
+def search_accounts(session: Session, *, text: str, limit: int, after: str | None = None) -> list[FoundAccount]:
     """Accounts in the order of their addresses.
 
     Args:
@@ -51,7 +49,7 @@ async def search_accounts(
     if after is not None:
         query = query.where(Account.email > after)
     # In this order the unique index on addresses is walked, and left as soon as the page is full.
-    rows = await session.execute(query.order_by(Account.email).limit(limit))
+    rows = session.execute(query.order_by(Account.email).limit(limit))
     return [
         FoundAccount(
             account.id, account.email, account.plan, account.created_at, standing_of(account), operator is True

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import and_, or_, select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.tables import AuditEntry
 
@@ -39,7 +39,7 @@ Detail = str | int | None
 
 
 def add_entry(
-    session: AsyncSession,
+    session: Session,
     *,
     action: Act,
     operator_id: uuid.UUID | None,
@@ -69,8 +69,8 @@ def add_entry(
     )
 
 
-async def page(
-    session: AsyncSession,
+def page(
+    session: Session,
     *,
     limit: int,
     account_id: uuid.UUID | None = None,
@@ -90,4 +90,4 @@ async def page(
     if after is not None:
         at, entry_id = after
         query = query.where(or_(AuditEntry.at < at, and_(AuditEntry.at == at, AuditEntry.id < entry_id)))
-    return (await session.scalars(query.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(limit))).all()
+    return (session.scalars(query.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(limit))).all()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.entrance import sessions
 from domain.money.quota import lock_account
@@ -15,8 +15,8 @@ from domain.operation.audit import Act, add_entry
 from domain.tables import Account, Login
 
 
-async def set_operator(
-    session: AsyncSession, *, account_id: uuid.UUID, operator: bool, now: datetime, by: uuid.UUID | None = None
+def set_operator(
+    session: Session, *, account_id: uuid.UUID, operator: bool, now: datetime, by: uuid.UUID | None = None
 ) -> bool:
     """Make the owner of an account an operator, or no longer one; says whether anything changed.
 
@@ -33,30 +33,30 @@ async def set_operator(
     Raises:
         ValueError: The account was erased.
     """
-    account = await lock_account(session, account_id=account_id)
+    account = lock_account(session, account_id=account_id)
     if account.erased_at is not None:
         raise ValueError("the account was erased")
-    login = await session.get(Login, account_id)
+    login = session.get(Login, account_id)
     if (login is not None and login.operator) == operator:
         return False
     if login is None:
         login = Login(account_id=account_id, password_hash=None, verified_at=None, operator=operator, created_at=now)
         session.add(login)
     login.operator = operator
-    await sessions.end_sessions(session, account_id=account_id)
+    sessions.end_sessions(session, account_id=account_id)
     action = Act.OPERATOR_ADDED if operator else Act.OPERATOR_REMOVED
     add_entry(session, action=action, operator_id=by, account_id=account_id, details={}, now=now)
     return True
 
 
-async def login_of(session: AsyncSession, *, account_id: uuid.UUID) -> Login | None:
+def login_of(session: Session, *, account_id: uuid.UUID) -> Login | None:
     """The login of an account; none for one that was made on the command line and never signed in."""
-    return await session.get(Login, account_id)
+    return session.get(Login, account_id)
 
 
-async def list_operators(session: AsyncSession) -> Sequence[tuple[Account, Login]]:
+def list_operators(session: Session) -> Sequence[tuple[Account, Login]]:
     """Every operator, by address."""
-    rows = await session.execute(
+    rows = session.execute(
         select(Account, Login)
         .join(Login, Login.account_id == Account.id)
         .where(Login.operator.is_(True))

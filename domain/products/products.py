@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import and_, or_, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
 from domain.tables import Account, Product
@@ -67,33 +67,29 @@ def _may_be_external_id(text: str) -> bool:
     return len(text) <= LONGEST_EXTERNAL_ID and "\0" not in text and not is_reserved(text)
 
 
-async def find_product(session: AsyncSession, *, account_id: uuid.UUID, product_id: uuid.UUID) -> Product | None:
+def find_product(session: Session, *, account_id: uuid.UUID, product_id: uuid.UUID) -> Product | None:
     """A product of this account, archived or not."""
-    return await session.scalar(select(Product).where(Product.id == product_id, Product.account_id == account_id))
+    return session.scalar(select(Product).where(Product.id == product_id, Product.account_id == account_id))
 
 
-async def find_for_tryon(session: AsyncSession, *, account_id: uuid.UUID, product_id_text: str) -> Product | None:
+def find_for_tryon(session: Session, *, account_id: uuid.UUID, product_id_text: str) -> Product | None:
     """The active product that a try-on names by our id or by the caller's own."""
     product_id = parse_public_id(product_id_text)
     if product_id is None and not _may_be_external_id(product_id_text):
         return None
     named = Product.external_id == product_id_text if product_id is None else Product.id == product_id
-    return await session.scalar(
-        select(Product).where(named, Product.account_id == account_id, Product.status == ACTIVE)
-    )
+    return session.scalar(select(Product).where(named, Product.account_id == account_id, Product.status == ACTIVE))
 
 
-async def find_named(session: AsyncSession, *, account_id: uuid.UUID, external_id: str) -> Product | None:
+def find_named(session: Session, *, account_id: uuid.UUID, external_id: str) -> Product | None:
     """The product with this name of the account's own, archived or not."""
     if not _may_be_external_id(external_id):
         return None
-    return await session.scalar(
-        select(Product).where(Product.external_id == external_id, Product.account_id == account_id)
-    )
+    return session.scalar(select(Product).where(Product.external_id == external_id, Product.account_id == account_id))
 
 
-async def list_products(
-    session: AsyncSession,
+def list_products(
+    session: Session,
     *,
     account_id: uuid.UUID,
     limit: int,
@@ -127,12 +123,10 @@ async def list_products(
         created_at, product_id = after
         older = Product.created_at < created_at
         query = query.where(or_(older, and_(Product.created_at == created_at, Product.id < product_id)))
-    return (await session.scalars(query.order_by(Product.created_at.desc(), Product.id.desc()).limit(limit))).all()
+    return (session.scalars(query.order_by(Product.created_at.desc(), Product.id.desc()).limit(limit))).all()
 
 
-async def register_product(
-    session: AsyncSession, *, account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]
-) -> Saved:
+def register_product(session: Session, *, account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]) -> Saved:
     """Add a product, or change the one that has the same ``external_id``; an archived one becomes active again.
 
     Args:
@@ -144,75 +138,73 @@ async def register_product(
     Raises:
         TryOnError: ``account_blocked``: the account was erased, and nothing may be kept for it any more.
     """
-    if await session.scalar(select(Account.erased_at).where(Account.id == account_id)):
+    if session.scalar(select(Account.erased_at).where(Account.id == account_id)):
         raise TryOnError("account_blocked")
     external_id = values.get("external_id")
-    product = await _registered(session, account_id, new_id, external_id)
+    product = _registered(session, account_id, new_id, external_id)
     if product is None:
         try:
-            async with session.begin_nested():
+            with session.begin_nested():
                 product = _new_product(account_id, new_id, values)
                 session.add(product)
             return Saved(product, created=True, changed=True)
         except IntegrityError:
             # Another registration of the same name was quicker, and is what there is to change now.
-            product = await _registered(session, account_id, new_id, external_id)
+            product = _registered(session, account_id, new_id, external_id)
             if product is None:
                 raise
     changed = _apply(product, {**values, "status": ACTIVE})
     return Saved(product, created=product.id == new_id, changed=changed)
 
 
-async def change_product(
-    session: AsyncSession, *, account_id: uuid.UUID, product_id: uuid.UUID, values: Mapping[str, Any]
+def change_product(
+    session: Session, *, account_id: uuid.UUID, product_id: uuid.UUID, values: Mapping[str, Any]
 ) -> Saved:
     """Change these columns of a product.
 
     Raises:
         TryOnError: ``product_not_found``, or ``external_id_taken`` by another product of the account.
     """
-    product = await _locked(session, account_id, product_id)
+    product = _locked(session, account_id, product_id)
     try:
-        async with session.begin_nested():
+        with session.begin_nested():
             changed = _apply(product, values)
         return Saved(product, created=False, changed=changed)
     except IntegrityError:
-        holder = await _registered(session, account_id, product_id, values.get("external_id"))
+        holder = _registered(session, account_id, product_id, values.get("external_id"))
         if holder is None or holder.id == product_id:
             raise
         raise TryOnError("external_id_taken") from None
 
 
-async def archive_product(session: AsyncSession, *, account_id: uuid.UUID, product_id: uuid.UUID) -> None:
+def archive_product(session: Session, *, account_id: uuid.UUID, product_id: uuid.UUID) -> None:
     """Hide a product from try-ons; does nothing to one that is archived.
 
     Raises:
         TryOnError: ``product_not_found``.
     """
-    _apply(await _locked(session, account_id, product_id), {"status": ARCHIVED})
+    _apply(_locked(session, account_id, product_id), {"status": ARCHIVED})
 
 
-async def list_picture_keys(session: AsyncSession, *, account_id: uuid.UUID) -> set[str]:
+def list_picture_keys(session: Session, *, account_id: uuid.UUID) -> set[str]:
     """Keys of every picture that a product of the account refers to."""
     own = select(Product.front, Product.back).where(Product.account_id == account_id)
-    rows = await session.stream(own.execution_options(yield_per=1000))
-    return {picture["key"] async for row in rows for picture in row if picture is not None}
+    rows = session.execute(own.execution_options(yield_per=1000))
+    return {picture["key"] for row in rows for picture in row if picture is not None}
 
 
-async def _locked(session: AsyncSession, account_id: uuid.UUID, product_id: uuid.UUID) -> Product:
+def _locked(session: Session, account_id: uuid.UUID, product_id: uuid.UUID) -> Product:
     """The product, which nobody else changes until the transaction ends."""
     query = select(Product).where(Product.id == product_id, Product.account_id == account_id)
-    product = await session.scalar(query.with_for_update())
+    product = session.scalar(query.with_for_update())
     if product is None:
         raise TryOnError("product_not_found")
     return product
 
 
-async def _registered(
-    session: AsyncSession, account_id: uuid.UUID, new_id: uuid.UUID, external_id: str | None
-) -> Product | None:
+def _registered(session: Session, account_id: uuid.UUID, new_id: uuid.UUID, external_id: str | None) -> Product | None:
     named = Product.id == new_id if external_id is None else Product.external_id == external_id
-    return await session.scalar(select(Product).where(named, Product.account_id == account_id).with_for_update())
+    return session.scalar(select(Product).where(named, Product.account_id == account_id).with_for_update())
 
 
 def _new_product(account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]) -> Product:

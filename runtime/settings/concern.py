@@ -136,10 +136,11 @@ def _origin(value: str) -> str:
 
 def _database_url(value: str) -> str:
     scheme, _, rest = value.partition("://")
-    remote = scheme == "postgresql+asyncpg" and _parsed(value) is not None
-    if not remote and not (scheme == "sqlite+aiosqlite" and rest.startswith("/") and len(rest) > 1):
-        raise ValueError("of the form sqlite+aiosqlite:///file or postgresql+asyncpg://user:password@host/database")
-    return value
+    kind = scheme.partition("+")[0]  # releases before 0.6 named a driver too
+    remote = kind == "postgresql" and _parsed(value) is not None
+    if not remote and not (kind == "sqlite" and rest.startswith("/") and len(rest) > 1):
+        raise ValueError("of the form sqlite:///file or postgresql://user:password@host/database")
+    return f"{kind}://{rest}"
 
 
 def _parsed(value: str) -> tuple[str, str] | None:

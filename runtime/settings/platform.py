@@ -17,12 +17,12 @@ class DatabaseSettings(Concern):
     model_config = SettingsConfigDict(env_prefix="TRYON_DATABASE_")
     title = "Database"
 
-    url: DatabaseUrl = "sqlite+aiosqlite:///.tryon/tryon.db"
-    """SQLAlchemy address: ``sqlite+aiosqlite:///file`` on one machine, ``postgresql+asyncpg://…`` beyond it."""
+    url: DatabaseUrl = "sqlite:///.tryon/tryon.db"
+    """``sqlite:///file`` on one machine, ``postgresql://user:password@host/database`` beyond it."""
 
     pool_size: int = Field(default=8, ge=1, le=1000)
-    """Connections per pool; a request holds one for a few milliseconds only. The API has two pools (one for what may
-    be forgotten in a power cut), which on PostgreSQL may grow to twice this under load."""
+    """Connections of a process; a request holds one for a few milliseconds only. On PostgreSQL there may be twice as
+    many under load; on SQLite these read, and one more writes."""
 
     busy_timeout_seconds: float = Field(default=5.0, gt=0, le=3600)
     """How long to wait for SQLite's one write lock, or for a lock or a connection of PostgreSQL, before the caller

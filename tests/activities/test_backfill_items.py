@@ -76,34 +76,31 @@ class Scene:
     async def complete(self, accepted: AcceptedItem) -> None:
         key = result_key(accepted.job_id or "")
         await self.store.put(key, b"a picture", "image/jpeg")
-        async with self.database.transaction() as session:
-            await jobs.complete_job(
-                session,
-                job_id=uuid.UUID(accepted.job_id),
-                result_key=key,
-                engine="warp",
-                report={},
-                keep=timedelta(hours=1),
-                now=datetime.now(UTC),
-            )
+        await self.database.write(
+            jobs.complete_job,
+            job_id=uuid.UUID(accepted.job_id),
+            result_key=key,
+            engine="warp",
+            report={},
+            keep=timedelta(hours=1),
+            now=datetime.now(UTC),
+        )
 
     async def fail(self, accepted: AcceptedItem) -> None:
-        async with self.database.transaction() as session:
-            await jobs.fail_job(
-                session,
-                job_id=uuid.UUID(accepted.job_id),
-                error_code="timed_out",
-                keep=timedelta(hours=1),
-                now=datetime.now(UTC),
-            )
+        await self.database.write(
+            jobs.fail_job,
+            job_id=uuid.UUID(accepted.job_id),
+            error_code="timed_out",
+            keep=timedelta(hours=1),
+            now=datetime.now(UTC),
+        )
 
     async def job(self, accepted: AcceptedItem) -> Job:
-        async with self.database.reading() as session:
-            return await jobs.get_job(session, job_id=uuid.UUID(accepted.job_id))
+        return await self.database.read(jobs.get_job, job_id=uuid.UUID(accepted.job_id))
 
     async def kinds(self, accepted: AcceptedItem) -> list[str]:
-        async with self.database.reading() as session:
-            return list(await ledger.entries_of_job(session, job_id=uuid.UUID(accepted.job_id)))
+        with self.database.reading() as session:
+            return list(ledger.entries_of_job(session, job_id=uuid.UUID(accepted.job_id)))
 
 
 @pytest.fixture
@@ -194,8 +191,8 @@ async def test_an_item_that_cannot_be_done_is_refused_and_costs_nothing(
     await scene.lay_out(item(**wrong))
     refused = await scene.accept()
     assert (refused.state, refused.error_code, refused.job_id) == ("refused", code, None)
-    async with scene.database.reading() as session:
-        assert await jobs.list_open_of_account(session, account_id=scene.caller.account_id) == []
+    with scene.database.reading() as session:
+        assert jobs.list_open_of_account(session, account_id=scene.caller.account_id) == []
 
 
 async def test_without_generations_an_item_waits(scene: Scene, digester: KeyDigester) -> None:
@@ -220,10 +217,9 @@ async def test_a_daily_cap_says_when_to_go_on(scene: Scene, digester: KeyDigeste
 
 async def test_items_of_a_blocked_account_wait(scene: Scene) -> None:
     await scene.lay_out(item())
-    async with scene.database.transaction() as session:
-        await accounts.block_account(
-            session, account_id=scene.caller.account_id, reason="unpaid", now=datetime.now(UTC)
-        )
+    await scene.database.write(
+        accounts.block_account, account_id=scene.caller.account_id, reason="unpaid", now=datetime.now(UTC)
+    )
     assert (await scene.accept()).error_code == "account_blocked"
 
 
@@ -231,9 +227,9 @@ async def test_the_picture_of_a_job_that_was_erased_is_not_kept(scene: Scene) ->
     await scene.lay_out(item())
     accepted = await scene.accept()
     await scene.complete(accepted)
-    async with scene.database.transaction() as session:
-        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
-        await backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
+    with scene.database.transaction() as session:
+        retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+        backfills.forget_results_of(session, job_id=uuid.UUID(accepted.job_id))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
 
@@ -244,8 +240,7 @@ async def test_a_copy_that_was_cut_off_does_not_outlive_an_erasure(scene: Scene)
     await scene.complete(accepted)
     await scene.store.put("backfills/b/results/one.jpg", b"a picture", "image/jpeg")
     await scene.store.delete_prefix(result_key(accepted.job_id or ""))
-    async with scene.database.transaction() as session:
-        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    await scene.database.write(retention.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == []
 
@@ -256,8 +251,7 @@ async def test_a_copy_that_goes_takes_no_other_whose_key_begins_alike(scene: Sce
     await scene.complete(accepted)
     other = "backfills/b/results/one.jpg-too.jpg"
     await scene.store.put(other, b"another picture", "image/jpeg")
-    async with scene.database.transaction() as session:
-        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    await scene.database.write(retention.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert await scene.keep(accepted) == KeptResult()
     assert await scene.store.list_keys("backfills/b/results/") == [other]
 
@@ -266,8 +260,7 @@ async def test_an_item_that_was_erased_in_mid_job_is_not_drawn_again(scene: Scen
     await scene.lay_out(item())
     accepted = await scene.accept()
     await scene.fail(accepted)
-    async with scene.database.transaction() as session:
-        await retention.end_access(session, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
+    await scene.database.write(retention.end_access, job_id=uuid.UUID(accepted.job_id), now=datetime.now(UTC))
     assert (await scene.accept()).state == "refused"
 
 

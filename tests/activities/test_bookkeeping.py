@@ -29,9 +29,9 @@ async def test_settling_twice_bills_once(database: Database, digester: KeyDigest
     second = await ActivityEnvironment().run(steps.settle, settle_input(job_id))
     assert first == second
     assert first.status == "completed"
-    async with database.reading() as session:
-        job = await jobs.get_job(session, job_id=job_id)
-        assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
+    with database.reading() as session:
+        job = jobs.get_job(session, job_id=job_id)
+        assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
     assert job.report is not None
     assert (job.engine, job.report["checks"]) == ("warp", {"cover": 0.5})
 
@@ -49,8 +49,7 @@ async def test_releasing_keeps_the_advice_for_polls(database: Database, digester
     steps = BookkeepingActivities(database, MemoryObjectStore(), KEEP)
     refused = ReleaseInput(job_id=str(job_id), error_code="pose_not_usable", error_advice="Stand upright.")
     await ActivityEnvironment().run(steps.release, refused)
-    async with database.reading() as session:
-        job = await jobs.get_job(session, job_id=job_id)
+    job = await database.read(jobs.get_job, job_id=job_id)
     assert (job.status, job.error_code, job.error_advice) == ("failed", "pose_not_usable", "Stand upright.")
 
 

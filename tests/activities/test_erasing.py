@@ -36,12 +36,11 @@ async def full(
     database: Database, digester: KeyDigester, other: Caller, object_store: S3ObjectStore
 ) -> AsyncIterator[FullAccount]:
     full = await full_account(database, digester, object_store, other)
-    async with database.transaction() as session:
+    with database.transaction() as session:
         now = datetime.now(UTC) - 2 * QUIET_PERIOD
-        await erasure.begin_erasure(session, account_id=full.caller.account_id, now=now)
+        erasure.begin_erasure(session, account_id=full.caller.account_id, now=now)
     yield full
-    async with database.transaction() as session:  # or every reconciler of the other tests would go on with it
-        await erasure.finish_erasure(session, account_id=full.caller.account_id, now=datetime.now(UTC))
+    await database.write(erasure.finish_erasure, account_id=full.caller.account_id, now=datetime.now(UTC))
 
 
 @pytest.fixture
@@ -71,10 +70,10 @@ async def test_jobs_in_progress_end_and_are_not_billed(
     first = await ActivityEnvironment().run(erasing.end_account_runs, account_of(full))
     second = await ActivityEnvironment().run(erasing.end_account_runs, account_of(full))
     assert (first.cancelled, second.cancelled) == (1, 0)
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=running)).error_code == "cancelled"
-        assert sorted(await ledger.entries_of_job(session, job_id=running)) == ["release", "reserve"]
-        assert (await jobs.get_job(session, job_id=done)).status == "completed"
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=running)).error_code == "cancelled"
+        assert sorted(ledger.entries_of_job(session, job_id=running)) == ["release", "reserve"]
+        assert (jobs.get_job(session, job_id=done)).status == "completed"
 
 
 async def test_every_object_goes_and_nobody_elses(
@@ -148,8 +147,7 @@ async def test_rows_are_forgotten_and_the_account_is_done(
     second = await ActivityEnvironment().run(erasing.forget_account_rows, account_of(full))
     assert (first.forgotten, second.forgotten) == (7, 0), "a product, two items, a logo, two rates, an idempotency key"
     assert await rows_that_hold(database, full.word) == {}
-    async with database.reading() as session:
-        unfinished = await erasure.list_unfinished(session, older_than=-HOUR, now=datetime.now(UTC), limit=10_000)
+    unfinished = await database.read(erasure.list_unfinished, older_than=-HOUR, now=datetime.now(UTC), limit=10_000)
     assert full.caller.account_id not in unfinished
 
 

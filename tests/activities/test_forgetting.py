@@ -21,23 +21,23 @@ NOW = datetime.now(UTC)
 
 async def test_what_is_past_its_time_goes_and_the_rest_stays(database: Database, digester: KeyDigester) -> None:
     account_id = (await create_caller(database, digester)).account_id
-    async with database.transaction() as session:
+    with database.transaction() as session:
         session.add(Login(account_id=account_id, password_hash=None, verified_at=NOW, operator=False, created_at=NOW))
-        await session.flush()
+        session.flush()
         for purpose, age in ((Purpose.RESET, timedelta(hours=2)), (Purpose.VERIFY, timedelta(hours=2))):
-            await email_tokens.make_token(
+            email_tokens.make_token(
                 session, purpose=purpose, account_id=account_id, email="a@example.com", now=NOW - age
             )
         for age in (timedelta(days=20), timedelta(days=1)):
             then = NOW - age
-            await sessions.open_session(session, account_id=account_id, address="", user_agent="", now=then)
+            sessions.open_session(session, account_id=account_id, address="", user_agent="", now=then)
             letter = Letter("subject", "body")
-            await mails.write_mail(session, letter, to="a@example.com", account_id=account_id, now=then)
+            mails.write_mail(session, letter, to="a@example.com", account_id=account_id, now=then)
     subject = Subject(uuid.uuid4().hex * 2, SIGN_IN_PER_PAIR)
     old = NOW - timedelta(days=2)
     await database.write(lambda session: seconds_to_wait(session, (subject,), now=old))
-    assert await forget_sign_ins(database, now=NOW, limit=100) >= 4
-    async with database.reading() as session:
+    assert await database.write(forget_sign_ins, now=NOW, limit=100) >= 4
+    with database.reading() as session:
         for table in (EmailToken, LoginSession, Mail):
             left = select(func.count()).select_from(table).where(table.account_id == account_id)
-            assert await session.scalar(left) == 1, table
+            assert session.scalar(left) == 1, table

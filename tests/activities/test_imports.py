@@ -70,15 +70,16 @@ async def test_outcomes_are_written_once_however_often_it_is_tried(scene: Scene)
 
 
 async def test_a_blocked_account_registers_no_more_and_what_was_done_is_written(scene: Scene) -> None:
-    async with scene.database.transaction() as session:
-        await accounts.block_account(session, account_id=scene.account_id, reason="abuse", now=datetime.now(UTC))
+    await scene.database.write(
+        accounts.block_account, account_id=scene.account_id, reason="abuse", now=datetime.now(UTC)
+    )
     assert await scene.take_up(0) == TakenUpRows(stopped=True)
     assert await scene.record(0, RowOutcome(number=2, status="created")) == 1
 
 
 async def test_behind_an_erasure_nothing_is_written(scene: Scene) -> None:
-    async with scene.database.transaction() as session:
-        account = await accounts.find_account(session, account_id=scene.account_id)
+    with scene.database.transaction() as session:
+        account = accounts.find_account(session, account_id=scene.account_id)
         assert account is not None
         account.erased_at = datetime.now(UTC)
     assert await scene.take_up(0) == TakenUpRows(stopped=True)

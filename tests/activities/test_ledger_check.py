@@ -19,11 +19,11 @@ async def test_a_counter_that_was_moved_by_hand_is_counted_and_named(
     await create_job(database, caller)
     activities = LedgerCheckActivities(database)
     before = await ActivityEnvironment().run(activities.check_ledger, LedgerCheckInput())
-    async with database.transaction() as session:
-        await session.execute(update(Allowance).where(Allowance.account_id == caller.account_id).values(reserved=2))
+    with database.transaction() as session:
+        session.execute(update(Allowance).where(Allowance.account_id == caller.account_id).values(reserved=2))
     after = await ActivityEnvironment().run(activities.check_ledger, LedgerCheckInput())
-    async with database.transaction() as session:
-        await session.execute(update(Allowance).where(Allowance.account_id == caller.account_id).values(reserved=1))
+    with database.transaction() as session:
+        session.execute(update(Allowance).where(Allowance.account_id == caller.account_id).values(reserved=1))
     assert (before.disagreements, after.disagreements) == (0, 1)
     said = capsys.readouterr().out
     assert str(caller.account_id) in said

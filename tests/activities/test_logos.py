@@ -149,8 +149,7 @@ async def test_saving_sets_the_watermark_and_deletes_what_it_no_longer_names(log
     assert len(logos.store.objects) == 2
     await logos.save(second, enabled=False)
     assert list(logos.store.objects) == [second.picture.key]
-    async with logos.database.reading() as session:
-        row = await watermarks.find_watermark(session, account_id=uuid.UUID(logos.account_id))
+    row = await logos.database.read(watermarks.find_watermark, account_id=uuid.UUID(logos.account_id))
     assert row is not None
     assert (row.enabled, row.logo["key"]) == (False, second.picture.key)
 
@@ -165,8 +164,8 @@ async def test_a_logo_that_cannot_be_deleted_now_does_not_undo_the_setting(
 
     monkeypatch.setattr(logos.store, "list_keys", away)
     await logos.save(fetched)
-    async with logos.database.reading() as session:
-        assert await watermarks.find_watermark(session, account_id=uuid.UUID(logos.account_id)) is not None
+    with logos.database.reading() as session:
+        assert watermarks.find_watermark(session, account_id=uuid.UUID(logos.account_id)) is not None
 
 
 async def test_an_account_that_is_gone_is_not_tried_again(logos: Logos) -> None:
@@ -179,8 +178,7 @@ async def test_an_account_that_is_gone_is_not_tried_again(logos: Logos) -> None:
 
 async def test_nothing_is_set_behind_an_erasure(logos: Logos) -> None:
     fetched = await logos.fetch(logo_file())
-    async with logos.database.transaction() as session:
-        await erasure.begin_erasure(session, account_id=uuid.UUID(logos.account_id), now=datetime.now(UTC))
+    await logos.database.write(erasure.begin_erasure, account_id=uuid.UUID(logos.account_id), now=datetime.now(UTC))
     with pytest.raises(ApplicationError, match="no account") as caught:
         await logos.save(fetched)
     assert caught.value.non_retryable

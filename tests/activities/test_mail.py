@@ -45,14 +45,12 @@ def settings(port: int, security: Literal["starttls", "tls", "none"] = "none", *
 
 
 async def written(database: Database, to: str = "ann@example.com", age: timedelta = timedelta(0)) -> uuid.UUID:
-    async with database.transaction() as session:
-        mail = await mails.write_mail(session, LETTER, to=to, account_id=None, now=datetime.now(UTC) - age)
+    mail = await database.write(mails.write_mail, LETTER, to=to, account_id=None, now=datetime.now(UTC) - age)
     return mail.id
 
 
 async def row(database: Database, mail_id: uuid.UUID) -> Mail | None:
-    async with database.reading() as session:
-        return await mails.find_mail(session, mail_id=mail_id)
+    return await database.read(mails.find_mail, mail_id=mail_id)
 
 
 async def sent(database: Database, mail_id: uuid.UUID, wanted: MailSettings) -> MailReport:
@@ -180,8 +178,7 @@ async def test_a_message_that_was_deleted_is_gone(database: Database, server: Ma
 async def test_the_round_starts_what_lies_there_too_long(database: Database, idle_temporal: Client) -> None:
     late, young = await written(database, age=timedelta(minutes=2)), await written(database)
     done = await written(database, age=timedelta(minutes=2))
-    async with database.transaction() as session:
-        await mails.mark_sent(session, mail_id=done, now=datetime.now(UTC))
+    await database.write(mails.mark_sent, mail_id=done, now=datetime.now(UTC))
     for sends_mail in (False, True, True):
         reconciling = ReconcilingActivities(
             database, MemoryObjectStore(), idle_temporal, timedelta(hours=1), sends_mail=sends_mail

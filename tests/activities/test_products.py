@@ -153,10 +153,9 @@ async def test_a_change_sets_clears_and_leaves(database: Database, digester: Key
         clear=["size", "back"],
     )
     assert (changed.revision, changed.created, changed.changed) == (2, False, True)
-    async with database.reading() as session:
-        product = await products.find_for_tryon(
-            session, account_id=caller.account_id, product_id_text=created.product_id
-        )
+    product = await database.read(
+        products.find_for_tryon, account_id=caller.account_id, product_id_text=created.product_id
+    )
     assert product is not None
     assert (product.name, product.size, product.tuck_state, product.front["key"]) == (
         "Blouse",
@@ -188,13 +187,12 @@ async def test_a_product_that_is_not_there_ends_the_registration(
 async def test_nothing_is_saved_behind_an_erasure(database: Database, digester: KeyDigester) -> None:
     """A registration that lay still while all workers were away may go on after its account was erased."""
     caller = await create_caller(database, digester)
-    async with database.transaction() as session:
-        await erasure.begin_erasure(session, account_id=caller.account_id, now=datetime.now(UTC))
+    await database.write(erasure.begin_erasure, account_id=caller.account_id, now=datetime.now(UTC))
     with pytest.raises(ApplicationError) as refused:
         await Steps(database).save(caller, new_registration_id(), **WHOLE)
     assert (refused.value.type, refused.value.non_retryable) == ("account_blocked", True)
-    async with database.reading() as session:
-        assert not await products.list_products(session, account_id=caller.account_id, limit=1)
+    with database.reading() as session:
+        assert not products.list_products(session, account_id=caller.account_id, limit=1)
 
 
 async def test_a_name_that_is_taken_ends_the_registration(database: Database, digester: KeyDigester) -> None:
@@ -271,13 +269,13 @@ async def test_the_sweep_leaves_what_a_job_in_progress_was_accepted_with(
     worn = accepted.garments[0].model_copy(
         update={"picture": ref(superseded["front"]), "back_picture": ref(superseded["back"])}
     )
-    async with database.transaction() as session:
-        job = await jobs.get_job(session, job_id=job_id)
+    with database.transaction() as session:
+        job = jobs.get_job(session, job_id=job_id)
         job.workflow_input = accepted.model_copy(update={"garments": [worn]}).model_dump(mode="json")
     await sweep(steps)
     assert set(steps.store.objects) == set(superseded.values())
-    async with database.transaction() as session:
-        (await jobs.get_job(session, job_id=job_id)).status = "failed"
+    with database.transaction() as session:
+        (jobs.get_job(session, job_id=job_id)).status = "failed"
     await sweep(steps)
     assert steps.store.objects == {}
 

@@ -29,21 +29,19 @@ async def purge(database: Database, store: MemoryObjectStore, limit: int = 10_00
 
 
 async def complete(database: Database, job_id: uuid.UUID, keep: timedelta, now: datetime | None = None) -> None:
-    async with database.transaction() as session:
-        await jobs.complete_job(
-            session,
-            job_id=job_id,
-            result_key=f"results/{job_id}.jpg",
-            engine="warp",
-            report={},
-            keep=keep,
-            now=now or datetime.now(UTC),
-        )
+    await database.write(
+        jobs.complete_job,
+        job_id=job_id,
+        result_key=f"results/{job_id}.jpg",
+        engine="warp",
+        report={},
+        keep=keep,
+        now=now or datetime.now(UTC),
+    )
 
 
 async def fail(database: Database, job_id: uuid.UUID) -> None:
-    async with database.transaction() as session:
-        await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=KEEP, now=datetime.now(UTC))
+    await database.write(jobs.fail_job, job_id=job_id, error_code="timed_out", keep=KEEP, now=datetime.now(UTC))
 
 
 async def put(store: MemoryObjectStore, *keys: str, age: timedelta = timedelta(0)) -> None:
@@ -60,9 +58,9 @@ async def test_expired_pictures_are_deleted_and_others_kept(database: Database, 
         await complete(database, job_id, keep)
     await purge(database, store)
     assert await store.list_keys("") == [f"results/{kept}.jpg"]
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=expired)).result_key is None
-        assert (await jobs.get_job(session, job_id=expired)).status == "completed"
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=expired)).result_key is None
+        assert (jobs.get_job(session, job_id=expired)).status == "completed"
 
 
 async def test_what_the_clean_up_of_an_ended_job_missed_is_deleted(database: Database, digester: KeyDigester) -> None:
@@ -122,12 +120,11 @@ async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Da
     job_id = await create_job(database, caller)
     await complete(database, job_id, KEEP)
     await put(store, f"results/{job_id}.jpg")
-    async with database.transaction() as session:
-        await retention.end_access(session, job_id=job_id, now=datetime.now(UTC))
+    await database.write(retention.end_access, job_id=job_id, now=datetime.now(UTC))
     await purge(database, store)
     assert store.objects == {}
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=job_id)).report is None
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=job_id)).report is None
 
 
 async def test_rows_of_old_jobs_go_and_their_ledger_entries_stay(database: Database, digester: KeyDigester) -> None:
@@ -138,23 +135,22 @@ async def test_rows_of_old_jobs_go_and_their_ledger_entries_stay(database: Datab
         await complete(database, job_id, KEEP, now=datetime.now(UTC) - age)
     await purge(database, store)  # deletes the pictures of both, and forgets them
     await purge(database, store)
-    async with database.reading() as session:
-        assert await session.get(Job, old) is None
-        assert await session.get(Job, recent) is not None
-        assert set(await ledger.entries_of_job(session, job_id=old)) == {"reserve", "settle"}
+    with database.reading() as session:
+        assert session.get(Job, old) is None
+        assert session.get(Job, recent) is not None
+        assert set(ledger.entries_of_job(session, job_id=old)) == {"reserve", "settle"}
 
 
 async def test_old_idempotency_keys_are_forgotten(database: Database, digester: KeyDigester) -> None:
     caller, now = await create_caller(database, digester), datetime.now(UTC)
     for name, age in (("old", timedelta(hours=25)), ("new", timedelta(hours=23))):
-        async with database.transaction() as session:
-            await idempotency.claim_key(
-                session, account_id=caller.account_id, key=name, fingerprint="0" * 64, now=now - age
-            )
+        await database.write(
+            idempotency.claim_key, account_id=caller.account_id, key=name, fingerprint="0" * 64, now=now - age
+        )
     assert (await purge(database, MemoryObjectStore())).forgotten >= 1
-    async with database.reading() as session:
-        assert await session.get(IdempotencyKey, (caller.account_id, "old")) is None
-        assert await session.get(IdempotencyKey, (caller.account_id, "new")) is not None
+    with database.reading() as session:
+        assert session.get(IdempotencyKey, (caller.account_id, "old")) is None
+        assert session.get(IdempotencyKey, (caller.account_id, "new")) is not None
 
 
 async def test_a_picture_that_a_backfill_has_yet_to_copy_is_not_deleted(
@@ -165,16 +161,19 @@ async def test_a_picture_that_a_backfill_has_yet_to_copy_is_not_deleted(
     await put(store, f"results/{job_id}.jpg")
     await complete(database, job_id, timedelta(seconds=-1))
     now = datetime.now(UTC)
-    async with database.transaction() as session:
-        await backfills.note_job(
-            session, account_id=caller.account_id, key="one", job_id=job_id, backfill_id="b", now=now
-        )
+    await database.write(
+        backfills.note_job, account_id=caller.account_id, key="one", job_id=job_id, backfill_id="b", now=now
+    )
     await purge(database, store)
     assert await store.list_keys("") == [f"results/{job_id}.jpg"]
-    async with database.transaction() as session:
-        await backfills.note_result(
-            session, account_id=caller.account_id, key="one", job_id=job_id, result_key="backfills/b/one", now=now
-        )
+    await database.write(
+        backfills.note_result,
+        account_id=caller.account_id,
+        key="one",
+        job_id=job_id,
+        result_key="backfills/b/one",
+        now=now,
+    )
     await purge(database, store)
     assert await store.list_keys("") == []
 
@@ -216,18 +215,17 @@ class CountingStore(MemoryObjectStore):
 async def an_old_request_key(database: Database, caller: Caller) -> Callable[[], Awaitable[bool]]:
     """One that is to be forgotten; the answer tells whether it is."""
     name = uuid.uuid4().hex
-    async with database.transaction() as session:
-        await idempotency.claim_key(
-            session,
-            account_id=caller.account_id,
-            key=name,
-            fingerprint="0" * 64,
-            now=datetime.now(UTC) - timedelta(hours=25),
-        )
+    await database.write(
+        idempotency.claim_key,
+        account_id=caller.account_id,
+        key=name,
+        fingerprint="0" * 64,
+        now=datetime.now(UTC) - timedelta(hours=25),
+    )
 
     async def is_forgotten() -> bool:
-        async with database.reading() as session:
-            return await session.get(IdempotencyKey, (caller.account_id, name)) is None
+        with database.reading() as session:
+            return session.get(IdempotencyKey, (caller.account_id, name)) is None
 
     return is_forgotten
 

@@ -49,10 +49,10 @@ async def test_an_overdue_job_is_released_and_its_inputs_deleted(
     report = await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     assert report.released >= 1
     assert await store.list_keys("") == [f"jobs/{open_job}/input/0"]
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=late)).error_code == "timed_out"
-        assert await ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
-        assert (await jobs.get_job(session, job_id=open_job)).status == "processing"
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=late)).error_code == "timed_out"
+        assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
+        assert (jobs.get_job(session, job_id=open_job)).status == "processing"
 
 
 async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
@@ -62,13 +62,13 @@ async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
     await start_tryon(idle_temporal, tryon_input(str(job_id)))
     reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=job_id)).status == "processing"
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=job_id)).status == "processing"
     await idle_temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).terminate("by hand")
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
-        assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+        assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
 
 
 async def test_an_overdue_job_is_cancelled_in_temporal(
@@ -117,18 +117,18 @@ class Runs:
 async def create_jobs(database: Database, caller: Caller, count: int, priority: int, age: timedelta) -> list[uuid.UUID]:
     """Started jobs in progress, of a test key for they cost nothing, with hours to go."""
     made = []
-    async with database.transaction() as session:
+    with database.transaction() as session:
         for _ in range(count):
             new = new_job(caller, timedelta(hours=9), workflow_input={"priority": priority}, test=True, relayed=False)
-            job = await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+            job = jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
             job.created_at -= age
             made.append(job.id)
     return made
 
 
 async def standing(database: Database, job_id: uuid.UUID) -> str | None:
-    async with database.reading() as session:
-        return (await jobs.get_job(session, job_id=job_id)).error_code
+    with database.reading() as session:
+        return (jobs.get_job(session, job_id=job_id)).error_code
 
 
 async def test_a_dead_job_is_found_behind_any_number_of_others(database: Database, digester: KeyDigester) -> None:
@@ -217,8 +217,7 @@ async def test_a_store_that_is_away_holds_up_neither_jobs_nor_mail_nor_erasures(
     caller, erased = await create_caller(database, digester), await create_caller(database, digester)
     late = [await create_job(database, caller, age=timedelta(minutes=6)) for _ in range(20)]
     long_ago = datetime.now(UTC) - timedelta(minutes=2)
-    async with database.transaction() as session:
-        await erasure.begin_erasure(session, account_id=erased.account_id, now=long_ago)
+    await database.write(erasure.begin_erasure, account_id=erased.account_id, now=long_ago)
     mail_id = await written(database, age=timedelta(minutes=2))
     store = AwayStore(answers)
     reconciling = ReconcilingActivities(database, store, idle_temporal, KEEP, sends_mail=True)
@@ -236,9 +235,9 @@ async def test_an_erasure_that_cannot_be_started_holds_up_no_release(
 ) -> None:
     late = await create_job(database, await create_caller(database, digester), age=timedelta(minutes=6))
     erased = await create_caller(database, digester)
-    async with database.transaction() as session:
+    with database.transaction() as session:
         began = datetime.now(UTC) - timedelta(minutes=2)
-        await erasure.begin_erasure(session, account_id=erased.account_id, now=began)
+        erasure.begin_erasure(session, account_id=erased.account_id, now=began)
 
     async def refused(*_: object) -> None:
         raise RPCError("too many requests", RPCStatusCode.RESOURCE_EXHAUSTED, b"")
@@ -247,6 +246,6 @@ async def test_an_erasure_that_cannot_be_started_holds_up_no_release(
     reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
     with pytest.raises(RPCError):
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=late)).error_code == "timed_out"
-        assert await ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=late)).error_code == "timed_out"
+        assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]

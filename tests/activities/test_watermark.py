@@ -45,15 +45,14 @@ class Account:
         ref = ref.model_copy(update={"key": logo_key(str(self.id), ref.sha256)})
         if stored:
             await self.store.put(ref.key, data, ref.content_type)
-        async with self.database.transaction() as session:
-            await watermarks.save_watermark(
-                session,
-                account_id=self.id,
-                logo_url="https://no-longer.example/logo.png",
-                logo=ref.model_dump(mode="json"),
-                enabled=enabled,
-                now=datetime.now(UTC),
-            )
+        await self.database.write(
+            watermarks.save_watermark,
+            account_id=self.id,
+            logo_url="https://no-longer.example/logo.png",
+            logo=ref.model_dump(mode="json"),
+            enabled=enabled,
+            now=datetime.now(UTC),
+        )
         return ref
 
     async def mark(

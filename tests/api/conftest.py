@@ -103,7 +103,6 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
             endings=JobEndings(database),
             rate_limiter=rate_limiter or generous_rates(database),
             payments=open_provider(settings.payments),
-            forgetful_database=database,
             passwords=cheap_passwords(),
         )
         caller = await create_caller(database, digester, own_terms=own_terms)

@@ -104,7 +104,7 @@ async def _serve(database_url: str, ready: Future[LiveService], stop: Future[Non
 async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
     settings = Settings()
     database, store = Database(DatabaseSettings(url=database_url)), MemoryObjectStore()
-    await migrations.upgrade(database.engine)
+    migrations.upgrade(database.engine)
     endings = JobEndings(database)
     try:
         async with (
@@ -122,8 +122,7 @@ async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
                 endings=endings,
                 rate_limiter=generous_rates(database),
                 payments=open_provider(settings.payments),
-                forgetful_database=database,
             )
             await endings.close()
     finally:
-        await database.close()
+        database.close()

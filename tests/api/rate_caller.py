@@ -18,7 +18,7 @@ POLICY = RatePolicy("requests", requests=20, window_seconds=300)
 
 
 async def call(url: str, key_id: uuid.UUID, calls: int) -> None:
-    database = Database(DatabaseSettings(url=url, busy_timeout_seconds=60), durable=False)
+    database = Database(DatabaseSettings(url=url, busy_timeout_seconds=60))
     log = DatabaseRateLog(database)
     await database.ping()
     sys.stdout.write("ready\n")
@@ -26,7 +26,7 @@ async def call(url: str, key_id: uuid.UUID, calls: int) -> None:
     sys.stdin.readline()
     states = await asyncio.gather(*(log.hit(key_id, POLICY) for _ in range(calls)))
     sys.stdout.write(f"{sum(state.admitted for state in states)}\n")
-    await database.close()
+    database.close()
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from workflows.queues import tryon_workflow_id
 
 
 async def job_input(api: Api, job_id: str) -> TryOnInput:
-    async with api.parts.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await api.parts.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     return TryOnInput.model_validate(job.workflow_input)
 
 
@@ -30,9 +29,9 @@ async def test_a_post_answers_202_with_exactly_the_contracts_keys(api: Api) -> N
 
 async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, idle_temporal: Client) -> None:
     job_id = (await api.post(single())).json()["jobId"]
-    async with api.parts.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
-        assert await ledger.entries_of_job(session, job_id=job.id) == ["reserve"]
+    with api.parts.database.reading() as session:
+        job = jobs.get_job(session, job_id=uuid.UUID(job_id))
+        assert ledger.entries_of_job(session, job_id=job.id) == ["reserve"]
     assert job.started_at is not None
     assert await api.store.list_keys("") == [f"jobs/{job_id}/input/0", f"jobs/{job_id}/input/1"]
     run = idle_temporal.get_workflow_handle(tryon_workflow_id(job_id))
@@ -130,8 +129,7 @@ async def test_temporal_away_delays_the_job_and_refuses_nothing(
         answer = await api.post(single())
         assert answer.status_code == 202
         assert (await api.poll(answer.json()["jobId"])).json() == {"status": "processing"}
-        async with api.parts.database.reading() as session:
-            job = await jobs.get_job(session, job_id=uuid.UUID(answer.json()["jobId"]))
+        job = await api.parts.database.read(jobs.get_job, job_id=uuid.UUID(answer.json()["jobId"]))
     assert job.started_at is None
 
 

@@ -35,8 +35,8 @@ async def post_all(api: Api, caller: Caller, number: int, **headers: str) -> lis
 
 
 async def jobs_of(database: Database, caller: Caller) -> list[uuid.UUID]:
-    async with database.reading() as session:
-        return list((await session.scalars(select(Job.id).where(Job.account_id == caller.account_id))).all())
+    with database.reading() as session:
+        return list((session.scalars(select(Job.id).where(Job.account_id == caller.account_id))).all())
 
 
 async def usage(api: Api, caller: Caller) -> tuple[int, int, int]:
@@ -52,13 +52,12 @@ async def test_no_more_are_accepted_than_the_volume_holds(api: Api, database: Da
     assert accepted == set(await jobs_of(database, caller))
     assert await usage(api, caller) == (0, ALLOWED, ALLOWED)
     for job_id in accepted:
-        async with database.transaction() as session:
-            await jobs.fail_job(
-                session, job_id=job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
-            )
+        await database.write(
+            jobs.fail_job, job_id=job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
+        )
     assert await usage(api, caller) == (0, 0, 0)
-    async with database.reading() as session:
-        assert [wrong for wrong in await check_ledger(session) if wrong.account_id == caller.account_id] == []
+    with database.reading() as session:
+        assert [wrong for wrong in check_ledger(session) if wrong.account_id == caller.account_id] == []
 
 
 async def test_no_more_are_accepted_than_the_day_holds(api: Api, database: Database, digester: KeyDigester) -> None:
@@ -90,19 +89,18 @@ async def test_workers_that_end_jobs_while_others_are_accepted(
     first = [uuid.UUID(answer.json()["jobId"]) for answer in await post_all(api, caller, 20)]
 
     async def complete(job_id: uuid.UUID) -> None:
-        async with database.transaction() as session:
-            await jobs.complete_job(
-                session,
-                job_id=job_id,
-                result_key="r",
-                engine="warp",
-                report={},
-                keep=timedelta(hours=1),
-                now=datetime.now(UTC),
-            )
+        await database.write(
+            jobs.complete_job,
+            job_id=job_id,
+            result_key="r",
+            engine="warp",
+            report={},
+            keep=timedelta(hours=1),
+            now=datetime.now(UTC),
+        )
 
     await asyncio.gather(post_all(api, caller, 20), *(complete(job_id) for job_id in first * 2))
     assert await usage(api, caller) == (20, 20, 40)
-    async with database.reading() as session:
+    with database.reading() as session:
         for job_id in first:
-            assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
+            assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]

@@ -23,22 +23,20 @@ async def completed_job(api: Api, database: Database) -> str:
     job_id = str(await create_job(database, api.caller))
     await api.store.put(result_key(job_id), b"jpeg", "image/jpeg")
     await api.store.put(input_key(job_id, "0"), b"photo", "image/jpeg")
-    async with database.transaction() as session:
-        await jobs.complete_job(
-            session,
-            job_id=uuid.UUID(job_id),
-            result_key=result_key(job_id),
-            engine="warp",
-            report={"timings": 1},
-            keep=HOUR,
-            now=datetime.now(UTC),
-        )
+    await database.write(
+        jobs.complete_job,
+        job_id=uuid.UUID(job_id),
+        result_key=result_key(job_id),
+        engine="warp",
+        report={"timings": 1},
+        keep=HOUR,
+        now=datetime.now(UTC),
+    )
     return job_id
 
 
 async def entries(database: Database, job_id: str) -> list[str]:
-    async with database.reading() as session:
-        return await ledger.entries_of_job(session, job_id=uuid.UUID(job_id))
+    return await database.read(ledger.entries_of_job, job_id=uuid.UUID(job_id))
 
 
 async def test_a_completed_job_is_gone_at_once_and_stays_billed(api: Api, database: Database) -> None:
@@ -48,8 +46,7 @@ async def test_a_completed_job_is_gone_at_once_and_stays_billed(api: Api, databa
     assert api.store.objects == {}
     assert (await api.poll(job_id)).status_code == 404
     assert await entries(database, job_id) == ["reserve", "settle"]
-    async with database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     assert job.erased_at is not None
     assert (job.workflow_input, job.report, job.result_key) == ({}, None, None)
 
@@ -94,11 +91,11 @@ async def test_a_store_that_is_away_leaves_the_pictures_to_the_purge(
     monkeypatch.setattr(api.store, "delete_prefix", away)
     assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
     assert (await api.poll(job_id)).status_code == 404
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=uuid.UUID(job_id))).workflow_input == {}
-    async with database.reading() as session:
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=uuid.UUID(job_id))).workflow_input == {}
+    with database.reading() as session:
         assert job_id in {
-            str(job.id) for job in await retention.list_expired(session, limit=10_000, unkept_for=timedelta(days=1))
+            str(job.id) for job in retention.list_expired(session, limit=10_000, unkept_for=timedelta(days=1))
         }
 
 
@@ -113,6 +110,5 @@ async def test_where_its_pictures_came_from_is_forgotten_whatever_happens_then(
 
     monkeypatch.setattr(api.store, "delete_prefix", away)
     assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
-    async with database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     assert (job.status, job.workflow_input, job.error_code) == ("failed", {}, "cancelled")

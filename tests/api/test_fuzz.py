@@ -30,7 +30,7 @@ SENDERS = [("POST", TRYON), ("POST", COMBO), ("POST", PRODUCTS), ("PATCH", UNKNO
 INTERNALS = (
     "traceback",
     "sqlalchemy",
-    "asyncpg",
+    "psycopg",
     "sqlite",
     "pydantic",
     "exception",
@@ -79,14 +79,14 @@ class Target:
     async def standing(self) -> tuple[Any, ...]:
         """Everything that a request may leave of an account."""
         owner = self.api.caller.account_id
-        async with self.api.parts.database.reading() as session:
+        with self.api.parts.database.reading() as session:
             counts = [
-                await session.scalar(select(func.count()).select_from(table).where(table.account_id == owner))
+                session.scalar(select(func.count()).select_from(table).where(table.account_id == owner))
                 for table in (Job, LedgerEntry, IdempotencyKey, Product)
             ]
             sums = [
                 (
-                    await session.execute(
+                    session.execute(
                         select(func.sum(table.reserved), func.sum(table.settled)).where(table.account_id == owner)
                     )
                 ).one()

@@ -32,15 +32,15 @@ async def test_every_bad_key_is_the_same_401(api: Api, header: str | None) -> No
 
 
 async def test_a_revoked_key_is_401(api: Api) -> None:
-    async with api.parts.database.transaction() as session:
-        await keys.revoke_key(session, key_id=api.caller.key_id)
+    await api.parts.database.write(keys.revoke_key, key_id=api.caller.key_id)
     assert (await api.post(single())).status_code == 401
 
 
 async def test_a_blocked_account_is_403_polls_too(api: Api) -> None:
     job_id = (await api.post(single())).json()["jobId"]
-    async with api.parts.database.transaction() as session:
-        await accounts.block_account(session, account_id=api.caller.account_id, reason="abuse", now=datetime.now(UTC))
+    await api.parts.database.write(
+        accounts.block_account, account_id=api.caller.account_id, reason="abuse", now=datetime.now(UTC)
+    )
     assert (await api.post(single())).status_code == 403
     assert (await api.poll(job_id)).status_code == 403
 
@@ -112,7 +112,7 @@ async def test_no_answer_may_be_cached(api: Api) -> None:
 async def test_a_database_that_is_away_is_503_and_a_fault_of_ours_is_500(
     api: Api, monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int
 ) -> None:
-    def fail(_work: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise fault
 
     monkeypatch.setattr(api.parts.database, "read", fail)

@@ -27,7 +27,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
     with pytest.MonkeyPatch.context() as environment:
         for name in [name for name in os.environ if name.startswith("TRYON_")]:
             environment.delenv(name)
-        with live_service(f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('live')}/tryon.db") as service:
+        with live_service(f"sqlite:///{tmp_path_factory.mktemp('live')}/tryon.db") as service:
             yield service
 
 

@@ -60,7 +60,7 @@ async def test_a_full_disk_is_not_ready_and_tells_no_folder(
     api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings = Settings()
-    settings.database = settings.database.model_copy(update={"url": f"sqlite+aiosqlite:///{tmp_path}/tryon.db"})
+    settings.database = settings.database.model_copy(update={"url": f"sqlite:///{tmp_path}/tryon.db"})
     api.app.state.readiness = Readiness(replace(api.parts, settings=settings))
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: Mock(free=9, total=1000))
     answer = await api.client.get("/readyz")
@@ -72,7 +72,7 @@ def test_the_disk_of_the_embedded_stack_counts_and_that_of_a_server_elsewhere_do
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = Settings()
-    settings.database = settings.database.model_copy(update={"url": "postgresql+asyncpg://db/tryon"})
+    settings.database = settings.database.model_copy(update={"url": "postgresql://db/tryon"})
     assert local_folders(settings) == []
     settings.stack.data_dir.mkdir()
     (settings.stack.data_dir / EMBEDDED_FILE).touch()

@@ -31,8 +31,8 @@ async def post(api: Api, key: str, body: Any | None = None, path: str = PATH, **
 
 
 async def jobs_of(api: Api, database: Database) -> int:
-    async with database.reading() as session:
-        return await session.scalar(select(func.count()).where(Job.account_id == api.caller.account_id)) or 0
+    with database.reading() as session:
+        return session.scalar(select(func.count()).where(Job.account_id == api.caller.account_id)) or 0
 
 
 async def test_the_same_request_again_is_the_same_job(api: Api, database: Database) -> None:
@@ -91,8 +91,7 @@ async def test_keys_of_two_accounts_have_nothing_to_do_with_each_other(
 async def test_a_live_request_is_no_repetition_of_a_test_keys(
     api: Api, database: Database, digester: KeyDigester
 ) -> None:
-    async with database.transaction() as session:
-        _, test_key = await keys.create_key(session, digester, account_id=api.caller.account_id, mode="test")
+    _, test_key = await database.write(keys.create_key, digester, account_id=api.caller.account_id, mode="test")
     body = single()
     assert (await post(api, "k5b", body, Authorization=f"Bearer {test_key}")).status_code == 202
     assert (await post(api, "k5b", body)).headers["X-Error-Code"] == "idempotency_mismatch"
@@ -117,17 +116,15 @@ async def test_a_fault_of_ours_gives_the_key_back(api: Api, monkeypatch: pytest.
 
 async def test_a_claim_whose_process_died_is_taken_over(api: Api, database: Database) -> None:
     body = single()
-    async with database.transaction() as session:
-        abandoned = await idempotency.claim_key(
-            session, account_id=api.caller.account_id, key="k8", fingerprint="0" * 64, now=datetime.now(UTC)
-        )
+    abandoned = await database.write(
+        idempotency.claim_key, account_id=api.caller.account_id, key="k8", fingerprint="0" * 64, now=datetime.now(UTC)
+    )
     assert isinstance(abandoned, idempotency.Claim)
     assert (await post(api, "k8", body)).status_code in {409, 422}
     await age(database, api, idempotency.LEASE)
     assert (await post(api, "k8", body)).status_code == 202
-    with pytest.raises(Exception, match="idempotency_in_progress"):
-        async with database.transaction() as session:
-            await idempotency.complete_claim(session, abandoned, job_id=uuid.uuid4())
+    with pytest.raises(Exception, match="idempotency_in_progress"), database.transaction() as session:
+        idempotency.complete_claim(session, abandoned, job_id=uuid.uuid4())
 
 
 async def test_a_key_is_forgotten_after_a_day(api: Api, database: Database) -> None:
@@ -151,8 +148,8 @@ async def test_a_key_that_is_none_is_400(api: Api, key: str) -> None:
 
 
 async def age(database: Database, api: Api, by: timedelta) -> None:
-    async with database.transaction() as session:
-        await session.execute(
+    with database.transaction() as session:
+        session.execute(
             update(IdempotencyKey)
             .where(IdempotencyKey.account_id == api.caller.account_id)
             .values(claimed_at=datetime.now(UTC) - by)

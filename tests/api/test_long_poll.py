@@ -24,10 +24,9 @@ MOST_THREADS_OF_POOLS = 50
 
 async def fail_soon(database: Database, job_id: uuid.UUID, seconds: float) -> None:
     await asyncio.sleep(seconds)
-    async with database.transaction() as session:
-        await jobs.fail_job(
-            session, job_id=job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
-        )
+    await database.write(
+        jobs.fail_job, job_id=job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
+    )
 
 
 async def test_a_waiting_poll_is_answered_when_the_job_ends(api: Api, database: Database) -> None:
@@ -89,19 +88,19 @@ async def test_two_hundred_waiters_cost_no_thread_each(
 async def test_closing_lets_waiters_go_and_waits_for_the_question_under_way(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asking, answered = asyncio.Event(), False
+    asking, answered = threading.Event(), False
 
-    async def slow(*_args: object, **_kwargs: object) -> dict[uuid.UUID, jobs.Standing]:
+    def slow(*_args: object, **_kwargs: object) -> dict[uuid.UUID, jobs.Standing]:
         nonlocal answered
         asking.set()
-        await asyncio.sleep(0.3)
+        time.sleep(0.3)
         answered = True
         return {}
 
     monkeypatch.setattr(jobs, "standings", slow)
     endings = JobEndings(database, interval_seconds=0.01)
     waiting = asyncio.create_task(endings.wait(uuid.uuid4(), 60))
-    await asking.wait()
+    await asyncio.to_thread(asking.wait, 30)
     await asyncio.wait_for(endings.close(), 10)
     assert answered
     await asyncio.wait_for(waiting, 1)

@@ -18,8 +18,8 @@ NEW = "n" * 40
 
 
 async def digest_of(api: Api) -> str:
-    async with api.parts.database.reading() as session:
-        return (await session.get_one(ApiKey, api.caller.key_id)).digest
+    with api.parts.database.reading() as session:
+        return (session.get_one(ApiKey, api.caller.key_id)).digest
 
 
 def with_peppers(api: Api, pepper: str, *previous: str) -> None:

@@ -30,28 +30,21 @@ async def accepted(api: Api) -> str:
 async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: timedelta = HOUR) -> None:
     key = f"results/{job_id}.jpg"
     await api.store.put(key, picture, "image/jpeg")
-    async with api.parts.database.transaction() as session:
-        await jobs.complete_job(
-            session,
-            job_id=uuid.UUID(job_id),
-            result_key=key,
-            engine="warp",
-            report={},
-            keep=keep,
-            now=datetime.now(UTC),
-        )
+    await api.parts.database.write(
+        jobs.complete_job,
+        job_id=uuid.UUID(job_id),
+        result_key=key,
+        engine="warp",
+        report={},
+        keep=keep,
+        now=datetime.now(UTC),
+    )
 
 
 async def fail(api: Api, job_id: str, code: ErrorCode, advice: str | None = None) -> None:
-    async with api.parts.database.transaction() as session:
-        await jobs.fail_job(
-            session,
-            job_id=uuid.UUID(job_id),
-            error_code=code,
-            error_advice=advice,
-            keep=HOUR,
-            now=datetime.now(UTC),
-        )
+    await api.parts.database.write(
+        jobs.fail_job, job_id=uuid.UUID(job_id), error_code=code, error_advice=advice, keep=HOUR, now=datetime.now(UTC)
+    )
 
 
 @pytest.mark.parametrize("started", [True, False])
@@ -63,13 +56,13 @@ async def test_a_job_that_is_overdue_is_over_whoever_is_away(
     settings = Settings()
     async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
         job_id = await accepted(api)
-        async with api.parts.database.transaction() as session:
-            job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+        with api.parts.database.transaction() as session:
+            job = jobs.get_job(session, job_id=uuid.UUID(job_id))
             job.started_at = datetime.now(UTC) if started else None
             job.deadline_at = datetime.now(UTC)
         assert (await api.poll(job_id)).json() == {"status": "processing"}, "its run may be about to end it"
-        async with api.parts.database.transaction() as session:
-            (await jobs.get_job(session, job_id=uuid.UUID(job_id))).deadline_at -= jobs.OVERDUE_GRACE
+        with api.parts.database.transaction() as session:
+            (jobs.get_job(session, job_id=uuid.UUID(job_id))).deadline_at -= jobs.OVERDUE_GRACE
         answer = await api.poll(job_id)
         assert answer.json() == {"status": "failed", "error": CATALOGUE["timed_out"].sentence}
         assert await api.store.list_keys("") == []
@@ -78,8 +71,8 @@ async def test_a_job_that_is_overdue_is_over_whoever_is_away(
 async def test_a_code_that_an_older_release_wrote_is_one_of_the_catalogue_to_the_caller(api: Api) -> None:
     job_id = await accepted(api)
     await fail(api, job_id, "timed_out")
-    async with api.parts.database.transaction() as session:
-        (await jobs.get_job(session, job_id=uuid.UUID(job_id))).error_code = "RuntimeError"
+    with api.parts.database.transaction() as session:
+        (jobs.get_job(session, job_id=uuid.UUID(job_id))).error_code = "RuntimeError"
     answer = await api.poll(job_id)
     assert answer.json() == {"status": "failed", "error": CATALOGUE["generation_failed"].sentence}
     assert answer.headers["X-Error-Code"] == "generation_failed"
@@ -172,8 +165,8 @@ async def test_a_terminated_run_releases_its_job_at_the_next_poll(api: Api, idle
     answer = await api.poll(job_id)
     assert answer.json() == {"status": "failed", "error": CATALOGUE["cancelled"].sentence}
     assert await api.store.list_keys("jobs/") == []
-    async with api.parts.database.reading() as session:
-        assert await ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
+    with api.parts.database.reading() as session:
+        assert ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
 
 
 async def test_many_polls_at_once_release_once(api: Api, idle_temporal: Client) -> None:
@@ -181,5 +174,5 @@ async def test_many_polls_at_once_release_once(api: Api, idle_temporal: Client) 
     await idle_temporal.get_workflow_handle(tryon_workflow_id(job_id)).terminate("by hand")
     answers = await asyncio.gather(*(api.poll(job_id) for _ in range(5)))
     assert {answer.json()["status"] for answer in answers} == {"failed"}
-    async with api.parts.database.reading() as session:
-        assert await ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
+    with api.parts.database.reading() as session:
+        assert ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]

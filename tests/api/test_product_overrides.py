@@ -49,20 +49,18 @@ async def registered(database: Database, caller: Caller) -> Product:
         "tuck_state": "tucked",
         "size": "M",
     }
-    async with database.transaction() as session:
-        saved = await register_product(session, account_id=caller.account_id, new_id=uuid.uuid4(), values=values)
-        await change_product(
-            session, account_id=caller.account_id, product_id=saved.product.id, values={"name": "Blouse"}
-        )
+    with database.transaction() as session:
+        saved = register_product(session, account_id=caller.account_id, new_id=uuid.uuid4(), values=values)
+        change_product(session, account_id=caller.account_id, product_id=saved.product.id, values={"name": "Blouse"})
         return saved.product
 
 
 async def resolve(database: Database, caller: Caller, body: dict[str, Any], **options: Any) -> list[ResolvedGarment]:
     model = ComboRequest if "garments" in body else SingleRequest
     read = read_request(json.dumps(body).encode(), model, ImageLimits())
-    async with database.reading() as session:
+    with database.reading() as session:
         sent = [garment.sent for garment in read.garments]
-        return await resolve_products(session, caller.account_id, sent, **options)
+        return resolve_products(session, caller.account_id, sent, **options)
 
 
 async def resolved(database: Database, caller: Caller, **fields: Any) -> ResolvedGarment:
@@ -191,8 +189,7 @@ async def test_another_accounts_and_an_archived_product_are_not_found(
 ) -> None:
     with pytest.raises(TryOnError):
         await resolved(database, await create_caller(database, digester))
-    async with database.transaction() as session:
-        await archive_product(session, account_id=caller.account_id, product_id=registered.id)
+    await database.write(archive_product, account_id=caller.account_id, product_id=registered.id)
     with pytest.raises(TryOnError):
         await resolved(database, caller)
 

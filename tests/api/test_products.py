@@ -44,8 +44,8 @@ async def catalogue(open_api: OpenApi, temporal: Client) -> AsyncIterator[Catalo
 
 
 async def row(catalogue: Catalogue, product_id: str) -> Product:
-    async with catalogue.api.parts.database.reading() as session:
-        return await session.get_one(Product, parse_public_id(product_id))
+    with catalogue.api.parts.database.reading() as session:
+        return session.get_one(Product, parse_public_id(product_id))
 
 
 async def test_a_product_is_registered_with_everything_it_can_have(catalogue: Catalogue) -> None:
@@ -234,8 +234,7 @@ async def test_two_keys_of_one_account_share_its_products(catalogue: Catalogue, 
     from domain.access.keys import create_key
 
     body = await catalogue.create()
-    async with catalogue.api.parts.database.transaction() as session:
-        _, key = await create_key(session, digester, account_id=catalogue.api.caller.account_id)
+    _, key = await catalogue.api.parts.database.write(create_key, digester, account_id=catalogue.api.caller.account_id)
     catalogue.api.client.headers["Authorization"] = f"Bearer {key}"
     assert (await catalogue.get(body["id"])).json() == body
 

@@ -106,10 +106,9 @@ async def test_starts_and_polls_share_one_window(limited: Api) -> None:
 
 
 async def test_what_is_refused_before_the_count_does_not_count(limited: Api) -> None:
-    async with limited.parts.database.transaction() as session:
-        await accounts.block_account(
-            session, account_id=limited.caller.account_id, reason="a test", now=datetime.now(UTC)
-        )
+    await limited.parts.database.write(
+        accounts.block_account, account_id=limited.caller.account_id, reason="a test", now=datetime.now(UTC)
+    )
     before_the_count = [
         (await poll(limited), 403),
         (await poll(limited, Authorization="Bearer nonsense"), 401),
@@ -119,8 +118,7 @@ async def test_what_is_refused_before_the_count_does_not_count(limited: Api) -> 
     for answer, status in before_the_count:
         assert answer.status_code == status
         assert "RateLimit" not in answer.headers
-    async with limited.parts.database.transaction() as session:
-        await accounts.unblock_account(session, account_id=limited.caller.account_id)
+    await limited.parts.database.write(accounts.unblock_account, account_id=limited.caller.account_id)
     assert (await poll(limited)).headers["RateLimit"] == '"requests";r=19;t=300'
 
 
@@ -149,8 +147,9 @@ async def test_a_refused_call_does_not_count(limited: Api, clock: Clock) -> None
 async def test_another_key_of_the_account_has_its_own_window(limited: Api) -> None:
     await spend(limited, 20)
     assert (await poll(limited)).status_code == 429
-    async with limited.parts.database.transaction() as session:
-        _, key = await keys.create_key(session, limited.parts.digester, account_id=limited.caller.account_id)
+    _, key = await limited.parts.database.write(
+        keys.create_key, limited.parts.digester, account_id=limited.caller.account_id
+    )
     assert (await poll(limited, Authorization=f"Bearer {key}")).headers["RateLimit"] == '"requests";r=19;t=300'
 
 
@@ -230,7 +229,7 @@ def test_a_call_falls_under_the_policy_of_its_route(method: str, path: str, poli
 async def test_a_process_counts_by_its_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TRYON_KEY_PEPPER", "p" * 32)
     monkeypatch.setenv("TRYON_S3_SECRET_KEY", "secret")
-    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/tryon.db")
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite:///{tmp_path}/tryon.db")
     monkeypatch.setenv("TRYON_RATE_LIMIT_REQUESTS", "7")
     async with open_parts(Settings()) as parts:
         assert isinstance(parts.rate_limiter.log, DatabaseRateLog)

@@ -24,8 +24,8 @@ async def assert_refused(api: Api, answer: Any, status: int, code: str) -> str:
     """Status, code, body, and that nothing was begun; returns the sentence."""
     assert (answer.status_code, answer.headers["X-Error-Code"]) == (status, code)
     assert answer.json().keys() == {"error"}
-    async with api.parts.database.reading() as session:
-        begun = await session.scalar(select(func.count(Job.id)).where(Job.account_id == api.caller.account_id))
+    with api.parts.database.reading() as session:
+        begun = session.scalar(select(func.count(Job.id)).where(Job.account_id == api.caller.account_id))
     assert begun == 0
     assert api.store.objects == {}
     sentence: str = answer.json()["error"]

@@ -38,8 +38,7 @@ async def test_api(open_api: OpenApi, tester: Caller) -> AsyncIterator[Api]:
 async def accepted(api: Api, database: Database, body: dict[str, object], path: str = "/api/v1/tryon") -> Job:
     answer = await api.post(body, path)
     assert answer.status_code == 202, answer.text
-    async with database.reading() as session:
-        return await jobs.get_job(session, job_id=uuid.UUID(answer.json()["jobId"]))
+    return await database.read(jobs.get_job, job_id=uuid.UUID(answer.json()["jobId"]))
 
 
 async def test_a_test_job_costs_nothing(test_api: Api, database: Database) -> None:

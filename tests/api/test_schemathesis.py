@@ -26,7 +26,7 @@ def strict_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
     try:
         url: str = request.getfixturevalue("postgres_url")
     except pytest.skip.Exception:
-        return f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('live')}/tryon.db"
+        return f"sqlite:///{tmp_path_factory.mktemp('live')}/tryon.db"
     return url
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pysqlite3.dbapi2 as fixed_sqlite
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from typer.testing import CliRunner, Result
 
 from api.usage.schemas import UsageAnswer
@@ -34,7 +33,7 @@ Answer = TypeVar("Answer")
 
 @pytest.fixture(autouse=True)
 def own_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/tryon.db")
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite:///{tmp_path}/tryon.db")
     monkeypatch.setenv("TRYON_KEY_PEPPER", "p" * 40)
     # Not the server of whoever runs the tests, should there be one at the usual address.
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
@@ -50,26 +49,18 @@ def answer(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def in_database(work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
+def in_database(work: Callable[[Session], Answer]) -> Answer:
     """Something done beside the commands, in the same file."""
-
-    async def run() -> Answer:
-        database = Database(Settings().database)
-        try:
-            async with database.transaction() as session:
-                return await work(session)
-        finally:
-            await database.close()
-
-    return asyncio.run(run())
+    with closing(Database(Settings().database)) as database, database.transaction() as session:
+        return work(session)
 
 
 def accepted_job(account: str) -> uuid.UUID:
     key = answer("key", "create", "--account", account)
     new = new_job(Caller(uuid.UUID(account), uuid.UUID(key["keyId"]), key["apiKey"]))
 
-    async def accept(session: AsyncSession) -> None:
-        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    def accept(session: Session) -> None:
+        jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
 
     in_database(accept)
     return new.job_id
@@ -78,9 +69,9 @@ def accepted_job(account: str) -> uuid.UUID:
 def standing(job_id: uuid.UUID) -> tuple[str, str | None, list[str]]:
     """Status, error code and ledger entries of a job."""
 
-    async def read(session: AsyncSession) -> tuple[str, str | None, list[str]]:
-        job = await jobs.get_job(session, job_id=job_id)
-        return job.status, job.error_code, await entries_of_job(session, job_id=job_id)
+    def read(session: Session) -> tuple[str, str | None, list[str]]:
+        job = jobs.get_job(session, job_id=job_id)
+        return job.status, job.error_code, entries_of_job(session, job_id=job_id)
 
     return in_database(read)
 
@@ -111,8 +102,8 @@ def test_an_account_is_known_by_address_and_by_id(account: str) -> None:
 def test_usage_is_what_the_api_answers() -> None:
     account = answer("account", "create", "--email", EMAIL)["accountId"]
 
-    async def usage(session: AsyncSession) -> UsageAnswer:
-        return UsageAnswer.of(await usage_of(session, PLANS, account_id=uuid.UUID(account), now=datetime.now(UTC)))
+    def usage(session: Session) -> UsageAnswer:
+        return UsageAnswer.of(usage_of(session, PLANS, account_id=uuid.UUID(account), now=datetime.now(UTC)))
 
     told = answer("account", "usage", "--account", account)
     assert told == json.loads(in_database(usage).model_dump_json(by_alias=True))
@@ -220,11 +211,11 @@ def test_each_job_of_a_blocked_account_ends_in_a_transaction_of_its_own(
     ended: list[uuid.UUID] = []
     fail_job = jobs.fail_job
 
-    async def fail_one_job(session: AsyncSession, *, job_id: uuid.UUID, **fields: Any) -> bool:
+    def fail_one_job(session: Session, *, job_id: uuid.UUID, **fields: Any) -> bool:
         if ended:
             raise RuntimeError("the database went away")
         ended.append(job_id)
-        return await fail_job(session, job_id=job_id, **fields)
+        return fail_job(session, job_id=job_id, **fields)
 
     with monkeypatch.context() as patch:
         patch.setattr(jobs, "fail_job", fail_one_job)
@@ -259,8 +250,8 @@ def test_who_only_reads_waits_for_no_writer(
 def acts(account: str) -> list[tuple[str, dict[str, Any]]]:
     """What the audit log says was done to an account, oldest first."""
 
-    async def read(session: AsyncSession) -> list[tuple[str, dict[str, Any]]]:
-        found = await audit.page(session, limit=100, account_id=uuid.UUID(account))
+    def read(session: Session) -> list[tuple[str, dict[str, Any]]]:
+        found = audit.page(session, limit=100, account_id=uuid.UUID(account))
         assert {entry.operator_id for entry in found} <= {None}
         return [(entry.action, entry.details) for entry in reversed(found)]
 

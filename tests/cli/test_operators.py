@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from typer.testing import CliRunner, Result
 
 from cli.embedded import has_operator
@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 @pytest.fixture(autouse=True)
 def own_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/tryon.db")
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite:///{tmp_path}/tryon.db")
     monkeypatch.setenv("TRYON_KEY_PEPPER", "p" * 40)
     assert tryon("account", "create", "--email", EMAIL).exit_code == 0
 
@@ -37,22 +37,16 @@ def tryon(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def in_database(work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
-    async def run() -> Answer:
-        database = Database(Settings().database)
-        try:
-            async with database.transaction() as session:
-                return await work(session)
-        finally:
-            await database.close()
-
-    return asyncio.run(run())
+def in_database(work: Callable[[Session], Answer]) -> Answer:
+    """Something done beside the commands, in the same file."""
+    with closing(Database(Settings().database)) as database, database.transaction() as session:
+        return work(session)
 
 
 def test_a_service_without_operators_is_told_from_one_with() -> None:
-    assert not asyncio.run(has_operator(Settings()))
+    assert not has_operator(Settings())
     tryon("operator", "add", EMAIL)
-    assert asyncio.run(has_operator(Settings()))
+    assert has_operator(Settings())
 
 
 def test_an_operator_is_added_and_removed_and_that_is_written_down() -> None:
@@ -61,8 +55,8 @@ def test_an_operator_is_added_and_removed_and_that_is_written_down() -> None:
         found = json.loads(tryon("operator", "list", "--json").stdout)
         assert [each["email"] for each in found] == listed
 
-    async def written(session: AsyncSession) -> list[tuple[str, object]]:
-        return [(each.action, each.operator_id) for each in await audit.page(session, limit=10)]
+    def written(session: Session) -> list[tuple[str, object]]:
+        return [(each.action, each.operator_id) for each in audit.page(session, limit=10)]
 
     assert in_database(written) == [("operator.removed", None), ("operator.added", None), ("account.created", None)]
 
@@ -74,10 +68,10 @@ def test_somebody_without_an_account_is_no_operator() -> None:
 
 
 def test_mail_is_listed_and_shown_until_it_was_sent() -> None:
-    async def write(session: AsyncSession) -> str:
+    def write(session: Session) -> str:
         head = Letterhead("Fitting Room", "https://tryon.example")
-        await logins.ask_for_reset(session, head, email=EMAIL, now=datetime.now(UTC))
-        return str((await mails.list_mail(session))[0].id)
+        logins.ask_for_reset(session, head, email=EMAIL, now=datetime.now(UTC))
+        return str((mails.list_mail(session))[0].id)
 
     mail_id = in_database(write)
     (listed,) = json.loads(tryon("mail", "list", "--json").stdout)
@@ -85,9 +79,9 @@ def test_mail_is_listed_and_shown_until_it_was_sent() -> None:
     assert "https://tryon.example/dashboard/reset?token=" in tryon("mail", "show", mail_id).stdout
     assert "waiting" in tryon("mail", "list").stdout
 
-    async def send(session: AsyncSession) -> None:
-        (mail,) = await mails.list_mail(session)
-        await mails.mark_sent(session, mail_id=mail.id, now=datetime.now(UTC))
+    def send(session: Session) -> None:
+        (mail,) = mails.list_mail(session)
+        mails.mark_sent(session, mail_id=mail.id, now=datetime.now(UTC))
 
     in_database(send)
     assert "token" not in tryon("mail", "show", mail_id).stdout

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 from typer.testing import CliRunner, Result
 
 from cli.main import app
@@ -31,33 +31,26 @@ Answer = TypeVar("Answer")
 
 @pytest.fixture(autouse=True)
 def own_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{tmp_path}/tryon.db")
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite:///{tmp_path}/tryon.db")
 
 
 def tryon(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def in_database(work: Callable[[AsyncSession], Awaitable[Answer]]) -> Answer:
+def in_database(work: Callable[[Session], Answer]) -> Answer:
     """Something done beside the commands, in the same file."""
-
-    async def run() -> Answer:
-        database = Database(Settings().database)
-        try:
-            await migrations.upgrade(database.engine)
-            async with database.transaction() as session:
-                return await work(session)
-        finally:
-            await database.close()
-
-    return asyncio.run(run())
+    with closing(Database(Settings().database)) as database:
+        migrations.upgrade(database.engine)
+        with database.transaction() as session:
+            return work(session)
 
 
 @pytest.fixture
 def ordered() -> Payment:
-    async def order(session: AsyncSession) -> Payment:
-        account = await create_account(session, PLANS, email=EMAIL, plan="starter", now=datetime.now(UTC))
-        return await orders.order_topup(
+    def order(session: Session) -> Payment:
+        account = create_account(session, PLANS, email=EMAIL, plan="starter", now=datetime.now(UTC))
+        return orders.order_topup(
             session, PLANS, account_id=account.id, generations=250, provider="manual", now=datetime.now(UTC)
         )
 
@@ -69,15 +62,15 @@ def listed(*options: str) -> list[dict[str, Any]]:
 
 
 def packs(account_id: uuid.UUID) -> int:
-    async def read(session: AsyncSession) -> int:
-        return (await usage_of(session, PLANS, account_id=account_id, now=datetime.now(UTC))).topup_remaining
+    def read(session: Session) -> int:
+        return (usage_of(session, PLANS, account_id=account_id, now=datetime.now(UTC))).topup_remaining
 
     return in_database(read)
 
 
 def acts() -> list[AuditEntry]:
-    async def read(session: AsyncSession) -> list[AuditEntry]:
-        return list(await audit.page(session, limit=10))
+    def read(session: Session) -> list[AuditEntry]:
+        return list(audit.page(session, limit=10))
 
     return in_database(read)
 

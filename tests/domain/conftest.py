@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url, text
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy import make_url
 
 from domain import migrations
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
+from tests.servers.postgres import tell_server
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ async def migrated_database_url(database_url: str, tmp_path_factory: pytest.Temp
     """Address of a migrated database that nobody uses, to be copied."""
     url = await _new_database(database_url, tmp_path_factory.mktemp("migrated"))
     database = Database(DatabaseSettings(url=url))
-    await migrations.upgrade(database.engine)
-    await database.close()
+    migrations.upgrade(database.engine)
+    database.close()
     return url
 
 
@@ -43,12 +43,9 @@ async def _new_database(url: str, folder: Path, *, copied: bool = False) -> str:
         own = folder / "own.db"
         if copied:
             shutil.copy(str(address.database), own)
-        return f"sqlite+aiosqlite:///{own}"
+        return f"sqlite:///{own}"
     name = f"own_{uuid.uuid4().hex}"
-    server = create_async_engine(address.set(database="postgres"), isolation_level="AUTOCOMMIT")
-    async with server.connect() as connection:
-        await connection.execute(text(f"CREATE DATABASE {name}" + (f" TEMPLATE {address.database}" if copied else "")))
-    await server.dispose()
+    tell_server(url, f"CREATE DATABASE {name}" + (f" TEMPLATE {address.database}" if copied else ""))
     return address.set(database=name).render_as_string(hide_password=False)
 
 
@@ -57,4 +54,4 @@ async def own_database(own_database_url: str) -> AsyncIterator[Database]:
     """A migrated database where a test may leave whatever it likes."""
     database = Database(DatabaseSettings(url=own_database_url))
     yield database
-    await database.close()
+    database.close()

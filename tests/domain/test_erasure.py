@@ -34,29 +34,28 @@ async def full(database: Database, digester: KeyDigester, other: Caller) -> Full
 
 
 async def begun(database: Database, account_id: uuid.UUID) -> bool:
-    async with database.transaction() as session:
-        return await erasure.begin_erasure(session, account_id=account_id, now=NOW)
+    return await database.write(erasure.begin_erasure, account_id=account_id, now=NOW)
 
 
 async def forgotten(database: Database, account_id: uuid.UUID) -> None:
     """The steps over rows, in small batches."""
     position: erasure.Position | None = None
     while True:
-        async with database.transaction() as session:
-            position = await erasure.empty_jobs(session, account_id=account_id, after=position, limit=AT_ONCE, now=NOW)
+        position = await database.write(
+            erasure.empty_jobs, account_id=account_id, after=position, limit=AT_ONCE, now=NOW
+        )
         if position is None:
             break
     while True:
-        async with database.transaction() as session:
-            if not await erasure.delete_rows(session, account_id=account_id, limit=AT_ONCE):
+        with database.transaction() as session:
+            if not erasure.delete_rows(session, account_id=account_id, limit=AT_ONCE):
                 break
-    async with database.transaction() as session:
-        await erasure.finish_erasure(session, account_id=account_id, now=NOW)
+    await database.write(erasure.finish_erasure, account_id=account_id, now=NOW)
 
 
 async def account_of(database: Database, account_id: uuid.UUID) -> Account:
-    async with database.reading() as session:
-        return await session.get_one(Account, account_id)
+    with database.reading() as session:
+        return session.get_one(Account, account_id)
 
 
 async def test_from_the_first_transaction_on_nobody_calls_or_signs_in(
@@ -69,16 +68,14 @@ async def test_from_the_first_transaction_on_nobody_calls_or_signs_in(
     assert (account.blocked_reason, account.erased_at) == (erasure.REASON, NOW)
     left = await rows_that_hold(database, str(account.id), account.id.hex, full.word)
     assert left.keys().isdisjoint({"login", "login_session", "email_token", "mail"})
-    async with database.transaction() as session:
-        with pytest.raises(TryOnError, match="account_blocked"):
-            await jobs.accept_job(session, PLANS, new_job(full.caller), now=NOW)
+    with database.transaction() as session, pytest.raises(TryOnError, match="account_blocked"):
+        jobs.accept_job(session, PLANS, new_job(full.caller), now=NOW)
 
 
 async def test_the_address_is_free_again(database: Database, full: FullAccount) -> None:
     email = (await account_of(database, full.caller.account_id)).email
     await begun(database, full.caller.account_id)
-    async with database.transaction() as session:
-        again = await accounts.create_account(session, PLANS, email=email, plan="trial", now=NOW)
+    again = await database.write(accounts.create_account, PLANS, email=email, plan="trial", now=NOW)
     assert again.id != full.caller.account_id
 
 
@@ -91,15 +88,14 @@ async def test_an_account_is_erased_once(database: Database, full: FullAccount) 
 
 async def test_an_erased_account_is_not_unblocked(database: Database, full: FullAccount) -> None:
     await begun(database, full.caller.account_id)
-    with pytest.raises(ValueError, match="erased"):
-        async with database.transaction() as session:
-            await accounts.unblock_account(session, account_id=full.caller.account_id)
+    with pytest.raises(ValueError, match="erased"), database.transaction() as session:
+        accounts.unblock_account(session, account_id=full.caller.account_id)
 
 
 async def test_it_is_unfinished_until_the_last_step(database: Database, full: FullAccount) -> None:
     async def unfinished(older_than: timedelta) -> bool:
-        async with database.reading() as session:
-            found = await erasure.list_unfinished(session, older_than=older_than, now=NOW, limit=10_000)
+        with database.reading() as session:
+            found = erasure.list_unfinished(session, older_than=older_than, now=NOW, limit=10_000)
             return full.caller.account_id in found
 
     assert not await unfinished(timedelta(0))
@@ -115,8 +111,7 @@ async def test_rows_tell_nothing_in_the_end_and_the_money_stays(
 ) -> None:
     owner, (_done, running) = full.caller.account_id, full.job_ids
     before = await rows_that_hold(database, str(owner), owner.hex, full.word)
-    async with database.transaction() as session:
-        await jobs.fail_job(session, job_id=running, error_code="cancelled", keep=timedelta(0), now=NOW)
+    await database.write(jobs.fail_job, job_id=running, error_code="cancelled", keep=timedelta(0), now=NOW)
     await begun(database, owner)
     for _ in range(2):  # done again it changes nothing
         await forgotten(database, owner)
@@ -131,8 +126,8 @@ async def test_rows_tell_nothing_in_the_end_and_the_money_stays(
     assert sorted(row["status"] for row in after["payment"]) == ["paid", "rejected"]
     assert len(after["ledger"]) == len(before["ledger"]) + 1
     assert (len(after["allowance"]), len(after["daily_usage"])) == (1, 1)
-    async with database.reading() as session:
-        assert [each for each in await check_ledger(session) if each.account_id == owner] == []
+    with database.reading() as session:
+        assert [each for each in check_ledger(session) if each.account_id == owner] == []
     assert await rows_that_hold(database, full.word) == {}
     assert "rate_window" not in await rows_that_hold(database, *full.names(digester))
 
@@ -143,12 +138,12 @@ async def test_every_job_is_emptied_and_no_other_accounts(
     caller = await create_caller(database, digester)
     own = [await create_job(database, caller) for _ in range(5)]
     kept = await create_job(database, other)
-    async with database.transaction() as session:
+    with database.transaction() as session:
         for job_id in (*own, kept):
-            (await session.get_one(Job, job_id)).workflow_input = {"job": str(job_id)}
+            (session.get_one(Job, job_id)).workflow_input = {"job": str(job_id)}
     await begun(database, caller.account_id)
     await forgotten(database, caller.account_id)
-    async with database.reading() as session:
-        assert [(await jobs.get_job(session, job_id=job_id)).workflow_input for job_id in own] == [{}] * 5
-        job = await jobs.get_job(session, job_id=kept)
+    with database.reading() as session:
+        assert [(jobs.get_job(session, job_id=job_id)).workflow_input for job_id in own] == [{}] * 5
+        job = jobs.get_job(session, job_id=kept)
     assert (job.workflow_input, job.erased_at) == ({"job": str(kept)}, None)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,11 +13,11 @@ from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from domain import migrations
 from domain.tables import Account, Job
 from runtime.database import Database
+from runtime.settings import DatabaseSettings
 from tests.domain.additive import obstacles, shape_of
 
 BEFORE_THE_RULE = "0002"
@@ -27,12 +28,12 @@ AGREED: dict[str, list[str]] = {}
 
 
 async def test_the_tables_in_the_code_are_those_of_the_migrations(database: Database) -> None:
-    assert await migrations.differences(database.engine) == []
+    assert migrations.differences(database.engine) == []
 
 
 async def test_upgrading_again_changes_nothing(database: Database) -> None:
-    await migrations.upgrade(database.engine)
-    assert await migrations.is_current(database.engine)
+    migrations.upgrade(database.engine)
+    assert migrations.is_current(database.engine)
 
 
 def revisions_after(connection: Connection, oldest: str) -> list[str]:
@@ -53,10 +54,8 @@ def walk(connection: Connection) -> dict[str, list[str]]:
 
 
 async def test_old_processes_can_go_on_after_every_migration(empty_database_url: str) -> None:
-    engine = create_async_engine(empty_database_url)
-    async with engine.begin() as connection:
-        found = await connection.run_sync(walk)
-    await engine.dispose()
+    with closing(Database(DatabaseSettings(url=empty_database_url))) as database, database.engine.begin() as connection:
+        found = walk(connection)
     assert found, "no migration was looked at"
     assert {revision: sentences for revision, sentences in found.items() if sentences} == AGREED, (
         "add now, and take away a release after the last code that names it: docs/versions.md"
@@ -145,10 +144,8 @@ async def test_what_old_processes_would_stumble_over_is_noticed(
         change(operations)
         return obstacles(before, shape_of(connection))
 
-    engine = create_async_engine(empty_database_url)
-    async with engine.begin() as connection:
-        assert await connection.run_sync(try_out) == expected
-    await engine.dispose()
+    with closing(Database(DatabaseSettings(url=empty_database_url))) as database, database.engine.begin() as connection:
+        assert try_out(connection) == expected
 
 
 async def test_codes_that_were_names_of_exceptions_become_codes(empty_database_url: str) -> None:
@@ -165,8 +162,6 @@ async def test_codes_that_were_names_of_exceptions_become_codes(empty_database_u
         command.upgrade(migrations._config(connection), "0006")
         return {row.id: row.error_code for row in connection.execute(sa.select(Job.id, Job.error_code))}
 
-    engine = create_async_engine(empty_database_url)
-    async with engine.begin() as connection:
-        found = await connection.run_sync(migrate)
-    await engine.dispose()
+    with closing(Database(DatabaseSettings(url=empty_database_url))) as database, database.engine.begin() as connection:
+        found = migrate(connection)
     assert [found[job_id] for job_id in codes] == ["generation_failed", "person_not_found", None]

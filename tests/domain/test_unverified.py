@@ -23,22 +23,21 @@ NOW = datetime.now(UTC)
 
 async def signed_up(database: Database, *, age: timedelta = KEPT) -> uuid.UUID:
     email = f"{uuid.uuid4().hex}@example.com"
-    async with database.transaction() as session:
-        await logins.sign_up(session, PLANS, HEAD, email=email, password_hash="$argon2id$", now=NOW - age)
-        account = await accounts.find_account_by_email(session, email=email)
+    with database.transaction() as session:
+        logins.sign_up(session, PLANS, HEAD, email=email, password_hash="$argon2id$", now=NOW - age)
+        account = accounts.find_account_by_email(session, email=email)
         assert account is not None
-        await sessions.open_session(session, account_id=account.id, address="::1", user_agent="", now=NOW)
+        sessions.open_session(session, account_id=account.id, address="::1", user_agent="", now=NOW)
     return account.id
 
 
 async def swept(database: Database) -> int:
-    async with database.transaction() as session:
-        return await delete_unverified(session, now=NOW, limit=100)
+    return await database.write(delete_unverified, now=NOW, limit=100)
 
 
 async def is_there(database: Database, account_id: uuid.UUID) -> bool:
-    async with database.reading() as session:
-        return await session.get(Account, account_id) is not None
+    with database.reading() as session:
+        return session.get(Account, account_id) is not None
 
 
 async def test_what_nobody_confirmed_in_a_week_is_forgotten(database: Database) -> None:
@@ -50,36 +49,36 @@ async def test_what_nobody_confirmed_in_a_week_is_forgotten(database: Database) 
 @pytest.mark.parametrize("why", ["confirmed", "has a key", "is an operator", "has terms of its own", "is blocked"])
 async def test_what_somebody_uses_stays(database: Database, digester: KeyDigester, why: str) -> None:
     account_id = await signed_up(database)
-    async with database.transaction() as session:
+    with database.transaction() as session:
         if why == "confirmed":
-            await logins.verify(session, PLANS, digester, account_id=account_id, now=NOW)
+            logins.verify(session, PLANS, digester, account_id=account_id, now=NOW)
         elif why == "has a key":
-            await keys.create_key(session, digester, account_id=account_id)
+            keys.create_key(session, digester, account_id=account_id)
         elif why in ("has terms of its own", "is blocked"):
             # What an operator has decided about it, and the audit log tells of, is not undone by a sweep.
             act = Act.PLAN_CHANGED if why == "has terms of its own" else Act.ACCOUNT_BLOCKED
             audit.add_entry(session, action=act, operator_id=None, account_id=account_id, details={}, now=NOW)
         else:
-            await operators.set_operator(session, account_id=account_id, operator=True, now=NOW)
+            operators.set_operator(session, account_id=account_id, operator=True, now=NOW)
     await swept(database)
     assert await is_there(database, account_id)
 
 
 async def test_an_account_of_the_command_line_is_nobodys_sign_up(database: Database) -> None:
     email = f"{uuid.uuid4().hex}@example.com"
-    async with database.transaction() as session:
-        account = await accounts.create_account(session, PLANS, email=email, plan="starter", now=NOW - 9 * KEPT)
-        await operators.set_operator(session, account_id=account.id, operator=True, now=NOW - 9 * KEPT)
-        await operators.set_operator(session, account_id=account.id, operator=False, now=NOW - 9 * KEPT)
+    with database.transaction() as session:
+        account = accounts.create_account(session, PLANS, email=email, plan="starter", now=NOW - 9 * KEPT)
+        operators.set_operator(session, account_id=account.id, operator=True, now=NOW - 9 * KEPT)
+        operators.set_operator(session, account_id=account.id, operator=False, now=NOW - 9 * KEPT)
     await swept(database)
     assert await is_there(database, account.id)
 
 
 async def test_signing_up_again_begins_the_week_anew(database: Database) -> None:
     account_id = await signed_up(database)
-    async with database.transaction() as session:
-        account = await session.get_one(Account, account_id)
-        await logins.sign_up(session, PLANS, HEAD, email=account.email, password_hash="$argon2id$", now=NOW)
+    with database.transaction() as session:
+        account = session.get_one(Account, account_id)
+        logins.sign_up(session, PLANS, HEAD, email=account.email, password_hash="$argon2id$", now=NOW)
         assert account.plan_started_at == NOW
     await swept(database)
     assert await is_there(database, account_id)

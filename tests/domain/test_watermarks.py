@@ -23,18 +23,15 @@ async def account_id(database: Database, digester: KeyDigester) -> uuid.UUID:
 
 async def save(database: Database, account_id: uuid.UUID, **fields: Any) -> None:
     values = {"logo_url": "https://shop.example/1.png", "logo": LOGO, "enabled": True, "now": NOW, **fields}
-    async with database.transaction() as session:
-        await watermarks.save_watermark(session, account_id=account_id, **values)
+    await database.write(watermarks.save_watermark, account_id=account_id, **values)
 
 
 async def found(database: Database, account_id: uuid.UUID) -> Watermark | None:
-    async with database.reading() as session:
-        return await watermarks.find_watermark(session, account_id=account_id)
+    return await database.read(watermarks.find_watermark, account_id=account_id)
 
 
 async def switch(database: Database, account_id: uuid.UUID, *, enabled: bool) -> None:
-    async with database.transaction() as session:
-        await watermarks.switch_watermark(session, account_id=account_id, enabled=enabled)
+    await database.write(watermarks.switch_watermark, account_id=account_id, enabled=enabled)
 
 
 async def test_what_was_saved_is_found(database: Database, account_id: uuid.UUID) -> None:
@@ -86,8 +83,8 @@ async def test_without_a_logo_there_is_nothing_to_switch(
 async def test_once_removed_it_has_to_be_fetched_again(database: Database, account_id: uuid.UUID) -> None:
     await save(database, account_id)
     for expected in (LOGO, None):
-        async with database.transaction() as session:
-            assert await watermarks.remove_watermark(session, account_id=account_id) == expected
+        with database.transaction() as session:
+            assert watermarks.remove_watermark(session, account_id=account_id) == expected
     with pytest.raises(ValueError, match="until a logo was fetched"):
         await switch(database, account_id, enabled=True)
 
@@ -96,8 +93,7 @@ async def test_another_account_is_not_touched(database: Database, digester: KeyD
     other = (await create_caller(database, digester)).account_id
     await save(database, account_id)
     await save(database, other, logo={"key": "other"})
-    async with database.transaction() as session:
-        await watermarks.remove_watermark(session, account_id=account_id)
+    await database.write(watermarks.remove_watermark, account_id=account_id)
     row = await found(database, other)
     assert row is not None
     assert row.logo == {"key": "other"}

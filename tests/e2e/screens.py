@@ -109,18 +109,18 @@ async def furnish(site: Site) -> tuple[BusyAccount, str, str]:
     """An account with a past; returns it with a session's token and an API key."""
     settings, now = site.settings, datetime.now(UTC)
     database, digester = Database(settings.database), KeyDigester(*settings.security.peppers())
-    async with database.transaction() as session:
-        busy = await write_account(session, load_plans(), digester, now=now, jobs=JOBS, products=1)
-        (await session.get_one(Account, busy.account_id)).email = EMAIL
-        _, key = await keys.create_key(session, digester, account_id=busy.account_id)
-        token = await sessions.open_session(
+    with database.transaction() as session:
+        busy = write_account(session, load_plans(), digester, now=now, jobs=JOBS, products=1)
+        (session.get_one(Account, busy.account_id)).email = EMAIL
+        _, key = keys.create_key(session, digester, account_id=busy.account_id)
+        token = sessions.open_session(
             session,
             account_id=busy.account_id,
             address="127.0.0.1",
             user_agent="Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0 Safari/537.36",
             now=now,
         )
-    await database.close()
+    database.close()
     return busy, token, key
 
 

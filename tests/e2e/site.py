@@ -42,12 +42,12 @@ class Site:
         database, store = Database(self.settings.database), S3ObjectStore(self.settings.object_store)
         data = logo_file()
         unnamed = ObjectRef.of(store.bucket, "", data, "image/png")
-        async with database.transaction() as session:
-            account = await accounts.find_account_by_email(session, email=email)
+        with database.transaction() as session:
+            account = accounts.find_account_by_email(session, email=email)
             assert account is not None
             logo = unnamed.model_copy(update={"key": logo_key(str(account.id), unnamed.sha256)})
             await store.put(logo.key, data, "image/png")
-            await watermarks.save_watermark(
+            watermarks.save_watermark(
                 session,
                 account_id=account.id,
                 logo_url="https://shop.example/logo.png",
@@ -55,4 +55,4 @@ class Site:
                 enabled=False,
                 now=datetime.now(UTC),
             )
-        await database.close()
+        database.close()

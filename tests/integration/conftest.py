@@ -133,7 +133,6 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
         endings=JobEndings(database),
         rate_limiter=generous_rates(database),
         payments=open_provider(settings.payments),
-        forgetful_database=database,
         passwords=cheap_passwords(),
     )
 

@@ -36,9 +36,9 @@ async def erase(
     temporal: Client, service: Service, digester: KeyDigester, account_id: uuid.UUID
 ) -> WorkflowHandle[Any, Any]:
     """Erase it as an owner does, but for the wait."""
-    async with service.database.transaction() as session:
+    with service.database.transaction() as session:
         now = datetime.now(UTC)
-        assert await erasing.begin(session, digester, account_id=account_id, erased_by=account_id, now=now)
+        assert erasing.begin(session, digester, account_id=account_id, erased_by=account_id, now=now)
     await start_erasure(temporal, EraseAccountInput(account_id=str(account_id), aftermath_seconds=1))
     return temporal.get_workflow_handle_for(EraseAccountWorkflow.run, erasure_workflow_id(str(account_id)))
 
@@ -64,8 +64,8 @@ async def test_what_is_left_is_the_bill_and_tells_nothing(
     assert await rows_that_hold(service.database, full.word) == {}
     left = await objects_of(service, full.word[:20], str(owner), *map(str, full.job_ids))
     assert len(left) == 2, "another account's, in a folder of the same name"
-    async with service.database.reading() as session:
-        assert [each for each in await check_ledger(session) if each.account_id == owner] == []
+    with service.database.reading() as session:
+        assert [each for each in check_ledger(session) if each.account_id == owner] == []
 
 
 async def test_an_account_at_work_is_stopped_and_erased(service: Service, servers: Servers, temporal: Client) -> None:
@@ -90,8 +90,8 @@ async def test_an_account_at_work_is_stopped_and_erased(service: Service, server
             assert not [key for key in left if not key.startswith("jobs/")]
             await asyncio.sleep(0.1)
     assert (await rows_that_hold(service.database, secret)) == {}
-    async with service.database.reading() as session:
+    with service.database.reading() as session:
         for job_id in (done, running):
-            job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+            job = jobs.get_job(session, job_id=uuid.UUID(job_id))
             assert (job.status != jobs.PROCESSING, job.workflow_input, job.result_key) == (True, {}, None)
-        assert [each for each in await check_ledger(session) if each.account_id == owner] == []
+        assert [each for each in check_ledger(session) if each.account_id == owner] == []

@@ -102,8 +102,7 @@ def order() -> dict[str, Any]:
 
 
 async def row_of(service: Service, job_id: str) -> Any:
-    async with service.database.reading() as session:
-        return await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    return await service.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -126,8 +125,7 @@ async def test_noise_is_no_picture_and_costs_nothing(started: Started, engine: s
     async with started(engine, {}) as service:
         job_id = await service.post(order())
         body = await service.finished(job_id)
-        async with service.database.reading() as session:
-            entries = await ledger.entries_of_job(session, job_id=uuid.UUID(job_id))
+        entries = await service.database.read(ledger.entries_of_job, job_id=uuid.UUID(job_id))
     assert body["status"] == "failed"
     assert body["error"].startswith("No good picture came out.")
     assert entries == ["reserve", "release"]

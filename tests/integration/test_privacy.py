@@ -38,11 +38,11 @@ def traced_photo() -> bytes:
 
 async def rows_that_hold(service: Service, needle: str) -> list[str]:
     """Names of the tables in which any column of any row holds the text."""
-    async with service.database.reading() as session:
+    with service.database.reading() as session:
         return [
             table.name
             for table in Table.metadata.sorted_tables
-            for row in (await session.execute(select(table))).mappings()
+            for row in (session.execute(select(table))).mappings()
             if needle in json.dumps([str(value) for value in row.values()])
         ]
 
@@ -67,8 +67,8 @@ async def test_a_result_goes_when_its_time_is_over(service: Service) -> None:
     job_id = await service.post(single())
     await service.finished(job_id)
     await objects_once(service, job_id, 1)
-    async with service.database.transaction() as session:
-        await session.execute(
+    with service.database.transaction() as session:
+        session.execute(
             update(Job)
             .where(Job.result_key.contains(job_id))
             .values(expires_at=datetime.now(UTC) - timedelta(seconds=1))

@@ -59,8 +59,7 @@ async def test_a_product_is_worn_after_its_shop_is_gone(service: Service) -> Non
     worn = service.engine.requests[-1].garments[0]
     assert (worn.category, worn.hints.tuck_state, worn.hints.size) == ("upper_body", "tucked", "L")
     assert await pictures(service) == kept, "a job's clean-up leaves products alone"
-    async with service.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await service.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     source = TryOnInput.model_validate(job.workflow_input).garments[0]
     assert source.product == ProductRef(id=product["id"], revision=1)
     assert job.products == [{"index": 0, "id": product["id"], "revision": 1}]
@@ -83,8 +82,7 @@ async def test_a_combo_mixes_products_and_pictures(service: Service) -> None:
     job_id = await service.post(combo(*garments), "/api/v1/tryon/combo")
     assert (await service.finished(job_id))["status"] == "completed"
     assert {worn.category for worn in service.engine.requests[-1].garments} == {"upper_body", "lower_body"}
-    async with service.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await service.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     assert [used["index"] for used in job.products or []] == [1]
 
 

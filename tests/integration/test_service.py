@@ -32,8 +32,7 @@ def from_shop(path: str, **fields: Any) -> dict[str, Any]:
 
 
 async def entries(service: Service, job_id: str) -> list[str]:
-    async with service.database.reading() as session:
-        return await ledger.entries_of_job(session, job_id=uuid.UUID(job_id))
+    return await service.database.read(ledger.entries_of_job, job_id=uuid.UUID(job_id))
 
 
 async def settled_objects(service: Service, job_id: str, expected: list[str]) -> None:
@@ -60,8 +59,7 @@ async def test_a_combo_of_inline_and_remote_garments(service: Service) -> None:
     )
     assert (await service.finished(job_id))["status"] == "completed"
     assert [garment.category for garment in service.engine.requests[-1].garments] == ["upper_body", "lower_body"]
-    async with service.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await service.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     assert job.report is not None
     assert job.report["hintsNotApplied"] == {"tuck_state": "no waist in sight"}
 
@@ -105,14 +103,14 @@ async def test_the_relay_starts_what_was_accepted_and_not_handed_over(service: S
     ref = ObjectRef.of(service.store.bucket, key, photo, "image/jpeg")
     source = tryon_input(str(job_id)).model_copy(update={"person": ref, "account_id": str(service.caller.account_id)})
     garment = source.garments[0].model_copy(update={"picture": ref})
-    async with service.database.transaction() as session:
-        job = await jobs.get_job(session, job_id=job_id)
+    with service.database.transaction() as session:
+        job = jobs.get_job(session, job_id=job_id)
         job.workflow_input = source.model_copy(update={"garments": [garment]}).model_dump(mode="json")
         job.created_at -= 2 * HEAD_START
     unstartable = await create_job(service.database, service.caller, age=2 * HEAD_START)
     started = 0
-    async with service.database.reading() as session:
-        waiting = len(await jobs.list_unstarted(session, older_than=HEAD_START, limit=100_000))
+    with service.database.reading() as session:
+        waiting = len(jobs.list_unstarted(session, older_than=HEAD_START, limit=100_000))
     for _ in range(1 + waiting // BATCH):  # other tests' jobs lie there too, and the oldest go first
         started += await relay_round(service.database, temporal, KEEP)
     assert started >= 1

@@ -63,8 +63,7 @@ async def test_every_result_carries_it_while_it_is_on(service: Service, temporal
     margin = REACH + 8
     difference[LOGO[0].start - margin :, LOGO[1].start - margin :] = 0
     assert difference.max() <= 2
-    async with service.database.transaction() as session:
-        await watermarks.switch_watermark(session, account_id=service.caller.account_id, enabled=False)
+    await service.database.write(watermarks.switch_watermark, account_id=service.caller.account_id, enabled=False)
     assert np.array_equal(await picture(service, garments=garments), plain)
 
 
@@ -85,8 +84,7 @@ async def test_a_logo_that_cannot_be_fetched_leaves_what_was_set(
     with pytest.raises(TryOnError) as caught:
         await set_logo(service, temporal, path)
     assert caught.value.code == code
-    async with service.database.reading() as session:
-        row = await watermarks.find_watermark(session, account_id=service.caller.account_id)
+    row = await service.database.read(watermarks.find_watermark, account_id=service.caller.account_id)
     assert row is not None
     assert (row.enabled, row.logo_url, row.logo["key"]) == (True, before.logo_url, before.logo.picture.key)
     assert await service.store.list_keys(logo_prefix(str(service.caller.account_id))) == [before.logo.picture.key]

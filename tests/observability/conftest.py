@@ -40,10 +40,10 @@ async def played(
     tmp_path_factory: pytest.TempPathFactory, object_store_settings: ObjectStoreSettings, object_store: S3ObjectStore
 ) -> AsyncIterator[Played]:
     """The scene, played once for all tests that only look."""
-    url = f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('scene')}/tryon.db"
+    url = f"sqlite:///{tmp_path_factory.mktemp('scene')}/tryon.db"
     database = Database(DatabaseSettings(url=url))
-    await migrations.upgrade(database.engine)
-    await database.close()
+    migrations.upgrade(database.engine)
+    database.close()
     with running_receiver() as receiver:
         async with running_temporal() as client:
             settings = settings_for(

@@ -139,17 +139,17 @@ class Scene:
         """A message, an order and an erasure that nobody sees to."""
         now = datetime.now(UTC)
         erased = await self.another_caller()
-        async with self.database.transaction() as session:
+        with self.database.transaction() as session:
             letter = Letter(subject="Confirm", body="")
             earlier = now - timedelta(minutes=2)
-            await mails.write_mail(session, letter, to="ann@example.com", account_id=None, now=earlier)
+            mails.write_mail(session, letter, to="ann@example.com", account_id=None, now=earlier)
             buyer = self.caller.account_id
-            await orders.order_topup(session, PLANS, account_id=buyer, generations=1000, provider="manual", now=now)
-            await erasure.begin_erasure(session, account_id=erased.account_id, now=now)
+            orders.order_topup(session, PLANS, account_id=buyer, generations=1000, provider="manual", now=now)
+            erasure.begin_erasure(session, account_id=erased.account_id, now=now)
 
     async def expire_results(self) -> None:
-        async with self.database.transaction() as session:
-            await session.execute(update(Job).where(Job.result_key.is_not(None)).values(expires_at=datetime.now(UTC)))
+        with self.database.transaction() as session:
+            session.execute(update(Job).where(Job.result_key.is_not(None)).values(expires_at=datetime.now(UTC)))
 
     async def sweep(self, name: str) -> None:
         """Run one of the scheduled workflows now."""
@@ -274,7 +274,7 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
         )
     device.close()
     await fetcher.close()
-    await database.close()
+    database.close()
 
 
 async def play(scene: Scene) -> dict[str, httpx.Response]:

@@ -68,7 +68,7 @@ async def gossip(name: str) -> None:
 async def main(database_url: str) -> None:
     configure_logs(LogSettings(), "talkative")
     database = Database(DatabaseSettings(url=database_url))
-    await migrations.upgrade(database.engine)
+    migrations.upgrade(database.engine)
     digester = KeyDigester("a pepper for the talkative, longer than thirty-two characters")
     caller = await create_caller(database, digester)
     provider = TracerProvider()
@@ -91,7 +91,6 @@ async def main(database_url: str) -> None:
             endings=JobEndings(database),
             rate_limiter=generous_rates(database),
             payments=open_provider(settings.payments),
-            forgetful_database=database,
         )
 
         @asynccontextmanager
@@ -121,7 +120,7 @@ async def main(database_url: str) -> None:
             await http.get(
                 f"/api/v1/{EMAIL}/{PICTURE}", headers={"Authorization": f"Bearer {KEY}", "X-Request-Id": "mine"}
             )
-    await database.close()
+    database.close()
     sys.stdout.write(json.dumps({"job_id": job_id, "account_id": str(caller.account_id), "key": caller.key}) + "\n")
 
 

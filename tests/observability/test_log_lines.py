@@ -31,7 +31,7 @@ class Said:
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
-    url = f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('talkative')}/tryon.db"
+    url = f"sqlite:///{tmp_path_factory.mktemp('talkative')}/tryon.db"
     program = [sys.executable, "-m", "tests.observability.talkative_service", url]
     ran = subprocess.run(program, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr[-4000:]

@@ -82,7 +82,7 @@ EVENTS: dict[str, Any] = {
     "e-mail in brackets": f"Owner <{EMAIL}>",
     "e-mail in a set": {EMAIL},
     "signed address": "https://shop.example/a.jpg?X-Amz-Signature=s3cr3t",
-    "address with credentials": "postgresql+asyncpg://tryon:s3cr3t@db.internal/tryon",
+    "address with credentials": "postgresql://tryon:s3cr3t@db.internal/tryon",
     "exception": ValueError(f"cannot read {PICTURE} of {EMAIL}"),
     "object": Talkative(),
     "object in a list": [Talkative()],

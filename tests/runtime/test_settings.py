@@ -111,8 +111,8 @@ def test_every_setting_that_is_wrong_is_named_at_once(monkeypatch: pytest.Monkey
     "value",
     [
         "postgres://tryon:hunter2@db/tryon",
-        "postgresql+asyncpg//tryon:hunter2@db.internal/tryon",
-        "postgresql+asyncpg://tryon:hunter2@db:port/tryon",
+        "postgresql//tryon:hunter2@db.internal/tryon",
+        "postgresql://tryon:hunter2@db:port/tryon",
         "tryon:hun@ter2@db",
     ],
 )

@@ -46,7 +46,7 @@ def running_api(folder: Path, **variables: str) -> Iterator[ApiProcess]:
     port = free_port()
     own = {
         "TRYON_DATA_DIR": str(folder),
-        "TRYON_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/tryon.db",
+        "TRYON_DATABASE_URL": f"sqlite:///{folder}/tryon.db",
         "TRYON_KEY_PEPPER": "a pepper for a process that knows no keys",
         "TRYON_S3_SECRET_KEY": "of a store that is not there",
         "TRYON_S3_ENDPOINT": "http://127.0.0.1:1",

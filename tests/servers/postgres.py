@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from sqlalchemy import create_engine, make_url, text
+
 from tests.servers.processes import free_port, running
 
 UNPRIVILEGED_USER = "nobody"
@@ -62,7 +64,7 @@ def running_postgres(folder: Path) -> Iterator[str]:
     command += ["-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "full_page_writes=off"]
     with running(command, folder / "postgres.log", user=user):
         _wait(binaries, port)
-        yield f"postgresql+asyncpg://tryon@127.0.0.1:{port}/postgres"
+        yield f"postgresql://tryon@127.0.0.1:{port}/postgres"
 
 
 def _wait(binaries: Path, port: int) -> None:
@@ -72,3 +74,13 @@ def _wait(binaries: Path, port: int) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError("PostgreSQL did not come up")
         time.sleep(0.05)
+
+
+def tell_server(url: str, statement: str) -> None:
+    """Have the server of ``url`` do what no transaction can hold, such as making a database."""
+    server = create_engine(
+        make_url(url).set(drivername="postgresql+psycopg", database="postgres"), isolation_level="AUTOCOMMIT"
+    )
+    with server.connect() as connection:
+        connection.execute(text(statement))
+    server.dispose()

@@ -32,13 +32,11 @@ def books(stack: Stack, job_id: str) -> tuple[jobs.Job, list[str]]:
     async def read() -> tuple[jobs.Job, list[str]]:
         database = Database(stack.settings.database)
         try:
-            async with database.reading() as session:
+            with database.reading() as session:
                 identifier = uuid.UUID(job_id)
-                return await jobs.get_job(session, job_id=identifier), await ledger.entries_of_job(
-                    session, job_id=identifier
-                )
+                return jobs.get_job(session, job_id=identifier), ledger.entries_of_job(session, job_id=identifier)
         finally:
-            await database.close()
+            database.close()
 
     return asyncio.run(read())
 

@@ -73,10 +73,10 @@ def make_older(stack: Stack, job_id: str, seconds: int) -> None:
 
     async def write() -> None:
         database = Database(stack.settings.database)
-        async with database.transaction() as session:
-            job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+        with database.transaction() as session:
+            job = jobs.get_job(session, job_id=uuid.UUID(job_id))
             job.created_at -= timedelta(seconds=seconds)
-        await database.close()
+        database.close()
 
     asyncio.run(write())
 

@@ -66,16 +66,15 @@ def client(api: Api) -> AsyncTryOnClient:
 async def complete(api: Api, job_id: str) -> None:
     key = f"results/{job_id}.jpg"
     await api.store.put(key, b"the picture", "image/jpeg")
-    async with api.parts.database.transaction() as session:
-        await jobs.complete_job(
-            session,
-            job_id=uuid.UUID(job_id),
-            result_key=key,
-            engine="warp",
-            report={},
-            keep=HOUR,
-            now=datetime.now(UTC),
-        )
+    await api.parts.database.write(
+        jobs.complete_job,
+        job_id=uuid.UUID(job_id),
+        result_key=key,
+        engine="warp",
+        report={},
+        keep=HOUR,
+        now=datetime.now(UTC),
+    )
 
 
 async def test_a_job_from_start_to_picture_in_one_held_poll(
@@ -151,8 +150,8 @@ async def test_a_combo_of_every_field_is_accepted(api: Api, client: AsyncTryOnCl
         view_angle="left",
     )
     job = await client.start(jpeg, [shirt, Garment("https://shop.example/jeans.jpg", "lower_body")])
-    async with api.parts.database.reading() as session:
-        assert (await jobs.get_job(session, job_id=uuid.UUID(job.job_id))).kind == "combo"
+    with api.parts.database.reading() as session:
+        assert (jobs.get_job(session, job_id=uuid.UUID(job.job_id))).kind == "combo"
 
 
 async def test_no_field_of_ours_is_unknown_to_the_service(api: Api, client: AsyncTryOnClient, jpeg: bytes) -> None:
@@ -197,10 +196,9 @@ async def test_the_callers_key_starts_one_job_for_one_request(client: AsyncTryOn
 
 async def test_a_failed_job_has_its_sentence(api: Api, client: AsyncTryOnClient, jpeg: bytes) -> None:
     job = await client.start(jpeg, jpeg, category="upper_body")
-    async with api.parts.database.transaction() as session:
-        await jobs.fail_job(
-            session, job_id=uuid.UUID(job.job_id), error_code="person_not_found", keep=HOUR, now=datetime.now(UTC)
-        )
+    await api.parts.database.write(
+        jobs.fail_job, job_id=uuid.UUID(job.job_id), error_code="person_not_found", keep=HOUR, now=datetime.now(UTC)
+    )
     with pytest.raises(JobFailed, match="No person was found"):
         await client.wait(job.job_id)
 

@@ -27,11 +27,11 @@ async def test_a_database_that_is_away_does_not_end_the_relay(
     idle_temporal: Client, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     monkeypatch.setattr(relay, "INTERVAL_SECONDS", 0.01)
-    database = Database(DatabaseSettings(url=f"postgresql+asyncpg://nobody@{host}/nothing"))
+    database = Database(DatabaseSettings(url=f"postgresql://nobody@{host}/nothing"))
     running = asyncio.create_task(relay.relay_forever(database, idle_temporal, timedelta(hours=1)))
     done, _ = await asyncio.wait([running], timeout=1)
     running.cancel()
-    await database.close()
+    database.close()
     assert not done
 
 
@@ -39,16 +39,15 @@ async def accepted(database: Database, digester: KeyDigester, age: timedelta) ->
     """A job that was accepted so long ago and that Temporal has not got; it had five minutes."""
     caller, job_id = await create_caller(database, digester), uuid.uuid4()
     new = new_job(caller, job_id=job_id, workflow_input=tryon_input(str(job_id)).model_dump(mode="json"))
-    async with database.transaction() as session:
-        job = await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    with database.transaction() as session:
+        job = jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
         job.created_at -= age
         job.deadline_at -= age
     return job_id
 
 
 async def row(database: Database, job_id: uuid.UUID) -> Job:
-    async with database.reading() as session:
-        return await jobs.get_job(session, job_id=job_id)
+    return await database.read(jobs.get_job, job_id=job_id)
 
 
 async def test_a_job_that_is_started_late_has_what_is_left(
@@ -74,5 +73,5 @@ async def test_a_job_that_could_not_be_started_in_time_is_over_without_temporal(
         await relay.relay_round(database, nobody, timedelta(hours=1))
     assert ((await row(database, late)).status, (await row(database, late)).error_code) == ("failed", "timed_out")
     assert (await row(database, young)).status == "processing"
-    async with database.reading() as session:
-        assert await ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
+    with database.reading() as session:
+        assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]

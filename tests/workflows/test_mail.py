@@ -22,9 +22,9 @@ from workflows.queues import CPU_QUEUE, mail_workflow_id
 
 async def test_a_message_goes_through_temporal_by_its_id_alone(database: Database, temporal: Client) -> None:
     email = f"{uuid.uuid4().hex}@example.com"
-    async with database.transaction() as session:
+    with database.transaction() as session:
         letter = Letter("Hello", "https://tryon.example/dashboard/verify?token=s3cret")
-        mail = await mails.write_mail(session, letter, to=email, account_id=None, now=datetime.now(UTC))
+        mail = mails.write_mail(session, letter, to=email, account_id=None, now=datetime.now(UTC))
     async with running_mail_server() as server:
         server.answers.append("451 later")
         settings = MailSettings(host="127.0.0.1", port=server.port, security="none")

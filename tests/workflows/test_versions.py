@@ -256,7 +256,7 @@ async def test_the_workers_are_of_the_build_that_the_settings_say(
     settings = Settings()
     # A client remembers every worker that was made with it.
     client = await Client.connect(temporal.service_client.config.target_host)
-    database = Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/none.db"))
+    database = Database(DatabaseSettings(url=f"sqlite:///{tmp_path}/none.db"))
     store, fetcher, device, engine = MemoryObjectStore(), RemoteImageFetcher(max_bytes=1), Device(), FakeEngine()
     cpu = build_cpu_worker(client, database, store, fetcher, settings)
     inference = InferenceActivities(store, engine, only(engine), device, lambda: None, decoders=DecoderPool())
@@ -266,7 +266,7 @@ async def test_the_workers_are_of_the_build_that_the_settings_say(
         assert (config and config.version.to_canonical_string()) == (f"tryon-{part}.1.0" if build_id else None)
     device.close()
     await fetcher.close()
-    await database.close()
+    database.close()
 
 
 def silent_about_builds(source: str) -> list[int]:

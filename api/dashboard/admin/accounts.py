@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.dashboard.admin.audit import Line, lines_of
 from api.dashboard.admin.request import identifier
@@ -56,8 +56,7 @@ async def list_accounts(request: Request) -> Response:
     """The list, by the beginning of the address or by id."""
     query = request.query_params
     text, after = query.get("q", "")[:320], query.get("after", "")[:320] or None
-    async with parts_of(request).database.reading() as session:
-        found = await search_accounts(session, text=text, limit=PER_PAGE + 1, after=after)
+    found = await parts_of(request).database.read(search_accounts, text=text, limit=PER_PAGE + 1, after=after)
     more = len(found) > PER_PAGE
     found = found[:PER_PAGE]
     return page(
@@ -83,8 +82,7 @@ async def account_page(request: Request, account_id: uuid.UUID, status: int = 20
         PageRefused: 404: there is none.
     """
     parts = parts_of(request)
-    async with parts.database.reading() as session:
-        facts = await _facts(session, parts.plans, account_id)
+    facts = await parts.database.read(_facts, parts.plans, account_id)
     if facts is None:
         raise PageRefused(404, "There is no such account.")
     temporal = parts.settings.temporal
@@ -100,20 +98,20 @@ async def account_page(request: Request, account_id: uuid.UUID, status: int = 20
     )
 
 
-async def _facts(session: AsyncSession, plans: PlanBook, account_id: uuid.UUID) -> AccountFacts | None:
-    account = await find_account(session, account_id=account_id)
+def _facts(session: Session, plans: PlanBook, account_id: uuid.UUID) -> AccountFacts | None:
+    account = find_account(session, account_id=account_id)
     if account is None:
         return None
     try:
-        usage = await usage_of(session, plans, account_id=account_id, now=datetime.now(UTC))
+        usage = usage_of(session, plans, account_id=account_id, now=datetime.now(UTC))
     except ValueError:
         usage = None
     return AccountFacts(
         account=account,
         standing=standing_of(account),
-        login=await login_of(session, account_id=account_id),
+        login=login_of(session, account_id=account_id),
         usage=usage,
-        jobs=await list_jobs(session, account_id=account_id, limit=NEWEST),
-        orders=await payments.page_of_account(session, account_id=account_id, limit=NEWEST),
-        entries=await lines_of(session, await audit.page(session, account_id=account_id, limit=NEWEST)),
+        jobs=list_jobs(session, account_id=account_id, limit=NEWEST),
+        orders=payments.page_of_account(session, account_id=account_id, limit=NEWEST),
+        entries=lines_of(session, audit.page(session, account_id=account_id, limit=NEWEST)),
     )

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.accounts import blocking, terms
 from api.dashboard.admin.accounts import account_page
@@ -58,8 +58,8 @@ async def block(request: Request, accountId: str) -> Response:
 async def unblock(request: Request, accountId: str) -> Response:
     """Let it call again."""
 
-    async def work(session: AsyncSession, account_id: uuid.UUID, _form: Form, now: datetime) -> None:
-        await blocking.unblock(session, account_id=account_id, operator_id=visitor_of(request).account_id, now=now)
+    def work(session: Session, account_id: uuid.UUID, _form: Form, now: datetime) -> None:
+        blocking.unblock(session, account_id=account_id, operator_id=visitor_of(request).account_id, now=now)
 
     return await _in_transaction(request, accountId, "account_unblocked", work)
 
@@ -68,8 +68,8 @@ async def unblock(request: Request, accountId: str) -> Response:
 async def change_plan(request: Request, accountId: str) -> Response:
     """Put it on a plan, with terms of its own where some are given; a new period begins."""
 
-    async def work(session: AsyncSession, account_id: uuid.UUID, form: Form, now: datetime) -> None:
-        await terms.change_plan(
+    def work(session: Session, account_id: uuid.UUID, form: Form, now: datetime) -> None:
+        terms.change_plan(
             session,
             parts_of(request).plans,
             account_id=account_id,
@@ -86,11 +86,11 @@ async def change_plan(request: Request, accountId: str) -> Response:
 async def credit(request: Request, accountId: str) -> Response:
     """Credit a pack."""
 
-    async def work(session: AsyncSession, account_id: uuid.UUID, form: Form, now: datetime) -> None:
+    def work(session: Session, account_id: uuid.UUID, form: Form, now: datetime) -> None:
         plans, size = parts_of(request).plans, form.text("generations")
         if size not in map(str, plans.topup_packs):
             raise FieldRefusedError("There is no pack of this size.")
-        await terms.credit_pack(
+        terms.credit_pack(
             session,
             plans,
             account_id=account_id,
@@ -107,23 +107,20 @@ async def credit(request: Request, accountId: str) -> Response:
 async def change_operator(request: Request, accountId: str) -> Response:
     """Open these pages to its owner, or close them."""
 
-    async def work(session: AsyncSession, account_id: uuid.UUID, form: Form, now: datetime) -> None:
+    def work(session: Session, account_id: uuid.UUID, form: Form, now: datetime) -> None:
         _not_oneself(request, account_id, "You cannot take your own operator rights away. Another operator can.")
         operator = form.text("operator") == "yes"
-        await set_operator(
-            session, account_id=account_id, operator=operator, now=now, by=visitor_of(request).account_id
-        )
+        set_operator(session, account_id=account_id, operator=operator, now=now, by=visitor_of(request).account_id)
 
     return await _in_transaction(request, accountId, "operator_changed", work)
 
 
-Work = Callable[[AsyncSession, uuid.UUID, Form, datetime], Awaitable[None]]
+Work = Callable[[Session, uuid.UUID, Form, datetime], None]
 
 
 async def _in_transaction(request: Request, account_id: str, notice: str, work: Work) -> Response:
     async def act(identifier: uuid.UUID, form: Form) -> str:
-        async with parts_of(request).database.transaction() as session:
-            await work(session, identifier, form, datetime.now(UTC))
+        await parts_of(request).database.write(work, identifier, form, datetime.now(UTC))
         return notice
 
     return await _carried_out(request, account_id, act)
@@ -132,8 +129,7 @@ async def _in_transaction(request: Request, account_id: str, notice: str, work: 
 async def _carried_out(request: Request, text: str, act: Act) -> Response:
     """Do it, or show the account's page with a sentence that says why not."""
     form, account_id = await read_form(request), identifier(text, "account")
-    async with parts_of(request).database.reading() as session:
-        account = await find_account(session, account_id=account_id)
+    account = await parts_of(request).database.read(find_account, account_id=account_id)
     if account is None:
         raise PageRefused(404, "There is no such account.")
     if account.erased_at is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.cursor import cursor_after, read_cursor
 from api.dashboard.rendering import money, page, query_with
@@ -72,10 +72,10 @@ class Line:
     details: Sequence[tuple[str, str]]
 
 
-async def lines_of(session: AsyncSession, entries: Sequence[AuditEntry]) -> list[Line]:
+def lines_of(session: Session, entries: Sequence[AuditEntry]) -> list[Line]:
     """Entries with the addresses of the accounts that they name."""
     named = {each for entry in entries for each in (entry.operator_id, entry.account_id) if each is not None}
-    addresses = await addresses_of(session, account_ids=named)
+    addresses = addresses_of(session, account_ids=named)
     return [_line(entry, addresses) for entry in entries]
 
 
@@ -85,28 +85,30 @@ async def list_entries(request: Request) -> Response:
     query = request.query_params
     name = query.get("account", "").strip()[:320]
     before = read_cursor(query["before"]) if query.get("before") else None
-    async with parts_of(request).database.reading() as session:
-        account_id = await _account_named(session, name)
+
+    def look(session: Session) -> tuple[list[Line], bool]:
+        account_id = _account_named(session, name)
         if name and account_id is None:
-            found: Sequence[AuditEntry] = []
-        else:
-            found = await audit.page(session, limit=PER_PAGE + 1, account_id=account_id, after=before)
-        lines = await lines_of(session, found[:PER_PAGE])
+            return [], False
+        found = audit.page(session, limit=PER_PAGE + 1, account_id=account_id, after=before)
+        return lines_of(session, found[:PER_PAGE]), len(found) > PER_PAGE
+
+    lines, more = await parts_of(request).database.read(look)
     return page(
         request,
         "admin/audit.html",
         lines=lines,
         name=name,
         newest=query_with(query, before=None) if before else None,
-        older=query_with(query, before=cursor_after(lines[-1])) if len(found) > PER_PAGE else None,
+        older=query_with(query, before=cursor_after(lines[-1])) if more else None,
     )
 
 
-async def _account_named(session: AsyncSession, name: str) -> uuid.UUID | None:
+def _account_named(session: Session, name: str) -> uuid.UUID | None:
     if not name:
         return None
     try:
-        account = await find_account_named(session, name=name.replace("\0", ""))
+        account = find_account_named(session, name=name.replace("\0", ""))
     except ValueError:  # neither an id nor an address
         return None
     return account.id if account else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.accounts import orders
 from api.cursor import cursor_after, read_cursor
@@ -35,8 +35,7 @@ async def list_payments(request: Request) -> Response:
 async def ask_to_approve(request: Request, paymentId: str) -> Response:
     """Repeat who paid how much, and what is credited for it."""
     parts, payment_id = parts_of(request), identifier(paymentId, "order")
-    async with parts.database.reading() as session:
-        found = await payments.find_with_owner(session, payment_id=payment_id)
+    found = await parts.database.read(payments.find_with_owner, payment_id=payment_id)
     if found is None:
         raise PageRefused(404, "There is no such order.")
     order, account = found
@@ -50,10 +49,10 @@ async def ask_to_approve(request: Request, paymentId: str) -> Response:
 async def approve(request: Request, paymentId: str) -> Response:
     """The money is there: credit what was bought."""
 
-    async def decide(session: AsyncSession, payment_id: uuid.UUID, _form: Form, now: datetime) -> bool:
+    def decide(session: Session, payment_id: uuid.UUID, _form: Form, now: datetime) -> bool:
         operator_id = visitor_of(request).account_id
         plans = parts_of(request).plans
-        return await orders.approve(session, plans, payment_id=payment_id, operator_id=operator_id, now=now)
+        return orders.approve(session, plans, payment_id=payment_id, operator_id=operator_id, now=now)
 
     return await _decided(request, paymentId, "payment_approved", decide)
 
@@ -62,21 +61,20 @@ async def approve(request: Request, paymentId: str) -> Response:
 async def reject(request: Request, paymentId: str) -> Response:
     """Nothing is credited; the owner reads why."""
 
-    async def decide(session: AsyncSession, payment_id: uuid.UUID, form: Form, now: datetime) -> bool:
+    def decide(session: Session, payment_id: uuid.UUID, form: Form, now: datetime) -> bool:
         note, operator_id = reason_of(form, LONGEST_NOTE), visitor_of(request).account_id
-        return await orders.reject(session, payment_id=payment_id, note=note, operator_id=operator_id, now=now)
+        return orders.reject(session, payment_id=payment_id, note=note, operator_id=operator_id, now=now)
 
     return await _decided(request, paymentId, "payment_rejected", decide)
 
 
-Decide = Callable[[AsyncSession, uuid.UUID, Form, datetime], Awaitable[bool]]
+Decide = Callable[[Session, uuid.UUID, Form, datetime], bool]
 
 
 async def _decided(request: Request, text: str, notice: str, decide: Decide) -> Response:
     form, payment_id = await read_form(request), identifier(text, "order")
     try:
-        async with parts_of(request).database.transaction() as session:
-            did = await decide(session, payment_id, form, datetime.now(UTC))
+        did = await parts_of(request).database.write(decide, payment_id, form, datetime.now(UTC))
     except FieldRefusedError as error:
         return await _list_page(request, 422, str(error))
     except ValueError:
@@ -88,10 +86,9 @@ async def _list_page(request: Request, status: int = 200, error: str = "") -> Re
     query = request.query_params
     wanted = query.get("status", payments.OPEN)
     after = read_cursor(query["after"]) if query.get("after") else None
-    async with parts_of(request).database.reading() as session:
-        found = await payments.page_of_all(
-            session, limit=PER_PAGE + 1, status=None if wanted == "all" else wanted, after=after
-        )
+    found = await parts_of(request).database.read(
+        payments.page_of_all, limit=PER_PAGE + 1, status=None if wanted == "all" else wanted, after=after
+    )
     more, found = len(found) > PER_PAGE, found[:PER_PAGE]
     return page(
         request,

@@ -183,8 +183,7 @@ async def _well(probe: Coroutine[Any, Any, object]) -> bool:
 
 
 async def _census(parts: ApiParts) -> Census:
-    async with parts.database.reading() as session:
-        return await take_census(session, now=datetime.now(UTC))
+    return await parts.database.read(take_census, now=datetime.now(UTC))
 
 
 async def _clockwork(client: Client) -> tuple[Answer[Listing], Answer[LedgerState]]:

@@ -46,13 +46,12 @@ async def check_ledger(request: Request) -> Response:
         await asyncio.wait_for(schedule.trigger(), PROBE_SECONDS)
     except (TimeoutError, RPCError, RuntimeError):
         return redirect("/admin/system", "ledger_check_not_started")
-    async with parts.database.transaction() as session:
-        audit.add_entry(
-            session,
-            action=Act.LEDGER_CHECK_STARTED,
-            operator_id=visitor_of(request).account_id,
-            account_id=None,
-            details={},
-            now=datetime.now(UTC),
-        )
+    await parts.database.write(
+        audit.add_entry,
+        action=Act.LEDGER_CHECK_STARTED,
+        operator_id=visitor_of(request).account_id,
+        account_id=None,
+        details={},
+        now=datetime.now(UTC),
+    )
     return redirect("/admin/system", "ledger_check_started")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 
@@ -35,8 +35,7 @@ async def ask_for_topup(request: Request) -> Response:
     """Repeat which pack it is and what it costs."""
     generations = _size(request.query_params.get("generations", ""))
     parts = parts_of(request)
-    async with parts.database.reading() as session:
-        account = await accounts.get_account(session, account_id=visitor_of(request).account_id)
+    account = await parts.database.read(accounts.get_account, account_id=visitor_of(request).account_id)
     try:
         price = orders.pack_price(parts.plans, account, generations)
     except OrderRefusedError as refused:
@@ -64,9 +63,8 @@ async def ask_for_plan(request: Request) -> Response:
     """Repeat what the plan gives and what changes."""
     parts, name = parts_of(request), request.query_params.get("plan", "")
     account_id = visitor_of(request).account_id
-    async with parts.database.reading() as session:
-        account = await accounts.get_account(session, account_id=account_id)
-        waiting = await orders.waiting_plan_order(session, account_id=account_id)
+    account = await parts.database.read(accounts.get_account, account_id=account_id)
+    waiting = await parts.database.read(orders.waiting_plan_order, account_id=account_id)
     try:
         price = orders.plan_price(parts.plans, account, name)
     except OrderRefusedError as refused:
@@ -97,10 +95,9 @@ async def list_orders(request: Request) -> Response:
     query = request.query_params
     place = words.read_place(query.get("before", ""))
     after = (place[0], place[2]) if place else None
-    async with parts_of(request).database.reading() as session:
-        found = await payments.page_of_account(
-            session, account_id=visitor_of(request).account_id, limit=PER_PAGE + 1, after=after
-        )
+    found = await parts_of(request).database.read(
+        payments.page_of_account, account_id=visitor_of(request).account_id, limit=PER_PAGE + 1, after=after
+    )
     more, found = len(found) > PER_PAGE, found[:PER_PAGE]
     older = query_with(query, before=words.place_text((found[-1].created_at, 0, found[-1].id))) if more else None
     newest = f"{ROOT}/billing/orders" if after else None
@@ -137,11 +134,11 @@ async def pay(request: Request, paymentId: str) -> Response:
         )
     except PaymentPageError as error:
         raise PageRefused(503, str(error)) from None
-    async with parts.database.transaction() as session:
-        still_open = opened is not None and await payments.note_reference(
-            session, payment_id=payment.id, reference=opened.reference
-        )
-    return RedirectResponse(opened.url, 303) if opened is not None and still_open else redirect(own)
+    if opened is None or not await parts.database.write(
+        payments.note_reference, payment_id=payment.id, reference=opened.reference
+    ):
+        return redirect(own)
+    return RedirectResponse(opened.url, 303)
 
 
 @router.post("/billing/orders/{paymentId}/withdraw")
@@ -156,26 +153,24 @@ async def withdraw(request: Request, paymentId: str) -> Response:
             raise PageRefused(503, str(error)) from None
         if not given_up:
             raise PageRefused(409, "This order is being paid and cannot be withdrawn.")
-    async with parts.database.transaction() as session:
-        did = await payments.withdraw(
-            session, payment_id=payment.id, account_id=payment.account_id, now=datetime.now(UTC)
-        )
+    did = await parts.database.write(
+        payments.withdraw, payment_id=payment.id, account_id=payment.account_id, now=datetime.now(UTC)
+    )
     return redirect(f"/billing/orders/{payment.id}", "order_withdrawn" if did else "order_closed")
 
 
-async def _place(request: Request, form: Form, order: Callable[..., Awaitable[Payment]]) -> Response:
+async def _place(request: Request, form: Form, order: Callable[..., Payment]) -> Response:
     """Have ``order``, which knows what is bought, add the row; whoever sends the form twice orders once."""
     parts = parts_of(request)
     try:
-        async with parts.database.transaction() as session:
-            payment = await order(
-                session,
-                parts.plans,
-                account_id=visitor_of(request).account_id,
-                provider=parts.payments.name,
-                now=datetime.now(UTC),
-                payment_id=_order_id(form),
-            )
+        payment = await parts.database.write(
+            order,
+            parts.plans,
+            account_id=visitor_of(request).account_id,
+            provider=parts.payments.name,
+            now=datetime.now(UTC),
+            payment_id=_order_id(form),
+        )
     except OrderRefusedError as refused:
         return await billing_page(request, 422, str(refused))
     return redirect(f"/billing/orders/{payment.id}", "order_placed")
@@ -186,8 +181,9 @@ async def _find(request: Request, text: str) -> Payment:
         payment_id = uuid.UUID(text)
     except ValueError:
         raise PageRefused(404, "There is no such order.") from None
-    async with parts_of(request).database.reading() as session:
-        payment = await payments.find_payment(session, payment_id=payment_id, account_id=visitor_of(request).account_id)
+    payment = await parts_of(request).database.read(
+        payments.find_payment, payment_id=payment_id, account_id=visitor_of(request).account_id
+    )
     if payment is None:
         raise PageRefused(404, "There is no such order.")
     return payment

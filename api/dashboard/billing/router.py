@@ -5,9 +5,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from sqlalchemy.orm import Session
 
 from api.dashboard.billing import words
 from api.dashboard.rendering import page, query_with
@@ -49,29 +51,33 @@ async def billing_page(request: Request, status: int = 200, error: str = "") -> 
     parts = parts_of(request)
     query, account_id, now = request.query_params, visitor_of(request).account_id, datetime.now(UTC)
     place = words.read_place(query.get("before", "")) if request.method == "GET" else None
-    async with parts.database.reading() as session:
-        account = await accounts.get_account(session, account_id=account_id)
-        usage = await usage_of(session, parts.plans, account_id=account_id, now=now)
-        left = await quota.generations_left(session, parts.plans, account=account, now=now)
-        placed = await payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1)
-        waiting = await orders.waiting_plan_order(session, account_id=account_id)
-        movements = await statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place)
+
+    def look(session: Session) -> dict[str, Any]:
+        account = accounts.get_account(session, account_id=account_id)
+        terms = terms_of(account, parts.plans)
+        return {
+            "usage": usage_of(session, parts.plans, account_id=account_id, now=now),
+            "left": quota.generations_left(session, parts.plans, account=account, now=now),
+            "terms": terms,
+            "packs": () if terms.trial_days is not None else parts.plans.topup_packs,
+            "waiting": orders.waiting_plan_order(session, account_id=account_id),
+            "placed": payments.page_of_account(session, account_id=account_id, limit=NEWEST_ORDERS + 1),
+            "movements": statements.page_of_account(session, account_id=account_id, limit=PER_PAGE + 1, after=place),
+        }
+
+    seen = await parts.database.read(look)
+    placed, movements = seen.pop("placed"), seen.pop("movements")
     more, movements = len(movements) > PER_PAGE, movements[:PER_PAGE]
-    terms = terms_of(account, parts.plans)
     return page(
         request,
         "billing/show.html",
         status,
         error=error,
-        usage=usage,
-        left=left,
-        terms=terms,
         plans=orders.orderable_plans(parts.plans),
-        packs=() if terms.trial_days is not None else parts.plans.topup_packs,
-        waiting=waiting,
         orders=placed[:NEWEST_ORDERS],
         more_orders=len(placed) > NEWEST_ORDERS,
         movements=movements,
+        **seen,
         newest="/dashboard/billing#ledger" if place else None,
         older=f"{query_with(query, before=words.place_text(movements[-1].place))}#ledger" if more else None,
         words=words,
@@ -84,10 +90,9 @@ async def _csv_lines(parts: ApiParts, account_id: uuid.UUID) -> AsyncIterator[st
     left: dict[uuid.UUID, int] = {}
     place = None
     while True:
-        async with parts.database.reading() as session:
-            movements = await statements.read_from_the_first(
-                session, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
-            )
+        movements = await parts.database.read(
+            statements.read_from_the_first, account_id=account_id, limit=EXPORTED_AT_ONCE, left=left, after=place
+        )
         if movements:
             place = movements[-1].place
             yield "".join(_csv_line(each) for each in movements)

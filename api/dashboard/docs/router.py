@@ -39,8 +39,7 @@ async def quickstart_with_key(request: Request) -> HTMLResponse:
     parts = parts_of(request)
     account_id = visitor_of(request).account_id
     try:
-        async with parts.database.transaction() as session:
-            _, key = await keys.create_own_key(session, parts.digester, account_id=account_id, mode=keys.TEST)
+        _, key = await parts.database.write(keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST)
     except keys.TooManyKeysError:
         sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
         raise PageRefused(409, sentence) from None

@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from api.dashboard import credentials
 from api.dashboard.cookies import SESSION, set_cookie
 from api.dashboard.credentials import PasswordRefused
 from api.dashboard.forms import Form, read_form
-from api.dashboard.mailing import letterhead, writing
+from api.dashboard.mailing import letterhead, write
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import Visitor, possible_visitor
 from api.parts import parts_of
@@ -68,13 +69,20 @@ async def verify(request: Request) -> Response:
         fitted = await _prove(request, link, form)
     except PasswordRefused as error:
         return _verify_page(request, link, error)
-    async with parts.database.transaction() as session:
+
+    def confirm(session: Session) -> tuple[bool, str | None] | None:
         now = datetime.now(UTC)
-        used = await email_tokens.use_up(session, purpose=Purpose.VERIFY, token=link.token, now=now)
+        used = email_tokens.use_up(session, purpose=Purpose.VERIFY, token=link.token, now=now)
         if used is None:
-            return _dead(request)
-        has_trial = await logins.verify(session, parts.plans, parts.digester, account_id=used[0], now=now)
-        renewed = link.own_visitor and await sessions.renew_session(session, session_id=link.own_visitor.session_id)
+            return None
+        has_trial = logins.verify(session, parts.plans, parts.digester, account_id=used[0], now=now)
+        own = link.own_visitor
+        return has_trial, sessions.renew_session(session, session_id=own.session_id) if own else None
+
+    confirmed = await parts.database.write(confirm)
+    if confirmed is None:
+        return _dead(request)
+    has_trial, renewed = confirmed
     answer = redirect("/", "verified" if has_trial else "verified_without_trial")
     if renewed:
         set_cookie(answer, SESSION, renewed, parts.settings.dashboard)
@@ -104,21 +112,13 @@ async def reset(request: Request) -> Response:
     except ValueError as error:
         return _reset_page(request, link, 422, str(error))
     password_hash = await parts.passwords.hash(password)
-    async with parts.database.transaction() as session:
-        changed = await logins.reset(
-            session,
-            parts.plans,
-            parts.digester,
-            token=link.token,
-            password_hash=password_hash,
-            now=datetime.now(UTC),
-        )
+    changed = await parts.database.write(
+        logins.reset, parts.plans, parts.digester, token=link.token, password_hash=password_hash, now=datetime.now(UTC)
+    )
     if changed is None:
         return _dead(request)
     email = link.account.email
-    await parts.forgetful_database.write(
-        lambda session: throttles.forget_address(session, parts.digester, SIGN_IN, email=email)
-    )
+    await parts.database.write_relaxed(throttles.forget_address, parts.digester, SIGN_IN, email=email)
     return redirect("/log-in", "password_changed")
 
 
@@ -142,10 +142,14 @@ async def change_address(request: Request) -> Response:
     except PasswordRefused as error:
         return _change_page(request, link, error)
     try:
-        async with writing(parts) as session:
-            changed = await address_changes.change_address(
-                session, parts.digester, letterhead(parts.settings), token=link.token, now=datetime.now(UTC)
-            )
+        changed = await write(
+            parts,
+            address_changes.change_address,
+            parts.digester,
+            letterhead(parts.settings),
+            token=link.token,
+            now=datetime.now(UTC),
+        )
     except IntegrityError:  # the address has just become somebody else's
         return _dead(request)
     if not changed:
@@ -155,9 +159,8 @@ async def change_address(request: Request) -> Response:
 
 async def _find(request: Request, purpose: Purpose, token: str) -> Link | None:
     parts = parts_of(request)
-    async with parts.database.reading() as session:
-        row = await email_tokens.look_at(session, purpose=purpose, token=token, now=datetime.now(UTC))
-        account = None if row is None else await accounts.find_account(session, account_id=row.account_id)
+    row = await parts.database.read(email_tokens.look_at, purpose=purpose, token=token, now=datetime.now(UTC))
+    account = None if row is None else await parts.database.read(accounts.find_account, account_id=row.account_id)
     if row is None or account is None or account.erased_at is not None:
         return None
     visitor = possible_visitor(request)

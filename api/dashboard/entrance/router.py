@@ -99,8 +99,7 @@ async def log_out(request: Request) -> Response:
     await read_form(request)
     token = read_cookie(request.scope, SESSION, parts.settings.dashboard)
     if token is not None:
-        async with parts.database.transaction() as session:
-            await sessions.end_session_of(session, token=token)
+        await parts.database.write(sessions.end_session_of, token=token)
     answer = redirect("/log-in", "signed_out")
     clear_cookie(answer, SESSION, parts.settings.dashboard)
     return answer
@@ -130,8 +129,7 @@ async def send_again(request: Request) -> Response:
     visitor = possible_visitor(request)
     if visitor is None or visitor.verified:
         return redirect("/log-in")
-    async with parts.database.reading() as session:
-        account = await accounts.find_account(session, account_id=visitor.account_id)
+    account = await parts.database.read(accounts.find_account, account_id=visitor.account_id)
     if account is None:
         return redirect("/log-in")
     try:
@@ -172,8 +170,7 @@ async def show_outbox(request: Request) -> Response:
     parts = parts_of(request)
     if not may_read_mail(request, parts.settings):
         raise TryOnError("route_not_found")
-    async with parts.database.reading() as session:
-        return page(request, "entrance/outbox.html", written=await mails.list_mail(session))
+    return page(request, "entrance/outbox.html", written=await parts.database.read(mails.list_mail))
 
 
 def own_path(wanted: str) -> str:

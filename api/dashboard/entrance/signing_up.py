@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from fastapi import Request
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.dashboard.credentials import address_of
 from api.dashboard.mailing import letterhead
@@ -49,8 +49,8 @@ async def sign_up(parts: ApiParts, request: Request, *, email: str, password: st
         ValueError: There is no trial, so nobody can sign up.
     """
 
-    async def work(session: AsyncSession, now: datetime) -> None:
-        await logins.sign_up(
+    def work(session: Session, now: datetime) -> None:
+        logins.sign_up(
             session, parts.plans, letterhead(parts.settings), email=email, password_hash=password_hash, now=now
         )
 
@@ -70,8 +70,8 @@ async def send_again(parts: ApiParts, request: Request, *, account: Account) -> 
         TooMuchMail: From this network; nothing was done.
     """
 
-    async def work(session: AsyncSession, now: datetime) -> None:
-        await logins.mail_verification(session, parts.plans, letterhead(parts.settings), account=account, now=now)
+    def work(session: Session, now: datetime) -> None:
+        logins.mail_verification(session, parts.plans, letterhead(parts.settings), account=account, now=now)
 
     return await _write(parts, work) if await _may_write(parts, request, account.email) else []
 
@@ -83,16 +83,18 @@ async def ask_for_reset(parts: ApiParts, request: Request, *, email: str) -> lis
         TooMuchMail: From this network; nothing was done.
     """
 
-    async def work(session: AsyncSession, now: datetime) -> None:
-        await logins.ask_for_reset(session, letterhead(parts.settings), email=email, now=now)
+    def work(session: Session, now: datetime) -> None:
+        logins.ask_for_reset(session, letterhead(parts.settings), email=email, now=now)
 
     return await _write(parts, work) if await _may_write(parts, request, email) else []
 
 
-async def _write(parts: ApiParts, work: Callable[[AsyncSession, datetime], Awaitable[None]]) -> list[Mail]:
-    async with parts.database.transaction() as session:
-        await work(session, datetime.now(UTC))
-    return written_in(session)
+async def _write(parts: ApiParts, work: Callable[[Session, datetime], None]) -> list[Mail]:
+    def written(session: Session) -> list[Mail]:
+        work(session, datetime.now(UTC))
+        return written_in(session)
+
+    return await parts.database.write(written)
 
 
 async def _may_write(parts: ApiParts, request: Request, email: str) -> bool:
@@ -100,8 +102,8 @@ async def _may_write(parts: ApiParts, request: Request, email: str) -> bool:
     now = datetime.now(UTC)
     network = throttles.network_subject(parts.digester, MAIL, MAIL_PER_NETWORK, address=address_of(request))
     address = throttles.address_subject(parts.digester, MAIL, MAIL_PER_ADDRESS, email=email)
-    wait = await parts.forgetful_database.write(lambda session: throttles.seconds_to_wait(session, (network,), now=now))
+    wait = await parts.database.write_relaxed(throttles.seconds_to_wait, (network,), now=now)
     if wait:
         raise TooMuchMail
-    wait = await parts.forgetful_database.write(lambda session: throttles.seconds_to_wait(session, (address,), now=now))
+    wait = await parts.database.write_relaxed(throttles.seconds_to_wait, (address,), now=now)
     return not wait

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.cursor import cursor_after, read_cursor
 from api.dashboard.forms import read_form
@@ -42,14 +42,13 @@ async def list_jobs(request: Request) -> Response:
     parts, account_id, query = parts_of(request), visitor_of(request).account_id, request.query_params
     searched = query.get("job", "").strip()
     before = _place(query.get("before", ""))
-    async with parts.database.reading() as session:
-        if searched and await _find(session, account_id, searched) is not None:
-            return redirect(f"/jobs/{searched}")
-        codes = await job_history.list_error_codes(session, account_id=account_id)
-        asked = read_filter(query, codes)
-        found = await job_history.list_jobs(
-            session, account_id=account_id, limit=PAGE_JOBS + 1, wanted=asked.wanted, before=before
-        )
+    if searched and await parts.database.read(_find, account_id, searched) is not None:
+        return redirect(f"/jobs/{searched}")
+    codes = await parts.database.read(job_history.list_error_codes, account_id=account_id)
+    asked = read_filter(query, codes)
+    found = await parts.database.read(
+        job_history.list_jobs, account_id=account_id, limit=PAGE_JOBS + 1, wanted=asked.wanted, before=before
+    )
     jobs = found[:PAGE_JOBS]
     return page(
         request,
@@ -156,19 +155,18 @@ def _reader(request: Request) -> JobReader:
 
 
 async def _record(request: Request, job_id: str) -> JobRecord:
-    async with parts_of(request).database.reading() as session:
-        record = await _find(session, visitor_of(request).account_id, job_id)
+    record = await parts_of(request).database.read(_find, visitor_of(request).account_id, job_id)
     if record is None:
         raise PageRefused(404, UNKNOWN)
     return record
 
 
-async def _find(session: AsyncSession, account_id: uuid.UUID, text: str) -> JobRecord | None:
+def _find(session: Session, account_id: uuid.UUID, text: str) -> JobRecord | None:
     try:
         job_id = uuid.UUID(text)
     except ValueError:
         return None
-    return await job_history.find_record(session, account_id=account_id, job_id=job_id)
+    return job_history.find_record(session, account_id=account_id, job_id=job_id)
 
 
 def _place(cursor: str) -> tuple[datetime, uuid.UUID] | None:

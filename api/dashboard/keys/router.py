@@ -36,10 +36,12 @@ async def create_key(request: Request) -> Response:
     if mode not in (keys.LIVE, keys.TEST):
         return await _list_page(request, 422, "Choose live or test.")
     try:
-        async with parts.database.transaction() as session:
-            row, key = await keys.create_own_key(
-                session, parts.digester, account_id=account_id, mode=keys.TEST if mode == keys.TEST else keys.LIVE
-            )
+        row, key = await parts.database.write(
+            keys.create_own_key,
+            parts.digester,
+            account_id=account_id,
+            mode=keys.TEST if mode == keys.TEST else keys.LIVE,
+        )
     except keys.TooManyKeysError:
         sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
         return await _list_page(request, 422, sentence)
@@ -57,8 +59,9 @@ async def revoke_key(request: Request, keyId: str) -> Response:
     """Refuse it from now on."""
     await read_form(request)
     try:
-        async with parts_of(request).database.transaction() as session:
-            await keys.revoke_key(session, key_id=_identifier(keyId), account_id=visitor_of(request).account_id)
+        await parts_of(request).database.write(
+            keys.revoke_key, key_id=_identifier(keyId), account_id=visitor_of(request).account_id
+        )
     except ValueError:
         raise PageRefused(404, UNKNOWN) from None
     return redirect("/keys", "key_revoked")
@@ -76,17 +79,17 @@ async def replace_key(request: Request, keyId: str) -> Response:
     await read_form(request)
     parts, account_id = parts_of(request), visitor_of(request).account_id
     try:
-        async with parts.database.transaction() as session:
-            row, key = await keys.replace_key(session, parts.digester, key_id=_identifier(keyId), account_id=account_id)
-            old = await keys.find_key(session, account_id=account_id, key_id=_identifier(keyId))
+        row, key = await parts.database.write(
+            keys.replace_key, parts.digester, key_id=_identifier(keyId), account_id=account_id
+        )
+        old = await parts.database.read(keys.find_key, account_id=account_id, key_id=_identifier(keyId))
     except ValueError:
         raise PageRefused(404, "No such key is in use.") from None
     return page(request, "keys/created.html", row=row, key=key, replaced=old)
 
 
 async def _list_page(request: Request, status: int = 200, error: str = "") -> Response:
-    async with parts_of(request).database.reading() as session:
-        found = await keys.list_keys(session, account_id=visitor_of(request).account_id)
+    found = await parts_of(request).database.read(keys.list_keys, account_id=visitor_of(request).account_id)
     return page(
         request,
         "keys/list.html",
@@ -100,8 +103,7 @@ async def _list_page(request: Request, status: int = 200, error: str = "") -> Re
 
 async def _key_in_use(request: Request, key_id: str) -> ApiKey:
     identifier, account_id = _identifier(key_id), visitor_of(request).account_id
-    async with parts_of(request).database.reading() as session:
-        key = await keys.find_key(session, account_id=account_id, key_id=identifier)
+    key = await parts_of(request).database.read(keys.find_key, account_id=account_id, key_id=identifier)
     if key is None:
         raise PageRefused(404, UNKNOWN)
     if key.revoked_at is not None:

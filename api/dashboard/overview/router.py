@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from sqlalchemy.orm import Session
 
 from api.dashboard.overview.plot import plot_of
 from api.dashboard.rendering import page
@@ -27,23 +29,20 @@ async def show_overview(request: Request) -> Response:
     account_id, now = visitor_of(request).account_id, datetime.now(UTC)
     today = now.date()
     first = today - timedelta(days=DAYS - 1)
-    async with parts.database.reading() as session:
-        usage = await usage_of(session, parts.plans, account_id=account_id, now=now)
-        steps = await job_figures.first_steps(session, account_id=account_id)
-        days = await job_figures.jobs_per_day(session, account_id=account_id, first=first, last=today)
-        durations = await job_figures.durations_since(session, account_id=account_id, first=first)
-        failures = await job_figures.last_failures(session, account_id=account_id, limit=FAILURES)
-    return page(
-        request,
-        "overview/show.html",
-        usage=usage,
-        trial_days_left=trial_days_left(usage, now),
-        steps=steps,
-        span=DAYS,
-        plot=plot_of(days),
-        durations=durations,
-        failures=[(failure, sentence_of(failure.error_code, failure.error_advice)) for failure in failures],
-    )
+
+    def look(session: Session) -> dict[str, Any]:
+        usage = usage_of(session, parts.plans, account_id=account_id, now=now)
+        failures = job_figures.last_failures(session, account_id=account_id, limit=FAILURES)
+        return {
+            "usage": usage,
+            "trial_days_left": trial_days_left(usage, now),
+            "steps": job_figures.first_steps(session, account_id=account_id),
+            "plot": plot_of(job_figures.jobs_per_day(session, account_id=account_id, first=first, last=today)),
+            "durations": job_figures.durations_since(session, account_id=account_id, first=first),
+            "failures": [(each, sentence_of(each.error_code, each.error_advice)) for each in failures],
+        }
+
+    return page(request, "overview/show.html", span=DAYS, **await parts.database.read(look))
 
 
 def trial_days_left(usage: Usage, now: datetime) -> int | None:

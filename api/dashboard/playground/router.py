@@ -118,10 +118,9 @@ async def _refused(request: Request, form: Form, refused: AttemptRefused) -> Res
 
 async def _form_page(request: Request, form: Form, status: int = 200, errors: dict[str, str] | None = None) -> Response:
     parts, account_id = parts_of(request), visitor_of(request).account_id
-    async with parts.database.reading() as session:
-        standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
-        newest = await products.list_products(session, account_id=account_id, limit=PRODUCTS_OFFERED)
-        under_way = await job_history.newest_open_of_owner(session, account_id=account_id)
+    standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
+    newest = await parts.database.read(products.list_products, account_id=account_id, limit=PRODUCTS_OFFERED)
+    under_way = await parts.database.read(job_history.newest_open_of_owner, account_id=account_id)
     offered = _told_apart(newest)
     chosen = form.text(in_garment(0, PRODUCT))
     if chosen and chosen not in offered:
@@ -154,7 +153,7 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
 
 async def _job(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> Job:
     identifier = uuid.UUID(job_id)
-    job = await parts.database.read(lambda session: jobs.find_job(session, job_id=identifier, account_id=account_id))
+    job = await parts.database.read(jobs.find_job, job_id=identifier, account_id=account_id)
     if job is None:
         raise TryOnError("job_not_found")
     return job
@@ -180,8 +179,7 @@ async def _hints_not_followed(parts: ApiParts, account_id: uuid.UUID, job_id: st
 
 
 async def _means(parts: ApiParts, account_id: uuid.UUID) -> dict[str, Any]:
-    async with parts.database.reading() as session:
-        standing = await standing_of(session, parts.plans, account_id=account_id, now=datetime.now(UTC))
+    standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
     return {"means": standing.sentence, "refusal": standing.refusal}
 
 

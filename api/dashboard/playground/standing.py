@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain import accounts
 from domain.errors import TryOnError
@@ -43,17 +43,17 @@ class Standing:
         return f"{self.left:,} left in {period}, {self.packs:,} in packs. {today}"
 
 
-async def standing_of(session: AsyncSession, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
+def standing_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
     """Look, without changing anything."""
-    usage = await usage_of(session, plans, account_id=account_id, now=now)
+    usage = usage_of(session, plans, account_id=account_id, now=now)
     try:
-        await quota.check(session, plans, account_id=account_id, now=now)
+        quota.check(session, plans, account_id=account_id, now=now)
     except TryOnError as error:
         refusal: str | None = error.entry.remedy or error.sentence
     else:
         refusal = None
-    account = await accounts.find_account(session, account_id=account_id)
-    left = await quota.generations_left(session, plans, account=account, now=now) if account else 0
+    account = accounts.find_account(session, account_id=account_id)
+    left = quota.generations_left(session, plans, account=account, now=now) if account else 0
     return Standing(
         left=max(0, left - usage.topup_remaining),
         packs=usage.topup_remaining,

@@ -40,14 +40,13 @@ async def erase(request: Request) -> Response:
         await prove(parts, request, email=visitor.email, password=form.exact("password"))
     except PasswordRefused as error:
         return _ask(request, error.status, {"password": said_of_password(error)})
-    async with parts.database.transaction() as session:
-        await erasing.begin(
-            session,
-            parts.digester,
-            account_id=visitor.account_id,
-            erased_by=visitor.account_id,
-            now=datetime.now(UTC),
-        )
+    await parts.database.write(
+        erasing.begin,
+        parts.digester,
+        account_id=visitor.account_id,
+        erased_by=visitor.account_id,
+        now=datetime.now(UTC),
+    )
     await erasing.start(
         parts.temporal, visitor.account_id, timeout_seconds=parts.settings.temporal.start_timeout_seconds
     )

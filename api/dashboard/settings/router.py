@@ -32,13 +32,12 @@ async def set_retention(request: Request) -> Response:
     parts = parts_of(request)
     chosen = form.text("result_ttl")
     try:
-        async with parts.database.transaction() as session:
-            await accounts.set_result_ttl(
-                session,
-                account_id=visitor_of(request).account_id,
-                seconds=None if chosen == AS_THE_SERVICE else int(chosen),
-                longest_seconds=parts.settings.jobs.result_ttl_seconds,
-            )
+        await parts.database.write(
+            accounts.set_result_ttl,
+            account_id=visitor_of(request).account_id,
+            seconds=None if chosen == AS_THE_SERVICE else int(chosen),
+            longest_seconds=parts.settings.jobs.result_ttl_seconds,
+        )
     except ValueError:
         return await show_settings(request, 422, errors={"result_ttl": "Choose a time from the list."})
     return redirect("/settings", "retention_saved")

@@ -70,12 +70,11 @@ async def show_settings(
     visitor, settings = visitor_of(request), parts.settings
     idle = timedelta(hours=settings.dashboard.session_idle_hours)
     longest = timedelta(days=settings.dashboard.session_days)
-    async with parts.database.reading() as session:
-        account = await accounts.find_account(session, account_id=visitor.account_id)
-        watermark = await find_watermark(session, account_id=visitor.account_id)
-        found = await sessions.list_sessions(
-            session, account_id=visitor.account_id, now=datetime.now(UTC), idle=idle, longest=longest
-        )
+    account = await parts.database.read(accounts.find_account, account_id=visitor.account_id)
+    watermark = await parts.database.read(find_watermark, account_id=visitor.account_id)
+    found = await parts.database.read(
+        sessions.list_sessions, account_id=visitor.account_id, now=datetime.now(UTC), idle=idle, longest=longest
+    )
     ttl = account.result_ttl_seconds if account else None
     rows = [SessionRow(row, describe_browser(row.user_agent), row.id == visitor.session_id) for row in found]
     rows.sort(key=lambda each: not each.here)

@@ -12,7 +12,7 @@ from api.dashboard.cookies import SESSION, set_cookie
 from api.dashboard.credentials import PasswordRefused, address_of, prove
 from api.dashboard.entrance.signing_up import TooMuchMail
 from api.dashboard.forms import read_form
-from api.dashboard.mailing import letterhead, writing
+from api.dashboard.mailing import letterhead, write
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
@@ -46,14 +46,14 @@ async def ask_for_change(request: Request) -> Response:
         )
     if not await _may_write_to(parts, request, new_email):
         return await show_settings(request, 429, errors={"new_email": TooMuchMail.sentence}, values=typed)
-    async with writing(parts) as session:
-        await address_changes.ask_for_change(
-            session,
-            letterhead(parts.settings),
-            account_id=visitor.account_id,
-            new_email=new_email,
-            now=datetime.now(UTC),
-        )
+    await write(
+        parts,
+        address_changes.ask_for_change,
+        letterhead(parts.settings),
+        account_id=visitor.account_id,
+        new_email=new_email,
+        now=datetime.now(UTC),
+    )
     return redirect("/settings", "change_mailed")
 
 
@@ -72,15 +72,15 @@ async def change_password(request: Request) -> Response:
     except PasswordRefused as error:
         return await show_settings(request, error.status, errors={"old_password": said_of_password(error)})
     password_hash = await parts.passwords.hash(new)
-    async with writing(parts) as session:
-        token = await logins.change_password(
-            session,
-            letterhead(parts.settings),
-            account_id=visitor.account_id,
-            password_hash=password_hash,
-            session_id=visitor.session_id,
-            now=datetime.now(UTC),
-        )
+    token = await write(
+        parts,
+        logins.change_password,
+        letterhead(parts.settings),
+        account_id=visitor.account_id,
+        password_hash=password_hash,
+        session_id=visitor.session_id,
+        now=datetime.now(UTC),
+    )
     answer = redirect("/settings", "password_saved")
     if token is not None:
         set_cookie(answer, SESSION, token, parts.settings.dashboard)
@@ -93,8 +93,7 @@ async def end_others(request: Request) -> Response:
     await read_form(request)
     parts = parts_of(request)
     visitor = visitor_of(request)
-    async with parts.database.transaction() as session:
-        await sessions.end_sessions(session, account_id=visitor.account_id, but=visitor.session_id)
+    await parts.database.write(sessions.end_sessions, account_id=visitor.account_id, but=visitor.session_id)
     return redirect("/settings", "others_signed_out")
 
 
@@ -111,8 +110,7 @@ async def end_one(request: Request, sessionId: str) -> Response:
         session_id = uuid.UUID(sessionId)
     except ValueError:
         raise PageRefused(404, "There is no such browser.") from None
-    async with parts.database.transaction() as session:
-        await sessions.end_session(session, account_id=visitor_of(request).account_id, session_id=session_id)
+    await parts.database.write(sessions.end_session, account_id=visitor_of(request).account_id, session_id=session_id)
     return redirect("/settings", "session_ended")
 
 
@@ -128,5 +126,5 @@ async def _may_write_to(parts: ApiParts, request: Request, email: str) -> bool:
         throttles.address_subject(parts.digester, MAIL, MAIL_PER_ADDRESS, email=email),
     )
     now = datetime.now(UTC)
-    wait = await parts.forgetful_database.write(lambda session: throttles.seconds_to_wait(session, asked_for, now=now))
+    wait = await parts.database.write_relaxed(throttles.seconds_to_wait, asked_for, now=now)
     return not wait

@@ -62,8 +62,7 @@ async def switch(request: Request) -> Response:
     parts = parts_of(request)
     enabled = form.text("to") == "on"
     try:
-        async with parts.database.transaction() as session:
-            await switch_watermark(session, account_id=visitor_of(request).account_id, enabled=enabled)
+        await parts.database.write(switch_watermark, account_id=visitor_of(request).account_id, enabled=enabled)
     except ValueError:
         return await show_settings(request, 422, errors={"logo_url": "There is no logo yet. Add one first."})
     return redirect("/settings", "logo_on" if enabled else "logo_off")
@@ -74,8 +73,7 @@ async def remove(request: Request) -> Response:
     """Forget the setting and delete the logo."""
     await read_form(request)
     parts = parts_of(request)
-    async with parts.database.transaction() as session:
-        removed = await remove_watermark(session, account_id=visitor_of(request).account_id)
+    removed = await parts.database.write(remove_watermark, account_id=visitor_of(request).account_id)
     if removed is not None:
         try:
             await parts.store.delete_prefix(watermarks.key_of(removed))
@@ -93,8 +91,7 @@ async def preview(request: Request, ground: Ground = Ground.LIGHT) -> Response:
         PageRefused: There is no logo, or it cannot be read.
     """
     parts = parts_of(request)
-    async with parts.database.reading() as session:
-        watermark = await find_watermark(session, account_id=visitor_of(request).account_id)
+    watermark = await parts.database.read(find_watermark, account_id=visitor_of(request).account_id)
     if watermark is None:
         raise PageRefused(404, "There is no logo yet.")
     try:

@@ -35,8 +35,7 @@ async def caller(database: Database, digester: KeyDigester) -> Caller:
 
 async def acts(database: Database, caller: Caller) -> list[tuple[str, uuid.UUID | None, dict[str, Any]]]:
     """What was written down, oldest first."""
-    async with database.reading() as session:
-        found = await audit.page(session, limit=100, account_id=caller.account_id)
+    found = await database.read(audit.page, limit=100, account_id=caller.account_id)
     return [(entry.action, entry.operator_id, entry.details) for entry in reversed(found)]
 
 
@@ -48,9 +47,9 @@ async def test_blocking_ends_what_is_in_progress_and_is_told_once(database: Data
     job_id = await create_job(database, caller)
     assert await blocked(database, caller) == [job_id]
     assert await blocked(database, caller, "again") == []
-    async with database.reading() as session:
-        assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
-        assert sorted(await ledger.entries_of_job(session, job_id=job_id)) == ["release", "reserve"]
+    with database.reading() as session:
+        assert (jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+        assert sorted(ledger.entries_of_job(session, job_id=job_id)) == ["release", "reserve"]
     assert await acts(database, caller) == [("account.blocked", OPERATOR, {"reason": "abuse"})]
 
 
@@ -64,34 +63,32 @@ async def test_a_reason_that_cannot_be_shown_blocks_nobody(database: Database, c
 async def test_unblocking_is_told_where_there_was_a_block(database: Database, caller: Caller) -> None:
     await blocked(database, caller)
     for _ in range(2):
-        async with database.transaction() as session:
+        with database.transaction() as session:
             now = datetime.now(UTC)
-            await blocking.unblock(session, account_id=caller.account_id, operator_id=OPERATOR, now=now)
+            blocking.unblock(session, account_id=caller.account_id, operator_id=OPERATOR, now=now)
     assert [action for action, _, _ in await acts(database, caller)] == ["account.blocked", "account.unblocked"]
 
 
 async def test_a_plan_and_a_pack_are_told_with_their_terms(database: Database, caller: Caller) -> None:
     own = OwnTerms(included=40_000, daily_cap=5_000, monthly_price=Decimal("4000.00"), extra_price=Decimal("0.08"))
-    async with database.transaction() as session:
-        await terms.change_plan(
-            session,
-            PLANS,
-            account_id=caller.account_id,
-            plan="enterprise",
-            own_terms=own,
-            operator_id=OPERATOR,
-            now=NOW,
-        )
-    async with database.transaction() as session:
-        await terms.credit_pack(
-            session,
-            PLANS,
-            account_id=caller.account_id,
-            generations=50,
-            reason="goodwill",
-            operator_id=None,
-            now=NOW + timedelta(seconds=1),
-        )
+    await database.write(
+        terms.change_plan,
+        PLANS,
+        account_id=caller.account_id,
+        plan="enterprise",
+        own_terms=own,
+        operator_id=OPERATOR,
+        now=NOW,
+    )
+    await database.write(
+        terms.credit_pack,
+        PLANS,
+        account_id=caller.account_id,
+        generations=50,
+        reason="goodwill",
+        operator_id=None,
+        now=NOW + timedelta(seconds=1),
+    )
     agreed = {"included": 40_000, "dailyCap": 5_000, "monthlyCents": 400_000, "extraCents": 8}
     assert await acts(database, caller) == [
         ("account.plan_changed", OPERATOR, {"plan": "enterprise", **agreed}),
@@ -100,17 +97,16 @@ async def test_a_plan_and_a_pack_are_told_with_their_terms(database: Database, c
 
 
 async def test_what_is_refused_is_not_told(database: Database, caller: Caller) -> None:
-    with pytest.raises(ValueError, match="pack"):
-        async with database.transaction() as session:
-            await terms.credit_pack(
-                session,
-                PLANS,
-                account_id=caller.account_id,
-                generations=7,
-                reason=None,
-                operator_id=OPERATOR,
-                now=NOW,
-            )
+    with pytest.raises(ValueError, match="pack"), database.transaction() as session:
+        terms.credit_pack(
+            session,
+            PLANS,
+            account_id=caller.account_id,
+            generations=7,
+            reason=None,
+            operator_id=OPERATOR,
+            now=NOW,
+        )
     assert await acts(database, caller) == []
 
 
@@ -119,11 +115,9 @@ async def test_an_erasure_is_told_once_and_started(
 ) -> None:
     begun = []
     for _ in range(2):
-        async with database.transaction() as session:
+        with database.transaction() as session:
             begun.append(
-                await erasing.begin(
-                    session, digester, account_id=caller.account_id, erased_by=caller.account_id, now=NOW
-                )
+                erasing.begin(session, digester, account_id=caller.account_id, erased_by=caller.account_id, now=NOW)
             )
     assert begun == [True, False]
     assert await acts(database, caller) == [("account.erased", caller.account_id, {})]
@@ -139,15 +133,14 @@ async def test_without_temporal_the_start_is_left_to_the_reconciler(caller: Call
 
 async def test_how_long_results_are_kept_is_the_owners_within_bounds(database: Database, caller: Caller) -> None:
     async def kept_for(seconds: int | None, longest_seconds: int = 3600) -> timedelta:
-        async with database.transaction() as session:
-            await accounts.set_result_ttl(
-                session, account_id=caller.account_id, seconds=seconds, longest_seconds=longest_seconds
-            )
+        await database.write(
+            accounts.set_result_ttl, account_id=caller.account_id, seconds=seconds, longest_seconds=longest_seconds
+        )
         job_id = await create_job(database, caller)
-        async with database.transaction() as session:
-            await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=NOW)
-            job = await jobs.get_job(session, job_id=job_id)
-            await session.refresh(job)
+        with database.transaction() as session:
+            jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=NOW)
+            job = jobs.get_job(session, job_id=job_id)
+            session.refresh(job)
         assert job.expires_at is not None
         return job.expires_at - NOW
 

@@ -11,8 +11,8 @@ from tests.api.conftest import Api
 
 
 async def orders_of(api: Api) -> list[Payment]:
-    async with api.parts.database.reading() as session:
-        return list(await payments.page_of_account(session, account_id=api.caller.account_id, limit=100))
+    with api.parts.database.reading() as session:
+        return list(payments.page_of_account(session, account_id=api.caller.account_id, limit=100))
 
 
 def hidden(page: str, name: str) -> str:

@@ -79,8 +79,8 @@ async def signed_in(
     """One where the owner of an account is signed in: of the API's caller, if no other is named."""
     account_id = account_id or api.caller.account_id
     now = datetime.now(UTC)
-    async with api.parts.database.transaction() as session:
-        if await session.get(Login, account_id) is None:
+    with api.parts.database.transaction() as session:
+        if session.get(Login, account_id) is None:
             session.add(
                 Login(
                     account_id=account_id,
@@ -90,10 +90,8 @@ async def signed_in(
                     created_at=now,
                 )
             )
-            await session.flush()
-        token = await sessions.open_session(
-            session, account_id=account_id, address="127.0.0.1", user_agent="tests", now=now
-        )
+            session.flush()
+        token = sessions.open_session(session, account_id=account_id, address="127.0.0.1", user_agent="tests", now=now)
     browser = new_browser(api)
     browser.account_id = account_id
     browser.client.cookies.set(cookie_name(SESSION, api.parts.settings.dashboard), token, domain=HOST, path="/")

@@ -34,8 +34,8 @@ class Entrance:
 
     async def mail(self, email: str) -> list[Mail]:
         """What was written to an address, oldest first."""
-        async with self.api.parts.database.reading() as session:
-            found = await session.scalars(select(Mail).where(Mail.to_address == email).order_by(Mail.created_at))
+        with self.api.parts.database.reading() as session:
+            found = session.scalars(select(Mail).where(Mail.to_address == email).order_by(Mail.created_at))
             return list(found.all())
 
     async def link(self, email: str) -> tuple[str, str]:
@@ -45,8 +45,7 @@ class Entrance:
         return found[1], found[2]
 
     async def account(self, email: str) -> Account | None:
-        async with self.api.parts.database.reading() as session:
-            return await accounts.find_account_by_email(session, email=email)
+        return await self.api.parts.database.read(accounts.find_account_by_email, email=email)
 
     async def verified(self, email: str, browser: Browser | None = None) -> Browser:
         """A browser where somebody has signed up and confirmed the address."""

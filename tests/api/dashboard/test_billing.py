@@ -29,29 +29,26 @@ HOUR = timedelta(hours=1)
 
 async def complete_job(api: Api, at: datetime | None = None) -> uuid.UUID:
     new, now = new_job(api.caller), at or datetime.now(UTC)
-    async with api.parts.database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=now)
-        await jobs.complete_job(
-            session, job_id=new.job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now
-        )
+    with api.parts.database.transaction() as session:
+        jobs.accept_job(session, PLANS, new, now=now)
+        jobs.complete_job(session, job_id=new.job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now)
     return new.job_id
 
 
 async def order_by_hand(api: Api, generations: int = 250) -> Payment:
-    async with api.parts.database.transaction() as session:
-        return await orders.order_topup(
-            session,
-            PLANS,
-            account_id=api.caller.account_id,
-            generations=generations,
-            provider="manual",
-            now=datetime.now(UTC),
-        )
+    return await api.parts.database.write(
+        orders.order_topup,
+        PLANS,
+        account_id=api.caller.account_id,
+        generations=generations,
+        provider="manual",
+        now=datetime.now(UTC),
+    )
 
 
 async def approve(api: Api, payment: Payment) -> None:
-    async with api.parts.database.transaction() as session:
-        assert await payments.approve(session, PLANS, payment_id=payment.id, now=datetime.now(UTC))
+    with api.parts.database.transaction() as session:
+        assert payments.approve(session, PLANS, payment_id=payment.id, now=datetime.now(UTC))
 
 
 async def test_the_page_of_a_new_account(browser: Browser) -> None:
@@ -204,8 +201,9 @@ async def test_an_order_is_withdrawn_once(api: Api, browser: Browser) -> None:
 
 async def test_a_rejected_order_says_why(api: Api, browser: Browser) -> None:
     payment = await order_by_hand(api)
-    async with api.parts.database.transaction() as session:
-        await payments.reject(session, payment_id=payment.id, note="No <money> came.", now=datetime.now(UTC))
+    await api.parts.database.write(
+        payments.reject, payment_id=payment.id, note="No <money> came.", now=datetime.now(UTC)
+    )
     page = await browser.get(f"/billing/orders/{payment.id}")
     assert "Status rejected" in words(page)
     assert "No &lt;money&gt; came." in page.text
@@ -214,10 +212,9 @@ async def test_a_rejected_order_says_why(api: Api, browser: Browser) -> None:
 async def test_all_orders_are_listed_in_pages(api: Api, browser: Browser) -> None:
     for _ in range(12):
         payment = await order_by_hand(api)
-        async with api.parts.database.transaction() as session:
-            await payments.withdraw(
-                session, payment_id=payment.id, account_id=api.caller.account_id, now=datetime.now(UTC)
-            )
+        await api.parts.database.write(
+            payments.withdraw, payment_id=payment.id, account_id=api.caller.account_id, now=datetime.now(UTC)
+        )
     assert "All orders" in words(await browser.get("/billing"))
     assert (await browser.get("/billing/orders")).text.count("/dashboard/billing/orders/") == 12
 
@@ -239,10 +236,9 @@ async def test_the_ledger_is_leafed_through(api: Api, browser: Browser) -> None:
 
 async def test_the_export_holds_every_movement(api: Api, browser: Browser) -> None:
     await complete_job(api)
-    async with api.parts.database.transaction() as session:
-        await quota.add_topup(
-            session, PLANS, account_id=api.caller.account_id, generations=50, now=datetime.now(UTC) + HOUR
-        )
+    await api.parts.database.write(
+        quota.add_topup, PLANS, account_id=api.caller.account_id, generations=50, now=datetime.now(UTC) + HOUR
+    )
     answer = await browser.get("/billing/ledger.csv")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="ledger.csv"'

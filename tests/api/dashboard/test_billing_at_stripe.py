@@ -96,8 +96,9 @@ async def test_what_is_being_paid_is_not_withdrawn(stripe_api: Api, stripe: Stri
 
 async def test_a_blocked_account_pays_nothing(stripe_api: Api, stripe: StripeStandIn, payer: Browser) -> None:
     path = await place(payer)
-    async with stripe_api.parts.database.transaction() as session:
-        await block_account(session, account_id=stripe_api.caller.account_id, reason="abuse", now=datetime.now(UTC))
+    await stripe_api.parts.database.write(
+        block_account, account_id=stripe_api.caller.account_id, reason="abuse", now=datetime.now(UTC)
+    )
     assert (await payer.get("/billing")).status_code == 200
     assert (await payer.get(f"{path}/pay")).status_code == 403
     assert (await payer.post(f"{path}/withdraw", page=path)).status_code == 403

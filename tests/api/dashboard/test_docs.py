@@ -49,16 +49,15 @@ async def test_a_test_key_is_made_filled_in_and_good(api: Api, browser: Browser)
     assert all(key in snippet for snippet in snippets(page.text))
     answer = await api.client.get("/api/v1/usage", headers={"Authorization": f"Bearer {key}"})
     assert answer.status_code == 200
-    async with api.parts.database.reading() as session:
-        listed = await keys.list_keys(session, account_id=api.caller.account_id)
+    listed = await api.parts.database.read(keys.list_keys, account_id=api.caller.account_id)
     assert [row.mode for row in listed if row.last_four == key[-4:]] == ["test"]
     assert key not in (await browser.get("/docs")).text
 
 
 async def test_no_more_keys_are_made_than_an_account_may_have(api: Api, browser: Browser) -> None:
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         for _ in range(keys.MOST_IN_USE):
-            await keys.create_key(session, api.parts.digester, account_id=api.caller.account_id, mode="test")
+            keys.create_key(session, api.parts.digester, account_id=api.caller.account_id, mode="test")
     answer = await browser.post("/docs")
     assert answer.status_code == 409
     assert "Revoke one first" in words(answer)

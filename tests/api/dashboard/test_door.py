@@ -125,8 +125,9 @@ async def test_a_stranger_whose_cookie_was_not_kept_is_told_so(stranger: Browser
 
 
 async def test_a_blocked_account_may_look_and_do_nothing(api: Api, browser: Browser) -> None:
-    async with api.parts.database.transaction() as session:
-        await accounts.block_account(session, account_id=api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC))
+    await api.parts.database.write(
+        accounts.block_account, account_id=api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC)
+    )
     for method, path in addresses():
         if method != "GET" and path not in PUBLIC and not path.startswith(ADMIN_PREFIX):
             answer = await browser.client.request(method, path, headers={"Sec-Fetch-Site": "same-origin"})

@@ -46,31 +46,28 @@ async def accepted(api: Api, *, garments: list[GarmentSource] | None = None, **f
     used = [{"index": 0, "id": each.product.id, "revision": each.product.revision} for each in garments if each.product]
     sent = request.model_dump(mode="json")
     new = new_job(api.caller, job_id=job_id, workflow_input=sent, products=used, relayed=False, **fields)
-    async with api.parts.database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    await api.parts.database.write(jobs.accept_job, PLANS, new, now=datetime.now(UTC))
     return job_id
 
 
 async def completed(api: Api, job_id: uuid.UUID, *, ago: timedelta = timedelta(0)) -> uuid.UUID:
     await api.store.put(result_key(str(job_id)), JPEG, "image/jpeg")
-    async with api.parts.database.transaction() as session:
-        await jobs.complete_job(
-            session,
-            job_id=job_id,
-            result_key=result_key(str(job_id)),
-            engine="warp",
-            report=REPORT.model_dump(mode="json", by_alias=True),
-            keep=HOUR,
-            now=datetime.now(UTC) - ago,
-        )
+    await api.parts.database.write(
+        jobs.complete_job,
+        job_id=job_id,
+        result_key=result_key(str(job_id)),
+        engine="warp",
+        report=REPORT.model_dump(mode="json", by_alias=True),
+        keep=HOUR,
+        now=datetime.now(UTC) - ago,
+    )
     return job_id
 
 
 async def failed(api: Api, job_id: uuid.UUID, code: str = "several_people", advice: str | None = None) -> uuid.UUID:
-    async with api.parts.database.transaction() as session:
-        await jobs.fail_job(
-            session, job_id=job_id, error_code=code, error_advice=advice, keep=HOUR, now=datetime.now(UTC)
-        )
+    await api.parts.database.write(
+        jobs.fail_job, job_id=job_id, error_code=code, error_advice=advice, keep=HOUR, now=datetime.now(UTC)
+    )
     return job_id
 
 
@@ -122,8 +119,8 @@ async def test_filters_that_make_no_sense_are_named(browser: Browser) -> None:
 
 async def test_a_day_ends_at_midnight_utc(api: Api, browser: Browser) -> None:
     job_id = await accepted(api)
-    async with api.parts.database.transaction() as session:
-        (await session.get_one(Job, job_id)).created_at = datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC)
+    with api.parts.database.transaction() as session:
+        (session.get_one(Job, job_id)).created_at = datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC)
     assert linked((await browser.get("/jobs?from=2026-03-31&to=2026-03-31")).text) == [str(job_id)]
     assert linked((await browser.get("/jobs?to=2026-03-30")).text) == []
     assert "No job matches this filter" in words(await browser.get("/jobs?from=2026-04-01&to=2026-04-02"))
@@ -160,11 +157,9 @@ async def test_jobs_of_others_are_as_unknown_as_those_that_never_were(api: Api) 
 
 async def test_a_completed_job_tells_everything(api: Api, browser: Browser) -> None:
     values = {"name": "Linen shirt", "category": "upper_body", "front": {"key": "k", "sha256": "0" * 64}}
-    async with api.parts.database.transaction() as session:
-        saved = await products.register_product(
-            session, account_id=api.caller.account_id, new_id=uuid.uuid4(), values=values
-        )
-        key = await session.get_one(ApiKey, api.caller.key_id)
+    with api.parts.database.transaction() as session:
+        saved = products.register_product(session, account_id=api.caller.account_id, new_id=uuid.uuid4(), values=values)
+        key = session.get_one(ApiKey, api.caller.key_id)
     product = public_id(saved.product.id)
     hints = GarmentHints(tuck_state="tucked", size="M")
     garment = GarmentSource(category="upper_body", hints=hints, product=ProductRef(id=product, revision=3))
@@ -228,9 +223,9 @@ async def test_a_failed_job_says_why_and_what_to_do(api: Api, browser: Browser) 
 async def test_who_asked_is_told_without_a_key_too(api: Api, browser: Browser) -> None:
     playground, bulk, item = await accepted(api), await accepted(api, priority=BULK_PRIORITY), await accepted(api)
     test = await accepted(api, test=True)
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         for job_id in (playground, bulk, item):
-            (await session.get_one(Job, job_id)).api_key_id = None
+            (session.get_one(Job, job_id)).api_key_id = None
         session.add(
             BackfillItem(
                 account_id=api.caller.account_id,
@@ -248,8 +243,7 @@ async def test_who_asked_is_told_without_a_key_too(api: Api, browser: Browser) -
 async def test_a_pack_and_a_trial_are_named_on_the_bill(api: Api) -> None:
     caller = await create_caller(api.parts.database, api.parts.digester, plan="trial")
     new = new_job(caller)
-    async with api.parts.database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    await api.parts.database.write(jobs.accept_job, PLANS, new, now=datetime.now(UTC))
     text = words(await (await signed_in(api, caller.account_id)).get(f"/jobs/{new.job_id}"))
     assert "Reserved: one try-on from the trial. You get it back if there is no picture." in text
 
@@ -305,8 +299,9 @@ async def test_deleting_an_open_job_cancels_it_unbilled(api: Api, browser: Brows
 
 async def test_a_blocked_account_sees_its_jobs_and_deletes_none(api: Api, browser: Browser) -> None:
     job_id = await completed(api, await accepted(api))
-    async with api.parts.database.transaction() as session:
-        await accounts.block_account(session, account_id=api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC))
+    await api.parts.database.write(
+        accounts.block_account, account_id=api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC)
+    )
     assert (await browser.get(f"/jobs/{job_id}")).status_code == 200
     assert (await browser.post(f"/jobs/{job_id}/delete")).status_code == 403
     assert await api.store.get(result_key(str(job_id))) == JPEG
@@ -317,8 +312,7 @@ async def test_only_operators_are_shown_the_way_to_temporal(api: Api, browser: B
     assert "Temporal" not in words(await browser.get(f"/jobs/{job_id}"))
     caller = await create_caller(api.parts.database, api.parts.digester)
     new = new_job(caller)
-    async with api.parts.database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    await api.parts.database.write(jobs.accept_job, PLANS, new, now=datetime.now(UTC))
     operator = await signed_in(api, caller.account_id, operator=True)
     page = (await operator.get(f"/jobs/{new.job_id}")).text
     assert f"/workflows/tryon-{new.job_id}" in page

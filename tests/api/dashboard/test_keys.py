@@ -25,8 +25,7 @@ async def created(browser: Browser, mode: str = "live") -> str:
 
 
 async def key_ids(api: Api) -> list[uuid.UUID]:
-    async with api.parts.database.reading() as session:
-        found = await keys.list_keys(session, account_id=api.caller.account_id)
+    found = await api.parts.database.read(keys.list_keys, account_id=api.caller.account_id)
     return [key.id for key in found if key.revoked_at is None]
 
 

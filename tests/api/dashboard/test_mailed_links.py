@@ -54,9 +54,9 @@ async def test_one_link_used_in_two_browsers_at_once_works_in_one(entrance: Entr
 
 async def test_an_account_of_the_command_line_gets_its_login_by_a_reset(entrance: Entrance) -> None:
     email, browser = new_address(), entrance.browser()
-    async with entrance.api.parts.database.transaction() as session:
-        account = await accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
-        await operators.set_operator(session, account_id=account.id, operator=True, now=datetime.now(UTC))
+    with entrance.api.parts.database.transaction() as session:
+        account = accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
+        operators.set_operator(session, account_id=account.id, operator=True, now=datetime.now(UTC))
     assert (await log_in(browser, email)).status_code == 422
     await browser.post("/forgot", {"email": email})
     assert (await confirm(browser, *await entrance.link(email), PASSWORD)).status_code == 303
@@ -108,9 +108,9 @@ async def test_a_link_that_is_too_old_is_dead(entrance: Entrance) -> None:
     page, token = await entrance.link(email)
     account = await entrance.account(email)
     assert account is not None
-    async with entrance.api.parts.database.transaction() as session:
+    with entrance.api.parts.database.transaction() as session:
         over = datetime.now(UTC) - timedelta(seconds=1)
-        await session.execute(update(EmailToken).where(EmailToken.account_id == account.id).values(expires_at=over))
+        session.execute(update(EmailToken).where(EmailToken.account_id == account.id).values(expires_at=over))
     assert (await browser.get(f"{page}?token={token}")).status_code == 404
 
 

@@ -25,10 +25,10 @@ ADVICE = "Show yourself from head to hips."
 
 async def ended(api: Api, *, error_code: str | None = None, milliseconds: int = 12_300) -> str:
     new, now = new_job(api.caller), datetime.now(UTC)
-    async with api.parts.database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=now)
+    with api.parts.database.transaction() as session:
+        jobs.accept_job(session, PLANS, new, now=now)
         if error_code is None:
-            await jobs.complete_job(
+            jobs.complete_job(
                 session,
                 job_id=new.job_id,
                 result_key="r",
@@ -38,9 +38,7 @@ async def ended(api: Api, *, error_code: str | None = None, milliseconds: int = 
                 now=now + timedelta(milliseconds=milliseconds),
             )
         else:
-            await jobs.fail_job(
-                session, job_id=new.job_id, error_code=error_code, error_advice=ADVICE, keep=HOUR, now=now
-            )
+            jobs.fail_job(session, job_id=new.job_id, error_code=error_code, error_advice=ADVICE, keep=HOUR, now=now)
     return str(new.job_id)
 
 
@@ -70,9 +68,9 @@ async def test_a_new_account_is_shown_the_way_until_it_has_gone_it(api: Api) -> 
     assert "No jobs in this period." in text
     values = {"name": "Shirt", "category": "upper_body", "front": {"key": "k", "sha256": "0" * 64}}
     new = new_job(caller)
-    async with api.parts.database.transaction() as session:
-        await products.register_product(session, account_id=caller.account_id, new_id=new.job_id, values=values)
-        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    with api.parts.database.transaction() as session:
+        products.register_product(session, account_id=caller.account_id, new_id=new.job_id, values=values)
+        jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
     page = await browser.get("/")
     assert "First steps" not in words(page)
     for shown in (page, await browser.get("/billing")):

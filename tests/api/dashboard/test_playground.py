@@ -50,8 +50,7 @@ async def send(
 
 async def input_of(api: Api, answer: httpx.Response) -> dict[str, Any]:
     assert answer.status_code == 202, answer.text
-    async with api.parts.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(answer.json()["jobId"]))
+    job = await api.parts.database.read(jobs.get_job, job_id=uuid.UUID(answer.json()["jobId"]))
     assert job.account_id == api.caller.account_id
     assert job.api_key_id is None
     return job.workflow_input
@@ -60,8 +59,7 @@ async def input_of(api: Api, answer: httpx.Response) -> dict[str, Any]:
 async def register(api: Api, account_id: uuid.UUID, **values: Any) -> str:
     new_id = uuid.uuid4()
     row = {"name": "Oxford shirt", "category": "upper_body", "front": PICTURE, **values}
-    async with api.parts.database.transaction() as session:
-        await products.register_product(session, account_id=account_id, new_id=new_id, values=row)
+    await api.parts.database.write(products.register_product, account_id=account_id, new_id=new_id, values=row)
     return products.public_id(new_id)
 
 
@@ -160,8 +158,7 @@ async def test_without_scripts_it_goes_on_to_the_job(api: Api, browser: Browser)
     answer = await send(browser, {"garments[0].category": "upper_body"}, PERSON, front(), json_wanted=False)
     assert answer.status_code == 303
     job_id = answer.headers["Location"].removeprefix("/dashboard/jobs/")
-    async with api.parts.database.reading() as session:
-        job = await jobs.get_job(session, job_id=uuid.UUID(job_id))
+    job = await api.parts.database.read(jobs.get_job, job_id=uuid.UUID(job_id))
     assert job.started_at is not None
 
 
@@ -216,8 +213,8 @@ async def test_a_refusal_comes_back_at_its_field(
     assert answer.json()["error"] in words(shown)
     assert 'value="kilt"' in shown.text
     assert 'aria-invalid="true"' in shown.text
-    async with api.parts.database.reading() as session:
-        assert not await jobs.list_open_of_account(session, account_id=api.caller.account_id)
+    with api.parts.database.reading() as session:
+        assert not jobs.list_open_of_account(session, account_id=api.caller.account_id)
 
 
 async def test_an_empty_form_says_everything_that_is_missing_at_once(browser: Browser) -> None:
@@ -247,10 +244,10 @@ async def test_another_accounts_product_is_as_unknown_as_any(api: Api, browser: 
 
 async def test_an_archived_product_is_not_offered(api: Api, browser: Browser) -> None:
     product_id = await register(api, api.caller.account_id)
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         identifier = products.parse_public_id(product_id)
         assert identifier
-        await products.archive_product(session, account_id=api.caller.account_id, product_id=identifier)
+        products.archive_product(session, account_id=api.caller.account_id, product_id=identifier)
     assert product_id not in (await browser.get(PAGE)).text
 
 

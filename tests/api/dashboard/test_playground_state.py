@@ -25,8 +25,7 @@ async def state(browser: Browser, job_id: object) -> httpx.Response:
 
 async def test_an_open_job_tells_where_it_is(api: Api, browser: Browser) -> None:
     new = new_job(api.caller, workflow_input={"garments": [{}, {}]})
-    async with api.parts.database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=datetime.now(UTC))
+    await api.parts.database.write(jobs.accept_job, PLANS, new, now=datetime.now(UTC))
     answer = (await state(browser, new.job_id)).json()
     assert answer.pop("elapsedMs") >= 0
     assert answer == {
@@ -61,16 +60,15 @@ async def test_a_completed_job_tells_its_time_and_what_is_left(api: Api, browser
     key = result_key(str(job_id))
     await api.store.put(key, encoded(), "image/jpeg")
     now = datetime.now(UTC)
-    async with api.parts.database.transaction() as session:
-        await jobs.complete_job(
-            session,
-            job_id=job_id,
-            result_key=key,
-            engine="warp",
-            report=RenderReport(hints_not_applied={"size": "It is no size."}).model_dump(mode="json"),
-            keep=timedelta(hours=1),
-            now=now,
-        )
+    await api.parts.database.write(
+        jobs.complete_job,
+        job_id=job_id,
+        result_key=key,
+        engine="warp",
+        report=RenderReport(hints_not_applied={"size": "It is no size."}).model_dump(mode="json"),
+        keep=timedelta(hours=1),
+        now=now,
+    )
     answer = (await state(browser, job_id)).json()
     assert answer.pop("generationTimeMs") >= 0
     assert answer.pop("means").startswith("249 left in this period")
@@ -80,10 +78,10 @@ async def test_a_completed_job_tells_its_time_and_what_is_left(api: Api, browser
 async def test_what_is_under_way_is_found_again_after_a_reload(api: Api, browser: Browser) -> None:
     own, of_a_backfill = (replace(new_job(api.caller), api_key_id=None) for _ in range(2))
     of_a_program = new_job(api.caller)
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         for number, each in enumerate((own, of_a_program, of_a_backfill)):
-            await jobs.accept_job(session, PLANS, each, now=datetime.now(UTC) + timedelta(seconds=number))
-        await backfills.note_job(
+            jobs.accept_job(session, PLANS, each, now=datetime.now(UTC) + timedelta(seconds=number))
+        backfills.note_job(
             session,
             account_id=api.caller.account_id,
             key="one",
@@ -92,19 +90,17 @@ async def test_what_is_under_way_is_found_again_after_a_reload(api: Api, browser
             now=datetime.now(UTC),
         )
     assert f'href="/dashboard/jobs/{own.job_id}">View it' in (await browser.get("/playground")).text
-    async with api.parts.database.transaction() as session:
-        await jobs.fail_job(
-            session, job_id=own.job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
-        )
+    await api.parts.database.write(
+        jobs.fail_job, job_id=own.job_id, error_code="timed_out", keep=timedelta(hours=1), now=datetime.now(UTC)
+    )
     assert "under way" not in (await browser.get("/playground")).text
 
 
 async def test_a_failed_job_tells_why_and_costs_nothing(api: Api, browser: Browser) -> None:
     job_id = await create_job(api.parts.database, api.caller)
-    async with api.parts.database.transaction() as session:
-        await jobs.fail_job(
-            session, job_id=job_id, error_code="person_not_found", keep=timedelta(hours=1), now=datetime.now(UTC)
-        )
+    await api.parts.database.write(
+        jobs.fail_job, job_id=job_id, error_code="person_not_found", keep=timedelta(hours=1), now=datetime.now(UTC)
+    )
     answer = (await state(browser, job_id)).json()
     assert answer["status"] == "failed"
     assert answer["error"].startswith("No person was found")

@@ -95,10 +95,9 @@ async def test_rows_are_created_updated_and_left_alone(catalogue: Catalogue) -> 
 async def test_a_blocked_account_gets_no_further(catalogue: Catalogue) -> None:
     browser = await signed_in(catalogue.api)
     service = pages.ImportService(catalogue.api.parts, catalogue.api.caller.account_id)
-    async with catalogue.api.parts.database.transaction() as session:
-        await accounts.block_account(
-            session, account_id=catalogue.api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC)
-        )
+    await catalogue.api.parts.database.write(
+        accounts.block_account, account_id=catalogue.api.caller.account_id, reason="Unpaid.", now=datetime.now(UTC)
+    )
     data = "\n".join([HEADER, line(0)]).encode()
     found = pages.read_product_file(data, catalogue.api.parts.limits)
     import_id = await service.begin(found, "x.csv")

@@ -68,9 +68,9 @@ async def rows(api: Api, *products: dict[str, Any], picture: bytes = b"") -> lis
         "content_type": "image/png",
     }
     paths = []
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         for values in products:
-            saved = await register_product(
+            saved = register_product(
                 session,
                 account_id=api.caller.account_id,
                 new_id=product_id_of(new_registration_id()),

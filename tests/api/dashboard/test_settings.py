@@ -22,31 +22,30 @@ FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Fi
 @pytest.fixture
 async def owner(api: Api, browser: Browser) -> Browser:
     """The API's caller, signed in, who has a password; nothing that earlier tests did from here is counted."""
-    async with api.parts.database.transaction() as session:
-        await session.execute(delete(LoginThrottle))
+    with api.parts.database.transaction() as session:
+        session.execute(delete(LoginThrottle))
     password_hash = await api.parts.passwords.hash(PASSWORD)
-    async with api.parts.database.transaction() as session:
-        (await session.get_one(Login, api.caller.account_id)).password_hash = password_hash
+    with api.parts.database.transaction() as session:
+        (session.get_one(Login, api.caller.account_id)).password_hash = password_hash
     return browser
 
 
 async def account_of(api: Api) -> Account:
-    async with api.parts.database.reading() as session:
-        account = await accounts.find_account(session, account_id=api.caller.account_id)
+    account = await api.parts.database.read(accounts.find_account, account_id=api.caller.account_id)
     assert account is not None
     return account
 
 
 async def letters(api: Api) -> dict[str, str]:
     """Who was written to for the account, and the subject."""
-    async with api.parts.database.reading() as session:
-        found = await session.scalars(select(Mail).where(Mail.account_id == api.caller.account_id))
+    with api.parts.database.reading() as session:
+        found = session.scalars(select(Mail).where(Mail.account_id == api.caller.account_id))
         return {mail.to_address: mail.subject for mail in found}
 
 
 async def fits(api: Api, password: str) -> bool:
-    async with api.parts.database.reading() as session:
-        login = await session.get_one(Login, api.caller.account_id)
+    with api.parts.database.reading() as session:
+        login = session.get_one(Login, api.caller.account_id)
     return await api.parts.passwords.fits(password, login.password_hash)
 
 
@@ -93,21 +92,21 @@ async def test_a_new_address_is_asked_to_confirm_and_the_old_one_is_told(api: Ap
     written = await letters(api)
     assert set(written) == {old, "new@example.com"}
     assert "Confirm your new address" in written["new@example.com"]
-    async with api.parts.database.reading() as session:
-        token = (await session.scalars(select(EmailToken).where(EmailToken.account_id == api.caller.account_id))).one()
+    with api.parts.database.reading() as session:
+        token = (session.scalars(select(EmailToken).where(EmailToken.account_id == api.caller.account_id))).one()
     assert (token.purpose, token.email) == ("change", "new@example.com")
 
 
 async def test_nobody_learns_from_it_who_has_an_account(api: Api, owner: Browser) -> None:
     other = await create_caller(api.parts.database, api.parts.digester)
-    async with api.parts.database.reading() as session:
-        email = (await session.get_one(Account, other.account_id)).email
+    with api.parts.database.reading() as session:
+        email = (session.get_one(Account, other.account_id)).email
     fields = {"email_password": PASSWORD}
     taken = await owner.post("/settings/email", {**fields, "new_email": email}, page="/settings")
     free = await owner.post("/settings/email", {**fields, "new_email": "free@example.com"}, page="/settings")
     assert (taken.status_code, taken.headers["Location"]) == (free.status_code, free.headers["Location"])
-    async with api.parts.database.reading() as session:
-        [subject] = await session.scalars(select(Mail.subject).where(Mail.to_address == email))
+    with api.parts.database.reading() as session:
+        [subject] = session.scalars(select(Mail.subject).where(Mail.to_address == email))
     assert "You have an account" in subject
 
 
@@ -193,16 +192,16 @@ async def test_a_stolen_session_cannot_guess_the_password(api: Api, owner: Brows
 
 
 async def test_browsers_are_listed_in_words_and_can_be_signed_out(api: Api, browser: Browser) -> None:
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         for address in ("203.0.113.7", "203.0.113.8"):
-            await sessions.open_session(
+            sessions.open_session(
                 session,
                 account_id=api.caller.account_id,
                 address=address,
                 user_agent=FIREFOX,
                 now=datetime.now(UTC) - timedelta(minutes=5),
             )
-        [one, _] = await session.scalars(
+        [one, _] = session.scalars(
             select(LoginSession.id).where(LoginSession.user_agent == FIREFOX).order_by(LoginSession.address)
         )
     seen = words(await browser.get("/settings"))
@@ -219,8 +218,8 @@ async def test_browsers_are_listed_in_words_and_can_be_signed_out(api: Api, brow
 async def test_nobody_signs_out_a_browser_of_another_account(api: Api, browser: Browser) -> None:
     other = await create_caller(api.parts.database, api.parts.digester)
     neighbour = await signed_in(api, other.account_id)
-    async with api.parts.database.reading() as session:
-        theirs = await session.scalar(select(LoginSession.id).where(LoginSession.account_id == other.account_id))
+    with api.parts.database.reading() as session:
+        theirs = session.scalar(select(LoginSession.id).where(LoginSession.account_id == other.account_id))
     await browser.post(f"/settings/sessions/{theirs}/end", page="/settings")
     await browser.post("/settings/sessions/end-others", page="/settings")
     assert (await neighbour.get("/settings")).status_code == 200
@@ -240,11 +239,11 @@ async def test_an_account_is_erased_by_its_owner(api: Api, owner: Browser) -> No
     assert account.erased_at is not None
     assert account.email != email
     assert (await api.client.get("/api/v1/usage")).status_code == 401
-    async with api.parts.database.reading() as session:
+    with api.parts.database.reading() as session:
         left = select(LoginSession).where(LoginSession.account_id == api.caller.account_id)
-        assert (await session.scalars(left)).all() == []
+        assert (session.scalars(left)).all() == []
         act = select(AuditEntry).where(AuditEntry.account_id == api.caller.account_id)
-        entry = (await session.scalars(act)).one()
+        entry = (session.scalars(act)).one()
     assert (entry.action, entry.operator_id) == ("account.erased", api.caller.account_id)
 
 
@@ -272,8 +271,8 @@ async def test_an_erasure_begins_while_temporal_is_away(open_api: OpenApi, monke
     async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
         browser = await signed_in(api)
         password_hash = await api.parts.passwords.hash(PASSWORD)
-        async with api.parts.database.transaction() as session:
-            (await session.get_one(Login, api.caller.account_id)).password_hash = password_hash
+        with api.parts.database.transaction() as session:
+            (session.get_one(Login, api.caller.account_id)).password_hash = password_hash
         answer = await browser.post("/settings/erase", {"password": PASSWORD, "word": "erase"})
         assert "Your account is erased" in words(answer)
         assert (await account_of(api)).erased_at is not None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from api.dashboard.cookies import SESSION, cookie_name
 from domain import accounts
@@ -49,8 +49,7 @@ async def test_from_signing_up_to_the_overview(entrance: Entrance) -> None:
     assert await is_signed_in(browser)
     account = await entrance.account(email)
     assert account is not None
-    async with entrance.api.parts.database.reading() as session:
-        usage = await usage_of(session, PLANS, account_id=account.id, now=datetime.now(UTC))
+    usage = await entrance.api.parts.database.read(usage_of, PLANS, account_id=account.id, now=datetime.now(UTC))
     assert (usage.plan, usage.included) == ("trial", 10)
 
 
@@ -110,8 +109,9 @@ async def test_who_has_an_account_is_told_by_mail_alone(entrance: Entrance, know
     if known == "signed up":
         await entrance.verified(email)
     else:
-        async with entrance.api.parts.database.transaction() as session:
-            await accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
+        await entrance.api.parts.database.write(
+            accounts.create_account, PLANS, email=email, plan="starter", now=datetime.now(UTC)
+        )
     stranger = entrance.browser()
     answers = [await sign_up(stranger, each, OTHER) for each in (email, new_address())]
     assert len({(answer.status_code, answer.headers["Location"]) for answer in answers}) == 1
@@ -152,8 +152,8 @@ async def test_two_sign_ups_with_one_address_at_once_make_one_account(entrance: 
     email = new_address()
     answers = await asyncio.gather(*(sign_up(entrance.browser(), email) for _ in range(3)))
     assert [answer.status_code for answer in answers] == [303] * 3
-    async with entrance.api.parts.database.reading() as session:
-        found = await session.scalars(select(Account).where(Account.email == email))
+    with entrance.api.parts.database.reading() as session:
+        found = session.scalars(select(Account).where(Account.email == email))
         assert len(found.all()) == 1
 
 
@@ -165,8 +165,8 @@ async def test_who_is_first_by_a_moment_is_not_told_to_the_second(
     await sign_up(entrance.browser(), email)
     looks, look = itertools.count(), accounts.find_account_by_email
 
-    async def look_late(session: AsyncSession, *, email: str) -> Account | None:
-        return None if next(looks) < late else await look(session, email=email)
+    def look_late(session: Session, *, email: str) -> Account | None:
+        return None if next(looks) < late else look(session, email=email)
 
     for module in (accounts, logins):
         monkeypatch.setattr(module, "find_account_by_email", look_late)
@@ -181,9 +181,9 @@ async def test_what_is_kept_tells_neither_password_nor_token_nor_where_tries_cam
     browser = await entrance.verified(email)
     account = await entrance.account(email)
     assert account is not None
-    async with entrance.api.parts.database.reading() as session:
-        login = await session.get_one(Login, account.id)
-        kept = (await session.scalars(select(LoginSession).where(LoginSession.account_id == account.id))).one()
+    with entrance.api.parts.database.reading() as session:
+        login = session.get_one(Login, account.id)
+        kept = (session.scalars(select(LoginSession).where(LoginSession.account_id == account.id))).one()
     assert login.password_hash is not None
     assert login.password_hash.startswith("$argon2id$")
     assert kept.digest != browser.client.cookies[cookie_name(SESSION, Settings().dashboard)]

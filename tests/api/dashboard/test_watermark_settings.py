@@ -53,23 +53,21 @@ async def served(open_api: OpenApi, temporal: Client, database: Database) -> Asy
 
 
 async def kept(api: Api) -> Watermark | None:
-    async with api.parts.database.reading() as session:
-        return await find_watermark(session, account_id=api.caller.account_id)
+    return await api.parts.database.read(find_watermark, account_id=api.caller.account_id)
 
 
 async def with_logo(api: Api, *, enabled: bool = False) -> None:
     """As if a logo had been fetched: a disc of 200 pixels."""
     key = f"{logo_prefix(str(api.caller.account_id))}disc.png"
     await api.store.put(key, logo_file(), "image/png")
-    async with api.parts.database.transaction() as session:
-        await save_watermark(
-            session,
-            account_id=api.caller.account_id,
-            logo_url=LOGO_URL,
-            logo=ObjectRef.of("memory", key, logo_file(), "image/png").model_dump(mode="json", by_alias=True),
-            enabled=enabled,
-            now=datetime.now(UTC),
-        )
+    await api.parts.database.write(
+        save_watermark,
+        account_id=api.caller.account_id,
+        logo_url=LOGO_URL,
+        logo=ObjectRef.of("memory", key, logo_file(), "image/png").model_dump(mode="json", by_alias=True),
+        enabled=enabled,
+        now=datetime.now(UTC),
+    )
 
 
 async def set_it(browser: Browser, **fields: str) -> httpx.Response:

@@ -30,15 +30,14 @@ EXPIRED = "checkout.session.expired"
 
 
 async def order(api: Api, generations: int = 250) -> Payment:
-    async with api.parts.database.transaction() as session:
-        return await orders.order_topup(
-            session,
-            PLANS,
-            account_id=api.caller.account_id,
-            generations=generations,
-            provider="stripe",
-            now=datetime.now(UTC),
-        )
+    return await api.parts.database.write(
+        orders.order_topup,
+        PLANS,
+        account_id=api.caller.account_id,
+        generations=generations,
+        provider="stripe",
+        now=datetime.now(UTC),
+    )
 
 
 def page_of(payment: Payment, **fields: Any) -> dict[str, Any]:
@@ -66,14 +65,14 @@ async def send(api: Api, body: bytes, signed: str | None = None) -> httpx.Respon
 
 
 async def status_of(api: Api, payment: Payment) -> str:
-    async with api.parts.database.reading() as session:
-        assert await check_ledger(session) == []
-        return (await session.get_one(Payment, payment.id)).status
+    with api.parts.database.reading() as session:
+        assert check_ledger(session) == []
+        return (session.get_one(Payment, payment.id)).status
 
 
 async def packs(api: Api) -> int:
-    async with api.parts.database.reading() as session:
-        return (await usage_of(session, PLANS, account_id=api.caller.account_id, now=datetime.now(UTC))).topup_remaining
+    with api.parts.database.reading() as session:
+        return (usage_of(session, PLANS, account_id=api.caller.account_id, now=datetime.now(UTC))).topup_remaining
 
 
 async def test_a_paid_pack_is_credited_once_whatever_is_delivered_twice(paid_api: Api) -> None:
@@ -82,8 +81,8 @@ async def test_a_paid_pack_is_credited_once_whatever_is_delivered_twice(paid_api
     answers = await asyncio.gather(*(send(paid_api, body) for _ in range(8)))
     assert {answer.status_code for answer in answers} == {200}
     assert (await status_of(paid_api, payment), await packs(paid_api)) == ("paid", 250)
-    async with paid_api.parts.database.reading() as session:
-        kept = await session.get_one(Payment, payment.id)
+    with paid_api.parts.database.reading() as session:
+        kept = session.get_one(Payment, payment.id)
     assert (kept.reference, kept.closed_by) == (f"cs_{payment.id.hex}", None)
 
 
@@ -108,8 +107,8 @@ async def test_an_order_that_was_not_paid_is_closed_with_a_reason(paid_api: Api,
     payment = await order(paid_api)
     assert await deliver(paid_api, kind, page_of(payment, payment_status="unpaid")) == 200
     assert await status_of(paid_api, payment) == "rejected"
-    async with paid_api.parts.database.reading() as session:
-        assert (await session.get_one(Payment, payment.id)).note
+    with paid_api.parts.database.reading() as session:
+        assert (session.get_one(Payment, payment.id)).note
 
 
 @pytest.mark.parametrize("kind", [FAILED, EXPIRED])
@@ -146,15 +145,14 @@ async def test_a_message_that_does_not_fit_the_order_credits_nothing(paid_api: A
 
 
 async def test_an_order_that_waits_for_an_operator_is_not_stripes_to_close(paid_api: Api) -> None:
-    async with paid_api.parts.database.transaction() as session:
-        payment = await orders.order_topup(
-            session,
-            PLANS,
-            account_id=paid_api.caller.account_id,
-            generations=50,
-            provider="manual",
-            now=datetime.now(UTC),
-        )
+    payment = await paid_api.parts.database.write(
+        orders.order_topup,
+        PLANS,
+        account_id=paid_api.caller.account_id,
+        generations=50,
+        provider="manual",
+        now=datetime.now(UTC),
+    )
     for kind in (COMPLETED, EXPIRED):
         assert await deliver(paid_api, kind, page_of(payment)) == 200
     assert await status_of(paid_api, payment) == "open"
@@ -220,11 +218,11 @@ async def test_a_body_has_a_cap(paid_api: Api) -> None:
 async def test_a_database_that_is_away_has_stripe_deliver_again(paid_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     payment = await order(paid_api)
 
-    def away(_database: Database) -> None:
+    def away(*_: object, **__: object) -> None:
         raise OperationalError("BEGIN", None, OSError("away"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "transaction", away)
+        patch.setattr(Database, "write", away)
         answer = await send(paid_api, event(COMPLETED, page_of(payment)))
     assert (answer.status_code, answer.headers["X-Error-Code"]) == (503, "storage_unavailable")
     assert await deliver(paid_api, COMPLETED, page_of(payment)) == 200
@@ -235,8 +233,9 @@ async def test_an_operator_and_stripe_at_the_same_moment_credit_once(paid_api: A
     payment = await order(paid_api)
 
     async def approve() -> bool:
-        async with paid_api.parts.database.transaction() as session:
-            return await payments.approve(session, PLANS, payment_id=payment.id, now=datetime.now(UTC))
+        return await paid_api.parts.database.write(
+            payments.approve, PLANS, payment_id=payment.id, now=datetime.now(UTC)
+        )
 
     await asyncio.gather(
         *(each for _ in range(4) for each in (approve(), deliver(paid_api, COMPLETED, page_of(payment))))

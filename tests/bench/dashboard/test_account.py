@@ -16,20 +16,17 @@ from tests.factories import PLANS
 
 async def test_the_books_of_a_busy_account_agree(database: Database, digester: KeyDigester) -> None:
     now = datetime.now(UTC)
-    async with database.transaction() as session:
-        busy = await write_account(session, PLANS, digester, now=now, jobs=400, products=20)
-    async with database.reading() as session:
-        wrong = await check_ledger(session)
-        usage = await usage_of(session, PLANS, account_id=busy.account_id, now=now)
+    busy = await database.write(write_account, PLANS, digester, now=now, jobs=400, products=20)
+    with database.reading() as session:
+        wrong = check_ledger(session)
+        usage = usage_of(session, PLANS, account_id=busy.account_id, now=now)
         mine = Job.account_id == busy.account_id
-        statuses = Counter((await session.scalars(select(Job.status).where(mine))).all())
-        settled = await session.scalar(
+        statuses = Counter((session.scalars(select(Job.status).where(mine))).all())
+        settled = session.scalar(
             select(func.count()).where(LedgerEntry.account_id == busy.account_id, LedgerEntry.kind == "settle")
         )
-        tests = await session.scalar(
-            select(func.count()).where(mine, Job.status == "completed", Job.allowance_id.is_(None))
-        )
-        products = await session.scalar(select(func.count()).where(Product.account_id == busy.account_id))
+        tests = session.scalar(select(func.count()).where(mine, Job.status == "completed", Job.allowance_id.is_(None)))
+        products = session.scalar(select(func.count()).where(Product.account_id == busy.account_id))
     assert [each for each in wrong if each.account_id == busy.account_id] == []
     assert (statuses.total(), statuses["processing"], usage.reserved, products) == (400, 3, 3, 20)
     assert settled == statuses["completed"] - (tests or 0)
@@ -39,11 +36,10 @@ async def test_the_books_of_a_busy_account_agree(database: Database, digester: K
 
 async def test_packs_are_bought_where_the_volume_is_used_up(database: Database, digester: KeyDigester) -> None:
     now = datetime.now(UTC)
-    async with database.transaction() as session:
-        busy = await write_account(session, PLANS, digester, now=now, jobs=3_600, products=5, days=20)
-    async with database.reading() as session:
-        wrong = await check_ledger(session)
-        usage = await usage_of(session, PLANS, account_id=busy.account_id, now=now)
+    busy = await database.write(write_account, PLANS, digester, now=now, jobs=3_600, products=5, days=20)
+    with database.reading() as session:
+        wrong = check_ledger(session)
+        usage = usage_of(session, PLANS, account_id=busy.account_id, now=now)
     assert [each for each in wrong if each.account_id == busy.account_id] == []
     assert usage.used == usage.included
     assert 0 < usage.topup_remaining < 1_000

@@ -34,7 +34,7 @@ class Scene:
         return self.folder / "backup.tar"
 
     def database(self, data_dir: Path | None = None) -> Database:
-        return Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{(data_dir or self.data_dir) / 'tryon.db'}"))
+        return Database(DatabaseSettings(url=f"sqlite:///{(data_dir or self.data_dir) / 'tryon.db'}"))
 
 
 def digester(scene: Scene) -> KeyDigester:
@@ -45,13 +45,12 @@ async def furnish(scene: Scene) -> tuple[Caller, list[uuid.UUID]]:
     """A customer with two jobs in progress, one of them in the outbox."""
     database = scene.database()
     try:
-        await migrations.upgrade(database.engine)
+        migrations.upgrade(database.engine)
         caller = await create_caller(database, digester(scene))
         found = [await create_job(database, caller) for _ in range(2)]
-        async with database.transaction() as session:
-            await jobs.mark_started(session, job_id=found[0])
+        await database.write(jobs.mark_started, job_id=found[0])
     finally:
-        await database.close()
+        database.close()
     return caller, found
 
 

@@ -52,7 +52,7 @@ def test_without_a_stack_there_is_nothing_to_back_up(tmp_path: Path) -> None:
 
 
 def test_a_server_is_not_backed_up_here(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRYON_DATABASE_URL", "postgresql+asyncpg://tryon@127.0.0.1/tryon")
+    monkeypatch.setenv("TRYON_DATABASE_URL", "postgresql://tryon@127.0.0.1/tryon")
     refused = tryon("backup", "create", str(scene.backup))
     assert refused.exit_code == 1
     assert "docs/backup.md" in refused.output

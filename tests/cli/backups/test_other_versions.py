@@ -9,7 +9,6 @@ from pathlib import Path
 import pysqlite3.dbapi2 as fixed_sqlite
 import pytest
 from alembic import command
-from sqlalchemy import Connection
 
 from domain import migrations
 from runtime.database import Database
@@ -20,16 +19,11 @@ from tests.cli.backups.scene import Scene, made, tryon
 def at_revision(database_file: Path, revision: str) -> None:
     """An empty database as an older service left it."""
 
-    def upgrade(connection: Connection) -> None:
+    with (
+        closing(Database(DatabaseSettings(url=f"sqlite:///{database_file}"))) as database,
+        database.engine.begin() as connection,
+    ):
         command.upgrade(migrations._config(connection), revision)
-
-    async def run() -> None:
-        database = Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{database_file}"))
-        async with database.engine.begin() as connection:
-            await connection.run_sync(upgrade)
-        await database.close()
-
-    asyncio.run(run())
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002"])
@@ -43,9 +37,9 @@ def test_an_older_database_is_migrated_forward(scene: Scene, monkeypatch: pytest
     async def is_current() -> bool:
         database = scene.database(scene.folder / "elsewhere")
         try:
-            return await migrations.is_current(database.engine)
+            return migrations.is_current(database.engine)
         finally:
-            await database.close()
+            database.close()
 
     assert asyncio.run(is_current())
 

@@ -42,14 +42,14 @@ def test_a_restored_stack_knows_its_keys_and_its_objects_and_bills_no_job_that_w
         try:
             owner = await database.read(lambda session: find_owner(session, digester(scene), key=caller.key))
             assert owner is not None
-            async with database.reading() as session:
+            with database.reading() as session:
                 for job_id in open_jobs:
-                    assert (await jobs.get_job(session, job_id=job_id)).status == jobs.FAILED
-                    assert await ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
-                assert await jobs.list_unstarted(session, older_than=timedelta(0), limit=10) == []
-                assert await check_ledger(session) == []
+                    assert (jobs.get_job(session, job_id=job_id)).status == jobs.FAILED
+                    assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+                assert jobs.list_unstarted(session, older_than=timedelta(0), limit=10) == []
+                assert check_ledger(session) == []
         finally:
-            await database.close()
+            database.close()
 
     asyncio.run(look())
     assert "Counters, ledger and jobs agree." in tryon("ledger", "check").output
@@ -106,7 +106,7 @@ def test_nothing_is_restored_into_a_folder_that_is_in_use(scene: Scene, elsewher
     assert "in use" in refused.output
 
 
-@pytest.mark.parametrize("url", ["postgresql+asyncpg://tryon@db.internal/tryon", "sqlite+aiosqlite:///{}/other.db"])
+@pytest.mark.parametrize("url", ["postgresql://tryon@db.internal/tryon", "sqlite:///{}/other.db"])
 def test_nothing_is_restored_beside_the_database_that_the_stack_would_use(
     scene: Scene, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
@@ -121,7 +121,7 @@ def test_nothing_is_restored_beside_the_database_that_the_stack_would_use(
 def test_the_database_of_the_folder_may_be_named(
     scene: Scene, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
-    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite+aiosqlite:///{scene.folder}/{folder}/tryon.db")
+    monkeypatch.setenv("TRYON_DATABASE_URL", f"sqlite:///{scene.folder}/{folder}/tryon.db")
     elsewhere.mkdir()
     done = tryon("backup", "restore", str(scene.backup))
     assert done.exit_code == 0, done.output

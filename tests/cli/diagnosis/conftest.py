@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy
-from sqlalchemy.ext.asyncio import create_async_engine
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -18,6 +17,7 @@ from cli.diagnosis.findings import Case, Finding
 from domain import migrations
 from runtime.database import Database
 from runtime.settings import DatabaseSettings, ObjectStoreSettings, Settings, TemporalSettings
+from tests.servers.postgres import tell_server
 from tests.servers.processes import free_port
 
 Look = Callable[[Case], AsyncGenerator[Finding, None]]
@@ -42,7 +42,7 @@ def settings(tmp_path: Path) -> Settings:
     """Everything at addresses where nobody listens."""
     settings = Settings()
     nowhere = f"127.0.0.1:{free_port()}"
-    settings.database = DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/no.db")
+    settings.database = DatabaseSettings(url=f"sqlite:///{tmp_path}/no.db")
     settings.temporal = TemporalSettings(address=nowhere)
     settings.object_store = ObjectStoreSettings(endpoint=f"http://{nowhere}")
     return settings
@@ -59,13 +59,10 @@ async def empty_database_url(request: pytest.FixtureRequest, tmp_path_factory: p
     if request.param == "sqlite":
         path = tmp_path_factory.mktemp("sqlite") / "tryon.db"
         path.touch()
-        return f"sqlite+aiosqlite:///{path}"
+        return f"sqlite:///{path}"
     server = sqlalchemy.make_url(request.getfixturevalue("postgres_url"))
     name = f"doctor_{uuid.uuid4().hex}"
-    engine = create_async_engine(server, isolation_level="AUTOCOMMIT")
-    async with engine.connect() as connection:
-        await connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
-    await engine.dispose()
+    tell_server(request.getfixturevalue("postgres_url"), f"CREATE DATABASE {name}")
     return server.set(database=name).render_as_string(hide_password=False)
 
 
@@ -74,9 +71,9 @@ async def own_database(empty_database_url: str, settings: Settings) -> AsyncIter
     """A migrated database of the test's own, which the settings name."""
     settings.database = DatabaseSettings(url=empty_database_url, busy_timeout_seconds=0.3)
     database = Database(settings.database)
-    await migrations.upgrade(database.engine)
+    migrations.upgrade(database.engine)
     yield database
-    await database.close()
+    database.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from alembic import command
-from sqlalchemy import Connection, text, update
+from sqlalchemy import text, update
 
 from cli.diagnosis import database as probe
 from cli.diagnosis import ledger
@@ -30,7 +30,7 @@ async def test_a_sound_database(case: Case, own_database: Database) -> None:
 
 
 async def test_no_server(case: Case, settings: Settings) -> None:
-    settings.database = DatabaseSettings(url=f"postgresql+asyncpg://tryon:secret@127.0.0.1:{free_port()}/tryon")
+    settings.database = DatabaseSettings(url=f"postgresql://tryon:secret@127.0.0.1:{free_port()}/tryon")
     findings = await findings_of(probe.look, case)
     assert "TRYON_DATABASE_URL" in (the(findings, "database", "error").remedy or "")
     assert {finding.level for finding in findings[1:]} == {"skipped"}
@@ -38,7 +38,7 @@ async def test_no_server(case: Case, settings: Settings) -> None:
 
 
 async def test_no_file_and_none_is_made(case: Case, settings: Settings, tmp_path: Path) -> None:
-    settings.database = DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/none.db")
+    settings.database = DatabaseSettings(url=f"sqlite:///{tmp_path}/none.db")
     assert the(await findings_of(probe.look, case), "database", "error").remedy
     assert not list(tmp_path.glob("none*"))
 
@@ -46,13 +46,9 @@ async def test_no_file_and_none_is_made(case: Case, settings: Settings, tmp_path
 async def test_tables_of_an_older_version(case: Case, settings: Settings, empty_database_url: str) -> None:
     settings.database = DatabaseSettings(url=empty_database_url)
     database = Database(settings.database)
-
-    def first_version(connection: Connection) -> None:
+    with database.engine.begin() as connection:
         command.upgrade(migrations._config(connection), "0001")
-
-    async with database.engine.begin() as connection:
-        await connection.run_sync(first_version)
-    await database.close()
+    database.close()
     findings = await findings_of(probe.look, case)
     assert the(findings, "migrations", "error").remedy == "tryon db upgrade"
     assert the(findings, "outbox", "skipped")
@@ -65,13 +61,13 @@ async def test_a_database_without_tables(case: Case, settings: Settings, empty_d
 
 async def test_a_database_that_takes_no_writes(case: Case, own_database: Database) -> None:
     if "sqlite" in case.settings.database.url:
-        async with own_database.transaction() as session:
-            await session.connection()  # somebody holds the one write lock
+        with own_database.transaction() as session:
+            session.connection()  # somebody holds the one write lock
             findings = await findings_of(probe.look, case)
     else:
-        async with own_database.transaction() as session:
-            name = await session.scalar(text("SELECT current_database()"))
-            await session.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = on"))
+        with own_database.transaction() as session:
+            name = session.scalar(text("SELECT current_database()"))
+            session.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = on"))
         findings = await findings_of(probe.look, case)
     refusal = the(findings, "database", "error").sentence
     assert refusal in (
@@ -115,8 +111,8 @@ async def test_the_ledger_only_on_request(
     asked = Case(settings, ledger=True)
     await create_job(own_database, await create_caller(own_database, digester))
     assert [finding.level for finding in await findings_of(ledger.look, asked)] == ["ok"]
-    async with own_database.transaction() as session:
-        await session.execute(update(Allowance).values(reserved=2))
+    with own_database.transaction() as session:
+        session.execute(update(Allowance).values(reserved=2))
     assert the(await findings_of(ledger.look, asked), "ledger", "error").remedy
 
 

@@ -30,9 +30,9 @@ def mail_server(settings: Settings) -> None:
 
 
 async def write(database: Database, *, age: timedelta, to: str = "ann@example.com") -> uuid.UUID:
-    async with database.transaction() as session:
+    with database.transaction() as session:
         letter = Letter(subject="Confirm", body="https://tryon.example/secret-link")
-        mail = await mails.write_mail(session, letter, to=to, account_id=None, now=now() - age)
+        mail = mails.write_mail(session, letter, to=to, account_id=None, now=now() - age)
         return mail.id
 
 
@@ -45,16 +45,14 @@ async def test_mail_that_waits_for_long(case: Case, own_database: Database) -> N
     assert found.sentence == "1 message waiting for more than 10 minutes"
     assert "secret-link" not in repr(found)
     assert "ann@" not in repr(found)
-    async with own_database.transaction() as session:
-        await mails.mark_sent(session, mail_id=late, now=now())
+    await own_database.write(mails.mark_sent, mail_id=late, now=now())
     assert (await levels_of(probe.look, case))["mail"] == "ok"
 
 
 @pytest.mark.usefixtures("mail_server")
 async def test_mail_that_was_refused(case: Case, own_database: Database) -> None:
     mail_id = await write(own_database, age=timedelta(minutes=11))
-    async with own_database.transaction() as session:
-        await mails.mark_refused(session, mail_id=mail_id, now=now())
+    await own_database.write(mails.mark_refused, mail_id=mail_id, now=now())
     found = the(await findings_of(probe.look, case), "mail", "warning")
     assert found.sentence.startswith("1 message of the last week refused")
     assert "TRYON_MAIL_SENDER" in (found.remedy or "")
@@ -67,24 +65,21 @@ async def test_without_a_server_mail_is_meant_to_stay(case: Case, own_database: 
 
 async def test_an_erasure_that_is_not_done(case: Case, own_database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(own_database, digester)
-    async with own_database.transaction() as session:
-        await erasure.begin_erasure(session, account_id=caller.account_id, now=now() - timedelta(minutes=50))
+    await own_database.write(erasure.begin_erasure, account_id=caller.account_id, now=now() - timedelta(minutes=50))
     assert (await levels_of(probe.look, case))["erasures"] == "ok"
-    async with own_database.transaction() as session:
-        account = await session.get(Account, caller.account_id)
+    with own_database.transaction() as session:
+        account = session.get(Account, caller.account_id)
         assert account is not None
         account.erased_at = now() - timedelta(minutes=61)
     found = the(await findings_of(probe.look, case), "erasures", "error")
     assert str(caller.account_id) in found.sentence
     assert str(caller.account_id) in (found.remedy or "")
-    async with own_database.transaction() as session:
-        await erasure.finish_erasure(session, account_id=caller.account_id, now=now())
+    await own_database.write(erasure.finish_erasure, account_id=caller.account_id, now=now())
     assert (await levels_of(probe.look, case))["erasures"] == "ok"
 
 
 async def test_nobody_to_look_after_accounts(case: Case, own_database: Database, digester: KeyDigester) -> None:
     assert "tryon operator add" in (the(await findings_of(probe.look, case), "operators", "warning").remedy or "")
     caller = await create_caller(own_database, digester)
-    async with own_database.transaction() as session:
-        await operators.set_operator(session, account_id=caller.account_id, operator=True, now=now())
+    await own_database.write(operators.set_operator, account_id=caller.account_id, operator=True, now=now())
     assert the(await findings_of(probe.look, case), "operators", "ok").sentence == "1 operator"

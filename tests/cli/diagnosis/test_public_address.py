@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
-    with live_service(f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('live')}/tryon.db") as running:
+    with live_service(f"sqlite:///{tmp_path_factory.mktemp('live')}/tryon.db") as running:
         yield running
 
 

@@ -24,16 +24,15 @@ async def test_a_key_leads_to_its_account(database: Database, digester: KeyDiges
 
 async def test_the_key_itself_is_not_stored(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    async with database.reading() as session:
-        row = await session.get_one(ApiKey, caller.key_id)
+    with database.reading() as session:
+        row = session.get_one(ApiKey, caller.key_id)
     assert caller.key.removeprefix("vto_live_") not in str(vars(row))
     assert (row.prefix, row.last_four) == (caller.key[:13], caller.key[-4:])
 
 
 async def test_a_revoked_key_leads_nowhere(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    async with database.transaction() as session:
-        await keys.revoke_key(session, key_id=caller.key_id)
+    await database.write(keys.revoke_key, key_id=caller.key_id)
     assert await find_owner(database, digester, caller.key) is None
 
 
@@ -44,8 +43,7 @@ async def test_another_pepper_makes_every_key_unknown(database: Database, digest
 
 async def test_the_owner_of_a_blocked_account_is_marked(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    async with database.transaction() as session:
-        await accounts.block_account(session, account_id=caller.account_id, reason="abuse", now=datetime.now(UTC))
+    await database.write(accounts.block_account, account_id=caller.account_id, reason="abuse", now=datetime.now(UTC))
     owner = await find_owner(database, digester, caller.key)
     assert owner is not None
     assert owner.blocked

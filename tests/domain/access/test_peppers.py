@@ -65,8 +65,8 @@ async def test_outside_of_a_rotation_digests_are_what_they_always_were(
 ) -> None:
     """An older version of the service has to find them."""
     caller = await create_caller(database, digester)
-    async with database.reading() as session:
-        digest = (await session.get_one(ApiKey, caller.key_id)).digest
+    with database.reading() as session:
+        digest = (session.get_one(ApiKey, caller.key_id)).digest
     assert (len(digest), keys.MARK in digest) == (64, False)
     assert len(ROTATING.digest(caller.key)) == 64
     owner = await find_owner(database, digester, caller)
@@ -75,28 +75,25 @@ async def test_outside_of_a_rotation_digests_are_what_they_always_were(
 
 
 async def test_keys_that_have_not_moved_are_counted_and_revoked(database: Database, digester: KeyDigester) -> None:
-    async with database.transaction() as session:
-        await peppers.revoke_waiting(session, ROTATING)  # those of other tests
+    await database.write(peppers.revoke_waiting, ROTATING)  # those of other tests
     waiting, moved = [await create_caller(database, digester) for _ in range(2)]
     revoked = await create_caller(database, digester)
     await renew(database, ROTATING, moved)
-    async with database.transaction() as session:
-        await keys.revoke_key(session, key_id=revoked.key_id)
-    async with database.reading() as session:
-        count = await peppers.count_by_pepper(session, ROTATING)
-        assert (await peppers.count_by_pepper(session, digester)).waiting == ()
+    await database.write(keys.revoke_key, key_id=revoked.key_id)
+    with database.reading() as session:
+        count = peppers.count_by_pepper(session, ROTATING)
+        assert (peppers.count_by_pepper(session, digester)).waiting == ()
     assert [key.id for key in count.waiting] == [waiting.key_id]
     assert count.current >= 1
-    async with database.transaction() as session:
-        assert await peppers.revoke_waiting(session, ROTATING) == 1
+    with database.transaction() as session:
+        assert peppers.revoke_waiting(session, ROTATING) == 1
     assert await find_owner(database, ROTATING, waiting) is None
     assert await find_owner(database, ROTATING, moved) is not None
 
 
 async def test_a_revoked_key_is_not_found_under_any_pepper(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
-    async with database.transaction() as session:
-        await keys.revoke_key(session, key_id=caller.key_id)
+    await database.write(keys.revoke_key, key_id=caller.key_id)
     assert await find_owner(database, ROTATING, caller) is None
 
 

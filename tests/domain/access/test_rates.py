@@ -113,8 +113,8 @@ async def hit(database: Database, key_id: uuid.UUID, policy: RatePolicy, clock: 
 
 
 async def stamps_of(database: Database, key_id: uuid.UUID) -> list[list[float]]:
-    async with database.reading() as session:
-        return list(await session.scalars(select(RateWindow.stamps).where(RateWindow.caller_id == key_id)))
+    with database.reading() as session:
+        return list(session.scalars(select(RateWindow.stamps).where(RateWindow.caller_id == key_id)))
 
 
 async def test_what_is_written_is_what_was_admitted(database: Database) -> None:

@@ -28,28 +28,26 @@ async def caller(database: Database, digester: KeyDigester) -> Caller:
 async def order_pack(
     database: Database, caller: Caller, generations: int = 50, payment_id: uuid.UUID | None = None
 ) -> Payment:
-    async with database.transaction() as session:
-        return await orders.order_topup(
-            session,
-            PLANS,
-            account_id=caller.account_id,
-            generations=generations,
-            provider="manual",
-            now=NOW,
-            payment_id=payment_id,
-        )
+    return await database.write(
+        orders.order_topup,
+        PLANS,
+        account_id=caller.account_id,
+        generations=generations,
+        provider="manual",
+        now=NOW,
+        payment_id=payment_id,
+    )
 
 
 async def order_plan(database: Database, caller: Caller, plan: str = "growth") -> Payment:
-    async with database.transaction() as session:
-        return await orders.order_plan(
-            session, PLANS, account_id=caller.account_id, plan=plan, provider="manual", now=NOW
-        )
+    return await database.write(
+        orders.order_plan, PLANS, account_id=caller.account_id, plan=plan, provider="manual", now=NOW
+    )
 
 
 async def all_orders(database: Database, caller: Caller) -> list[Payment]:
-    async with database.reading() as session:
-        return list(await payments.page_of_account(session, account_id=caller.account_id, limit=100))
+    with database.reading() as session:
+        return list(payments.page_of_account(session, account_id=caller.account_id, limit=100))
 
 
 async def test_a_pack_costs_the_plans_extra_price(database: Database, caller: Caller) -> None:
@@ -112,16 +110,16 @@ async def test_a_few_orders_may_wait_and_no_more(database: Database, caller: Cal
     assert sum(isinstance(each, OrderRefusedError) for each in made) == 5
     waiting = await all_orders(database, caller)
     assert len(waiting) == MOST_OPEN
-    async with database.transaction() as session:
-        assert await payments.withdraw(session, payment_id=waiting[0].id, account_id=caller.account_id, now=NOW)
+    with database.transaction() as session:
+        assert payments.withdraw(session, payment_id=waiting[0].id, account_id=caller.account_id, now=NOW)
     await order_pack(database, caller)
 
 
 async def test_a_day_has_an_end_of_orders(database: Database, caller: Caller) -> None:
     """Ordering and withdrawing for ever would fill the table."""
-    async with database.transaction() as session:
+    with database.transaction() as session:
         for index in range(MOST_IN_A_DAY):
-            made = await orders.order_topup(
+            made = orders.order_topup(
                 session,
                 PLANS,
                 account_id=caller.account_id,
@@ -129,18 +127,17 @@ async def test_a_day_has_an_end_of_orders(database: Database, caller: Caller) ->
                 provider="manual",
                 now=NOW - timedelta(minutes=index),
             )
-            await payments.withdraw(session, payment_id=made.id, account_id=caller.account_id, now=NOW)
+            payments.withdraw(session, payment_id=made.id, account_id=caller.account_id, now=NOW)
     with pytest.raises(OrderRefusedError, match="tomorrow"):
         await order_pack(database, caller)
-    async with database.transaction() as session:
-        await orders.order_topup(
-            session,
-            PLANS,
-            account_id=caller.account_id,
-            generations=50,
-            provider="manual",
-            now=NOW + timedelta(hours=24),
-        )
+    await database.write(
+        orders.order_topup,
+        PLANS,
+        account_id=caller.account_id,
+        generations=50,
+        provider="manual",
+        now=NOW + timedelta(hours=24),
+    )
 
 
 async def test_one_order_for_a_plan_waits_at_a_time(database: Database, caller: Caller) -> None:
@@ -154,19 +151,18 @@ async def test_one_order_for_a_plan_waits_at_a_time(database: Database, caller: 
 async def test_the_list_is_read_in_pages(database: Database, caller: Caller) -> None:
     ids = []
     for minutes in (0, 1, 1, 2):
-        async with database.transaction() as session:
-            made = await orders.order_topup(
-                session,
-                PLANS,
-                account_id=caller.account_id,
-                generations=50,
-                provider="manual",
-                now=NOW + timedelta(minutes=minutes),
-            )
+        made = await database.write(
+            orders.order_topup,
+            PLANS,
+            account_id=caller.account_id,
+            generations=50,
+            provider="manual",
+            now=NOW + timedelta(minutes=minutes),
+        )
         ids.append(made.id)
     read: list[Payment] = []
-    async with database.reading() as session:
-        while found := await payments.page_of_account(
+    with database.reading() as session:
+        while found := payments.page_of_account(
             session, account_id=caller.account_id, limit=1, after=(read[-1].created_at, read[-1].id) if read else None
         ):
             read += found
@@ -176,6 +172,5 @@ async def test_the_list_is_read_in_pages(database: Database, caller: Caller) -> 
 
 async def test_a_change_of_plan_changes_no_price_that_was_shown(database: Database, caller: Caller) -> None:
     payment = await order_pack(database, caller)
-    async with database.transaction() as session:
-        await change_plan(session, PLANS, account_id=caller.account_id, plan="scale", now=NOW)
+    await database.write(change_plan, PLANS, account_id=caller.account_id, plan="scale", now=NOW)
     assert [each.price_cents for each in await all_orders(database, caller)] == [payment.price_cents] == [1000]

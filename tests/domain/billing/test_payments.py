@@ -41,67 +41,59 @@ async def other_process(own_database_url: str, own_database: Database) -> AsyncI
     """The same database, as another process sees it."""
     database = Database(DatabaseSettings(url=own_database_url))
     yield database
-    await database.close()
+    database.close()
 
 
 async def order_pack(database: Database, caller: Caller, provider: str = "manual") -> Payment:
-    async with database.transaction() as session:
-        return await orders.order_topup(
-            session, PLANS, account_id=caller.account_id, generations=250, provider=provider, now=NOW
-        )
+    return await database.write(
+        orders.order_topup, PLANS, account_id=caller.account_id, generations=250, provider=provider, now=NOW
+    )
 
 
 async def order_plan(database: Database, caller: Caller) -> Payment:
-    async with database.transaction() as session:
-        return await orders.order_plan(
-            session, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=NOW
-        )
+    return await database.write(
+        orders.order_plan, PLANS, account_id=caller.account_id, plan="growth", provider="stripe", now=NOW
+    )
 
 
 async def approve(database: Database, payment: Payment, plans: PlanBook = PLANS, now: datetime = LATER) -> bool:
-    async with database.transaction() as session:
-        return await payments.approve(session, plans, payment_id=payment.id, now=now, by=OPERATOR)
+    return await database.write(payments.approve, plans, payment_id=payment.id, now=now, by=OPERATOR)
 
 
 async def reject(database: Database, payment: Payment) -> bool:
-    async with database.transaction() as session:
-        return await payments.reject(session, payment_id=payment.id, note="No money came.", now=LATER, by=OPERATOR)
+    return await database.write(payments.reject, payment_id=payment.id, note="No money came.", now=LATER, by=OPERATOR)
 
 
 async def withdraw(database: Database, payment: Payment, account_id: uuid.UUID | None = None) -> bool:
-    async with database.transaction() as session:
-        return await payments.withdraw(
-            session, payment_id=payment.id, account_id=account_id or payment.account_id, now=LATER
-        )
+    return await database.write(
+        payments.withdraw, payment_id=payment.id, account_id=account_id or payment.account_id, now=LATER
+    )
 
 
 async def receive(database: Database, payment: Payment, cents: int | None = None, provider: str = "stripe") -> bool:
     receipt = Receipt(provider, f"cs_{payment.id}", payment.price_cents if cents is None else cents)
-    async with database.transaction() as session:
-        return await payments.receive(session, PLANS, payment_id=payment.id, receipt=receipt, now=LATER)
+    return await database.write(payments.receive, PLANS, payment_id=payment.id, receipt=receipt, now=LATER)
 
 
 async def read(database: Database, payment: Payment) -> Payment:
-    async with database.reading() as session:
-        return await session.get_one(Payment, payment.id)
+    with database.reading() as session:
+        return session.get_one(Payment, payment.id)
 
 
 async def standing(database: Database, caller: Caller, now: datetime = LATER) -> Usage:
-    async with database.reading() as session:
-        return await usage_of(session, PLANS, account_id=caller.account_id, now=now)
+    return await database.read(usage_of, PLANS, account_id=caller.account_id, now=now)
 
 
 async def account_of(database: Database, caller: Caller) -> Account:
-    async with database.reading() as session:
-        account = await find_account(session, account_id=caller.account_id)
+    account = await database.read(find_account, account_id=caller.account_id)
     assert account is not None
     return account
 
 
 async def entries(database: Database, caller: Caller) -> list[LedgerEntry]:
-    async with database.reading() as session:
-        assert await check_ledger(session) == []
-        return list(await entries_of_account(session, account_id=caller.account_id, limit=1000))
+    with database.reading() as session:
+        assert check_ledger(session) == []
+        return list(entries_of_account(session, account_id=caller.account_id, limit=1000))
 
 
 async def test_an_approved_pack_is_credited_with_the_order(own_database: Database, caller: Caller) -> None:
@@ -119,8 +111,8 @@ async def test_the_price_and_size_of_the_order_count(own_database: Database, cal
     """Whatever the file of plans says by the time it is paid."""
     payment = await order_pack(own_database, caller)
     assert await approve(own_database, payment, OTHER_BOOK)
-    async with own_database.reading() as session:
-        pack = await session.get_one(Allowance, (await read(own_database, payment)).allowance_id)
+    with own_database.reading() as session:
+        pack = session.get_one(Allowance, (await read(own_database, payment)).allowance_id)
     assert (pack.generations, pack.price_cents) == (250, 5000)
 
 
@@ -168,8 +160,7 @@ async def test_packs_of_one_account_do_not_wait_for_each_other_for_good(
 async def test_a_plan_begins_once_with_its_whole_volume(
     own_database: Database, other_process: Database, caller: Caller
 ) -> None:
-    async with own_database.transaction() as session:
-        await accept_job(session, PLANS, new_job(caller), now=NOW)
+    await own_database.write(accept_job, PLANS, new_job(caller), now=NOW)
     payment = await order_plan(own_database, caller)
     moments = [LATER + timedelta(minutes=minute) for minute in range(6)]
     said = await asyncio.gather(
@@ -190,8 +181,9 @@ async def test_a_plan_begins_once_with_its_whole_volume(
 
 async def test_a_plan_that_was_put_on_meanwhile_does_not_begin_again(own_database: Database, caller: Caller) -> None:
     payment = await order_plan(own_database, caller)
-    async with own_database.transaction() as session:
-        await change_plan(session, PLANS, account_id=caller.account_id, plan="growth", now=NOW + timedelta(hours=1))
+    await own_database.write(
+        change_plan, PLANS, account_id=caller.account_id, plan="growth", now=NOW + timedelta(hours=1)
+    )
     assert await approve(own_database, payment)
     assert (await account_of(own_database, caller)).plan_started_at == NOW + timedelta(hours=1)
 
@@ -226,18 +218,17 @@ async def test_a_rejected_order_says_why_and_cannot_be_approved(own_database: Da
 @pytest.mark.parametrize("note", ["", "   ", "x" * 201])
 async def test_a_rejection_has_a_reason_that_fits(own_database: Database, caller: Caller, note: str) -> None:
     payment = await order_pack(own_database, caller)
-    async with own_database.transaction() as session:
-        with pytest.raises(ValueError, match="200 characters"):
-            await payments.reject(session, payment_id=payment.id, note=note, now=LATER)
+    with own_database.transaction() as session, pytest.raises(ValueError, match="200 characters"):
+        payments.reject(session, payment_id=payment.id, note=note, now=LATER)
     assert (await read(own_database, payment)).status == "open"
 
 
 async def test_an_order_that_never_was_is_no_success(own_database: Database) -> None:
-    async with own_database.transaction() as session:
+    with own_database.transaction() as session:
         with pytest.raises(ValueError, match="there is no payment"):
-            await payments.approve(session, PLANS, payment_id=uuid.uuid4(), now=NOW)
+            payments.approve(session, PLANS, payment_id=uuid.uuid4(), now=NOW)
         with pytest.raises(ValueError, match="there is no payment"):
-            await payments.reject(session, payment_id=uuid.uuid4(), note="why", now=NOW)
+            payments.reject(session, payment_id=uuid.uuid4(), note="why", now=NOW)
 
 
 async def test_only_its_owner_withdraws_and_finds_an_order(
@@ -246,8 +237,8 @@ async def test_only_its_owner_withdraws_and_finds_an_order(
     stranger = await create_caller(own_database, digester)
     payment = await order_pack(own_database, caller)
     assert not await withdraw(own_database, payment, stranger.account_id)
-    async with own_database.reading() as session:
-        assert await payments.find_payment(session, payment_id=payment.id, account_id=stranger.account_id) is None
+    with own_database.reading() as session:
+        assert payments.find_payment(session, payment_id=payment.id, account_id=stranger.account_id) is None
     assert await withdraw(own_database, payment)
     closed = await read(own_database, payment)
     assert (closed.status, closed.closed_by, closed.note) == ("rejected", caller.account_id, None)
@@ -279,11 +270,11 @@ async def test_a_receipt_that_does_not_fit_credits_nothing(
 
 async def test_a_reference_is_kept_while_the_order_is_open(own_database: Database, caller: Caller) -> None:
     payment = await order_pack(own_database, caller, "stripe")
-    async with own_database.transaction() as session:
-        assert await payments.note_reference(session, payment_id=payment.id, reference="cs_1")
+    with own_database.transaction() as session:
+        assert payments.note_reference(session, payment_id=payment.id, reference="cs_1")
     assert await withdraw(own_database, payment)
-    async with own_database.transaction() as session:
-        assert not await payments.note_reference(session, payment_id=payment.id, reference="cs_2")
+    with own_database.transaction() as session:
+        assert not payments.note_reference(session, payment_id=payment.id, reference="cs_2")
     assert (await read(own_database, payment)).reference == "cs_1"
 
 
@@ -295,10 +286,10 @@ async def test_what_waits_is_listed_oldest_first_with_its_owner(
     done = await order_pack(own_database, other)
     await approve(own_database, done)
     waiting = sorted([first, second], key=lambda payment: payment.id)
-    async with own_database.reading() as session:
-        rows = await payments.page_of_all(session, limit=1)
-        rows += await payments.page_of_all(session, limit=5, after=(rows[0][0].created_at, rows[0][0].id))
-        assert len(await payments.page_of_all(session, limit=5, status=None)) == 3
+    with own_database.reading() as session:
+        rows = payments.page_of_all(session, limit=1)
+        rows += payments.page_of_all(session, limit=5, after=(rows[0][0].created_at, rows[0][0].id))
+        assert len(payments.page_of_all(session, limit=5, status=None)) == 3
     assert [payment.id for payment, _ in rows] == [payment.id for payment in waiting]
     assert {email for _, email in rows} == {(await account_of(own_database, each)).email for each in (caller, other)}
 
@@ -306,10 +297,9 @@ async def test_what_waits_is_listed_oldest_first_with_its_owner(
 async def test_an_account_that_goes_leaves_nothing_open(own_database: Database, caller: Caller) -> None:
     kept, given_up = await order_pack(own_database, caller), await order_pack(own_database, caller)
     await approve(own_database, kept)
-    async with own_database.transaction() as session:
-        await payments.reject_open_of_account(
-            session, account_id=caller.account_id, note="The account was erased.", now=LATER
-        )
+    await own_database.write(
+        payments.reject_open_of_account, account_id=caller.account_id, note="The account was erased.", now=LATER
+    )
     assert [(await read(own_database, each)).status for each in (kept, given_up)] == ["paid", "rejected"]
 
 
@@ -318,12 +308,10 @@ async def test_money_for_an_account_that_was_erased_is_for_somebody_to_look_at(
 ) -> None:
     """Its page at the provider's may outlive it by a day; a pack on it would be money that nobody can use."""
     payment = await order_pack(own_database, caller, "stripe")
-    async with own_database.transaction() as session:
-        await erasure.begin_erasure(session, account_id=caller.account_id, now=LATER)
+    await own_database.write(erasure.begin_erasure, account_id=caller.account_id, now=LATER)
     with pytest.raises(ReceiptRefusedError):
         await receive(own_database, payment)
-    async with own_database.transaction() as session:
-        await erasure.finish_erasure(session, account_id=caller.account_id, now=LATER)
+    await own_database.write(erasure.finish_erasure, account_id=caller.account_id, now=LATER)
     with pytest.raises(ReceiptRefusedError):
         await receive(own_database, payment)
     assert (await read(own_database, payment)).status == "rejected"

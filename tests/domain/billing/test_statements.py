@@ -28,21 +28,17 @@ async def caller(database: Database, digester: KeyDigester) -> Caller:
 
 async def run_job(database: Database, caller: Caller, at: datetime, *, completed: bool | None) -> uuid.UUID:
     new = new_job(caller)
-    async with database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=at)
-    async with database.transaction() as session:
+    await database.write(jobs.accept_job, PLANS, new, now=at)
+    with database.transaction() as session:
         if completed:
-            await jobs.complete_job(
-                session, job_id=new.job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=at
-            )
+            jobs.complete_job(session, job_id=new.job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=at)
         elif completed is False:
-            await jobs.fail_job(session, job_id=new.job_id, error_code="timed_out", keep=HOUR, now=at)
+            jobs.fail_job(session, job_id=new.job_id, error_code="timed_out", keep=HOUR, now=at)
     return new.job_id
 
 
 async def top_up(database: Database, caller: Caller, at: datetime) -> None:
-    async with database.transaction() as session:
-        await quota.add_topup(session, PLANS, account_id=caller.account_id, generations=50, now=at)
+    await database.write(quota.add_topup, PLANS, account_id=caller.account_id, generations=50, now=at)
 
 
 async def live_a_little(database: Database, caller: Caller) -> None:
@@ -60,10 +56,12 @@ async def read_back(database: Database, caller: Caller, limit: int) -> list[Move
     """All movements, newest first, in pages."""
     read: list[Movement] = []
     while True:
-        async with database.reading() as session:
-            found = await statements.page_of_account(
-                session, account_id=caller.account_id, limit=limit, after=read[-1].place if read else None
-            )
+        found = await database.read(
+            statements.page_of_account,
+            account_id=caller.account_id,
+            limit=limit,
+            after=read[-1].place if read else None,
+        )
         read += found
         if len(found) < limit:
             return read
@@ -74,10 +72,13 @@ async def read_forward(database: Database, caller: Caller, limit: int) -> list[M
     read: list[Movement] = []
     left: dict[uuid.UUID, int] = {}
     while True:
-        async with database.reading() as session:
-            found = await statements.read_from_the_first(
-                session, account_id=caller.account_id, limit=limit, left=left, after=read[-1].place if read else None
-            )
+        found = await database.read(
+            statements.read_from_the_first,
+            account_id=caller.account_id,
+            limit=limit,
+            left=left,
+            after=read[-1].place if read else None,
+        )
         read += found
         if len(found) < limit:
             return read
@@ -122,25 +123,24 @@ async def test_nobody_elses_movements_are_told(database: Database, digester: Key
     await live_a_little(database, caller)
     stranger = await create_caller(database, digester, now=BORN)
     assert await read_back(database, stranger, 100) == await read_forward(database, stranger, 100) == []
-    async with database.reading() as session:
-        place = (await statements.page_of_account(session, account_id=caller.account_id, limit=1))[0].place
-        assert not await statements.page_of_account(session, account_id=stranger.account_id, limit=9, after=place)
+    with database.reading() as session:
+        place = (statements.page_of_account(session, account_id=caller.account_id, limit=1))[0].place
+        assert not statements.page_of_account(session, account_id=stranger.account_id, limit=9, after=place)
 
 
 async def test_an_entry_that_comes_while_one_leafs_moves_no_page(database: Database, caller: Caller) -> None:
     await live_a_little(database, caller)
     before = await read_back(database, caller, 100)
-    async with database.reading() as session:
-        first = await statements.page_of_account(session, account_id=caller.account_id, limit=5)
+    first = await database.read(statements.page_of_account, account_id=caller.account_id, limit=5)
     await run_job(database, caller, BORN + timedelta(days=80), completed=True)
-    async with database.reading() as session:
-        rest = await statements.page_of_account(session, account_id=caller.account_id, limit=100, after=first[-1].place)
+    rest = await database.read(
+        statements.page_of_account, account_id=caller.account_id, limit=100, after=first[-1].place
+    )
     assert first + rest == before
 
 
 async def test_no_other_index_leads_a_planner_to_sort_a_whole_ledger(database: Database) -> None:
     """SQLite takes the shorter one of two that begin with the account, and sorts 25,000 entries for a page of 50."""
-    async with database.engine.connect() as connection:
-        indexes = await connection.run_sync(lambda sync: inspect(sync).get_indexes("ledger"))
+    indexes = inspect(database.engine).get_indexes("ledger")
     leading = [index["column_names"] for index in indexes if index["column_names"][:1] == ["account_id"]]
     assert leading == [["account_id", "at"]]

@@ -23,26 +23,24 @@ def new_address() -> str:
 
 
 async def address_of(database: Database, account_id: uuid.UUID) -> str:
-    async with database.reading() as session:
-        return (await session.get_one(Account, account_id)).email
+    with database.reading() as session:
+        return (session.get_one(Account, account_id)).email
 
 
 async def mail_to(database: Database, email: str) -> list[Mail]:
-    async with database.reading() as session:
-        return list((await session.scalars(select(Mail).where(Mail.to_address == email))).all())
+    with database.reading() as session:
+        return list((session.scalars(select(Mail).where(Mail.to_address == email))).all())
 
 
 async def asked(database: Database, account_id: uuid.UUID, new_email: str, now: datetime = NOW) -> str | None:
     """The token that was mailed to the new address."""
-    async with database.transaction() as session:
-        await address_changes.ask_for_change(session, HEAD, account_id=account_id, new_email=new_email, now=now)
+    await database.write(address_changes.ask_for_change, HEAD, account_id=account_id, new_email=new_email, now=now)
     found = re.search(r"change-address\?token=(\S+)", (await mail_to(database, new_email))[-1].body)
     return found[1] if found else None
 
 
 async def changed(database: Database, digester: KeyDigester, token: str, now: datetime = NOW) -> bool:
-    async with database.transaction() as session:
-        return await address_changes.change_address(session, digester, HEAD, token=token, now=now)
+    return await database.write(address_changes.change_address, digester, HEAD, token=token, now=now)
 
 
 async def test_the_new_address_confirms_and_the_old_one_is_told(database: Database, digester: KeyDigester) -> None:
@@ -58,8 +56,8 @@ async def test_the_new_address_confirms_and_the_old_one_is_told(database: Databa
     assert await address_of(database, account_id) == new
     assert len(await mail_to(database, old)) == 2
     assert not await changed(database, digester, token)
-    async with database.transaction() as session:
-        assert not await trials.take_trial(session, digester, email=new, now=NOW)
+    with database.transaction() as session:
+        assert not trials.take_trial(session, digester, email=new, now=NOW)
 
 
 async def test_an_address_with_an_account_is_told_so_itself(database: Database, digester: KeyDigester) -> None:
@@ -93,11 +91,9 @@ async def test_a_new_password_makes_the_link_useless(database: Database, digeste
     account_id = (await create_caller(database, digester)).account_id
     token = await asked(database, account_id, new_address())
     assert token is not None
-    async with database.transaction() as session:
-        email = (await session.get_one(Account, account_id)).email
-        reset = await email_tokens.make_token(
-            session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW
-        )
-    async with database.transaction() as session:
-        assert await logins.reset(session, PLANS, digester, token=reset, password_hash="$argon2id$", now=NOW)
+    with database.transaction() as session:
+        email = (session.get_one(Account, account_id)).email
+        reset = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
+    with database.transaction() as session:
+        assert logins.reset(session, PLANS, digester, token=reset, password_hash="$argon2id$", now=NOW)
     assert not await changed(database, digester, token)

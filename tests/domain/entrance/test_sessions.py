@@ -19,7 +19,7 @@ IDLE, LONGEST = timedelta(hours=12), timedelta(days=14)
 
 async def owner(database: Database, digester: KeyDigester, *, verified: bool = True) -> uuid.UUID:
     account_id = (await create_caller(database, digester)).account_id
-    async with database.transaction() as session:
+    with database.transaction() as session:
         login = Login(account_id=account_id, password_hash=None, operator=False, created_at=NOW)
         login.verified_at = NOW if verified else None
         session.add(login)
@@ -27,10 +27,9 @@ async def owner(database: Database, digester: KeyDigester, *, verified: bool = T
 
 
 async def opened(database: Database, account_id: uuid.UUID, at: datetime = NOW) -> str:
-    async with database.transaction() as session:
-        return await sessions.open_session(
-            session, account_id=account_id, address="2001:db8::1", user_agent="x" * 999, now=at
-        )
+    return await database.write(
+        sessions.open_session, account_id=account_id, address="2001:db8::1", user_agent="x" * 999, now=at
+    )
 
 
 async def found(database: Database, token: str, at: datetime = NOW) -> SignedIn | None:
@@ -73,34 +72,32 @@ async def test_what_the_owner_became_is_told_at_once(database: Database, digeste
     signed_in = await found(database, token)
     assert signed_in is not None
     assert not signed_in.verified
-    async with database.transaction() as session:
-        await accounts.block_account(session, account_id=account_id, reason="Unpaid.", now=NOW)
-        (await session.get_one(Login, account_id)).operator = True
+    with database.transaction() as session:
+        accounts.block_account(session, account_id=account_id, reason="Unpaid.", now=NOW)
+        (session.get_one(Login, account_id)).operator = True
     signed_in = await found(database, token)
     assert signed_in is not None
     assert (signed_in.blocked_reason, signed_in.operator) == ("Unpaid.", True)
-    async with database.transaction() as session:
-        (await session.get_one(Account, account_id)).erased_at = NOW
+    with database.transaction() as session:
+        (session.get_one(Account, account_id)).erased_at = NOW
     assert await found(database, token) is None
 
 
 async def test_sessions_are_ended_one_by_one_and_all_others(database: Database, digester: KeyDigester) -> None:
     account_id, stranger = await owner(database, digester), await owner(database, digester)
     mine, second, third = [await opened(database, account_id, NOW + timedelta(seconds=each)) for each in range(3)]
-    async with database.reading() as session:
-        listed = await sessions.list_sessions(session, account_id=account_id, now=NOW, idle=IDLE, longest=LONGEST)
+    listed = await database.read(sessions.list_sessions, account_id=account_id, now=NOW, idle=IDLE, longest=LONGEST)
     ids = [each.id for each in listed]
     assert len(ids) == 3
-    async with database.transaction() as session:
-        assert not await sessions.end_session(session, account_id=stranger, session_id=ids[0])
-        assert await sessions.end_session(session, account_id=account_id, session_id=ids[0])
+    with database.transaction() as session:
+        assert not sessions.end_session(session, account_id=stranger, session_id=ids[0])
+        assert sessions.end_session(session, account_id=account_id, session_id=ids[0])
     assert await found(database, third) is None
-    async with database.transaction() as session:
-        assert await sessions.end_sessions(session, account_id=account_id, but=ids[2]) == 1
+    with database.transaction() as session:
+        assert sessions.end_sessions(session, account_id=account_id, but=ids[2]) == 1
     assert await found(database, second) is None
     assert await found(database, mine) is not None
-    async with database.transaction() as session:
-        await sessions.end_session_of(session, token=mine)
+    await database.write(sessions.end_session_of, token=mine)
     assert await found(database, mine) is None
 
 
@@ -108,9 +105,9 @@ async def test_a_renewed_session_has_another_token(database: Database, digester:
     token = await opened(database, await owner(database, digester))
     signed_in = await found(database, token)
     assert signed_in is not None
-    async with database.transaction() as session:
-        renewed = await sessions.renew_session(session, session_id=signed_in.session_id)
-        assert await sessions.renew_session(session, session_id=uuid.uuid4()) is None
+    with database.transaction() as session:
+        renewed = sessions.renew_session(session, session_id=signed_in.session_id)
+        assert sessions.renew_session(session, session_id=uuid.uuid4()) is None
     assert renewed is not None
     assert await found(database, token) is None
     again = await found(database, renewed)
@@ -121,8 +118,7 @@ async def test_a_renewed_session_has_another_token(database: Database, digester:
 async def test_what_is_over_under_any_setting_is_deleted(database: Database, digester: KeyDigester) -> None:
     account_id = await owner(database, digester)
     old, young = await opened(database, account_id, NOW - timedelta(days=15)), await opened(database, account_id)
-    async with database.transaction() as session:
-        await sessions.delete_over(session, now=NOW)
+    await database.write(sessions.delete_over, now=NOW)
     listed = [await found(database, token, NOW - timedelta(days=15)) for token in (old, young)]
     assert [each is not None for each in listed] == [False, True]
 

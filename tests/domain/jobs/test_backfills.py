@@ -20,31 +20,28 @@ async def caller(database: Database, digester: KeyDigester) -> Caller:
 
 
 async def note(database: Database, caller: Caller, job_id: uuid.UUID, key: str = "one", backfill: str = "b") -> None:
-    async with database.transaction() as session:
-        await backfills.note_job(
-            session, account_id=caller.account_id, key=key, job_id=job_id, backfill_id=backfill, now=NOW
-        )
+    await database.write(
+        backfills.note_job, account_id=caller.account_id, key=key, job_id=job_id, backfill_id=backfill, now=NOW
+    )
 
 
 async def keep(database: Database, caller: Caller, job_id: uuid.UUID, place: str = PLACE) -> str | None:
-    async with database.transaction() as session:
-        return await backfills.note_result(
-            session, account_id=caller.account_id, key="one", job_id=job_id, result_key=place, now=NOW
-        )
+    return await database.write(
+        backfills.note_result, account_id=caller.account_id, key="one", job_id=job_id, result_key=place, now=NOW
+    )
 
 
 async def kept(database: Database, caller: Caller) -> str | None:
-    async with database.reading() as session:
-        standing = await backfills.find_item(session, account_id=caller.account_id, key="one")
+    with database.reading() as session:
+        standing = backfills.find_item(session, account_id=caller.account_id, key="one")
         assert standing is not None
         return standing.item.result_key
 
 
 async def complete(database: Database, job_id: uuid.UUID) -> None:
-    async with database.transaction() as session:
-        await jobs.complete_job(
-            session, job_id=job_id, result_key="r", engine="warp", report={}, keep=timedelta(hours=1), now=NOW
-        )
+    await database.write(
+        jobs.complete_job, job_id=job_id, result_key="r", engine="warp", report={}, keep=timedelta(hours=1), now=NOW
+    )
 
 
 async def test_an_item_belongs_to_its_account_and_its_newest_job(
@@ -54,13 +51,13 @@ async def test_an_item_belongs_to_its_account_and_its_newest_job(
     first, second = [await create_job(database, caller) for _ in range(2)]
     await note(database, caller, first)
     await note(database, caller, second, backfill="c")
-    async with database.reading() as session:
-        standing = await backfills.find_item(session, account_id=caller.account_id, key="one")
+    with database.reading() as session:
+        standing = backfills.find_item(session, account_id=caller.account_id, key="one")
         assert standing is not None
         assert standing.job is not None
         assert (standing.job.id, standing.item.backfill_id) == (second, "c")
-        assert await backfills.find_item(session, account_id=other.account_id, key="one") is None
-        assert await backfills.find_item(session, account_id=caller.account_id, key="two") is None
+        assert backfills.find_item(session, account_id=other.account_id, key="one") is None
+        assert backfills.find_item(session, account_id=caller.account_id, key="two") is None
 
 
 async def test_a_picture_is_noted_for_the_job_that_made_it_alone(database: Database, caller: Caller) -> None:
@@ -78,9 +75,9 @@ async def test_a_picture_that_is_erased_is_forgotten_and_not_noted_again(databas
     job_id = await create_job(database, caller)
     await note(database, caller, job_id)
     await keep(database, caller, job_id)
-    async with database.transaction() as session:
-        assert await backfills.forget_results_of(session, job_id=job_id) == [PLACE]
-        await retention.end_access(session, job_id=job_id, now=NOW)
+    with database.transaction() as session:
+        assert backfills.forget_results_of(session, job_id=job_id) == [PLACE]
+        retention.end_access(session, job_id=job_id, now=NOW)
     assert await kept(database, caller) is None
     assert await keep(database, caller, job_id) is None
 
@@ -90,15 +87,14 @@ async def test_only_items_with_a_picture_count_as_done(database: Database, calle
         job_id = await create_job(database, caller)
         await note(database, caller, job_id, key)
     await complete(database, job_id)
-    async with database.reading() as session:
-        done = await backfills.count_done(session, account_id=caller.account_id, keys=["one", "two", "three"])
+    done = await database.read(backfills.count_done, account_id=caller.account_id, keys=["one", "two", "three"])
     assert done == 1
 
 
 async def test_items_are_forgotten_when_nothing_touched_them_for_long(database: Database, caller: Caller) -> None:
     await note(database, caller, await create_job(database, caller))
-    async with database.transaction() as session:
-        await backfills.delete_old_items(session, touched_before=NOW, limit=10_000)
-        assert await backfills.find_item(session, account_id=caller.account_id, key="one") is not None
-        await backfills.delete_old_items(session, touched_before=NOW + timedelta(seconds=1), limit=10_000)
-        assert await backfills.find_item(session, account_id=caller.account_id, key="one") is None
+    with database.transaction() as session:
+        backfills.delete_old_items(session, touched_before=NOW, limit=10_000)
+        assert backfills.find_item(session, account_id=caller.account_id, key="one") is not None
+        backfills.delete_old_items(session, touched_before=NOW + timedelta(seconds=1), limit=10_000)
+        assert backfills.find_item(session, account_id=caller.account_id, key="one") is None

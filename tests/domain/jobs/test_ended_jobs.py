@@ -26,22 +26,20 @@ async def test_of_two_who_end_a_job_one_is_told_and_a_rollback_tells_nothing(
     def on_commit(info: Mapping[Any, Any]) -> None:
         told.extend(info.get(ENDED, ()))
 
-    database = Database(DatabaseSettings(url=f"sqlite+aiosqlite:///{tmp_path}/tryon.db"), on_commit=on_commit)
-    await migrations.upgrade(database.engine)
+    database = Database(DatabaseSettings(url=f"sqlite:///{tmp_path}/tryon.db"), on_commit=on_commit)
+    migrations.upgrade(database.engine)
     job_id = await create_job(database, await create_caller(database, digester))
     now, keep = datetime.now(UTC), timedelta(hours=1)
-    with pytest.raises(KeyError):
-        async with database.transaction() as session:
-            assert await jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=keep, now=now)
-            raise KeyError
+    with pytest.raises(KeyError), database.transaction() as session:
+        assert jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=keep, now=now)
+        raise KeyError
     assert told == []
     report = {"timingsMs": {"paint": 9, "stage_rendering": 1500}}
     for _ in range(2):
-        async with database.transaction() as session:
-            await jobs.complete_job(
-                session, job_id=job_id, result_key="key", engine="warp", report=report, keep=keep, now=now
-            )
-    await database.close()
+        await database.write(
+            jobs.complete_job, job_id=job_id, result_key="key", engine="warp", report=report, keep=keep, now=now
+        )
+    database.close()
     (ended,) = told
     assert (ended.kind, ended.mode, ended.outcome, ended.reason) == ("single", "live", "completed", "")
     assert ended.stage_seconds["rendering"] == 1.5

@@ -40,10 +40,10 @@ async def ended(
 ) -> uuid.UUID:
     """A job that was accepted ``at`` and, if it ended, took so long or failed for this reason."""
     new = new_job(caller, test=test)
-    async with database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=at)
+    with database.transaction() as session:
+        jobs.accept_job(session, PLANS, new, now=at)
         if milliseconds is not None:
-            await jobs.complete_job(
+            jobs.complete_job(
                 session,
                 job_id=new.job_id,
                 result_key="r",
@@ -53,7 +53,7 @@ async def ended(
                 now=at + timedelta(milliseconds=milliseconds),
             )
         if error_code is not None:
-            await jobs.fail_job(session, job_id=new.job_id, error_code=error_code, keep=HOUR, now=at)
+            jobs.fail_job(session, job_id=new.job_id, error_code=error_code, keep=HOUR, now=at)
     return new.job_id
 
 
@@ -67,8 +67,7 @@ async def test_jobs_are_counted_by_day_and_outcome(database: Database, digester:
     await ended(database, caller, milliseconds=1000, test=True)
     await ended(database, caller, at=NOW - timedelta(days=3), milliseconds=1000)
     await ended(database, stranger, milliseconds=1000)
-    async with database.reading() as session:
-        days = await jobs_per_day(session, account_id=caller.account_id, first=today - timedelta(days=2), last=today)
+    days = await database.read(jobs_per_day, account_id=caller.account_id, first=today - timedelta(days=2), last=today)
     assert days == [
         Day(today - timedelta(days=2)),
         Day(yesterday.date(), completed=1),
@@ -92,8 +91,7 @@ async def test_percentiles_are_nearest_ranks(
 ) -> None:
     for milliseconds in taken:
         await ended(database, caller, milliseconds=milliseconds)
-    async with database.reading() as session:
-        found = await durations_since(session, account_id=caller.account_id, first=NOW.date())
+    found = await database.read(durations_since, account_id=caller.account_id, first=NOW.date())
     assert found == Durations(len(taken), p50, p95)
 
 
@@ -102,8 +100,7 @@ async def test_percentiles_leave_out_what_was_not_drawn(database: Database, call
     await ended(database, caller, error_code="timed_out")
     await ended(database, caller)
     await ended(database, caller, at=NOW - timedelta(days=2), milliseconds=1)
-    async with database.reading() as session:
-        found = await durations_since(session, account_id=caller.account_id, first=NOW.date())
+    found = await database.read(durations_since, account_id=caller.account_id, first=NOW.date())
     assert found == Durations(0, None, None)
 
 
@@ -113,22 +110,20 @@ async def test_the_last_failures_are_told_with_their_reasons(database: Database,
         for offset, code, test in ((0, "timed_out", False), (2, "cancelled", True), (1, "person_not_found", False))
     ]
     await ended(database, caller, milliseconds=1)
-    async with database.reading() as session:
-        found = await last_failures(session, account_id=caller.account_id, limit=5)
-        newest = await last_failures(session, account_id=caller.account_id, limit=1)
+    with database.reading() as session:
+        found = last_failures(session, account_id=caller.account_id, limit=5)
+        newest = last_failures(session, account_id=caller.account_id, limit=1)
     assert [(each.job_id, each.error_code) for each in found] == [(new, "person_not_found"), (old, "timed_out")]
     assert newest == found[:1]
 
 
 async def test_first_steps_are_seen(database: Database, digester: KeyDigester, caller: Caller) -> None:
-    async with database.reading() as session:
-        assert await first_steps(session, account_id=caller.account_id) == FirstSteps(
+    with database.reading() as session:
+        assert first_steps(session, account_id=caller.account_id) == FirstSteps(
             tried=False, has_key=True, has_product=False
         )
     await ended(database, caller, test=True)
     values = {"name": "Shirt", "category": "upper_body", "front": {"key": "k", "sha256": "0" * 64}}
-    async with database.transaction() as session:
-        await products.register_product(session, account_id=caller.account_id, new_id=uuid.uuid4(), values=values)
-    async with database.reading() as session:
-        steps = await first_steps(session, account_id=caller.account_id)
+    await database.write(products.register_product, account_id=caller.account_id, new_id=uuid.uuid4(), values=values)
+    steps = await database.read(first_steps, account_id=caller.account_id)
     assert steps.done

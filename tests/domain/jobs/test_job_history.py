@@ -29,28 +29,28 @@ async def accepted(
     database: Database, caller: Caller, *, at: datetime = NOW, error_code: str | None = None, **fields: Any
 ) -> uuid.UUID:
     new = new_job(caller, **fields)
-    async with database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=at)
+    with database.transaction() as session:
+        jobs.accept_job(session, PLANS, new, now=at)
         if error_code is not None:
-            await jobs.fail_job(session, job_id=new.job_id, error_code=error_code, keep=HOUR, now=at)
+            jobs.fail_job(session, job_id=new.job_id, error_code=error_code, keep=HOUR, now=at)
     return new.job_id
 
 
 async def completed(database: Database, job_id: uuid.UUID, now: datetime = NOW) -> None:
-    async with database.transaction() as session:
-        await jobs.complete_job(session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now)
+    await database.write(jobs.complete_job, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now)
 
 
 async def registered(database: Database, account_id: uuid.UUID, name: str) -> str:
     values = {"name": name, "category": "upper_body", "front": {"key": "k", "sha256": "0" * 64}}
-    async with database.transaction() as session:
-        saved = await products.register_product(session, account_id=account_id, new_id=uuid.uuid4(), values=values)
+    with database.transaction() as session:
+        saved = products.register_product(session, account_id=account_id, new_id=uuid.uuid4(), values=values)
         return public_id(saved.product.id)
 
 
 async def listed(database: Database, caller: Caller, **asked: Any) -> list[uuid.UUID]:
-    async with database.reading() as session:
-        found = await job_history.list_jobs(session, account_id=caller.account_id, limit=50, wanted=JobFilter(**asked))
+    found = await database.read(
+        job_history.list_jobs, account_id=caller.account_id, limit=50, wanted=JobFilter(**asked)
+    )
     return [job.id for job in found]
 
 
@@ -59,9 +59,9 @@ async def test_pages_follow_one_another_without_gap_or_repetition(database: Data
     moments = [NOW, NOW, NOW, NOW - HOUR, NOW + HOUR]
     ids = {await accepted(database, caller, at=at) for at in moments}
     seen: list[tuple[datetime, uuid.UUID]] = []
-    async with database.reading() as session:
+    with database.reading() as session:
         while True:
-            found = await job_history.list_jobs(
+            found = job_history.list_jobs(
                 session, account_id=caller.account_id, limit=2, before=seen[-1] if seen else None
             )
             if not found:
@@ -77,8 +77,8 @@ async def test_a_list_is_of_one_account(database: Database, digester: KeyDigeste
     job_id = await accepted(database, caller)
     assert await listed(database, caller) == [job_id]
     assert await listed(database, stranger) == []
-    async with database.reading() as session:
-        assert await job_history.find_record(session, account_id=stranger.account_id, job_id=job_id) is None
+    with database.reading() as session:
+        assert job_history.find_record(session, account_id=stranger.account_id, job_id=job_id) is None
 
 
 async def test_every_filter_leaves_out_the_others(database: Database, caller: Caller) -> None:
@@ -96,8 +96,7 @@ async def test_every_filter_leaves_out_the_others(database: Database, caller: Ca
     assert await listed(database, caller, test=True) == [test]
     assert await listed(database, caller, since=NOW + HOUR, until=NOW + 3 * HOUR) == [late, lost]
     assert await listed(database, caller, status="completed", kind="combo") == []
-    async with database.reading() as session:
-        codes = await job_history.list_error_codes(session, account_id=caller.account_id)
+    codes = await database.read(job_history.list_error_codes, account_id=caller.account_id)
     assert codes == ["person_not_found", "timed_out"]
 
 
@@ -109,9 +108,9 @@ async def test_products_go_by_the_name_they_have_now(database: Database, digeste
     )
     used = [{"index": index, "id": each, "revision": 2} for index, each in enumerate((shirt, theirs, "test_slow"))]
     job_id = await accepted(database, caller, products=used)
-    async with database.reading() as session:
-        (job,) = await job_history.list_jobs(session, account_id=caller.account_id, limit=5)
-        record = await job_history.find_record(session, account_id=caller.account_id, job_id=job_id)
+    with database.reading() as session:
+        (job,) = job_history.list_jobs(session, account_id=caller.account_id, limit=5)
+        record = job_history.find_record(session, account_id=caller.account_id, job_id=job_id)
     assert job.products == [(shirt, "Linen shirt"), (theirs, None), ("test_slow", None)]
     assert record
     assert record.product_names == {shirt: "Linen shirt"}
@@ -120,10 +119,10 @@ async def test_products_go_by_the_name_they_have_now(database: Database, digeste
 async def test_a_record_says_what_it_was_booked_on(database: Database, caller: Caller) -> None:
     job_id = await accepted(database, caller)
     await completed(database, job_id, NOW + timedelta(seconds=9))
-    async with database.reading() as session:
-        record = await job_history.find_record(session, account_id=caller.account_id, job_id=job_id)
+    with database.reading() as session:
+        record = job_history.find_record(session, account_id=caller.account_id, job_id=job_id)
         assert record
-        allowance = await session.get_one(Allowance, record.job.allowance_id)
+        allowance = session.get_one(Allowance, record.job.allowance_id)
     span = ("included", allowance.starts_at, allowance.ends_at)
     assert record.bookings == [
         Booking("reserve", NOW, *span),
@@ -134,28 +133,25 @@ async def test_a_record_says_what_it_was_booked_on(database: Database, caller: C
 
 
 async def test_a_pack_is_told_from_the_volume(database: Database, caller: Caller) -> None:
-    async with database.transaction() as session:
-        account = await session.get_one(Account, caller.account_id)
+    with database.transaction() as session:
+        account = session.get_one(Account, caller.account_id)
         account.custom_included = 0
-        await quota.add_topup(session, PLANS, account_id=caller.account_id, generations=50, now=NOW - timedelta(days=2))
+        quota.add_topup(session, PLANS, account_id=caller.account_id, generations=50, now=NOW - timedelta(days=2))
     job_id = await accepted(database, caller)
-    async with database.reading() as session:
-        record = await job_history.find_record(session, account_id=caller.account_id, job_id=job_id)
+    record = await database.read(job_history.find_record, account_id=caller.account_id, job_id=job_id)
     assert record
     assert record.bookings == [Booking("reserve", NOW, "topup", NOW - timedelta(days=2), None)]
 
 
 async def test_a_backfill_is_named_and_a_test_costs_nothing(database: Database, caller: Caller) -> None:
     item, test = await accepted(database, caller), await accepted(database, caller, test=True)
-    async with database.transaction() as session:
-        (await session.get_one(Job, item)).api_key_id = None
+    with database.transaction() as session:
+        (session.get_one(Job, item)).api_key_id = None
         session.add(
             BackfillItem(account_id=caller.account_id, key="sku-1", job_id=item, backfill_id="spring", touched_at=NOW)
         )
-    async with database.reading() as session:
-        records = [
-            await job_history.find_record(session, account_id=caller.account_id, job_id=each) for each in (item, test)
-        ]
+    with database.reading() as session:
+        records = [job_history.find_record(session, account_id=caller.account_id, job_id=each) for each in (item, test)]
     assert [(each.backfill_id, each.test, len(each.bookings)) for each in records if each] == [
         ("spring", False, 1),
         (None, True, 0),

@@ -19,27 +19,25 @@ HOUR = timedelta(hours=1)
 
 
 async def complete(database: Database, job_id: uuid.UUID) -> bool:
-    async with database.transaction() as session:
-        return await jobs.complete_job(
-            session,
-            job_id=job_id,
-            result_key="results/x.jpg",
-            engine="warp",
-            report={},
-            keep=HOUR,
-            now=datetime.now(UTC),
-        )
+    return await database.write(
+        jobs.complete_job,
+        job_id=job_id,
+        result_key="results/x.jpg",
+        engine="warp",
+        report={},
+        keep=HOUR,
+        now=datetime.now(UTC),
+    )
 
 
 async def test_a_picture_is_kept_as_long_as_its_owner_wants(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     before, after = await create_job(database, caller), await create_job(database, caller)
     await complete(database, before)
-    async with database.transaction() as session:
-        await accounts.set_result_ttl(session, account_id=caller.account_id, seconds=90, longest_seconds=3600)
+    await database.write(accounts.set_result_ttl, account_id=caller.account_id, seconds=90, longest_seconds=3600)
     await complete(database, after)
-    async with database.reading() as session:
-        ended = [await jobs.get_job(session, job_id=job_id) for job_id in (before, after)]
+    with database.reading() as session:
+        ended = [jobs.get_job(session, job_id=job_id) for job_id in (before, after)]
     assert [job.expires_at - job.finished_at for job in ended if job.expires_at and job.finished_at] == [
         HOUR,
         timedelta(seconds=90),
@@ -47,13 +45,11 @@ async def test_a_picture_is_kept_as_long_as_its_owner_wants(database: Database, 
 
 
 async def fail(database: Database, job_id: uuid.UUID) -> bool:
-    async with database.transaction() as session:
-        return await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=datetime.now(UTC))
+    return await database.write(jobs.fail_job, job_id=job_id, error_code="timed_out", keep=HOUR, now=datetime.now(UTC))
 
 
 async def entries(database: Database, job_id: uuid.UUID) -> list[str]:
-    async with database.reading() as session:
-        return await ledger.entries_of_job(session, job_id=job_id)
+    return await database.read(ledger.entries_of_job, job_id=job_id)
 
 
 async def test_accepting_reserves_one_generation(database: Database, digester: KeyDigester) -> None:
@@ -72,8 +68,7 @@ async def test_a_failed_job_is_released_and_stays_failed(database: Database, dig
     assert await fail(database, job_id)
     assert not await complete(database, job_id)
     assert await entries(database, job_id) == ["reserve", "release"]
-    async with database.reading() as session:
-        job = await jobs.get_job(session, job_id=job_id)
+    job = await database.read(jobs.get_job, job_id=job_id)
     assert (job.status, job.error_code, job.result_key) == ("failed", "timed_out", None)
 
 
@@ -88,27 +83,25 @@ async def test_the_ledger_alone_refuses_a_second_closing_entry(database: Databas
     caller = await create_caller(database, digester)
     job_id = await create_job(database, caller)
     assert await complete(database, job_id)
-    with pytest.raises(IntegrityError):
-        async with database.transaction() as session, session.begin_nested():
-            job = await jobs.get_job(session, job_id=job_id)
-            assert job.allowance_id is not None
-            ledger.add_job_entry(
-                session,
-                account_id=caller.account_id,
-                allowance_id=job.allowance_id,
-                job_id=job_id,
-                kind="release",
-                at=job.created_at,
-            )
-            await session.flush()
+    with pytest.raises(IntegrityError), database.transaction() as session, session.begin_nested():
+        job = jobs.get_job(session, job_id=job_id)
+        assert job.allowance_id is not None
+        ledger.add_job_entry(
+            session,
+            account_id=caller.account_id,
+            allowance_id=job.allowance_id,
+            job_id=job_id,
+            kind="release",
+            at=job.created_at,
+        )
+        session.flush()
     assert await entries(database, job_id) == ["reserve", "settle"]
 
 
 async def test_generation_time_runs_from_acceptance_to_completion(database: Database, digester: KeyDigester) -> None:
     job_id = await create_job(database, await create_caller(database, digester))
     await complete(database, job_id)
-    async with database.reading() as session:
-        job = await jobs.get_job(session, job_id=job_id)
+    job = await database.read(jobs.get_job, job_id=job_id)
     assert job.finished_at is not None
     assert job.generation_ms == round((job.finished_at - job.created_at) / timedelta(milliseconds=1))
     assert job.expires_at == job.finished_at + HOUR
@@ -128,37 +121,35 @@ async def test_the_outbox_holds_a_job_until_it_is_started(database: Database, di
     job_id = await create_job(database, await create_caller(database, digester))
 
     async def waiting() -> set[uuid.UUID]:
-        async with database.reading() as session:
-            return {job.id for job in await jobs.list_unstarted(session, older_than=timedelta(0), limit=1000)}
+        with database.reading() as session:
+            return {job.id for job in jobs.list_unstarted(session, older_than=timedelta(0), limit=1000)}
 
     assert job_id in await waiting()
-    async with database.transaction() as session:
-        await jobs.mark_started(session, job_id=job_id)
+    await database.write(jobs.mark_started, job_id=job_id)
     assert job_id not in await waiting()
 
 
 async def test_a_fresh_job_is_left_to_the_process_that_accepted_it(database: Database, digester: KeyDigester) -> None:
     job_id = await create_job(database, await create_caller(database, digester))
-    async with database.reading() as session:
-        assert job_id not in {job.id for job in await jobs.list_unstarted(session, older_than=HOUR, limit=1000)}
+    with database.reading() as session:
+        assert job_id not in {job.id for job in jobs.list_unstarted(session, older_than=HOUR, limit=1000)}
 
 
 async def test_only_jobs_in_progress_are_open(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester)
     running, ended = await create_job(database, caller), await create_job(database, caller)
     await fail(database, ended)
-    async with database.reading() as session:
-        found = {job.id for job in await jobs.list_open(session, older_than=timedelta(0), limit=1000)}
+    with database.reading() as session:
+        found = {job.id for job in jobs.list_open(session, older_than=timedelta(0), limit=1000)}
     assert running in found
     assert ended not in found
 
 
 async def test_a_transaction_that_raises_leaves_nothing(database: Database, digester: KeyDigester) -> None:
     caller, job_id = await create_caller(database, digester), uuid.uuid4()
-    with pytest.raises(RuntimeError):
-        async with database.transaction() as session:
-            await jobs.accept_job(session, PLANS, new_job(caller, job_id=job_id), now=datetime.now(UTC))
-            raise RuntimeError
+    with pytest.raises(RuntimeError), database.transaction() as session:
+        jobs.accept_job(session, PLANS, new_job(caller, job_id=job_id), now=datetime.now(UTC))
+        raise RuntimeError
     assert await find_job(database, job_id, caller.account_id) is None
-    async with database.reading() as session:
-        assert await session.get(LedgerEntry, job_id) is None
+    with database.reading() as session:
+        assert session.get(LedgerEntry, job_id) is None

@@ -150,8 +150,8 @@ class MoneyService:
         )
 
     async def create_member(self, plan: str, own_terms: OwnTerms) -> Member:
-        async with self._database.transaction() as session:
-            account = await accounts.create_account(
+        with self._database.transaction() as session:
+            account = accounts.create_account(
                 session,
                 self._plans,
                 email=f"{uuid.uuid4().hex}@example.com",
@@ -159,15 +159,13 @@ class MoneyService:
                 own_terms=own_terms,
                 now=self.clock.time,
             )
-            _, live = await keys.create_key(session, DIGESTER, account_id=account.id)
-            _, test = await keys.create_key(session, DIGESTER, account_id=account.id, mode="test")
+            _, live = keys.create_key(session, DIGESTER, account_id=account.id)
+            _, test = keys.create_key(session, DIGESTER, account_id=account.id, mode="test")
         return Member(account.id, live, test)
 
     async def _admit(self, process: Process, key: str) -> KeyOwner:
         """What the gate does."""
-        owner = await MortalDatabase(process, self._database).read(
-            lambda session: keys.find_owner(session, DIGESTER, key=key)
-        )
+        owner = await MortalDatabase(process, self._database).read(keys.find_owner, DIGESTER, key=key)
         assert owner is not None
         if owner.blocked:
             raise TryOnError("account_blocked")
@@ -189,8 +187,7 @@ class MoneyService:
         await JobReader(self._parts(process), (await self._admit(process, key)).account_id).erase(str(job_id))
 
     async def usage(self, account_id: uuid.UUID) -> Usage:
-        async with self._database.reading() as session:
-            return await usage_of(session, self._plans, account_id=account_id, now=self.clock.time)
+        return await self._database.read(usage_of, self._plans, account_id=account_id, now=self.clock.time)
 
     async def finish(self, process: Process, job_id: uuid.UUID, ending: Literal["completed", "failed"]) -> str:
         """The last step of a run; says how the job really ended."""
@@ -221,49 +218,48 @@ class MoneyService:
         await relay_round(self._database, self.temporal.seen_by(Process()), RESULT_LASTS)
 
     async def top_up(self, account_id: uuid.UUID, generations: int) -> None:
-        async with self._database.transaction() as session:
-            await quota.add_topup(
-                session, self._plans, account_id=account_id, generations=generations, now=self.clock.time
-            )
+        await self._database.write(
+            quota.add_topup, self._plans, account_id=account_id, generations=generations, now=self.clock.time
+        )
 
     async def change_plan(self, account_id: uuid.UUID, plan: str, own_terms: OwnTerms) -> None:
-        async with self._database.transaction() as session:
-            await accounts.change_plan(
-                session, self._plans, account_id=account_id, plan=plan, own_terms=own_terms, now=self.clock.time
-            )
+        await self._database.write(
+            accounts.change_plan,
+            self._plans,
+            account_id=account_id,
+            plan=plan,
+            own_terms=own_terms,
+            now=self.clock.time,
+        )
 
     async def block(self, account_id: uuid.UUID) -> None:
         """As an operator does: jobs in progress are cancelled with it."""
-        async with self._database.transaction() as session:
-            await accounts.block_account(session, account_id=account_id, reason="unpaid", now=self.clock.time)
-            for job_id in await jobs.list_open_of_account(session, account_id=account_id):
-                await jobs.fail_job(
-                    session, job_id=job_id, error_code="cancelled", keep=RESULT_LASTS, now=self.clock.time
-                )
+        with self._database.transaction() as session:
+            accounts.block_account(session, account_id=account_id, reason="unpaid", now=self.clock.time)
+            for job_id in jobs.list_open_of_account(session, account_id=account_id):
+                jobs.fail_job(session, job_id=job_id, error_code="cancelled", keep=RESULT_LASTS, now=self.clock.time)
 
     async def unblock(self, account_id: uuid.UUID) -> None:
-        async with self._database.transaction() as session:
-            await accounts.unblock_account(session, account_id=account_id)
+        await self._database.write(accounts.unblock_account, account_id=account_id)
 
     async def idempotency_row(self, account_id: uuid.UUID, key: str) -> IdempotencyKey | None:
-        async with self._database.reading() as session:
-            return await session.get(IdempotencyKey, (account_id, key))
+        with self._database.reading() as session:
+            return session.get(IdempotencyKey, (account_id, key))
 
     async def forget_old_keys(self) -> None:
-        async with self._database.transaction() as session:
-            await idempotency.forget_old_keys(session, now=self.clock.time)
+        await self._database.write(idempotency.forget_old_keys, now=self.clock.time)
 
     async def standings(self, account_ids: list[uuid.UUID]) -> dict[uuid.UUID, Standing]:
-        async with self._database.reading() as session:
+        with self._database.reading() as session:
 
-            async def rows(table: type[T], *order: Any) -> list[T]:
+            def rows(table: type[T], *order: Any) -> list[T]:
                 mine = table.account_id.in_(account_ids)  # type: ignore[attr-defined]  # every table here has it
-                return list((await session.scalars(select(table).where(mine).order_by(*order))).all())
+                return list((session.scalars(select(table).where(mine).order_by(*order))).all())
 
-            allowances = await rows(Allowance, Allowance.starts_at, Allowance.source)
-            days = await rows(DailyUsage, DailyUsage.day)
-            found = await rows(Job, Job.created_at)
-            entries = await rows(LedgerEntry, LedgerEntry.at, LedgerEntry.id)
+            allowances = rows(Allowance, Allowance.starts_at, Allowance.source)
+            days = rows(DailyUsage, DailyUsage.day)
+            found = rows(Job, Job.created_at)
+            entries = rows(LedgerEntry, LedgerEntry.at, LedgerEntry.id)
         return {
             account_id: Standing(
                 [row for row in allowances if row.account_id == account_id],
@@ -275,5 +271,4 @@ class MoneyService:
         }
 
     async def disagreements(self) -> list[Disagreement]:
-        async with self._database.reading() as session:
-            return await check_ledger(session)
+        return await self._database.read(check_ledger)

@@ -7,13 +7,11 @@ it leaves what a kill leaves: each transaction either committed or not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -71,23 +69,20 @@ class MortalDatabase:
         self._process = process
         self._database = database
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncSession]:
-        self._process.step()
-        async with self._database.transaction() as session:
-            yield session
+    async def write(self, work: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
+        def mortal(session: Session) -> Answer:
+            answer = work(session, *args, **kwargs)
             self._process.step()
-        self._process.step()
+            return answer
 
-    @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncSession]:
         self._process.step()
-        async with self._database.reading() as session:
-            yield session
+        answer = await self._database.write(mortal)
+        self._process.step()
+        return answer
 
-    async def read(self, work: Callable[[Session], Answer]) -> Answer:
+    async def read(self, work: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
         self._process.step()
-        return await self._database.read(work)
+        return await self._database.read(work, *args, **kwargs)
 
 
 class MortalStore:

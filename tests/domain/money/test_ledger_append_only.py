@@ -22,22 +22,20 @@ async def job_id(database: Database, digester: KeyDigester) -> uuid.UUID:
 
 
 async def entries(database: Database, job_id: uuid.UUID) -> list[tuple[str, int]]:
-    async with database.reading() as session:
-        rows = await session.scalars(select(LedgerEntry).where(LedgerEntry.job_id == job_id))
+    with database.reading() as session:
+        rows = session.scalars(select(LedgerEntry).where(LedgerEntry.job_id == job_id))
         return [(row.kind, row.generations) for row in rows]
 
 
 async def test_an_entry_cannot_be_changed(database: Database, job_id: uuid.UUID) -> None:
-    with pytest.raises(DBAPIError, match=APPEND_ONLY):
-        async with database.transaction() as session:
-            await session.execute(update(LedgerEntry).where(LedgerEntry.job_id == job_id).values(generations=0))
+    with pytest.raises(DBAPIError, match=APPEND_ONLY), database.transaction() as session:
+        session.execute(update(LedgerEntry).where(LedgerEntry.job_id == job_id).values(generations=0))
     assert await entries(database, job_id) == [("reserve", 1)]
 
 
 async def test_an_entry_cannot_be_deleted(database: Database, job_id: uuid.UUID) -> None:
-    with pytest.raises(DBAPIError, match=APPEND_ONLY):
-        async with database.transaction() as session:
-            await session.execute(delete(LedgerEntry).where(LedgerEntry.job_id == job_id))
+    with pytest.raises(DBAPIError, match=APPEND_ONLY), database.transaction() as session:
+        session.execute(delete(LedgerEntry).where(LedgerEntry.job_id == job_id))
     assert await entries(database, job_id) == [("reserve", 1)]
 
 
@@ -45,21 +43,18 @@ async def test_not_even_by_an_insert_that_meets_it(database: Database, job_id: u
     upsert = (
         "INSERT INTO ledger SELECT * FROM ledger WHERE job_id = :job_id ON CONFLICT (id) DO UPDATE SET generations = 7"
     )
-    with pytest.raises(DBAPIError, match=APPEND_ONLY):
-        async with database.transaction() as session:
-            await session.execute(text(upsert), {"job_id": job_id.hex})
+    with pytest.raises(DBAPIError, match=APPEND_ONLY), database.transaction() as session:
+        session.execute(text(upsert), {"job_id": job_id.hex})
     assert await entries(database, job_id) == [("reserve", 1)]
 
 
 async def test_the_table_cannot_be_emptied(own_database: Database) -> None:
     if own_database.engine.dialect.name == "sqlite":
         pytest.skip("SQLite has no TRUNCATE")
-    with pytest.raises(DBAPIError, match=APPEND_ONLY):
-        async with own_database.transaction() as session:
-            await session.execute(text("TRUNCATE ledger"))
-    with pytest.raises(DBAPIError, match=APPEND_ONLY):
-        async with own_database.transaction() as session:
-            await session.execute(text("TRUNCATE account CASCADE"))
+    with pytest.raises(DBAPIError, match=APPEND_ONLY), own_database.transaction() as session:
+        session.execute(text("TRUNCATE ledger"))
+    with pytest.raises(DBAPIError, match=APPEND_ONLY), own_database.transaction() as session:
+        session.execute(text("TRUNCATE account CASCADE"))
 
 
 async def test_replacing_a_row_is_deleting_it(database: Database, job_id: uuid.UUID) -> None:
@@ -68,7 +63,6 @@ async def test_replacing_a_row_is_deleting_it(database: Database, job_id: uuid.U
     columns = "id, account_id, allowance_id, job_id, kind, at"
     taken = f"SELECT {columns}, 7 FROM ledger WHERE job_id = :job_id"  # noqa: S608  # constants
     replace = f"INSERT OR REPLACE INTO ledger ({columns}, generations) {taken}"
-    with pytest.raises(DBAPIError, match=APPEND_ONLY):
-        async with database.transaction() as session:
-            await session.execute(text(replace), {"job_id": job_id.hex})
+    with pytest.raises(DBAPIError, match=APPEND_ONLY), database.transaction() as session:
+        session.execute(text(replace), {"job_id": job_id.hex})
     assert await entries(database, job_id) == [("reserve", 1)]

@@ -26,18 +26,15 @@ async def caller(own_database: Database, digester: KeyDigester) -> Caller:
 
 
 async def end(database: Database, job_id: uuid.UUID, *, completed: bool) -> None:
-    async with database.transaction() as session:
+    with database.transaction() as session:
         if completed:
-            await jobs.complete_job(
-                session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=NOW
-            )
+            jobs.complete_job(session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=NOW)
         else:
-            await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=NOW)
+            jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=NOW)
 
 
 async def found(database: Database) -> list[Disagreement]:
-    async with database.reading() as session:
-        return await check_ledger(session)
+    return await database.read(check_ledger)
 
 
 async def found_one(database: Database, caller: Caller) -> Disagreement:
@@ -54,22 +51,20 @@ async def test_nothing_is_wrong_with_jobs_in_every_state(own_database: Database,
     for completed in (True, False):
         await end(own_database, await create_job(own_database, caller), completed=completed)
     await create_job(own_database, caller)
-    async with own_database.transaction() as session:
-        await quota.add_topup(session, PLANS, account_id=caller.account_id, generations=50, now=NOW)
+    await own_database.write(quota.add_topup, PLANS, account_id=caller.account_id, generations=50, now=NOW)
     assert await found(own_database) == []
 
 
 async def test_a_test_keys_job_has_no_entries_and_needs_none(own_database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(own_database, digester, mode="test")
-    async with own_database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new_job(caller, test=True), now=NOW)
+    await own_database.write(jobs.accept_job, PLANS, new_job(caller, test=True), now=NOW)
     assert await found(own_database) == []
 
 
 async def test_a_reservation_that_was_counted_twice(own_database: Database, caller: Caller) -> None:
     await create_job(own_database, caller)
-    async with own_database.transaction() as session:
-        await session.execute(update(Allowance).values(reserved=2))
+    with own_database.transaction() as session:
+        session.execute(update(Allowance).values(reserved=2))
     disagreement = await found_one(own_database, caller)
     assert disagreement.subject.startswith("included allowance ")
     assert disagreement.counted == "250 given, 2 reserved, 0 settled"
@@ -78,8 +73,8 @@ async def test_a_reservation_that_was_counted_twice(own_database: Database, call
 
 async def test_a_generation_that_was_used_and_not_counted(own_database: Database, caller: Caller) -> None:
     await end(own_database, await create_job(own_database, caller), completed=True)
-    async with own_database.transaction() as session:
-        await session.execute(update(Allowance).values(settled=0))
+    with own_database.transaction() as session:
+        session.execute(update(Allowance).values(settled=0))
     disagreement = await found_one(own_database, caller)
     assert (disagreement.counted, disagreement.recomputed) == (
         "250 given, 0 reserved, 0 settled",
@@ -88,10 +83,9 @@ async def test_a_generation_that_was_used_and_not_counted(own_database: Database
 
 
 async def test_generations_that_nobody_gave(own_database: Database, caller: Caller) -> None:
-    async with own_database.transaction() as session:
-        pack = await quota.add_topup(session, PLANS, account_id=caller.account_id, generations=50, now=NOW)
-    async with own_database.transaction() as session:
-        await session.execute(update(Allowance).values(generations=1050))
+    pack = await own_database.write(quota.add_topup, PLANS, account_id=caller.account_id, generations=50, now=NOW)
+    with own_database.transaction() as session:
+        session.execute(update(Allowance).values(generations=1050))
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id,
         f"topup allowance {pack.id}",
@@ -102,9 +96,9 @@ async def test_generations_that_nobody_gave(own_database: Database, caller: Call
 
 async def test_a_day_that_counts_a_job_too_many(own_database: Database, caller: Caller) -> None:
     job_id = await create_job(own_database, caller)
-    async with own_database.transaction() as session:
-        await session.execute(update(DailyUsage).values(settled=1))
-        day = (await jobs.get_job(session, job_id=job_id)).counted_on
+    with own_database.transaction() as session:
+        session.execute(update(DailyUsage).values(settled=1))
+        day = (jobs.get_job(session, job_id=job_id)).counted_on
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id, f"day {day}", "1 reserved, 1 settled", "1 in progress, 0 completed"
     )
@@ -112,9 +106,9 @@ async def test_a_day_that_counts_a_job_too_many(own_database: Database, caller: 
 
 async def test_a_completed_job_that_nobody_paid(own_database: Database, caller: Caller) -> None:
     job_id = await create_job(own_database, caller)
-    async with own_database.transaction() as session:
-        await session.execute(update(Job).values(status=jobs.COMPLETED))
-        await session.execute(update(DailyUsage).values(reserved=0, settled=1))
+    with own_database.transaction() as session:
+        session.execute(update(Job).values(status=jobs.COMPLETED))
+        session.execute(update(DailyUsage).values(reserved=0, settled=1))
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id, f"job {job_id}", "completed", "1 reserved, 0 settled, 0 released"
     )
@@ -123,9 +117,9 @@ async def test_a_completed_job_that_nobody_paid(own_database: Database, caller: 
 async def test_a_failed_job_that_was_paid(own_database: Database, caller: Caller) -> None:
     job_id = await create_job(own_database, caller)
     await end(own_database, job_id, completed=True)
-    async with own_database.transaction() as session:
-        await session.execute(update(Job).values(status=jobs.FAILED))
-        await session.execute(update(DailyUsage).values(settled=0))
+    with own_database.transaction() as session:
+        session.execute(update(Job).values(status=jobs.FAILED))
+        session.execute(update(DailyUsage).values(settled=0))
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id, f"job {job_id}", "failed", "1 reserved, 1 settled, 0 released"
     )
@@ -133,8 +127,8 @@ async def test_a_failed_job_that_was_paid(own_database: Database, caller: Caller
 
 async def test_a_job_that_reserved_nothing(own_database: Database, caller: Caller) -> None:
     job_id = await create_job(own_database, caller)
-    async with own_database.transaction() as session:
-        job = await jobs.get_job(session, job_id=job_id)
+    with own_database.transaction() as session:
+        job = jobs.get_job(session, job_id=job_id)
         stowaway = new_job(caller)
         session.add(
             Job(
@@ -150,7 +144,7 @@ async def test_a_job_that_reserved_nothing(own_database: Database, caller: Calle
                 deadline_at=NOW,
             )
         )
-        await session.execute(update(DailyUsage).values(reserved=2))
+        session.execute(update(DailyUsage).values(reserved=2))
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id, f"job {stowaway.job_id}", "processing", "0 reserved, 0 settled, 0 released"
     )
@@ -158,8 +152,8 @@ async def test_a_job_that_reserved_nothing(own_database: Database, caller: Calle
 
 async def test_a_reservation_whose_job_is_gone(own_database: Database, caller: Caller) -> None:
     job_id = await create_job(own_database, caller)
-    async with own_database.transaction() as session:
-        await session.execute(delete(Job).where(Job.id == job_id))
+    with own_database.transaction() as session:
+        session.execute(delete(Job).where(Job.id == job_id))
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id, f"job {job_id}", "no such job", "1 reserved"
     )
@@ -171,10 +165,9 @@ async def test_rows_of_old_jobs_may_go_in_any_order(own_database: Database, call
     accepted = []
     for day in (0, 1, 1):
         new = new_job(caller)
-        async with own_database.transaction() as session:
-            await jobs.accept_job(session, PLANS, new, now=NOW + timedelta(days=day))
+        await own_database.write(jobs.accept_job, PLANS, new, now=NOW + timedelta(days=day))
         await end(own_database, new.job_id, completed=completed)
         accepted.append(new.job_id)
-    async with own_database.transaction() as session:
-        await session.execute(delete(Job).where(Job.id == accepted[1]))
+    with own_database.transaction() as session:
+        session.execute(delete(Job).where(Job.id == accepted[1]))
     assert await found(own_database) == []

@@ -27,16 +27,14 @@ ROOMY = OwnTerms(daily_cap=1000)
 
 async def accept(database: Database, caller: Caller, now: datetime, *, test: bool = False) -> uuid.UUID:
     new = new_job(caller, test=test)
-    async with database.transaction() as session:
-        await jobs.accept_job(session, PLANS, new, now=now)
+    await database.write(jobs.accept_job, PLANS, new, now=now)
     return new.job_id
 
 
 async def refusal(database: Database, caller: Caller, now: datetime) -> TryOnError:
     """What both the look beforehand and the transaction itself say."""
-    with pytest.raises(TryOnError) as looked:
-        async with database.reading() as session:
-            await quota.check(session, PLANS, account_id=caller.account_id, now=now)
+    with pytest.raises(TryOnError) as looked, database.reading() as session:
+        quota.check(session, PLANS, account_id=caller.account_id, now=now)
     with pytest.raises(TryOnError) as decided:
         await accept(database, caller, now)
     assert looked.value.code == decided.value.code
@@ -44,25 +42,22 @@ async def refusal(database: Database, caller: Caller, now: datetime) -> TryOnErr
 
 
 async def end(database: Database, job_id: uuid.UUID, *, completed: bool) -> None:
-    async with database.transaction() as session:
-        now = (await jobs.get_job(session, job_id=job_id)).created_at + timedelta(minutes=1)
+    with database.transaction() as session:
+        now = (jobs.get_job(session, job_id=job_id)).created_at + timedelta(minutes=1)
         if completed:
-            await jobs.complete_job(
-                session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now
-            )
+            jobs.complete_job(session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now)
         else:
-            await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=now)
+            jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=now)
 
 
 async def usage(database: Database, caller: Caller, now: datetime) -> Usage:
-    async with database.reading() as session:
-        return await usage_of(session, PLANS, account_id=caller.account_id, now=now)
+    return await database.read(usage_of, PLANS, account_id=caller.account_id, now=now)
 
 
 async def top_up(database: Database, caller: Caller, generations: int, now: datetime) -> int:
-    async with database.transaction() as session:
+    with database.transaction() as session:
         return (
-            await quota.add_topup(session, PLANS, account_id=caller.account_id, generations=generations, now=now)
+            quota.add_topup(session, PLANS, account_id=caller.account_id, generations=generations, now=now)
         ).price_cents
 
 
@@ -148,10 +143,9 @@ async def test_included_volume_goes_before_packs_and_older_packs_first(
     assert (await usage(database, caller, now)).topup_remaining == 300
     for _ in range(51):
         await accept(database, caller, now)
-    async with database.reading() as session:
+    with database.reading() as session:
         left = [
-            each.generations - each.reserved
-            for each in await quota.spendable(session, account_id=caller.account_id, now=now)
+            each.generations - each.reserved for each in quota.spendable(session, account_id=caller.account_id, now=now)
         ]
     assert left == [0, 0, 249]
 
@@ -209,12 +203,10 @@ async def test_a_test_keys_job_costs_nothing(database: Database, digester: KeyDi
 
 async def test_a_blocked_account_is_refused_in_the_transaction_too(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester, now=BORN)
-    async with database.transaction() as session:
-        await accounts.block_account(session, account_id=caller.account_id, reason="abuse", now=BORN)
+    await database.write(accounts.block_account, account_id=caller.account_id, reason="abuse", now=BORN)
     with pytest.raises(TryOnError, match="account_blocked"):
         await accept(database, caller, BORN)
-    async with database.transaction() as session:
-        await accounts.unblock_account(session, account_id=caller.account_id)
+    await database.write(accounts.unblock_account, account_id=caller.account_id)
     await accept(database, caller, BORN)
 
 
@@ -223,8 +215,7 @@ async def test_a_plan_that_is_changed_begins_a_new_period(database: Database, di
     await top_up(database, caller, 50, BORN)
     await accept(database, caller, BORN)
     changed = BORN + 3 * DAY
-    async with database.transaction() as session:
-        await accounts.change_plan(session, PLANS, account_id=caller.account_id, plan="growth", now=changed)
+    await database.write(accounts.change_plan, PLANS, account_id=caller.account_id, plan="growth", now=changed)
     found = await usage(database, caller, changed)
     assert (found.plan, found.included, found.used, found.topup_remaining) == ("growth", 1000, 0, 50)
     assert found.period.start == changed
@@ -242,6 +233,5 @@ async def test_an_enterprise_account_needs_terms_of_its_own(database: Database, 
 
 async def test_nobody_goes_back_to_a_trial(database: Database, digester: KeyDigester) -> None:
     caller = await create_caller(database, digester, now=BORN)
-    with pytest.raises(ValueError, match="trial"):
-        async with database.transaction() as session:
-            await accounts.change_plan(session, PLANS, account_id=caller.account_id, plan="trial", now=BORN)
+    with pytest.raises(ValueError, match="trial"), database.transaction() as session:
+        accounts.change_plan(session, PLANS, account_id=caller.account_id, plan="trial", now=BORN)

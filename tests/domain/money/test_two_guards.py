@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
@@ -37,11 +37,9 @@ async def job_id(own_database: Database, digester: KeyDigester) -> uuid.UUID:
 def no_compare_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever ends a job ends it, whatever it was."""
 
-    async def end(session: AsyncSession, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
-        await session.execute(
-            update(Job).where(Job.id == job.id).values(status=status, finished_at=finished_at, **values)
-        )
-        await (quota.settle if status == jobs.COMPLETED else quota.release)(session, job, now=finished_at)
+    def end(session: Session, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
+        session.execute(update(Job).where(Job.id == job.id).values(status=status, finished_at=finished_at, **values))
+        (quota.settle if status == jobs.COMPLETED else quota.release)(session, job, now=finished_at)
         return True
 
     monkeypatch.setattr(jobs, "_end_job", end)
@@ -49,20 +47,18 @@ def no_compare_and_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def no_unique_index(own_database: Database) -> None:
-    async with own_database.transaction() as session:
-        await session.execute(text("DROP INDEX uq_ledger_job_closed"))
+    with own_database.transaction() as session:
+        session.execute(text("DROP INDEX uq_ledger_job_closed"))
 
 
 async def complete(database: Database, job_id: uuid.UUID) -> bool:
-    async with database.transaction() as session:
-        return await jobs.complete_job(
-            session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=datetime.now(UTC)
-        )
+    return await database.write(
+        jobs.complete_job, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=datetime.now(UTC)
+    )
 
 
 async def fail(database: Database, job_id: uuid.UUID) -> bool:
-    async with database.transaction() as session:
-        return await jobs.fail_job(session, job_id=job_id, error_code="timed_out", keep=HOUR, now=datetime.now(UTC))
+    return await database.write(jobs.fail_job, job_id=job_id, error_code="timed_out", keep=HOUR, now=datetime.now(UTC))
 
 
 async def end_many_times_at_once(database: Database, job_id: uuid.UUID) -> list[bool | BaseException]:
@@ -71,9 +67,9 @@ async def end_many_times_at_once(database: Database, job_id: uuid.UUID) -> list[
 
 
 async def is_paid_or_given_back_once(database: Database, job_id: uuid.UUID) -> bool:
-    async with database.reading() as session:
-        entries = await ledger.entries_of_job(session, job_id=job_id)
-        return len(entries) == 2 and await check_ledger(session) == []
+    with database.reading() as session:
+        entries = ledger.entries_of_job(session, job_id=job_id)
+        return len(entries) == 2 and check_ledger(session) == []
 
 
 @pytest.mark.usefixtures("no_unique_index")

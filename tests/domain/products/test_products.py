@@ -27,25 +27,22 @@ def garment(**values: Any) -> dict[str, Any]:
 
 
 async def register(database: Database, caller: Caller, new_id: uuid.UUID | None = None, **values: Any) -> Saved:
-    async with database.transaction() as session:
-        return await register_product(
-            session, account_id=caller.account_id, new_id=new_id or uuid.uuid4(), values=garment(**values)
-        )
+    return await database.write(
+        register_product, account_id=caller.account_id, new_id=new_id or uuid.uuid4(), values=garment(**values)
+    )
 
 
 async def change(database: Database, caller: Caller, product_id: uuid.UUID, **values: Any) -> Saved:
-    async with database.transaction() as session:
-        return await change_product(session, account_id=caller.account_id, product_id=product_id, values=values)
+    return await database.write(change_product, account_id=caller.account_id, product_id=product_id, values=values)
 
 
 async def named(database: Database, caller: Caller, name: str) -> Product | None:
-    async with database.reading() as session:
-        return await find_for_tryon(session, account_id=caller.account_id, product_id_text=name)
+    return await database.read(find_for_tryon, account_id=caller.account_id, product_id_text=name)
 
 
 async def listed(database: Database, caller: Caller, **options: Any) -> list[Product]:
-    async with database.reading() as session:
-        return list(await list_products(session, account_id=caller.account_id, **{"limit": 100, **options}))
+    with database.reading() as session:
+        return list(list_products(session, account_id=caller.account_id, **{"limit": 100, **options}))
 
 
 @pytest.fixture
@@ -178,8 +175,7 @@ async def test_another_accounts_product_is_unknown(database: Database, caller: C
 
 
 async def archive(database: Database, caller: Caller, product_id: uuid.UUID) -> None:
-    async with database.transaction() as session:
-        await products.archive_product(session, account_id=caller.account_id, product_id=product_id)
+    await database.write(products.archive_product, account_id=caller.account_id, product_id=product_id)
 
 
 async def test_an_archived_product_is_unknown_to_tryons_until_it_is_brought_back(
@@ -209,8 +205,8 @@ async def test_pages_are_newest_first_and_hold_each_product_once(database: Datab
     for number in range(7):
         product = (await register(database, caller)).product
         ids.append(product.id)
-        async with database.transaction() as session:
-            row = await session.get_one(Product, product.id)
+        with database.transaction() as session:
+            row = session.get_one(Product, product.id)
             row.created_at = same_moment + timedelta(microseconds=number // 3)
     seen: list[Product] = []
     while page := await listed(database, caller, limit=2, after=(seen[-1].created_at, seen[-1].id) if seen else None):
@@ -222,8 +218,7 @@ async def test_pages_are_newest_first_and_hold_each_product_once(database: Datab
 
 async def test_every_picture_that_is_in_use_is_listed(database: Database, caller: Caller) -> None:
     await register(database, caller, front=picture("a", "key-of-front"), back=picture("b", "key-of-back"))
-    async with database.reading() as session:
-        listed = await products.list_picture_keys(session, account_id=caller.account_id)
+    listed = await database.read(products.list_picture_keys, account_id=caller.account_id)
     assert listed == {"key-of-front", "key-of-back"}
 
 

@@ -20,16 +20,13 @@ from tests.factories import PLANS, Caller, create_caller, create_job
 
 
 async def account_of(api: Api, caller: Caller) -> Account:
-    async with api.parts.database.reading() as session:
-        return await session.get_one(Account, caller.account_id)
+    with api.parts.database.reading() as session:
+        return session.get_one(Account, caller.account_id)
 
 
 async def acts(api: Api, caller: Caller) -> list[tuple[str, uuid.UUID | None]]:
-    async with api.parts.database.reading() as session:
-        return [
-            (each.action, each.operator_id)
-            for each in await audit.page(session, limit=50, account_id=caller.account_id)
-        ]
+    with api.parts.database.reading() as session:
+        return [(each.action, each.operator_id) for each in audit.page(session, limit=50, account_id=caller.account_id)]
 
 
 async def done(browser: Browser, caller: Caller, act: str, **fields: str) -> httpx.Response:
@@ -55,9 +52,9 @@ async def test_pages_follow_each_other_in_the_order_of_addresses(
     monkeypatch.setattr(pages, "PER_PAGE", 2)
     prefix = f"p{uuid.uuid4().hex[:8]}"
     emails = [f"{prefix}-{letter}@example.com" for letter in "edcba"]
-    async with api.parts.database.transaction() as session:
+    with api.parts.database.transaction() as session:
         for email in emails:
-            await accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
+            accounts.create_account(session, PLANS, email=email, plan="starter", now=datetime.now(UTC))
     seen: list[str] = []
     address = f"/dashboard/admin/accounts?q={prefix}"
     for _ in range(3):
@@ -92,8 +89,8 @@ async def test_blocking_and_unblocking(api: Api, operator: Browser, customer: Ca
     answer = await done(operator, customer, "block", reason="Chargeback on the last order")
     assert "The account is blocked" in words(await operator.follow(answer))
     assert (await api.poll(str(job_id))).status_code == 403
-    async with api.parts.database.reading() as session:
-        assert (await jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+    with api.parts.database.reading() as session:
+        assert (jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
     owner = await signed_in(api)
     assert "Chargeback on the last order" in words(await owner.get("/keys"))
     answer = await done(operator, customer, "unblock")
@@ -151,8 +148,7 @@ async def test_terms_that_make_no_sense_change_nothing(
 async def test_a_pack_is_credited_with_a_reason(api: Api, operator: Browser, customer: Caller) -> None:
     answer = await done(operator, customer, "credit", generations="50", reason="Paid by bank transfer")
     assert "The pack is credited" in words(await operator.follow(answer))
-    async with api.parts.database.reading() as session:
-        usage = await usage_of(session, PLANS, account_id=customer.account_id, now=datetime.now(UTC))
+    usage = await api.parts.database.read(usage_of, PLANS, account_id=customer.account_id, now=datetime.now(UTC))
     assert usage.topup_remaining == 50
     assert await acts(api, customer) == [("account.topped_up", operator.account_id)]
 
@@ -185,15 +181,14 @@ async def test_nobody_shuts_themselves_out(api: Api, operator: Browser) -> None:
         answer = await operator.post(f"{path}/{act}", fields, page="/admin/system")
         assert (answer.status_code, "You cannot" in words(answer)) == (422, True)
     assert (await operator.get("/admin")).status_code == 200
-    async with api.parts.database.reading() as session:
-        login = await session.get_one(Login, operator.account_id)
+    with api.parts.database.reading() as session:
+        login = session.get_one(Login, operator.account_id)
     assert login.operator
 
 
 async def test_an_erased_account_is_shown_and_left_alone(api: Api, operator: Browser) -> None:
     gone = await create_caller(api.parts.database, api.parts.digester)
-    async with api.parts.database.transaction() as session:
-        await erasure.begin_erasure(session, account_id=gone.account_id, now=datetime.now(UTC))
+    await api.parts.database.write(erasure.begin_erasure, account_id=gone.account_id, now=datetime.now(UTC))
     answer = await operator.get(f"/admin/accounts/{gone.account_id}")
     assert "what it stored is being deleted" in words(answer)
     assert "<form" not in answer.text.partition("<main")[2]

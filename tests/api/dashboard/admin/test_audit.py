@@ -21,15 +21,14 @@ PAGE = "/admin/audit"
 async def noted(
     api: Api, act: Act, caller: Caller, by: uuid.UUID | None, minutes: int = 0, **details: str | int
 ) -> None:
-    async with api.parts.database.transaction() as session:
-        audit.add_entry(
-            session,
-            action=act,
-            operator_id=by,
-            account_id=caller.account_id,
-            details=details,
-            now=datetime.now(UTC) + timedelta(minutes=minutes),
-        )
+    await api.parts.database.write(
+        audit.add_entry,
+        action=act,
+        operator_id=by,
+        account_id=caller.account_id,
+        details=details,
+        now=datetime.now(UTC) + timedelta(minutes=minutes),
+    )
 
 
 def test_every_act_has_words() -> None:
@@ -40,8 +39,9 @@ async def test_an_entry_is_read_in_words(api: Api, operator: Browser, customer: 
     await noted(api, Act.TOPPED_UP, customer, operator.account_id, generations=50, priceCents=1000, reason="<b>thanks")
     await noted(api, Act.ACCOUNT_BLOCKED, customer, None, reason="abuse")
     await noted(api, Act.ACCOUNT_ERASED, customer, customer.account_id)
-    async with api.parts.database.reading() as session:
-        named = await addresses_of(session, account_ids=[customer.account_id, operator.account_id or uuid.uuid4()])
+    named = await api.parts.database.read(
+        addresses_of, account_ids=[customer.account_id, operator.account_id or uuid.uuid4()]
+    )
     answer = await operator.get(PAGE, params={"account": str(customer.account_id)})
     shown = words(answer)
     assert "Credited a pack" in shown
@@ -53,8 +53,8 @@ async def test_an_entry_is_read_in_words(api: Api, operator: Browser, customer: 
 
 async def test_one_account_by_address_or_id(api: Api, operator: Browser, customer: Caller) -> None:
     await noted(api, Act.PLAN_CHANGED, customer, None, plan="growth")
-    async with api.parts.database.reading() as session:
-        email = (await addresses_of(session, account_ids=[customer.account_id]))[customer.account_id]
+    with api.parts.database.reading() as session:
+        email = (addresses_of(session, account_ids=[customer.account_id]))[customer.account_id]
     for name in (email, email.upper(), str(customer.account_id)):
         assert "Changed the plan" in words(await operator.get(PAGE, params={"account": name}))
     for name in ("nobody", "nobody@example.com", str(uuid.uuid4()), "\0"):

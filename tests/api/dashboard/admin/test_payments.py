@@ -21,38 +21,35 @@ PAGE = "/admin/payments"
 
 
 async def ordered(api: Api, caller: Caller, generations: int = 50) -> uuid.UUID:
-    async with api.parts.database.transaction() as session:
-        payment = await orders.order_topup(
-            session,
-            PLANS,
-            account_id=caller.account_id,
-            generations=generations,
-            provider="manual",
-            now=datetime.now(UTC),
-        )
+    payment = await api.parts.database.write(
+        orders.order_topup,
+        PLANS,
+        account_id=caller.account_id,
+        generations=generations,
+        provider="manual",
+        now=datetime.now(UTC),
+    )
     return payment.id
 
 
 async def email_of(api: Api, caller: Caller) -> str:
-    async with api.parts.database.reading() as session:
-        return (await accounts.get_account(session, account_id=caller.account_id)).email
+    with api.parts.database.reading() as session:
+        return (accounts.get_account(session, account_id=caller.account_id)).email
 
 
 async def standing(api: Api, payment_id: uuid.UUID) -> tuple[str, uuid.UUID | None, str | None]:
-    async with api.parts.database.reading() as session:
-        payment = await session.get_one(Payment, payment_id)
+    with api.parts.database.reading() as session:
+        payment = session.get_one(Payment, payment_id)
     return payment.status, payment.closed_by, payment.note
 
 
 async def in_packs(api: Api, caller: Caller) -> int:
-    async with api.parts.database.reading() as session:
-        usage = await usage_of(session, PLANS, account_id=caller.account_id, now=datetime.now(UTC))
+    usage = await api.parts.database.read(usage_of, PLANS, account_id=caller.account_id, now=datetime.now(UTC))
     return usage.topup_remaining
 
 
 async def acts(api: Api, caller: Caller) -> list[tuple[str, uuid.UUID | None]]:
-    async with api.parts.database.reading() as session:
-        found = await audit.page(session, limit=50, account_id=caller.account_id)
+    found = await api.parts.database.read(audit.page, limit=50, account_id=caller.account_id)
     return [(each.action, each.operator_id) for each in found]
 
 
@@ -85,10 +82,14 @@ async def test_approving_is_asked_about_first(api: Api, operator: Browser, custo
 
 
 async def test_approving_a_plan_says_what_becomes_of_the_account(api: Api, operator: Browser, customer: Caller) -> None:
-    async with api.parts.database.transaction() as session:
-        payment = await orders.order_plan(
-            session, PLANS, account_id=customer.account_id, plan="growth", provider="manual", now=datetime.now(UTC)
-        )
+    payment = await api.parts.database.write(
+        orders.order_plan,
+        PLANS,
+        account_id=customer.account_id,
+        plan="growth",
+        provider="manual",
+        now=datetime.now(UTC),
+    )
     said = words(await operator.get(f"{PAGE}/{payment.id}/approve"))
     assert "The account is put on Growth at once: a new period starts with 1,000 try-ons" in said
     assert "Approve $149.00" in said

@@ -67,8 +67,8 @@ async def test_what_is_away_is_told_and_holds_up_nothing(open_api: OpenApi, monk
         assert "tryon-reconcile" in shown
         answer = await operator.post("/admin/ledger-check", page="/keys")
         assert "the check was not started" in words(await operator.follow(answer))
-        async with api.parts.database.reading() as session:
-            assert operator.account_id not in {each.operator_id for each in await audit.page(session, limit=1000)}
+        with api.parts.database.reading() as session:
+            assert operator.account_id not in {each.operator_id for each in audit.page(session, limit=1000)}
         await operator.client.aclose()
 
 
@@ -85,10 +85,8 @@ async def test_a_ledger_check_is_started_and_its_result_shown(open_api: OpenApi,
                 while "adds up" not in (shown := words(await operator.get(PAGE))):
                     await asyncio.sleep(0.2)
         assert "Checked" in shown
-        async with api.parts.database.reading() as session:
-            entry = next(
-                each for each in await audit.page(session, limit=1000) if each.operator_id == operator.account_id
-            )
+        with api.parts.database.reading() as session:
+            entry = next(each for each in audit.page(session, limit=1000) if each.operator_id == operator.account_id)
         assert entry.action == "ledger.check_started"
         await operator.client.aclose()
 

@@ -35,8 +35,8 @@ def test_there_are_some() -> None:
 async def test_another_owner_and_a_stranger_find_nothing(
     api: Api, browser: Browser, stranger: Browser, method: str, path: str
 ) -> None:
-    async with api.parts.database.reading() as session:
-        before = len(await audit.page(session, limit=10_000))
+    with api.parts.database.reading() as session:
+        before = len(audit.page(session, limit=10_000))
     headers = {"Sec-Fetch-Site": "same-origin"}
     fields = {"reason": "x", "plan": "growth", "generations": "50", "operator": "yes"} if method == "POST" else None
     owner = await browser.client.request(method, address(api, path), headers=headers, data=fields)
@@ -44,8 +44,8 @@ async def test_another_owner_and_a_stranger_find_nothing(
     nobody = await stranger.client.request(method, address(api, path), headers=headers, data=fields)
     assert nobody.status_code == 303
     assert "/dashboard/log-in" in nobody.headers["Location"]
-    async with api.parts.database.reading() as session:
-        assert len(await audit.page(session, limit=10_000)) == before
+    with api.parts.database.reading() as session:
+        assert len(audit.page(session, limit=10_000)) == before
 
 
 async def test_the_way_there_is_shown_to_operators_alone(operator: Browser, browser: Browser) -> None:
