@@ -16,8 +16,8 @@ from PIL import Image
 from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
+from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
 from cli.contact_sheet import contact_sheet
-from cli.samples import SAMPLES, draw_sample, sample_person
 from cli.stack import running_stack, start_detached
 from cli.transactions import in_transaction
 from domain import accounts
@@ -60,7 +60,7 @@ def demo(
     if len(categories) != len(names):
         raise typer.BadParameter("give one --category for each --garment")
     photo = _read(person) if person else _sample_portrait()
-    garments = [_jpeg(Image.fromarray(draw_sample(name))) if name in SAMPLES else _read(Path(name)) for name in names]
+    garments = [picture_of(name) if name in SAMPLES else _read(Path(name)) for name in names]
     if running_stack() is None:
         start_detached()
     settings = load_settings()
@@ -84,15 +84,11 @@ def _read(path: Path) -> bytes:
     return picture
 
 
-def _jpeg(image: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=95)
-    return buffer.getvalue()
-
-
 def _sample_portrait() -> bytes:
-    portrait = Image.fromarray(sample_person())
-    return _jpeg(portrait.resize((DEMO_PERSON_SIDE, DEMO_PERSON_SIDE), Image.Resampling.LANCZOS))
+    portrait, buffer = Image.fromarray(pixels_of(PORTRAIT)), io.BytesIO()
+    portrait = portrait.resize((DEMO_PERSON_SIDE, DEMO_PERSON_SIDE), Image.Resampling.LANCZOS)
+    portrait.save(buffer, "JPEG", quality=95)
+    return buffer.getvalue()
 
 
 def _demo_key(settings: Settings) -> str:

@@ -18,8 +18,8 @@ from PIL import Image
 from sqlalchemy import select
 from temporalio.client import Client
 
+from api.dashboard.samples import PORTRAIT, SAMPLES, pixels_of
 from bench.service.photos import portrait_body
-from cli.samples import SAMPLES, draw_sample, sample_person
 from domain.tables import LedgerEntry
 from runtime.database import Database
 from runtime.settings import Settings
@@ -36,9 +36,9 @@ WAIT_SECONDS = 30
 def write_items(folder: Path, count: int) -> Path:
     """A CSV file of so many items, over one person and the sample tops, and its pictures beside it."""
     folder.mkdir(parents=True, exist_ok=True)
-    _save(folder / "person.png", sample_person(), PERSON_SIDE)
+    _save(folder / "person.png", pixels_of(PORTRAIT), PERSON_SIDE)
     for name in TOPS:
-        _save(folder / f"{name}.png", draw_sample(name), GARMENT_SIDE)
+        _save(folder / f"{name}.png", pixels_of(name), GARMENT_SIDE)
     file = folder / "items.csv"
     with file.open("w", newline="") as stream:
         rows = csv.writer(stream)

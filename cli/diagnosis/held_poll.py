@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import time
 
 import httpx
@@ -65,10 +64,6 @@ def _cut_off(sentence: str, longest_wait_seconds: int) -> Finding:
 
 def _portrait() -> str:
     """A person that may be sent anywhere, as a data: URI."""
-    from PIL import Image
+    from api.dashboard.samples import PORTRAIT, picture_of
 
-    from cli.samples import sample_person
-
-    buffer = io.BytesIO()
-    Image.fromarray(sample_person()).save(buffer, "JPEG", quality=85)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return "data:image/webp;base64," + base64.b64encode(picture_of(PORTRAIT)).decode()

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
+from api.dashboard.samples import PORTRAIT, pixels_of
 from cli.main import app
-from cli.samples import draw_sample, sample_person
 from engines.catalogue import ENGINES
 from engines.models import models_present
 
@@ -59,8 +59,8 @@ def test_fetch_without_a_hub_is_one_sentence(tmp_path: Path, monkeypatch: pytest
 def test_comparison_lays_pictures_side_by_side_and_says_what_an_engine_lacks(tmp_path: Path) -> None:
     if not models_present(MODELS):
         pytest.skip("the pose models were not fetched")
-    Image.fromarray(sample_person()).resize((320, 320)).save(tmp_path / "person.png")
-    Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "sweater.png")
+    Image.fromarray(pixels_of(PORTRAIT)).resize((320, 320)).save(tmp_path / "person.png")
+    Image.fromarray(pixels_of("striped_sweater")).save(tmp_path / "sweater.png")
     files = ["--person", str(tmp_path / "person.png"), "--garment", str(tmp_path / "sweater.png")]
     out = tmp_path / "out" / "sheet.jpg"
     answer = engines("compare", *files, "--category", "upper_body", "--out", str(out), "--json")
@@ -74,7 +74,7 @@ def test_comparison_lays_pictures_side_by_side_and_says_what_an_engine_lacks(tmp
 
 
 def test_comparison_in_which_nothing_is_drawn_fails(tmp_path: Path) -> None:
-    Image.fromarray(sample_person()).resize((320, 320)).save(tmp_path / "person.png")
+    Image.fromarray(pixels_of(PORTRAIT)).resize((320, 320)).save(tmp_path / "person.png")
     files = ["--person", str(tmp_path / "person.png"), "--garment", str(tmp_path / "person.png")]
     answer = engines(
         "compare", *files, "--category", "upper_body", "--engine", "fashn", "--out", str(tmp_path / "sheet.jpg")

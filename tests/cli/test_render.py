@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 from typer.testing import CliRunner
 
+from api.dashboard.samples import PORTRAIT, pixels_of
 from cli.main import app
-from cli.samples import draw_sample, sample_person
 from engines.models import models_present
 
 MODELS = Path(__file__).parents[2] / ".models"
@@ -24,8 +24,8 @@ SIDE = 512
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A person and a sweater; drawing them takes seconds."""
     folder = tmp_path_factory.mktemp("drawn")
-    Image.fromarray(sample_person()).resize((SIDE, SIDE)).save(folder / "person.png")
-    Image.fromarray(draw_sample("striped_sweater")).save(folder / "sweater.jpg")
+    Image.fromarray(pixels_of(PORTRAIT)).resize((SIDE, SIDE)).save(folder / "person.png")
+    Image.fromarray(pixels_of("striped_sweater")).save(folder / "sweater.jpg")
     return folder
 
 
@@ -44,7 +44,7 @@ def rendered(folder: Path, *more: str, person: str = "person.png") -> tuple[int,
     return result.exit_code, result.output
 
 
-def pixels_of(path: Path) -> NDArray[np.uint8]:
+def opened(path: Path) -> NDArray[np.uint8]:
     with Image.open(path) as picture:
         return np.asarray(picture)
 
@@ -52,7 +52,7 @@ def pixels_of(path: Path) -> NDArray[np.uint8]:
 def test_the_picture_has_the_photos_size_and_what_the_garment_does_not_touch_is_the_photo(folder: Path) -> None:
     code, _ = rendered(folder)
     assert code == 0
-    before, after = pixels_of(folder / "person.png"), pixels_of(folder / "out" / "result.png")
+    before, after = opened(folder / "person.png"), opened(folder / "out" / "result.png")
     assert after.shape == before.shape == (SIDE, SIDE, 3)
     changed = (before != after).any(axis=2)
     assert 0.1 < changed.mean() < 0.7
@@ -70,13 +70,13 @@ def test_json_tells_times_checks_and_what_became_of_each_hint(folder: Path) -> N
 
 
 def test_the_back_is_drawn_from_its_photo_when_it_is_asked_for(folder: Path) -> None:
-    Image.fromarray(draw_sample("plain_tee")).save(folder / "back.jpg")
+    Image.fromarray(pixels_of("plain_tee")).save(folder / "back.jpg")
     assert rendered(folder)[0] == 0
-    front = pixels_of(folder / "out" / "result.png")
+    front = opened(folder / "out" / "result.png")
     code, output = rendered(folder, "--json", "--hints", '{"viewAngle": "back"}', "--back", str(folder / "back.jpg"))
     assert code == 0
     assert set(json.loads(output)["hintsApplied"]) == {"view_angle", "back_picture"}
-    assert (pixels_of(folder / "out" / "result.png") != front).any(axis=2).mean() > 0.1
+    assert (opened(folder / "out" / "result.png") != front).any(axis=2).mean() > 0.1
 
 
 @pytest.mark.parametrize("backs", [("missing.jpg",), ("-", "-")])

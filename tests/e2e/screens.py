@@ -19,8 +19,8 @@ from PIL import Image
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from api.dashboard.cookies import SESSION, cookie_name
+from api.dashboard.samples import PORTRAIT, SAMPLES, pixels_of
 from bench.dashboard.account import BusyAccount, write_account
-from cli.samples import SAMPLES, draw_sample, sample_person
 from domain.access import keys
 from domain.access.keys import KeyDigester
 from domain.entrance import sessions
@@ -136,10 +136,10 @@ def work(site: Site, key: str) -> tuple[str, str]:
                     "externalId": name.upper().replace("_", "-"),
                     "name": name.replace("_", " ").capitalize(),
                     "category": sample.category,
-                    "garmentImageUrl": data_uri(encoded(Image.fromarray(draw_sample(name)))),
+                    "garmentImageUrl": data_uri(encoded(Image.fromarray(pixels_of(name)))),
                 },
             ).json()
-        portrait = Image.fromarray(sample_person()).resize((1024, 1024), Image.Resampling.LANCZOS)
+        portrait = Image.fromarray(pixels_of(PORTRAIT)).resize((1024, 1024), Image.Resampling.LANCZOS)
         body = {
             "customerPhotoBase64": data_uri(encoded(portrait)),
             "productId": "STRIPED-SWEATER",

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from cli.samples import draw_sample, sample_person
+from api.dashboard.samples import PORTRAIT, pixels_of
 from tests.e2e.person import JOB_MS, Person
 from tests.pictures import data_uri, encoded
 
@@ -17,14 +17,14 @@ from tests.pictures import data_uri, encoded
 def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A photo of a person on this person's own disk."""
     path = tmp_path_factory.mktemp("pictures") / "me.jpg"
-    Image.fromarray(sample_person()).save(path, quality=92)
+    Image.fromarray(pixels_of(PORTRAIT)).save(path, quality=92)
     return path
 
 
 @pytest.fixture(scope="session")
 def sweater(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pictures") / "sweater.png"
-    Image.fromarray(draw_sample("striped_sweater")).resize((512, 432)).save(path)
+    Image.fromarray(pixels_of("striped_sweater")).resize((512, 432)).save(path)
     return path
 
 

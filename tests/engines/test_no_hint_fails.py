@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli.samples import SAMPLES, draw_sample
+from api.dashboard.samples import SAMPLES, pixels_of
 from engines.base import (
     Category,
     Engine,
@@ -197,7 +197,7 @@ def test_a_network_does_not_look_for_the_one_that_is_to_blame() -> None:
 
 @cache
 def sample(name: str, longest: int) -> Picture:
-    picture = draw_sample(name)
+    picture = pixels_of(name)
     scale = longest / max(picture.shape[:2])
     return np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
 

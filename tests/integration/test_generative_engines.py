@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli.samples import draw_sample, sample_person
+from api.dashboard.samples import PORTRAIT, pixels_of
 from domain.jobs import jobs
 from domain.money import ledger
 from engines.fashn.about import FASHN
@@ -94,8 +94,8 @@ def data_uri(picture: np.ndarray, side: int) -> str:
 
 def order() -> dict[str, Any]:
     return {
-        "customerPhotoBase64": data_uri(sample_person(), 320),
-        "garmentImageUrl": data_uri(draw_sample("striped_sweater"), 400),
+        "customerPhotoBase64": data_uri(pixels_of(PORTRAIT), 320),
+        "garmentImageUrl": data_uri(pixels_of("striped_sweater"), 400),
         "category": "upper_body",
         "tuckState": "tucked",
     }

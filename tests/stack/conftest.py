@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from cli.samples import draw_sample, sample_person
+from api.dashboard.samples import PORTRAIT, pixels_of
 from tests.pictures import data_uri, encoded
 from tests.stack.stack import Stack, running_stack
 
@@ -20,9 +20,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 @pytest.fixture(scope="session")
 def portrait() -> str:
     """A person that may be shipped, as a data: URI."""
-    return data_uri(encoded(Image.fromarray(sample_person())))
+    return data_uri(encoded(Image.fromarray(pixels_of(PORTRAIT))))
 
 
 @pytest.fixture(scope="session")
 def sweater() -> str:
-    return data_uri(encoded(Image.fromarray(draw_sample("striped_sweater"))))
+    return data_uri(encoded(Image.fromarray(pixels_of("striped_sweater"))))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from cli.samples import draw_sample, sample_person
+from api.dashboard.samples import PORTRAIT, pixels_of
 from runtime.object_store import S3ObjectStore
 from runtime.temporal import connect_temporal
 from tests.pictures import encoded
@@ -50,8 +50,8 @@ def picture(pixels: Any) -> bytes:
 
 
 def write_file(folder: Path, keys: Iterable[str]) -> None:
-    (folder / "anna.jpg").write_bytes(picture(sample_person()))
-    (folder / "tee.jpg").write_bytes(picture(draw_sample("plain_tee")))
+    (folder / "anna.jpg").write_bytes(picture(pixels_of(PORTRAIT)))
+    (folder / "tee.jpg").write_bytes(picture(pixels_of("plain_tee")))
     with (folder / "items.csv").open("w", newline="") as stream:
         rows = csv.writer(stream)
         rows.writerow(["key", "person", "garmentImageUrl", "category"])
@@ -131,8 +131,8 @@ def test_temporals_own_command_line_starts_one_and_steers_it(stack: Stack, shop:
     store = S3ObjectStore(stack.settings.object_store)
 
     async def upload() -> None:
-        await store.put("backfills/winter/anna.jpg", picture(sample_person()), "image/jpeg")
-        await store.put("backfills/winter/tee.jpg", picture(draw_sample("plain_tee")), "image/jpeg")
+        await store.put("backfills/winter/anna.jpg", picture(pixels_of(PORTRAIT)), "image/jpeg")
+        await store.put("backfills/winter/tee.jpg", picture(pixels_of("plain_tee")), "image/jpeg")
         item = {"person": "backfills/winter/anna.jpg", "garmentImageUrl": "backfills/winter/tee.jpg"}
         lines = [{"key": f"w{number}", "category": "upper_body", **item} for number in range(40)]
         manifest = "\n".join(json.dumps({**line, "size": str(number)}) for number, line in enumerate(lines))

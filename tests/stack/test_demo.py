@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from cli.samples import draw_sample, sample_person
+from api.dashboard.samples import PORTRAIT, pixels_of
 from tests.pictures import encoded
 from tests.stack.stack import Stack
 
@@ -27,8 +27,8 @@ def test_the_demo_writes_the_picture_and_a_sheet_and_says_what_it_did(stack: Sta
 
 def test_several_garments_are_a_combo_and_files_are_taken(stack: Stack, tmp_path: Path) -> None:
     person, tee = tmp_path / "me.png", tmp_path / "tee.webp"
-    person.write_bytes(encoded(Image.fromarray(sample_person()), "PNG"))
-    tee.write_bytes(encoded(Image.fromarray(draw_sample("plain_tee")), "WEBP"))
+    person.write_bytes(encoded(Image.fromarray(pixels_of(PORTRAIT)), "PNG"))
+    tee.write_bytes(encoded(Image.fromarray(pixels_of("plain_tee")), "WEBP"))
     garments = ["--garment", str(tee), "--garment", "striped_sweater"]
     done = stack.tryon(
         "demo", "--person", str(person), *garments, *["--category", "upper_body"] * 2, "--out", str(tmp_path / "x.jpg")

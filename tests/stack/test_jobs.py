@@ -72,10 +72,10 @@ def test_a_finished_job_is_billed_once_and_leaves_only_its_picture(stack: Stack,
 
 
 def test_a_combo_wears_every_garment(stack: Stack, portrait: str, sweater: str) -> None:
-    from cli.samples import draw_sample
+    from api.dashboard.samples import pixels_of
     from tests.pictures import encoded
 
-    tee = data_uri(encoded(Image.fromarray(draw_sample("plain_tee"))))
+    tee = data_uri(encoded(Image.fromarray(pixels_of("plain_tee"))))
     garments = [
         {"garmentImageUrl": tee, "category": "upper_body"},
         {"garmentImageUrl": sweater, "category": "upper_body", "garmentCategory": "cardigan"},

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from api.dashboard.forms import Form
-from api.dashboard.playground.samples import BY_NAME, PORTRAIT, picture_of
+from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
 from api.tryon.reading import TryOnRequest
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
 from domain.errors import TryOnError
@@ -133,7 +133,7 @@ def _garment(form: Form, place: int) -> FieldValues:
         file = form.file(in_garment(place, name))
         return file.data if file else None
 
-    sample = BY_NAME.get(text("sample"))
+    sample = SAMPLES.get(text("sample"))
     front: Mapping[str, FieldValues] = {
         UPLOADED: {FRONT: upload(f"{FRONT}.file") or b""},
         ADDRESS: {FRONT: text(FRONT)},

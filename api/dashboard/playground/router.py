@@ -13,9 +13,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
+from api.dashboard import samples
 from api.dashboard.forms import Form, read_form
 from api.dashboard.jobs import in_words
-from api.dashboard.playground import samples
 from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, AttemptRefused, in_garment, is_filled, options_of
 from api.dashboard.playground.standing import standing_of
 from api.dashboard.refusals import wants_json
@@ -134,9 +134,9 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
         standing=standing,
         under_way=under_way,
         products=list(offered.items()),
-        samples=[(garment.name, garment.label) for garment in samples.GARMENTS],
+        samples=[(garment.name, garment.label) for garment in samples.SAMPLES.values()],
         sample_details=json.dumps(
-            {garment.name: [static_url(garment.file), garment.category] for garment in samples.GARMENTS}
+            {garment.name: [static_url(garment.file), garment.category] for garment in samples.SAMPLES.values()}
         ),
         portrait=samples.file_of(samples.PORTRAIT),
         sources=SOURCES,

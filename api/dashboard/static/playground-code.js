@@ -14,7 +14,7 @@ function readGarment(number) {
   const garment = { fields: {} };
   if (source === "upload") garment.image = { file: fileName(`${at}garmentImageUrl.file`, "garment.jpg") };
   if (source === "address") garment.image = { address: value(`${at}garmentImageUrl`) || "https://shop.example/garment.jpg" };
-  if (source === "sample") garment.image = { file: `${value(`${at}sample`) || "garment"}.jpg` };
+  if (source === "sample") garment.image = { file: `${value(`${at}sample`) || "garment"}.webp` };
   if (source === "product") garment.fields.productId = value(`${at}productId.other`) || value(`${at}productId`) || "SKU-1";
   if (playground.elements[`${at}garmentBackImageUrl.file`].files.length) garment.back = { file: fileName(`${at}garmentBackImageUrl.file`) };
   else if (value(`${at}garmentBackImageUrl`)) garment.back = { address: value(`${at}garmentBackImageUrl`) };
@@ -36,7 +36,7 @@ function readLook() {
   const sample = value("personSource") === "sample";
   const numbers = [0, ...further.filter((fold) => !fold.hidden).map((fold) => Number(fold.dataset.further)).filter(isFilled)];
   return {
-    person: { file: sample ? "portrait.jpg" : fileName("customerPhotoBase64", "person.jpg") },
+    person: { file: sample ? "portrait.webp" : fileName("customerPhotoBase64", "person.jpg") },
     garments: numbers.map(readGarment),
   };
 }

@@ -4,22 +4,19 @@ import json
 import re
 import uuid
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import pytest
-from PIL import Image
 
-from api.dashboard.playground import samples
+from api.dashboard import samples
 from api.dashboard.playground.fields import ALIASES, TEXTS, options_of
 from api.dashboard.playground.router import RUNS
-from api.dashboard.rendering import STATIC
-from cli.samples.__main__ import write_samples
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
 from domain.products import products
+from imaging.inspect import inspect_image
+from imaging.limits import ImageLimits
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
@@ -139,7 +136,7 @@ async def test_only_the_chosen_source_counts(api: Api, browser: Browser) -> None
 
 
 async def test_samples_need_nobodys_pictures(api: Api, browser: Browser) -> None:
-    for garment in samples.GARMENTS:
+    for garment in samples.SAMPLES.values():
         fields = {"personSource": "sample", "garments[0].source": "sample", "garments[0].sample": garment.name}
         sent = await input_of(api, await send(browser, fields))
         assert sent["garments"][0]["category"] == garment.category
@@ -284,15 +281,10 @@ def test_choices_are_the_models() -> None:
     assert options_of("size") == []
 
 
-def test_the_samples_are_what_is_drawn(tmp_path: Path) -> None:
-    write_samples(tmp_path)
-    names = {samples.PORTRAIT, *samples.BY_NAME}
-    assert {path.stem for path in tmp_path.iterdir()} == names
-    for name in names:
-        with Image.open(tmp_path / f"{name}.jpg") as drawn, Image.open(STATIC / samples.file_of(name)) as shipped:
-            assert drawn.size == shipped.size
-            difference = np.abs(np.asarray(drawn, dtype=float) - np.asarray(shipped, dtype=float)).mean()
-        assert difference < 1, f"{name}: run python -m cli.samples api/dashboard/static/samples"
+def test_every_sample_is_a_picture_that_the_service_takes() -> None:
+    for name in (samples.PORTRAIT, *samples.SAMPLES):
+        facts = inspect_image(samples.picture_of(name), ImageLimits())
+        assert (facts.width, facts.height) == samples.pixels_of(name).shape[1::-1]
 
 
 def test_a_body_is_json_whatever_the_texts_hold() -> None:

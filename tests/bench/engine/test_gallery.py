@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from api.dashboard.samples import PORTRAIT, pixels_of
 from bench.engine import gallery
-from cli.samples import draw_sample, sample_person
 from engines.models import models_present
 
 MODELS = Path(__file__).parents[3] / ".models"
@@ -21,10 +21,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TRYON_MODELS_DIR", str(MODELS))
     for name in ("person", "upper", "lower"):
         (tmp_path / name).mkdir()
-    Image.fromarray(sample_person()).save(tmp_path / "person" / "portrait.png")
+    Image.fromarray(pixels_of(PORTRAIT)).save(tmp_path / "person" / "portrait.png")
     Image.new("RGB", (512, 512), "grey").save(tmp_path / "person" / "nobody.png")
-    Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "upper" / "sweater.jpg")
-    Image.fromarray(draw_sample("striped_sweater")).save(tmp_path / "lower" / "hidden.jpg")
+    Image.fromarray(pixels_of("striped_sweater")).save(tmp_path / "upper" / "sweater.jpg")
+    Image.fromarray(pixels_of("striped_sweater")).save(tmp_path / "lower" / "hidden.jpg")
     (tmp_path / "upper" / "torn.jpg").write_bytes(b"no picture")
     return tmp_path
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cli.samples import draw_sample
+from api.dashboard.samples import pixels_of
 from engines.base import Category, EngineError
 from engines.garment.cloth import LONG_SIDE, MARGIN, Cloth, looked_at
 from engines.garment.cutout import cut_out
@@ -132,7 +132,7 @@ def test_slanted_hems_are_measured() -> None:
 def test_skirt_has_no_legs_and_shorts_have() -> None:
     assert find_lower_landmarks(skirt(), GarmentKind.SKIRT).inseams == {}
     assert find_lower_landmarks(shorts()).shape is LowerShape.LEGS
-    drawn = cut_out(draw_sample("wrap_skirt"), Category.LOWER_BODY, network())
+    drawn = cut_out(pixels_of("wrap_skirt"), Category.LOWER_BODY, network())
     assert find_lower_landmarks(drawn).shape is LowerShape.SKIRT
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cli.samples import draw_sample
+from api.dashboard.samples import pixels_of
 from engines.garment.network import MIRRORED_POINTS, SIZE, Kind, Part, Point, Seen, square_of
 from tests.engines.drawings import draw_garment
 from tests.engines.hanging_drawings import network
@@ -57,6 +57,6 @@ def test_a_mirrored_picture_has_the_mirrored_landmarks(seen: Seen) -> None:
     [("plain_tee", Kind.TOP), ("denim_jeans", Kind.TROUSERS), ("summer_dress", Kind.DRESS)],
 )
 def test_kinds_of_the_samples(sample: str, kind: Kind) -> None:
-    seen = network().look(draw_sample(sample))
+    seen = network().look(pixels_of(sample))
     assert seen.kinds[kind] > 0.5
     assert seen.unsure < 0.25

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cli.samples import SAMPLES, sample_person
+from api.dashboard.samples import PORTRAIT, SAMPLES, pixels_of
 from engines.base import Category, Garment, Hints, PersonMap, Picture, RenderRequest
 from engines.dressing_order import dressing_order
 from engines.models import models_present
@@ -74,15 +74,14 @@ def person() -> Callable[[str], tuple[Picture, PersonMap]]:
             return mannequin.photo, mannequin.person_map
         if not models_present(MODELS):
             pytest.skip("the pose models were not fetched")
-        photo = sample_person()
+        photo = pixels_of(PORTRAIT)
         return photo, MediaPipeSegmenter(MODELS).segment(photo, lambda _step: None, lambda: False)
 
     return found
 
 
 def rendered(look: Look, photo: Picture, person_map: PersonMap) -> Picture:
-    samples = [SAMPLES[name] for name in look.garments]
-    garments = [Garment(sample.draw(), Category(sample.category), look.hints) for sample in samples]
+    garments = [Garment(pixels_of(name), Category(SAMPLES[name].category), look.hints) for name in look.garments]
     engine = WarpEngine()
     engine.setup()
     request = RenderRequest(photo, person_map, dressing_order(garments))

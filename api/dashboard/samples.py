@@ -1,0 +1,69 @@
+"""Pictures for whoever has none at hand: NASA's portrait of Eileen Collins (public domain) and drawn garments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from api.dashboard.rendering import STATIC
+from workflows.contracts import Category
+
+PORTRAIT = "portrait"
+
+
+@dataclass(frozen=True)
+class SampleGarment:
+    """One of the garments.
+
+    Attributes:
+        name: Of its file, and on the command line.
+        label: For people.
+        category: Where it is worn.
+    """
+
+    name: str
+    label: str
+    category: Category
+
+    @property
+    def file(self) -> str:
+        """Its picture, below ``static/``."""
+        return file_of(self.name)
+
+
+SAMPLES = {
+    garment.name: garment
+    for garment in (
+        SampleGarment("striped_sweater", "Striped sweater", "upper_body"),
+        SampleGarment("plain_tee", "Plain T-shirt", "upper_body"),
+        SampleGarment("denim_jeans", "Denim jeans, for a full-length photo", "lower_body"),
+        SampleGarment("wrap_skirt", "Wrap skirt, for a full-length photo", "lower_body"),
+        SampleGarment("summer_dress", "Summer dress", "full_body"),
+    )
+}
+"""Every sample garment by name; the first one is the default."""
+
+
+def file_of(name: str) -> str:
+    """A sample's picture, below ``static/``."""
+    return f"samples/{name}.webp"
+
+
+@cache
+def picture_of(name: str) -> bytes:
+    """A sample's picture file, WebP.
+
+    Raises:
+        FileNotFoundError: There is none of that name.
+    """
+    return (STATIC / file_of(name)).read_bytes()
+
+
+def pixels_of(name: str) -> NDArray[np.uint8]:
+    """A sample, ``(height, width, 3)`` sRGB."""
+    with Image.open(STATIC / file_of(name)) as picture:
+        return np.asarray(picture.convert("RGB"))
