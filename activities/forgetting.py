@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from domain import unverified
-from domain.entrance import email_tokens, sessions, throttles
+from domain.authentication import email_tokens, sessions, throttles
 from domain.mail import mails
 
 

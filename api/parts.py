@@ -18,7 +18,7 @@ from api.payments.provider import PaymentProvider
 from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
-from domain.entrance.passwords import Passwords
+from domain.authentication.passwords import Passwords
 from domain.jobs.ended_jobs import ENDED
 from domain.money.plans import PlanBook, load_plans
 from imaging.limits import ImageLimits

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from sqlalchemy.orm import Session
 
-from api.accounts import orders
+from api.administration import orders
 from cli.transactions import AsJson, in_reading, in_transaction
 from domain.billing import payments
 from domain.billing.payments import OPEN

@@ -12,7 +12,7 @@ import typer
 from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
-from api.accounts import watermarks
+from api.administration import watermarks
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
 from domain.errors import TryOnError, sentence_of
 from domain.tables import Watermark

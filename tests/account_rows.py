@@ -12,9 +12,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.entrance import throttles, trials
-from domain.entrance.email_addresses import mailbox_of
-from domain.entrance.throttles import SignInTries, sign_in_wait
+from domain.authentication import throttles, trials
+from domain.authentication.email_addresses import mailbox_of
+from domain.authentication.throttles import SignInTries, sign_in_wait
 from domain.jobs import jobs
 from domain.object_keys import (
     backfill_picture_key,

@@ -11,7 +11,7 @@ from domain import accounts
 from domain.access import keys
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
-from domain.entrance.passwords import Passwords
+from domain.authentication.passwords import Passwords
 from domain.jobs import jobs
 from domain.jobs.jobs import NewJob
 from domain.money.plans import load_plans

@@ -19,7 +19,7 @@ from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from domain.census import take_census, take_owners_census
+from domain.counts import count_jobs, count_what_waits
 from runtime import metric_catalogue as catalogue
 from runtime.database import Database
 from runtime.metrics import Meter
@@ -72,19 +72,19 @@ class StateMetrics:
             await asyncio.sleep(interval_seconds)
 
     async def _record_jobs(self) -> None:
-        census = await self._database.read(take_census, now=datetime.now(UTC))
-        for state, count in (("waiting", census.waiting), ("running", census.running), ("kept", census.kept)):
+        counts = await self._database.read(count_jobs, now=datetime.now(UTC))
+        for state, count in (("waiting", counts.waiting), ("running", counts.running), ("kept", counts.kept)):
             self._meter.set(catalogue.JOBS_IN_STATE, count, state=state)
-        self._meter.set(catalogue.OUTBOX_PENDING, census.waiting)
-        self._meter.set(catalogue.OUTBOX_OLDEST, census.oldest_waiting_seconds)
-        self._meter.set(catalogue.RESERVATIONS_OPEN, census.reserved)
+        self._meter.set(catalogue.OUTBOX_PENDING, counts.waiting)
+        self._meter.set(catalogue.OUTBOX_OLDEST, counts.oldest_waiting_seconds)
+        self._meter.set(catalogue.RESERVATIONS_OPEN, counts.reserved)
 
     async def _record_owners(self) -> None:
-        census = await self._database.read(take_owners_census, now=datetime.now(UTC))
-        self._meter.set(catalogue.MAILS_WAITING, census.mails if self._sends_mail else 0)
-        self._meter.set(catalogue.MAIL_OLDEST, census.oldest_mail_seconds if self._sends_mail else 0.0)
-        self._meter.set(catalogue.ERASURES_OPEN, census.erasures)
-        self._meter.set(catalogue.ORDERS_OPEN, census.orders)
+        counts = await self._database.read(count_what_waits, now=datetime.now(UTC))
+        self._meter.set(catalogue.MAILS_WAITING, counts.mails if self._sends_mail else 0)
+        self._meter.set(catalogue.MAIL_OLDEST, counts.oldest_mail_seconds if self._sends_mail else 0.0)
+        self._meter.set(catalogue.ERASURES_OPEN, counts.erasures)
+        self._meter.set(catalogue.ORDERS_OPEN, counts.orders)
 
     def _record_disk(self) -> None:
         if self._folder is not None:

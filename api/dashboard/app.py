@@ -12,11 +12,11 @@ from api.dashboard.admin import acts as admin_acts
 from api.dashboard.admin import audit as admin_audit
 from api.dashboard.admin import payments as admin_payments
 from api.dashboard.admin import system as admin_system
+from api.dashboard.authentication import links
+from api.dashboard.authentication import router as authentication
 from api.dashboard.billing import ordering
 from api.dashboard.billing import router as billing
 from api.dashboard.docs import router as docs
-from api.dashboard.entrance import links
-from api.dashboard.entrance import router as entrance
 from api.dashboard.jobs import router as jobs
 from api.dashboard.keys import router as keys
 from api.dashboard.overview import router as overview
@@ -31,7 +31,7 @@ from domain.errors import TryOnError
 from runtime.settings import ApiSettings
 
 ROUTERS: tuple[APIRouter, ...] = (
-    entrance.router,
+    authentication.router,
     links.router,
     overview.router,
     jobs.router,

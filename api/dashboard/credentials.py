@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from api.dashboard.cookies import SESSION, read_cookie, set_cookie
 from api.parts import ApiParts
-from domain.entrance import logins, sessions, throttles
-from domain.entrance.email_addresses import spelling
-from domain.entrance.logins import Credentials
-from domain.entrance.throttles import SignInTries
+from domain.authentication import logins, sessions, throttles
+from domain.authentication.email_addresses import spelling
+from domain.authentication.logins import Credentials
+from domain.authentication.throttles import SignInTries
 
 
 class PasswordRefused(Exception):
@@ -41,7 +41,7 @@ def address_of(request: Request) -> str:
 
 
 async def prove(parts: ApiParts, request: Request, *, email: str, password: str) -> Credentials:
-    """What the password fits to. Every try counts until it succeeds; `domain.entrance.throttles` says where.
+    """What the password fits to. Every try counts until it succeeds; `domain.authentication.throttles` says where.
 
     Raises:
         PasswordRefused: It does not fit, or there were too many tries.

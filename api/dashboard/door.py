@@ -24,7 +24,7 @@ from api.dashboard.visitor import FORM_TOKEN, VISITOR, Visitor
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED
 from api.parts import ApiParts
-from domain.entrance import sessions
+from domain.authentication import sessions
 from domain.errors import TryOnError
 
 PUBLIC = frozenset(

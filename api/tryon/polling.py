@@ -57,7 +57,7 @@ def wait_preferred(headers: Iterable[str], longest: int) -> int | None:
     return None
 
 
-class JobReader:
+class AccountJobs:
     """One account's view of its jobs."""
 
     def __init__(self, parts: ApiParts, account_id: uuid.UUID) -> None:
@@ -90,7 +90,7 @@ class JobReader:
             raise TryOnError("job_not_found") from None
         return JobState(job.status, picture=picture, generation_ms=job.generation_ms)
 
-    async def erase(self, job_id: str) -> None:
+    async def delete(self, job_id: str) -> None:
         """Delete what is stored of a job; one in progress is cancelled and not billed. Polls are 404 from then on.
 
         Raises:

@@ -18,7 +18,7 @@ from api.openapi.headers import PREFER
 from api.openapi.requests import read_by_hand
 from api.parts import parts_of
 from api.tryon.accepting import JobAcceptor, Requester, RequestKey
-from api.tryon.polling import JobReader, JobState, wait_preferred
+from api.tryon.polling import AccountJobs, JobState, wait_preferred
 from api.tryon.reading import read_request
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
 from domain.access.keys import KeyOwner
@@ -115,7 +115,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
     """
     parts = parts_of(request)
     wait = wait_preferred(request.headers.getlist("Prefer"), parts.settings.jobs.longest_wait_seconds)
-    state = await JobReader(parts, request.scope["state"][OWNER].account_id).state(jobId, wait)
+    state = await AccountJobs(parts, request.scope["state"][OWNER].account_id).state(jobId, wait)
     headers = {"Preference-Applied": f"wait={wait}"} if wait else {}
     if state.status == jobs.COMPLETED:
         return Response(completed_body(state), media_type="application/json", headers=headers)
@@ -137,7 +137,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
 async def erase_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
     parts = parts_of(request)
-    await JobReader(parts, request.scope["state"][OWNER].account_id).erase(jobId)
+    await AccountJobs(parts, request.scope["state"][OWNER].account_id).delete(jobId)
     return Response(status_code=204)
 
 

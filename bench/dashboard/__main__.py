@@ -24,7 +24,7 @@ from bench.dashboard.account import BusyAccount, write_account
 from bench.figures import Figure, table, write_json
 from bench.service.usual import running
 from domain.access.keys import KeyDigester
-from domain.entrance import sessions
+from domain.authentication import sessions
 from domain.money.plans import load_plans
 from domain.products.products import public_id
 from runtime.database import Database

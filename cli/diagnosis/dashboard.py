@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from urllib.parse import urlsplit
 
-from api.dashboard.entrance.outbox import is_own
+from api.dashboard.authentication.outbox import is_own
 from api.payments.choice import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject
 from runtime.settings import MailSettings, PaymentSettings, Settings

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 
 import psutil
 
-from api.dashboard.entrance.outbox import is_own
+from api.dashboard.authentication.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
 from runtime.embedded.privacy import is_private
 from runtime.embedded.record import has_secrets

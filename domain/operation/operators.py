@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from domain.entrance import sessions
+from domain.authentication import sessions
 from domain.money.quota import lock_account
 from domain.operation.audit import Act, add_entry
 from domain.tables import Account, Login

@@ -7,9 +7,9 @@ from sqlalchemy import func, select
 
 from activities.forgetting import forget_sign_ins
 from domain.access.keys import KeyDigester
-from domain.entrance import email_tokens, sessions
-from domain.entrance.email_tokens import Purpose
-from domain.entrance.throttles import SIGN_IN_PER_PAIR, Subject, seconds_to_wait
+from domain.authentication import email_tokens, sessions
+from domain.authentication.email_tokens import Purpose
+from domain.authentication.throttles import SIGN_IN_PER_PAIR, Subject, seconds_to_wait
 from domain.mail import mails
 from domain.mail.letters import Letter
 from domain.tables import EmailToken, Login, LoginSession, Mail

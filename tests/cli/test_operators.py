@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from cli.embedded import has_operator
 from cli.main import app
-from domain.entrance import logins
+from domain.authentication import logins
 from domain.mail import mails
 from domain.mail.letters import Letterhead
 from domain.operation import audit

@@ -8,7 +8,7 @@ import pytest
 from domain import accounts
 from domain.access import keys
 from domain.access.keys import KeyDigester
-from domain.entrance import logins, sessions
+from domain.authentication import logins, sessions
 from domain.mail.letters import Letterhead
 from domain.operation import audit, operators
 from domain.operation.audit import Act

@@ -23,7 +23,7 @@ from api.dashboard.samples import PORTRAIT, SAMPLES, pixels_of
 from bench.dashboard.account import BusyAccount, write_account
 from domain.access import keys
 from domain.access.keys import KeyDigester
-from domain.entrance import sessions
+from domain.authentication import sessions
 from domain.money.plans import load_plans
 from domain.tables import Account
 from runtime.database import Database

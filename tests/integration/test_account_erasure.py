@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client, WorkflowHandle
 
-from api.accounts import erasing
+from api.administration import erasing
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money.ledger_check import check_ledger

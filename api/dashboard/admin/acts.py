@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
-from api.accounts import blocking, terms
+from api.administration import blocking, terms
 from api.dashboard.admin.accounts import account_page
 from api.dashboard.admin.request import FieldRefusedError, identifier, own_terms_of, reason_of
 from api.dashboard.forms import Form, read_form

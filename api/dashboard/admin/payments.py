@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
-from api.accounts import orders
+from api.administration import orders
 from api.cursor import cursor_after, read_cursor
 from api.dashboard.admin.request import FieldRefusedError, identifier, reason_of
 from api.dashboard.forms import Form, read_form

@@ -17,7 +17,7 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from api.parts import ApiParts
-from domain.census import Census, take_census
+from domain.counts import JobCounts, count_jobs
 from runtime.object_store import waiting_at_most
 from runtime.versions import Part as WorkerPart
 from runtime.versions import routing_of
@@ -90,7 +90,7 @@ class SystemState:
     database: Answer[bool]
     store: Answer[bool]
     temporal: Answer[bool]
-    census: Answer[Census]
+    counts: Answer[JobCounts]
     queues: list[tuple[str, str, Answer[QueueState]]]
     schedules: list[tuple[str, Answer[ScheduleState]]]
     ledger: Answer[LedgerState]
@@ -105,7 +105,7 @@ async def system_state(parts: ApiParts) -> SystemState:
         with waiting_at_most(PROBE_SECONDS):
             store = asking.create_task(ask(_well(parts.store.ping())))
         temporal = asking.create_task(ask(_well(client.service_client.check_health())))
-        census = asking.create_task(ask(_census(parts)))
+        counts = asking.create_task(ask(_counted(parts)))
         clockwork = asking.create_task(_clockwork(client))
         queues = [(*name, asking.create_task(ask(queue_state(client, *name)))) for name in QUEUES]
         builds = [
@@ -117,7 +117,7 @@ async def system_state(parts: ApiParts) -> SystemState:
         database=database.result(),
         store=store.result(),
         temporal=temporal.result(),
-        census=census.result(),
+        counts=counts.result(),
         queues=[(queue, kind, told.result()) for queue, kind, told in queues],
         schedules=[(each.name, _schedule_state(listed, each)) for each in SCHEDULES],
         ledger=ledger,
@@ -182,8 +182,8 @@ async def _well(probe: Coroutine[Any, Any, object]) -> bool:
     return True
 
 
-async def _census(parts: ApiParts) -> Census:
-    return await parts.database.read(take_census, now=datetime.now(UTC))
+async def _counted(parts: ApiParts) -> JobCounts:
+    return await parts.database.read(count_jobs, now=datetime.now(UTC))
 
 
 async def _clockwork(client: Client) -> tuple[Answer[Listing], Answer[LedgerState]]:

@@ -18,7 +18,7 @@ from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.stages import stage_of
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
-from api.tryon.polling import JobReader
+from api.tryon.polling import AccountJobs
 from domain.errors import TryOnError
 from domain.jobs import job_history
 from domain.jobs.job_history import JobRecord
@@ -98,7 +98,7 @@ async def job_state(request: Request, jobId: str) -> Response:
     """For the page of an open job: how it stands, as soon as it has ended or after a moment."""
     record = await _record(request, jobId)
     if record.job.status == PROCESSING:
-        await _reader(request).state(jobId, HELD_SECONDS)
+        await _account_jobs(request).state(jobId, HELD_SECONDS)
         record = await _record(request, jobId)
     return JSONResponse({"status": record.job.status, "words": await _progress(request, record.job)})
 
@@ -107,7 +107,7 @@ async def job_state(request: Request, jobId: str) -> Response:
 async def job_picture(request: Request, jobId: str) -> Response:
     """The picture while it is kept; to be saved with ``?download=1``."""
     record = await _record(request, jobId)
-    state = await _reader(request).state(jobId)
+    state = await _account_jobs(request).state(jobId)
     if not state.picture:
         raise TryOnError("job_not_found")
     shown = "attachment" if request.query_params.get("download") else "inline"
@@ -135,7 +135,7 @@ async def delete_job(request: Request, jobId: str) -> Response:
     if not in_words.can_delete(record.job, datetime.now(UTC)):
         return redirect(f"/jobs/{record.job.id}", notice="job_gone_already")
     try:
-        await _reader(request).erase(jobId)
+        await _account_jobs(request).delete(jobId)
     except ObjectStoreUnavailableError:
         # Nobody can fetch it any more, and the purge deletes it.
         return redirect(f"/jobs/{record.job.id}", notice="job_deleted_soon")
@@ -150,8 +150,8 @@ async def _progress(request: Request, job: Job) -> str | None:
     return (await stage_of(parts_of(request).temporal, str(job.id), garments)).words
 
 
-def _reader(request: Request) -> JobReader:
-    return JobReader(parts_of(request), visitor_of(request).account_id)
+def _account_jobs(request: Request) -> AccountJobs:
+    return AccountJobs(parts_of(request), visitor_of(request).account_id)
 
 
 async def _record(request: Request, job_id: str) -> JobRecord:

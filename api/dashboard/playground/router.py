@@ -25,7 +25,7 @@ from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.rate_limit.headers import whole_seconds
 from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester
-from api.tryon.polling import JobReader
+from api.tryon.polling import AccountJobs
 from api.tryon.reading import read_request
 from api.tryon.schemas import JobId
 from domain.access.rates import RatePolicy
@@ -77,7 +77,7 @@ async def run(request: Request) -> Response:
 async def state(request: Request, jobId: JobId) -> Response:  # spelled as in the contract
     """How a job stands, for the script that waits for it."""
     parts, account_id = parts_of(request), visitor_of(request).account_id
-    standing = await JobReader(parts, account_id).state(jobId)
+    standing = await AccountJobs(parts, account_id).state(jobId)
     answer: dict[str, Any] = {"status": standing.status}
     if standing.status == jobs.PROCESSING:
         answer |= await _under_way(parts, account_id, jobId)

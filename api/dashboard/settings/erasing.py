@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api.accounts import erasing
+from api.administration import erasing
 from api.dashboard.cookies import SESSION, clear_cookie
 from api.dashboard.credentials import PasswordRefused, prove
 from api.dashboard.forms import read_form

@@ -11,14 +11,14 @@ import structlog
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from api.accounts import watermarks
+from api.administration import watermarks
 from api.dashboard.rendering import page
 from api.dashboard.settings.browsers import describe_browser
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from domain import accounts
 from domain.accounts import SHORTEST_RESULT_TTL
-from domain.entrance import sessions
+from domain.authentication import sessions
 from domain.tables import LoginSession, Watermark
 from domain.watermarks import find_watermark
 from imaging.errors import ImageError

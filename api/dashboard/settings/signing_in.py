@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from api.dashboard.authentication.signing_up import TooMuchMail
 from api.dashboard.cookies import SESSION, set_cookie
 from api.dashboard.credentials import PasswordRefused, address_of, prove
-from api.dashboard.entrance.signing_up import TooMuchMail
 from api.dashboard.forms import read_form
 from api.dashboard.mailing import letterhead, write
 from api.dashboard.refusals import PageRefused
@@ -18,10 +18,10 @@ from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
-from domain.entrance import address_changes, logins, sessions, throttles
-from domain.entrance.email_addresses import address_to_keep
-from domain.entrance.passwords import check_password
-from domain.entrance.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+from domain.authentication import address_changes, logins, sessions, throttles
+from domain.authentication.email_addresses import address_to_keep
+from domain.authentication.passwords import check_password
+from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 
 router = APIRouter()
 

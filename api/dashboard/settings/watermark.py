@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 from temporalio.service import RPCError
 
-from api.accounts import watermarks
+from api.administration import watermarks
 from api.dashboard.forms import read_form
 from api.dashboard.refusals import PageRefused
 from api.dashboard.rendering import redirect

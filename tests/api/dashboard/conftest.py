@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from api.dashboard.entrance import signing_up
-from domain.entrance import throttles
-from domain.entrance.throttles import Limit
+from api.dashboard.authentication import signing_up
+from domain.authentication import throttles
+from domain.authentication.throttles import Limit
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, new_browser, signed_in
-from tests.api.dashboard.entrance_scene import Entrance
+from tests.api.dashboard.login_scene import LoginPages
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +36,8 @@ async def stranger(api: Api) -> AsyncIterator[Browser]:
 
 
 @pytest.fixture
-async def entrance(api: Api) -> AsyncIterator[Entrance]:
-    opened = Entrance(api)
+async def login_pages(api: Api) -> AsyncIterator[LoginPages]:
+    opened = LoginPages(api)
     yield opened
     for browser in opened.browsers:
         await browser.client.aclose()

@@ -46,6 +46,6 @@ async def test_what_is_no_form_is_refused(browser: Browser, media_type: str) -> 
 
 def test_what_uses_up_a_link_or_writes_mail_is_not_sent_twice_by_a_double_click() -> None:
     """The second click would be told that the link does not work any more, or make the one in the mail useless."""
-    for template in (TEMPLATES / "entrance").glob("*.html"):
+    for template in (TEMPLATES / "login_pages").glob("*.html"):
         for form in re.findall(r"<form[^>]*>", template.read_text()):
             assert "data-once" in form or "/log-out" in form, (template.name, form)

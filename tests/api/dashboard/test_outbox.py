@@ -9,12 +9,12 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from api.dashboard.entrance.outbox import is_own
+from api.dashboard.authentication.outbox import is_own
 from domain.mail import mails
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, words
-from tests.api.dashboard.entrance_scene import PASSWORD, new_address, sign_up
+from tests.api.dashboard.login_scene import PASSWORD, new_address, sign_up
 from workflows.queues import mail_workflow_id
 
 HERE = "http://127.0.0.1:8000"

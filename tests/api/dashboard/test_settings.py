@@ -7,7 +7,7 @@ from sqlalchemy import delete, select
 
 from api.dashboard.settings.showing import ttl_choices
 from domain import accounts
-from domain.entrance import sessions
+from domain.authentication import sessions
 from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, LoginThrottle, Mail
 from runtime.settings import Settings
 from runtime.temporal import connect_temporal

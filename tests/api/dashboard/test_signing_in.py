@@ -8,16 +8,16 @@ from html import unescape
 
 import pytest
 
+from api.dashboard.authentication import signing_up
+from api.dashboard.authentication.router import own_path
+from api.dashboard.authentication.signing_up import SHORTEST_SECONDS
 from api.dashboard.cookies import SESSION, cookie_name
-from api.dashboard.entrance import signing_up
-from api.dashboard.entrance.router import own_path
-from api.dashboard.entrance.signing_up import SHORTEST_SECONDS
 from runtime.settings import Settings
 from tests.api.dashboard.browser import HOST
-from tests.api.dashboard.entrance_scene import (
+from tests.api.dashboard.login_scene import (
     OTHER,
     PASSWORD,
-    Entrance,
+    LoginPages,
     is_inside,
     is_signed_in,
     log_in,
@@ -26,10 +26,10 @@ from tests.api.dashboard.entrance_scene import (
 )
 
 
-async def test_unknown_wrong_and_unconfirmed_read_the_same(entrance: Entrance) -> None:
-    known, waiting, browser = new_address(), new_address(), entrance.browser()
-    await entrance.verified(known)
-    await sign_up(entrance.browser(), waiting)
+async def test_unknown_wrong_and_unconfirmed_read_the_same(login_pages: LoginPages) -> None:
+    known, waiting, browser = new_address(), new_address(), login_pages.browser()
+    await login_pages.verified(known)
+    await sign_up(login_pages.browser(), waiting)
     answers = [await log_in(browser, email, OTHER) for email in (known, waiting, new_address(), "no address")]
     pages = {re.sub(r'value="[^"]*"', "", answer.text) for answer in answers}
     assert len(pages) == 1
@@ -37,10 +37,12 @@ async def test_unknown_wrong_and_unconfirmed_read_the_same(entrance: Entrance) -
     assert {answer.status_code for answer in answers} == {422}
 
 
-async def test_answers_about_an_address_take_equally_long(entrance: Entrance, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_about_an_address_take_equally_long(
+    login_pages: LoginPages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(signing_up, "SHORTEST_SECONDS", SHORTEST_SECONDS)
-    email, browser = new_address(), entrance.browser()
-    await entrance.verified(email)
+    email, browser = new_address(), login_pages.browser()
+    await login_pages.verified(email)
     for each in (email, new_address()):
         for page, fields in (("/forgot", {}), ("/sign-up", {"password": PASSWORD})):
             await browser.get(page)
@@ -49,10 +51,10 @@ async def test_answers_about_an_address_take_equally_long(entrance: Entrance, mo
             assert time.monotonic() - began >= SHORTEST_SECONDS  # a sleep, so no machine is too fast for it
 
 
-async def test_signing_in_leads_to_the_page_that_was_asked_for(entrance: Entrance) -> None:
+async def test_signing_in_leads_to_the_page_that_was_asked_for(login_pages: LoginPages) -> None:
     email = new_address()
-    await entrance.verified(email)
-    browser = entrance.browser()
+    await login_pages.verified(email)
+    browser = login_pages.browser()
     answer = await browser.get("/keys?kind=live")
     asked = await browser.follow(answer)
     found = re.search(r'name="next" value="([^"]+)"', asked.text)
@@ -80,14 +82,14 @@ def test_only_own_pages_are_gone_to(wanted: str, path: str) -> None:
     assert own_path(wanted) == path
 
 
-async def test_every_signing_in_makes_another_session_and_ends_the_one_before(entrance: Entrance) -> None:
+async def test_every_signing_in_makes_another_session_and_ends_the_one_before(login_pages: LoginPages) -> None:
     email = new_address()
-    browser = await entrance.verified(email)
+    browser = await login_pages.verified(email)
     name = cookie_name(SESSION, Settings().dashboard)
     before = browser.client.cookies[name]
     token = (await browser.get("/log-in", headers={"Cookie": ""})).text
     assert token is not None
-    other = entrance.browser()
+    other = login_pages.browser()
     other.client.cookies.set(name, before, domain=HOST, path="/")
     form = await other.get("/forgot")
     found = re.search(r'name="form_token" value="([^"]+)"', form.text)
@@ -99,8 +101,8 @@ async def test_every_signing_in_makes_another_session_and_ends_the_one_before(en
     assert not await is_signed_in(browser)
 
 
-async def test_logging_out_ends_the_session_on_the_server(entrance: Entrance) -> None:
-    browser = await entrance.verified(new_address())
+async def test_logging_out_ends_the_session_on_the_server(login_pages: LoginPages) -> None:
+    browser = await login_pages.verified(new_address())
     name = cookie_name(SESSION, Settings().dashboard)
     kept = browser.client.cookies[name]
     answer = await browser.post("/log-out", page="/forgot")

@@ -30,7 +30,7 @@ from activities.bookkeeping import BookkeepingActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, RequestKey
-from api.tryon.polling import JobReader, JobState
+from api.tryon.polling import AccountJobs, JobState
 from api.tryon.reading import GarmentPictures, Picture, ReadRequest
 from api.tryon.schemas import GarmentFields
 from domain import accounts
@@ -180,11 +180,11 @@ class MoneyService:
 
     async def poll(self, key: str, job_id: uuid.UUID) -> JobState:
         process = Process()
-        return await JobReader(self._parts(process), (await self._admit(process, key)).account_id).state(str(job_id))
+        return await AccountJobs(self._parts(process), (await self._admit(process, key)).account_id).state(str(job_id))
 
     async def erase(self, key: str, job_id: uuid.UUID) -> None:
         process = Process()
-        await JobReader(self._parts(process), (await self._admit(process, key)).account_id).erase(str(job_id))
+        await AccountJobs(self._parts(process), (await self._admit(process, key)).account_id).delete(str(job_id))
 
     async def usage(self, account_id: uuid.UUID) -> Usage:
         return await self._database.read(usage_of, self._plans, account_id=account_id, now=self.clock.time)

@@ -19,7 +19,7 @@ NETWORKS = (f"10.{a}.{b}.7" for a, b in itertools.product(range(256), range(256)
 LINK = re.compile(r"https?://\S+/dashboard(/[a-z-]+)\?token=(\S+)")
 
 
-class Entrance:
+class LoginPages:
     """People at the door, and the mail that they get."""
 
     def __init__(self, api: Api) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from domain.access.keys import KeyDigester
-from domain.entrance.throttles import (
+from domain.authentication.throttles import (
     DAY,
     MAIL_PER_ADDRESS,
     SIGN_IN,

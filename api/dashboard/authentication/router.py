@@ -9,21 +9,21 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from api.dashboard import credentials
+from api.dashboard.authentication import signing_up
+from api.dashboard.authentication.outbox import keeps_no_cookie, may_read_mail
+from api.dashboard.authentication.signing_up import TooMuchMail, in_equal_time
 from api.dashboard.cookies import SESSION, clear_cookie, read_cookie
 from api.dashboard.credentials import PasswordRefused
-from api.dashboard.entrance import signing_up
-from api.dashboard.entrance.outbox import keeps_no_cookie, may_read_mail
-from api.dashboard.entrance.signing_up import TooMuchMail, in_equal_time
 from api.dashboard.forms import read_form
 from api.dashboard.mailing import hand_over
 from api.dashboard.rendering import ROOT, page, redirect
 from api.dashboard.visitor import possible_visitor
 from api.parts import ApiParts, parts_of
 from domain import accounts
-from domain.entrance import sessions
-from domain.entrance.email_addresses import address_to_keep, spelling
-from domain.entrance.logins import trial_plan
-from domain.entrance.passwords import check_password
+from domain.authentication import sessions
+from domain.authentication.email_addresses import address_to_keep, spelling
+from domain.authentication.logins import trial_plan
+from domain.authentication.passwords import check_password
 from domain.errors import TryOnError
 from domain.mail import mails
 from domain.tables import Mail
@@ -114,7 +114,7 @@ async def show_check_mail(request: Request) -> Response:
         return redirect("/")
     return page(
         request,
-        "entrance/check_mail.html",
+        "authentication/check_mail.html",
         about=about,
         waits=visitor is not None and not visitor.verified,
         has_outbox=may_read_mail(request, parts.settings),
@@ -146,7 +146,7 @@ async def send_again(request: Request) -> Response:
 @router.get("/forgot")
 async def show_forgot(request: Request) -> Response:
     """The form of somebody without a password."""
-    return page(request, "entrance/forgot.html", email="", problem="")
+    return page(request, "authentication/forgot.html", email="", problem="")
 
 
 @router.post("/forgot")
@@ -160,7 +160,7 @@ async def forgot(request: Request) -> Response:
     except (TooMuchMail, ValueError) as error:
         sentence = error.sentence if isinstance(error, TooMuchMail) else "This is not an e-mail address."
         status = 429 if isinstance(error, TooMuchMail) else 422
-        return page(request, "entrance/forgot.html", status, email=email, problem=sentence)
+        return page(request, "authentication/forgot.html", status, email=email, problem=sentence)
     return _after_writing(parts, written, about="reset")
 
 
@@ -170,7 +170,7 @@ async def show_outbox(request: Request) -> Response:
     parts = parts_of(request)
     if not may_read_mail(request, parts.settings):
         raise TryOnError("route_not_found")
-    return page(request, "entrance/outbox.html", written=await parts.database.read(mails.list_mail))
+    return page(request, "authentication/outbox.html", written=await parts.database.read(mails.list_mail))
 
 
 def own_path(wanted: str) -> str:
@@ -195,7 +195,7 @@ def _sign_up_page(
     plan = trial_plan(parts.plans)
     return page(
         request,
-        "entrance/sign_up.html",
+        "authentication/sign_up.html",
         status,
         email=email,
         problem=problem,
@@ -210,7 +210,7 @@ def _log_in_page(request: Request, status: int = 200, **context: Any) -> Respons
     shown = {"email": "", "problem": "", **context}
     return page(
         request,
-        "entrance/log_in.html",
+        "authentication/log_in.html",
         status,
         **shown,
         root=ROOT,

@@ -15,8 +15,8 @@ from api.dashboard.credentials import address_of
 from api.dashboard.mailing import letterhead
 from api.parts import ApiParts
 from domain.accounts import AddressTakenError
-from domain.entrance import logins, throttles
-from domain.entrance.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
+from domain.authentication import logins, throttles
+from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 from domain.mail.mails import written_in
 from domain.tables import Account, Mail
 

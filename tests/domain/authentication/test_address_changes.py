@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select
 
 from domain.access.keys import KeyDigester
-from domain.entrance import address_changes, email_tokens, logins, trials
-from domain.entrance.email_tokens import Purpose
+from domain.authentication import address_changes, email_tokens, logins, trials
+from domain.authentication.email_tokens import Purpose
 from domain.mail.letters import Letterhead
 from domain.tables import Account, Mail
 from runtime.database import Database

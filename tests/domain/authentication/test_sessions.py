@@ -7,8 +7,8 @@ import pytest
 
 from domain import accounts
 from domain.access.keys import KeyDigester
-from domain.entrance import sessions
-from domain.entrance.sessions import SignedIn
+from domain.authentication import sessions
+from domain.authentication.sessions import SignedIn
 from domain.tables import Account, Login
 from runtime.database import Database
 from tests.factories import create_caller

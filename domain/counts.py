@@ -17,7 +17,7 @@ from domain.tables import Account, Allowance, Job, Mail, Payment
 
 
 @dataclass(frozen=True)
-class Census:
+class JobCounts:
     """The state at one moment.
 
     Attributes:
@@ -35,7 +35,7 @@ class Census:
     reserved: int
 
 
-def take_census(session: Session, *, now: datetime) -> Census:
+def count_jobs(session: Session, *, now: datetime) -> JobCounts:
     """Count."""
     waiting, oldest = (
         session.execute(
@@ -45,7 +45,7 @@ def take_census(session: Session, *, now: datetime) -> Census:
     unfinished = session.scalar(select(func.count()).where(Job.status == PROCESSING))
     kept = session.scalar(select(func.count()).where(Job.result_key.is_not(None)))
     reserved = session.scalar(select(func.sum(Allowance.reserved)).where(Allowance.reserved > 0))
-    return Census(
+    return JobCounts(
         waiting=waiting,
         oldest_waiting_seconds=max((now - oldest).total_seconds(), 0.0) if oldest else 0.0,
         running=(unfinished or 0) - waiting,
@@ -55,7 +55,7 @@ def take_census(session: Session, *, now: datetime) -> Census:
 
 
 @dataclass(frozen=True)
-class OwnersCensus:
+class WaitingCounts:
     """What owners wait for at one moment.
 
     Attributes:
@@ -71,7 +71,7 @@ class OwnersCensus:
     orders: int
 
 
-def take_owners_census(session: Session, *, now: datetime) -> OwnersCensus:
+def count_what_waits(session: Session, *, now: datetime) -> WaitingCounts:
     """Count."""
     mails, oldest = (
         session.execute(
@@ -81,7 +81,7 @@ def take_owners_census(session: Session, *, now: datetime) -> OwnersCensus:
     unfinished = (Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None))
     erasures = session.scalar(select(func.count()).select_from(Account).where(*unfinished))
     orders = session.scalar(select(func.count()).where(Payment.status == OPEN))
-    return OwnersCensus(
+    return WaitingCounts(
         mails=mails,
         oldest_mail_seconds=max((now - oldest).total_seconds(), 0.0) if oldest else 0.0,
         erasures=erasures or 0,

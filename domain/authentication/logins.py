@@ -1,7 +1,7 @@
 """How an owner gets into the dashboard: signing up, confirming the address, signing in, choosing a new password.
 
 Nothing here says to whoever asks whether an address has an account: what there is to say goes to the address. Hashes
-are made outside of transactions (`domain.entrance.passwords`), which would hold up everybody else meanwhile.
+are made outside of transactions (`domain.authentication.passwords`), which would hold up everybody else meanwhile.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.accounts import create_account, find_account_by_email
-from domain.entrance import email_tokens, sessions, trials
-from domain.entrance.email_tokens import Purpose
+from domain.authentication import email_tokens, sessions, trials
+from domain.authentication.email_tokens import Purpose
 from domain.mail.letters import Letterhead, have_account_letter, password_changed_letter, reset_letter, verify_letter
 from domain.mail.mails import write_mail
 from domain.money.plans import PlanBook
@@ -44,7 +44,7 @@ def trial_plan(plans: PlanBook) -> str | None:
 
 
 def find_credentials(session: Session, *, email: str) -> Credentials | None:
-    """What belongs to an address, in the spelling of `domain.entrance.email_addresses.spelling`."""
+    """What belongs to an address, in the spelling of `domain.authentication.email_addresses.spelling`."""
     found = session.execute(
         select(Account.id, Login.password_hash, Login.verified_at)
         .join(Login, Login.account_id == Account.id)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
-from api.accounts import blocking, erasing, terms
+from api.administration import blocking, erasing, terms
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms

@@ -65,7 +65,7 @@ SIGN_IN_PER_NETWORK = Limit(50, 100, timedelta(minutes=15), DAY)
 SIGN_IN_BY_STRANGERS = Limit(1000, 1005, timedelta(minutes=1), DAY)
 """For one address of mail from all networks together, and only those wait for it that have earned it: see
 `sign_in_wait`. More than 8 networks manage in a day (8 times 106 is 848); then a try a minute, 1440 a day. Passwords
-that many people have are refused (`domain.entrance.passwords`), so some thousand guesses find next to none."""
+that many people have are refused (`domain.authentication.passwords`), so some thousand guesses find next to none."""
 
 CLEAN_TRIES = 2
 """For one address of mail, so many tries from a network are looked at whatever is tried from others: the owner's own,

@@ -3,8 +3,8 @@
 Argon2id with the parameters of OWASP's password storage sheet (19 MiB, two passes, one lane), about 20 ms on one core
 of a server. The stronger defaults of the library take 64 MiB and four cores for 170 ms, which would be felt in every
 poll and page where everything runs on one small machine; what stands against guessing here is the count of failures
-(`domain.entrance.throttles`). The parameters are part of each hash, so they can be raised later: a hash that was made
-with others is replaced when its owner signs in.
+(`domain.authentication.throttles`). The parameters are part of each hash, so they can be raised later: a hash that was
+made with others is replaced when its owner signs in.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHORTEST, LONGEST = 10, 200
 @cache
 def usual_passwords() -> frozenset[str]:
     """The ones that are tried first by everybody who guesses, in lower case."""
-    text = files("domain.entrance").joinpath("usual_passwords.txt").read_text()
+    text = files("domain.authentication").joinpath("usual_passwords.txt").read_text()
     return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from domain.entrance.sessions import digest_of, new_token
+from domain.authentication.sessions import digest_of, new_token
 from domain.money.quota import lock_account
 from domain.tables import EmailToken
 

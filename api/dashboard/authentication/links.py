@@ -19,11 +19,11 @@ from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import Visitor, possible_visitor
 from api.parts import parts_of
 from domain import accounts
-from domain.entrance import address_changes, email_tokens, logins, sessions, throttles
-from domain.entrance.email_tokens import Purpose
-from domain.entrance.logins import Credentials
-from domain.entrance.passwords import check_password
-from domain.entrance.throttles import SIGN_IN
+from domain.authentication import address_changes, email_tokens, logins, sessions, throttles
+from domain.authentication.email_tokens import Purpose
+from domain.authentication.logins import Credentials
+from domain.authentication.passwords import check_password
+from domain.authentication.throttles import SIGN_IN
 from domain.tables import Account, EmailToken
 
 router = APIRouter()
@@ -180,11 +180,11 @@ async def _prove(request: Request, link: Link, form: Form) -> Credentials | None
 
 
 def _verify_page(request: Request, link: Link, refused: PasswordRefused | None = None) -> Response:
-    return _asking_page(request, "entrance/verify.html", link, refused)
+    return _asking_page(request, "authentication/verify.html", link, refused)
 
 
 def _change_page(request: Request, link: Link, refused: PasswordRefused | None = None) -> Response:
-    return _asking_page(request, "entrance/change_address.html", link, refused)
+    return _asking_page(request, "authentication/change_address.html", link, refused)
 
 
 def _asking_page(request: Request, template: str, link: Link, refused: PasswordRefused | None) -> Response:
@@ -201,9 +201,9 @@ def _asking_page(request: Request, template: str, link: Link, refused: PasswordR
 
 def _reset_page(request: Request, link: Link, status: int = 200, problem: str = "") -> Response:
     return page(
-        request, "entrance/reset.html", status, link_token=link.token, email=link.account.email, problem=problem
+        request, "authentication/reset.html", status, link_token=link.token, email=link.account.email, problem=problem
     )
 
 
 def _dead(request: Request) -> Response:
-    return page(request, "entrance/dead_link.html", 404)
+    return page(request, "authentication/dead_link.html", 404)

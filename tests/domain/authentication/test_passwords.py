@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.entrance.passwords import LONGEST, SHORTEST, Passwords, check_password, usual_passwords
+from domain.authentication.passwords import LONGEST, SHORTEST, Passwords, check_password, usual_passwords
 
 EMAIL = "ann.of.shop@example.com"
 GOOD = "three plain words"

@@ -13,7 +13,7 @@ from temporalio.service import RPCError
 
 from domain import accounts, erasure
 from domain.access.keys import KeyDigester
-from domain.entrance import throttles
+from domain.authentication import throttles
 from domain.operation import audit
 from domain.operation.audit import Act
 from workflows.erasing import start_erasure
