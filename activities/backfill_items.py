@@ -19,8 +19,7 @@ from domain.money.quota import lock_account
 from domain.object_keys import backfill_page_key, backfill_result_key, result_key
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from intake.backfill_items import sent_garment, stored_pictures
-from intake.backfill_pages import PAGE_ITEMS, read_page
+from intake.backfill_items import PAGE_ITEMS, read_page, sent_garment, stored_pictures
 from intake.garments import resolve_products
 from intake.job import JobDraft, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
@@ -29,8 +28,14 @@ from runtime.metric_catalogue import BACKFILL_WAITS
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.backfills.contracts import BackfillItem
-from workflows.backfills.step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
+from workflows.backfills.contracts import (
+    AcceptedItem,
+    AcceptItemInput,
+    AwaitJobInput,
+    BackfillItem,
+    KeepResultInput,
+    KeptResult,
+)
 from workflows.contracts import ObjectRef, TryOnOutcome
 
 WAITED_FOR = frozenset({"volume_exhausted", "trial_ended", "daily_cap_reached", "account_blocked"})

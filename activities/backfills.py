@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.heartbeat import heartbeats
+from activities.device import heartbeats
 from domain import accounts
 from domain.jobs import backfills
 from domain.money import quota
@@ -29,16 +29,29 @@ from domain.object_keys import (
 )
 from domain.products import products
 from domain.tables import Account
-from intake.backfill_items import WholeItems, folders_used, stored_pictures, whole_items
-from intake.backfill_pages import CONTENT_TYPE, PAGE_ITEMS, lines_of, pages_of, read_outcomes, read_page
+from intake.backfill_items import (
+    CONTENT_TYPE,
+    PAGE_ITEMS,
+    WholeItems,
+    folders_used,
+    lines_of,
+    pages_of,
+    read_outcomes,
+    read_page,
+    stored_pictures,
+    whole_items,
+)
 from intake.backfill_rows import Problem, read_rows
 from runtime.database import Database
 from runtime.metric_catalogue import BACKFILL_ITEMS
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.backfills.contracts import BACKFILL_INVALID, BackfillInput, BackfillItem, BackfillPlan
-from workflows.backfills.step_contracts import (
+from workflows.backfills.contracts import (
+    BACKFILL_INVALID,
+    BackfillInput,
+    BackfillItem,
+    BackfillPlan,
     FinishInput,
     FinishReport,
     ItemOutcome,

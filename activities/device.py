@@ -2,6 +2,12 @@
 
 While a call waits for its turn or makes progress, heartbeats go to Temporal. A call that stalls stops sending them,
 so that Temporal gives the job to another worker; a call whose activity is cancelled stops at its next stage.
+
+Heartbeats of steps that wait for others: downloads and work in threads.
+
+Who may use the device next: what somebody waits for goes first, and a backfill's work in between.
+
+What is seen of a call that holds the device: how long it held it, and a span with its stages.
 """
 
 from __future__ import annotations
@@ -9,20 +15,151 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+from opentelemetry.trace import Span, Tracer
 from temporalio import activity
 
-from activities.turns import Turns
-from engines.base import OnStep, ShouldStop
+from engines.base import OnStep, RenderResult, ShouldStop
+from runtime.metric_catalogue import DEVICE_SECONDS
+from runtime.metrics import activity_meter
 
-HEARTBEAT_SECONDS = 2.0
-STALL_SECONDS = 90.0
-"""A stage that takes longer is taken for hung; loading a large model is not a stage, it happens before polling."""
+INTERVAL_SECONDS = 2.0
+
+
+@asynccontextmanager
+async def heartbeats() -> AsyncIterator[None]:
+    """Send a heartbeat every two seconds for as long as the block runs and the event loop turns."""
+
+    async def beat() -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(INTERVAL_SECONDS)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+
+
+class Turns:
+    """A number of places, given to those who wait.
+
+    Urgent work goes before patient work, each in the order of asking. Work that is under way is not interrupted, so
+    whoever gives a place back may say that more urgent work follows at once: patient work then stands back a moment
+    longer, rather than taking the place between two steps of the same job.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._patient: deque[asyncio.Future[None]] = deque()
+        self._held_until = 0.0
+
+    async def take(self, *, urgent: bool) -> None:
+        """Wait for a place."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        (self._urgent if urgent else self._patient).append(turn)
+        self._hand_out()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # given in the very moment
+                self.give_back()
+            raise
+
+    def give_back(self, *, hold_seconds: float = 0.0) -> None:
+        """Leave the place to the next.
+
+        Args:
+            hold_seconds: How long patient work stands back for urgent work that follows.
+        """
+        self._free += 1
+        if hold_seconds:
+            loop = asyncio.get_running_loop()
+            self._held_until = loop.time() + hold_seconds
+            loop.call_at(self._held_until, self._hand_out)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._free > 0:
+            turn = self._next()
+            if turn is None:
+                return
+            self._free -= 1
+            turn.set_result(None)
+
+    def _next(self) -> asyncio.Future[None] | None:
+        for waiting in (self._urgent, self._patient):
+            if waiting is self._patient and asyncio.get_running_loop().time() < self._held_until:
+                return None
+            while waiting:
+                turn = waiting.popleft()
+                if not turn.done():
+                    if waiting is self._urgent:
+                        self._held_until = 0.0  # what was waited for has come
+                    return turn
+        return None
+
 
 Result = TypeVar("Result")
+
+Work = Callable[[OnStep, ShouldStop], Result]
+
+
+@contextmanager
+def device_span(tracer: Tracer, step: str, engine: str) -> Iterator[DeviceWatch]:
+    """A span around a step on the device; has to be begun inside its activity.
+
+    Args:
+        tracer: Makes the span.
+        step: ``segment`` or ``render``, which is the span's name.
+        engine: Who works.
+    """
+    with tracer.start_as_current_span(step, attributes={"tryon.engine": engine}) as span:
+        yield DeviceWatch(span, step, engine)
+
+
+class DeviceWatch:
+    """Watches one call."""
+
+    def __init__(self, span: Span, step: str, engine: str) -> None:
+        self._span = span
+        self._labels = {"step": step, "engine": engine}
+        self._meter = activity_meter()
+
+    def over(self, work: Work[Result]) -> Work[Result]:
+        """The same work, watched: its time on the device alone, each stage an event of the span."""
+
+        def watched(on_step: OnStep, should_stop: ShouldStop) -> Result:
+            def on_watched_step(stage: str) -> None:
+                self._span.add_event(stage)
+                on_step(stage)
+
+            began = time.monotonic()
+            try:
+                return work(on_watched_step, should_stop)
+            finally:
+                # Here, in the device's thread, so that what nobody waits for any more counts too.
+                self._meter.record(DEVICE_SECONDS, time.monotonic() - began, **self._labels)
+
+        return watched
+
+    def describe(self, result: RenderResult) -> None:
+        """Put the engine's own timings and the number of its tries on the span."""
+        timings = {f"tryon.timing.{name}_ms": milliseconds for name, milliseconds in result.timings_ms.items()}
+        self._span.set_attributes({**timings, "tryon.tries": result.checks.get("tries", 1)})
+
+
+HEARTBEAT_SECONDS = 2.0
+
+STALL_SECONDS = 90.0
+"""A stage that takes longer is taken for hung; loading a large model is not a stage, it happens before polling."""
 
 
 class _Progress:

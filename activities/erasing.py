@@ -14,7 +14,7 @@ from temporalio import activity
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.heartbeat import heartbeats
+from activities.device import heartbeats
 from domain import erasure
 from domain.jobs import jobs
 from domain.object_keys import (

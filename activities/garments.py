@@ -6,10 +6,9 @@ import asyncio
 
 from temporalio import activity
 
+from activities.device import heartbeats
 from activities.failures import expected_failures
-from activities.heartbeat import heartbeats
-from activities.objects import get_object, put_object
-from activities.shares import holder
+from activities.objects import get_object, holder, put_object
 from domain.object_keys import is_product_picture, work_key
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png

@@ -8,13 +8,13 @@ from temporalio import activity
 
 from domain import accounts
 from domain.object_keys import import_page_key
-from domain.products.registrations import new_registration_id
-from intake.backfill_pages import lines_of
+from domain.products.products import new_registration_id
+from intake.backfill_items import lines_of
 from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, read_row_outcomes, read_rows_of
 from runtime.database import Database
 from runtime.object_store import ObjectMissingError, ObjectStore
 from workflows import steps
-from workflows.products.import_contracts import RecordedRows, RecordRowsInput, StartedRow, TakenUpRows, TakeUpRowsInput
+from workflows.products.contracts import RecordedRows, RecordRowsInput, StartedRow, TakenUpRows, TakeUpRowsInput
 
 
 class ImportActivities:

@@ -9,14 +9,10 @@ from collections.abc import Callable
 from opentelemetry.trace import NoOpTracer, Tracer
 from temporalio import activity
 
-from activities.device import Device
-from activities.device_watch import device_span
+from activities.device import Device, device_span, heartbeats
 from activities.engine_metrics import record_render
 from activities.failures import expected_failures, failure, saying_which
-from activities.heartbeat import heartbeats
-from activities.objects import get_object, put_object
-from activities.person_map_file import CONTENT_TYPE, pack_person_map, unpack_person_map
-from activities.shares import holder
+from activities.objects import CONTENT_TYPE, get_object, holder, pack_person_map, put_object, unpack_person_map
 from domain.object_keys import work_key
 from engines.base import (
     Category,

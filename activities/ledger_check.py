@@ -7,7 +7,7 @@ import time
 import structlog
 from temporalio import activity
 
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from runtime.database import Database
 from runtime.metric_catalogue import LEDGER, LEDGER_CHECKED
 from runtime.metrics import activity_meter

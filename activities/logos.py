@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import structlog
 from temporalio import activity
 
+from activities.device import heartbeats
 from activities.failures import failure
-from activities.heartbeat import heartbeats
 from activities.objects import put_object
 from activities.picture_metrics import count_refused_picture
 from domain import watermarks
@@ -21,8 +21,8 @@ from domain.object_keys import logo_key, logo_prefix
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
-from imaging.logo import KEPT_SIDE, normalise_logo
 from imaging.remote import RemoteImageFetcher
+from imaging.watermark import KEPT_SIDE, normalise_logo
 from runtime.database import Database
 from runtime.object_store import ObjectStore, ObjectStoreUnavailableError
 from workflows import steps

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.device import heartbeats
 from activities.failures import expected_failures, failure
 from activities.garments import garment_png
-from activities.heartbeat import heartbeats
 from activities.objects import get_object, put_object
 from activities.picture_metrics import count_refused_picture
 from domain.errors import TryOnError, known_code
@@ -30,7 +30,7 @@ from domain.object_keys import (
     registration_prefix,
 )
 from domain.products import products
-from domain.products.registrations import began_at, product_id_of
+from domain.products.products import began_at, product_id_of
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits

@@ -1,4 +1,7 @@
-"""``purge``: nothing is kept longer than it should be, whoever failed to delete it."""
+"""``purge``: nothing is kept longer than it should be, whoever failed to delete it.
+
+What the purge forgets of people who sign in: sessions that are over, links, counts of failures, mail.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 from temporalio import activity
 
-from activities.forgetting import forget_sign_ins
-from activities.heartbeat import heartbeats
+from activities.device import heartbeats
+from domain import unverified
 from domain.access import idempotency
+from domain.authentication import email_tokens, sessions, throttles
 from domain.jobs import backfills, jobs, retention
+from domain.mail import mails
 from domain.object_keys import (
     BACKFILLS,
     IMPORTS,
@@ -43,6 +49,18 @@ from runtime.object_store import (
 from runtime.settings import BackfillSettings, JobSettings
 from workflows import steps
 from workflows.contracts import SweepInput, SweepReport
+
+
+def forget_sign_ins(session: Session, *, now: datetime, limit: int) -> int:
+    """Delete what is past its time, and at most ``limit`` accounts that nobody confirmed; returns how many rows."""
+    return (
+        sessions.delete_over(session, now=now)
+        + email_tokens.delete_expired(session, now=now)
+        + throttles.forget_old(session, now=now)
+        + mails.delete_old(session, now=now)
+        + unverified.delete_unverified(session, now=now, limit=limit)
+    )
+
 
 ORPHAN_AGE = timedelta(hours=1)
 """Pictures of a job that no row tells of are kept this long: it may be on its way through acceptance."""

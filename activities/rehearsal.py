@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from temporalio import activity
 
+from activities.device import heartbeats
 from activities.failures import expected_failures, failure
-from activities.heartbeat import heartbeats
-from activities.objects import get_object, put_object
-from activities.shares import holder
+from activities.objects import get_object, holder, put_object
 from domain.errors import known_code
 from domain.object_keys import work_key
 from imaging.decoder_pool import DecoderPool

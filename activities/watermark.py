@@ -11,8 +11,8 @@ import structlog
 from numpy.typing import NDArray
 from temporalio import activity
 
+from activities.device import heartbeats
 from activities.failures import expected_failures
-from activities.heartbeat import heartbeats
 from activities.objects import ObjectChangedError, get_object, put_object
 from domain import watermarks
 from domain.object_keys import result_key

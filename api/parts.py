@@ -19,7 +19,7 @@ from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from domain.authentication.passwords import Passwords
-from domain.jobs.ended_jobs import ENDED
+from domain.jobs.jobs import ENDED
 from domain.money.plans import PlanBook, load_plans
 from imaging.limits import ImageLimits
 from runtime.database import Database

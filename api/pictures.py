@@ -9,7 +9,7 @@ from domain.errors import TryOnError
 from imaging.data_uri import decode_data_uri, is_data_uri
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
-from imaging.remote_url import check_remote_url
+from imaging.remote import check_remote_url
 from intake.pictures import Picture, naming
 
 

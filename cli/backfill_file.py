@@ -9,10 +9,9 @@ from typing import TypeVar
 
 from domain.object_keys import BACKFILLS, backfill_picture_key, backfill_prefix
 from imaging.errors import ImageError
-from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
-from intake.backfill_items import WholeItems, whole_items
-from intake.backfill_pages import CONTENT_TYPE, lines_of
+from imaging.opening import inspect_image
+from intake.backfill_items import CONTENT_TYPE, WholeItems, lines_of, whole_items
 from intake.backfill_rows import Problem, read_rows
 from intake.pictures import naming
 from runtime.object_store import ObjectStore

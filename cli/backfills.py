@@ -22,14 +22,20 @@ from cli.transactions import AccountName, AsJson
 from domain.errors import sentence_of
 from domain.object_keys import backfill_failures_key, backfill_prefix, backfill_progress_key
 from imaging.limits import ImageLimits
-from intake.backfill_pages import read_outcomes
+from intake.backfill_items import read_outcomes
 from intake.backfill_rows import sentences_of
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
-from workflows.backfills.contracts import LARGEST_WINDOW, BackfillInput, BackfillReport, BackfillState, ItemDefaults
+from workflows.backfills.contracts import (
+    LARGEST_WINDOW,
+    BackfillInput,
+    BackfillReport,
+    BackfillState,
+    ItemDefaults,
+    ItemOutcome,
+)
 from workflows.backfills.start import start_backfill
-from workflows.backfills.step_contracts import ItemOutcome
 from workflows.backfills.workflow import BackfillWorkflow
 
 app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Needs Temporal and the CPU worker.")

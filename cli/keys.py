@@ -11,7 +11,7 @@ import typer
 from sqlalchemy.orm import Session
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
-from domain.access import keys, peppers
+from domain.access import keys
 from domain.operation import audit
 from domain.operation.audit import Act, Detail
 from domain.tables import ApiKey
@@ -92,8 +92,8 @@ def count_by_pepper(as_json: AsJson = False) -> None:
     settings = load_settings()
     digester = _digester(settings)
 
-    def work(session: Session) -> peppers.PepperCount:
-        return peppers.count_by_pepper(session, digester)
+    def work(session: Session) -> keys.PepperCount:
+        return keys.count_by_pepper(session, digester)
 
     count = in_reading(settings, work)
     if as_json:

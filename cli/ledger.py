@@ -10,8 +10,7 @@ import typer
 from sqlalchemy.orm import Session
 
 from cli.transactions import AccountName, AsJson, account_named, in_reading
-from domain.money.ledger import entries_of_account
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger, entries_of_account
 from domain.tables import LedgerEntry
 from runtime.settings import load_settings
 

@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowFailureError
 from api.products.product_file import BadRow, GoodRow
 from api.products.reading import BACK, FRONT
 from api.products.service import refusal_of
-from domain.products.registrations import new_registration_id
+from domain.products.products import new_registration_id
 from intake.pictures import Picture
 from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
 from workflows.products.registration import start_registration

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from sqlalchemy.orm import Session
 
 from cli.transactions import in_transaction
-from domain.access import peppers
+from domain.access import keys
 from domain.access.keys import KeyDigester
 from runtime.embedded.record import has_secrets, keep_secrets, stack_secrets
 from runtime.settings import ObjectStoreSettings, SecuritySettings, StackSettings, load_settings
@@ -53,8 +53,8 @@ def finish(
     def work(session: Session) -> None:
         digester = KeyDigester(*settings.security.peppers())
         if revoke_waiting:
-            typer.echo(f"Revoked {peppers.revoke_waiting(session, digester)} keys.")
-        elif waiting := (peppers.count_by_pepper(session, digester)).waiting:
+            typer.echo(f"Revoked {keys.revoke_waiting(session, digester)} keys.")
+        elif waiting := (keys.count_by_pepper(session, digester)).waiting:
             raise ValueError(
                 f"{len(waiting)} keys in use are still under an older pepper (tryon key peppers). Wait until they are "
                 "used, replace them, or revoke them with --revoke-waiting."

@@ -23,7 +23,7 @@ def decode_data_uri(text: str | memoryview, limits: ImageLimits = PHOTO_LIMITS) 
     """Take the bytes out of a data URI.
 
     The media type has to be one that is accepted, but it is not believed: what the bytes are is for
-    `imaging.inspect` to say. The size follows from the length of the text, so an oversized picture is refused
+    `imaging.opening` to say. The size follows from the length of the text, so an oversized picture is refused
     before anything is decoded.
 
     Args:

@@ -8,8 +8,7 @@ from PIL import Image
 
 from imaging.colour import flatten, to_srgb
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
-from imaging.opening import JPEG_FORMATS, open_picture, unreadable_on_failure
-from imaging.orientation import stored_orientation, turn_upright
+from imaging.opening import JPEG_FORMATS, open_picture, stored_orientation, turn_upright, unreadable_on_failure
 
 REDUCING_GAP = 2.0
 """Averaging whole blocks down to twice the wanted size before the fine filter: no visible loss, far quicker."""

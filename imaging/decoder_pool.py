@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from imaging.decoder_process import Header, receive, send
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import ImageFacts
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
+from imaging.opening import ImageFacts
 
 CPU_SECONDS, PIXELS_PER_CPU_SECOND = 5, 10_000_000
 """What a picture may take: 10 s at 50 megapixels. The slowest that the bounds on work let through, 49 megapixels of
@@ -132,7 +132,7 @@ class DecoderPool:
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
     async def inspect(self, holder: Hashable, data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
-        """As `imaging.inspect.inspect_image`.
+        """As `imaging.opening.inspect_image`.
 
         Args:
             holder: Whose share of the places it takes.

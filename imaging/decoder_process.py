@@ -22,8 +22,8 @@ from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
+from imaging.opening import inspect_image
 
 LENGTH = struct.Struct(">I")
 

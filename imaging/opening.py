@@ -2,6 +2,12 @@
 
 Only the parsers of the three accepted formats are ever started; the weaknesses found in image libraries over the
 years sit in the many others.
+
+Tell the accepted formats by their first bytes.
+
+Which way up a photo was taken (EXIF tag 274).
+
+The complete check of a picture at the door, without keeping its pixels.
 """
 
 from __future__ import annotations
@@ -11,12 +17,63 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from PIL import Image
+from PIL import ExifTags, Image
 
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.limits import ImageLimits
+from imaging.limits import PHOTO_LIMITS, ImageLimits
 from imaging.work import refuse_costly, refuse_many_pixels
+
+SIGNATURE_LENGTH = 12
+"""So many first bytes are needed to tell."""
+
+JPEG_START = b"\xff\xd8\xff"
+
+PNG_START = b"\x89PNG\r\n\x1a\n"
+
+RIFF_START, WEBP_FORM = b"RIFF", b"WEBP"
+
+
+def has_image_signature(start: bytes) -> bool:
+    """Say whether the bytes begin like a JPEG, PNG or WebP. Whether they are one is for `inspect_image` to say."""
+    is_webp = start[:4] == RIFF_START and start[8:12] == WEBP_FORM
+    return start.startswith((JPEG_START, PNG_START)) or is_webp
+
+
+TURNS: dict[int, Image.Transpose] = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""How to turn the stored picture upright, by the tag's value. 1 means upright already."""
+
+SIDES_SWAPPED = frozenset({5, 6, 7, 8})
+"""Values for which width and height trade places."""
+
+
+def stored_orientation(image: Image.Image) -> int:
+    """Read the tag; a missing, unknown or unreadable one counts as upright.
+
+    Returns:
+        1 to 8.
+    """
+    try:
+        value = image.getexif().get(ExifTags.Base.Orientation, 1)
+    except DECODER_FAILURES:
+        return 1
+    return value if value in TURNS else 1
+
+
+def turn_upright(image: Image.Image, orientation: int) -> Image.Image:
+    """Turn the pixels so that the picture is seen as it was taken."""
+    turn = TURNS.get(orientation)
+    return image if turn is None else image.transpose(turn)
+
 
 PARSERS = ("JPEG", "PNG", "WEBP")
 """Pillow's parsers that may run. The one for JPEG answers "MPO" for a JPEG that carries further pictures."""
@@ -112,3 +169,51 @@ def _refuse_shape(width: int, height: int, limits: ImageLimits) -> None:
         )
     if longer > limits.max_aspect * shorter:
         raise ImageError(ImageErrorCode.TOO_ELONGATED, f"{width} x {height} is longer than {limits.max_aspect:g} to 1")
+
+
+CONTENT_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
+
+DRAFT_DIVISOR = 8
+"""A JPEG decoded at an eighth of its size still has its whole stream read, but few pixels made from it."""
+
+
+@dataclass(frozen=True)
+class ImageFacts:
+    """What a picture is, judged by its content.
+
+    Attributes:
+        format: ``JPEG``, ``PNG`` or ``WEBP``.
+        width: Pixels, the photo held upright.
+        height: Pixels, the photo held upright.
+        content_type: The media type that fits the content.
+    """
+
+    format: str
+    width: int
+    height: int
+    content_type: str
+
+
+def inspect_image(data: bytes, limits: ImageLimits = PHOTO_LIMITS) -> ImageFacts:
+    """Prove that the bytes are one whole, still, usable picture.
+
+    The header is judged first. Then the whole stream is decoded, as cheaply as its format allows, so that a
+    truncated or damaged picture is known here and not by the worker that would have drawn with it.
+
+    Args:
+        data: The encoded picture. No label is asked for: the content decides.
+        limits: What it has to meet.
+
+    Raises:
+        ImageError: Any of the ``image_…`` codes.
+    """
+    image = open_picture(data, limits)
+    width, height = image.size
+    with unreadable_on_failure():
+        if image.format in JPEG_FORMATS:
+            image.draft(None, (max(1, width // DRAFT_DIVISOR), max(1, height // DRAFT_DIVISOR)))
+        image.load()
+    if stored_orientation(image) in SIDES_SWAPPED:
+        width, height = height, width
+    name = "JPEG" if image.format in JPEG_FORMATS else str(image.format)
+    return ImageFacts(format=name, width=width, height=height, content_type=CONTENT_TYPES[name])

@@ -1,22 +1,30 @@
-"""Items of a backfill made whole: defaults filled in, every field judged, a key for each."""
+"""Items of a backfill made whole: defaults filled in, every field judged, a key for each.
+
+A backfill's items and outcomes as they lie in the object store: pages of JSON lines.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel
+
 from domain.object_keys import BACKFILLS, PICTURES, backfill_of_key
 from imaging.errors import ImageError
-from imaging.remote_url import check_remote_url
+from imaging.remote import check_remote_url
 from intake.backfill_rows import Problem
 from intake.garments import SentGarment, hints_of
-from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment
+from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment, ItemOutcome
 from workflows.contracts import ObjectRef
 
 DERIVED_KEY_DIGITS = 24
+
 OWN_PICTURES = re.compile(rf"{BACKFILLS}[^/]+/{PICTURES}")
+
 WHICH_GARMENT = ("product_id", "garment_image_url", "garment_back_image_url")
 """Defaults that only count where an item does not say at all which garment it means."""
 
@@ -146,3 +154,31 @@ def _pictures(item: BackfillItem) -> Iterator[tuple[str, str]]:
         ):
             if value is not None:
                 yield name, value
+
+
+PAGE_ITEMS = 100
+"""Small enough to be read anew for every item, and rewritten for a few outcomes."""
+
+CONTENT_TYPE = "application/jsonl"
+
+
+def pages_of(items: Sequence[BackfillItem]) -> Iterator[bytes]:
+    """The pages that these items fill."""
+    for start in range(0, len(items), PAGE_ITEMS):
+        yield lines_of(items[start : start + PAGE_ITEMS])
+
+
+def lines_of(models: Iterable[BaseModel]) -> bytes:
+    """One line of JSON each, without what says nothing."""
+    return "".join(model.model_dump_json(exclude_defaults=True) + "\n" for model in models).encode()
+
+
+def read_page(page: bytes) -> list[BackfillItem]:
+    """The items of a page."""
+    return [BackfillItem.model_validate_json(line) for line in page.splitlines()]
+
+
+def read_outcomes(page: bytes) -> dict[int, ItemOutcome]:
+    """The outcomes of a page, by number."""
+    outcomes = (ItemOutcome.model_validate(json.loads(line)) for line in page.splitlines())
+    return {outcome.number: outcome for outcome in outcomes}

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from intake.backfill_pages import CONTENT_TYPE as CONTENT_TYPE  # noqa: PLC0414 - pages are alike wherever they lie
-from intake.backfill_pages import lines_of
-from workflows.products.import_contracts import ROWS_AT_ONCE, ImportRow, RowOutcome
+from intake.backfill_items import CONTENT_TYPE as CONTENT_TYPE  # noqa: PLC0414 - pages are alike wherever they lie
+from intake.backfill_items import lines_of
+from workflows.products.contracts import ROWS_AT_ONCE, ImportRow, RowOutcome
 
 PAGE_ROWS = 25 * ROWS_AT_ONCE
 """Rows that are taken up together lie on one page, and so do their outcomes."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from domain.errors import CATALOGUE, TryOnError
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
+from imaging.opening import ImageFacts
 
 
 @dataclass(frozen=True)

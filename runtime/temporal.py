@@ -8,7 +8,7 @@ from temporalio.client import Client, Interceptor
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
 
-from runtime.log_context import ActivityLogContext
+from runtime.logs import ActivityLogContext
 from runtime.settings import TemporalSettings
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import structlog
 
-from domain.jobs.ended_jobs import ENDED
+from domain.jobs.jobs import ENDED
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.logs import configure_logs

@@ -31,13 +31,13 @@ from runtime.object_store import ObjectStore
 from runtime.settings import Settings
 from runtime.versions import deployment_config, version_of
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.budgets import CANCELLATION_DELAY
 from workflows.erasing import EraseAccountWorkflow
 from workflows.logos import SetWatermarkWorkflow
 from workflows.mail import SendMailWorkflow
 from workflows.products.imports import ImportProductsWorkflow
 from workflows.products.registration import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
 from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
 from workflows.tryon import TryOnWorkflow
 

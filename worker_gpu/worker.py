@@ -10,8 +10,8 @@ from temporalio.worker import Worker
 
 from activities.inference import InferenceActivities
 from runtime.versions import deployment_config
-from workflows.budgets import CANCELLATION_DELAY
 from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
+from workflows.steps import CANCELLATION_DELAY
 
 GRACEFUL_SHUTDOWN = timedelta(seconds=60)
 """Longer than one render, so that a deploy does not interrupt it."""

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.dashboard.cookies import SESSION, read_cookie, set_cookie
 from api.parts import ApiParts
 from domain.authentication import logins, sessions, throttles
-from domain.authentication.email_addresses import spelling
+from domain.authentication.email_tokens import spelling
 from domain.authentication.logins import Credentials
 from domain.authentication.throttles import SignInTries
 

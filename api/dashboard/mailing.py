@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.parts import ApiParts
-from domain.mail.letters import Letterhead
-from domain.mail.mails import written_in
+from domain.mail.mails import Letterhead, written_in
 from domain.tables import Mail
 from runtime.settings import Settings
 from workflows.mail import start_mail

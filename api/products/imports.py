@@ -19,10 +19,10 @@ from api.products.product_file import BadRow, GoodRow, ProductFile
 from api.products.service import refusal_named
 from domain.errors import TryOnError
 from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
-from domain.products.registrations import began_at, new_registration_id
+from domain.products.products import began_at, new_registration_id
 from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, read_row_outcomes, row_pages
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.products.import_contracts import ImportProductsInput, ImportRow, RowOutcome
+from workflows.products.contracts import ImportProductsInput, ImportRow, RowOutcome
 from workflows.products.imports import start_import
 from workflows.queues import import_workflow_id
 

@@ -21,8 +21,8 @@ from api.products.service import ProductService
 from domain.products.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
-from imaging.inspect import ImageFacts
 from imaging.limits import ImageLimits
+from imaging.opening import ImageFacts
 from intake.pictures import inspect_pictures
 
 PRODUCTS_PATH = "/api/v1/products"

@@ -17,9 +17,9 @@ from api.products.reading import BACK, FRONT, ReadProduct
 from domain.errors import CATALOGUE, Audience, TryOnError
 from domain.object_keys import product_upload_key, registration_prefix
 from domain.products import products
-from domain.products.registrations import new_registration_id
+from domain.products.products import new_registration_id
 from domain.tables import Product
-from imaging.inspect import ImageFacts
+from imaging.opening import ImageFacts
 from intake.pictures import Picture
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.cancel import cancel_run

@@ -25,7 +25,7 @@ from domain.money import quota
 from domain.object_keys import input_key, job_prefix
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
-from imaging.inspect import ImageFacts
+from imaging.opening import ImageFacts
 from intake.garments import ResolvedGarment, resolve_products
 from intake.job import JobDraft, request_deadline, workflow_input_of
 from intake.pictures import Picture, inspect_pictures

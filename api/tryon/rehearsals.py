@@ -12,7 +12,7 @@ from functools import cache
 
 from api.tryon.reading import ReadRequest
 from domain.errors import CATALOGUE, TryOnError
-from domain.money.periods import seconds_to_next_day
+from domain.money.plans import seconds_to_next_day
 from workflows.contracts import RehearsalScript
 
 SLOW_SECONDS = 15

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from domain.money.periods import Period, month_around
+from domain.money.plans import Period, month_around
 
 PACK = 1000
 

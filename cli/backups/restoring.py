@@ -17,7 +17,7 @@ from cli.backups.store import store_alone
 from domain import migrations
 from domain.errors import ErrorCode
 from domain.jobs import jobs
-from domain.money.ledger_check import Disagreement, check_ledger
+from domain.money.ledger import Disagreement, check_ledger
 from runtime.database import Database
 from runtime.embedded.leftovers import stop_leftovers
 from runtime.embedded.lock import LOCK_FILE, sole_use

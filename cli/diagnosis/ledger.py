@@ -9,7 +9,7 @@ from sqlalchemy import make_url
 
 from cli.diagnosis.database import missing_file
 from cli.diagnosis.findings import Case, Finding, Subject, counted
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from runtime.database import Database
 
 LEDGER = Subject("ledger")

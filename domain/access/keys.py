@@ -1,4 +1,7 @@
-"""API keys: made once, shown once, kept as a keyed digest only."""
+"""API keys: made once, shown once, kept as a keyed digest only.
+
+How far API keys have moved from an older pepper to the current one; see `domain.access.keys.KeyDigester`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from sqlalchemy.orm import Session
 from domain.tables import Account, ApiKey
 
 LIVE: Final = "live"
+
 TEST: Final = "test"
 
 MOST_IN_USE = 20
@@ -28,12 +32,14 @@ SHOWN_PREFIX = 13
 """Characters at the beginning of a key that lists show, with the last four, to tell keys apart."""
 
 _KEY = re.compile(r"vto_(live|test)_[A-Za-z0-9_-]{43}")
+
 _SHORTEST_PEPPER = 32
 
 MARK = ":"
 """Between the id of a pepper and the digits of a digest under it; no hexadecimal digit."""
 
 _ID_DIGITS = 8
+
 _PEPPER_ID_OF = "the id of this pepper"
 """No API key, so that the id tells nothing of one."""
 
@@ -252,3 +258,36 @@ def replace_key(
 def _key(key_id: uuid.UUID, account_id: uuid.UUID | None) -> Select[ApiKey]:
     query = select(ApiKey).where(ApiKey.id == key_id)
     return query if account_id is None else query.where(ApiKey.account_id == account_id)
+
+
+@dataclass(frozen=True)
+class PepperCount:
+    """Keys in use by the pepper that their digests are made with.
+
+    Attributes:
+        current: Those that need nothing.
+        waiting: Those that move to the current pepper when they are used next, the least recently used first.
+    """
+
+    current: int
+    waiting: Sequence[ApiKey]
+
+
+def count_by_pepper(session: Session, digester: KeyDigester) -> PepperCount:
+    """How far the keys in use have moved to the current pepper; all of them, while no other is accepted."""
+    in_use = ApiKey.revoked_at.is_(None)
+    live = session.scalar(select(func.count()).select_from(ApiKey).where(in_use)) or 0
+    if not digester.rotating:
+        return PepperCount(live, ())
+    moved = ApiKey.digest.startswith(digester.pepper_ids[0] + MARK, autoescape=True)
+    used_first = (ApiKey.last_used_at.is_not(None), ApiKey.last_used_at, ApiKey.created_at, ApiKey.id)
+    waiting = (session.scalars(select(ApiKey).where(in_use, ~moved).order_by(*used_first))).all()
+    return PepperCount(live - len(waiting), waiting)
+
+
+def revoke_waiting(session: Session, digester: KeyDigester) -> int:
+    """Revoke every key that is not under the current pepper; returns how many."""
+    waiting = (count_by_pepper(session, digester)).waiting
+    for key in waiting:
+        key.revoked_at = datetime.now(UTC)
+    return len(waiting)

@@ -11,8 +11,14 @@ from domain.access.keys import KeyDigester
 from domain.accounts import find_account_by_email
 from domain.authentication import email_tokens, trials
 from domain.authentication.email_tokens import Purpose
-from domain.mail.letters import Letterhead, change_asked_letter, change_letter, changed_letter, have_account_letter
-from domain.mail.mails import write_mail
+from domain.mail.mails import (
+    Letterhead,
+    change_asked_letter,
+    change_letter,
+    changed_letter,
+    have_account_letter,
+    write_mail,
+)
 from domain.money.quota import lock_account
 
 
@@ -25,7 +31,7 @@ def ask_for_change(session: Session, head: Letterhead, *, account_id: uuid.UUID,
         session: A transaction.
         head: Who writes.
         account_id: Whose address is to change; its owner has shown the password.
-        new_email: From `domain.authentication.email_addresses.address_to_keep`.
+        new_email: From `domain.authentication.email_tokens.address_to_keep`.
         now: When.
     """
     account = lock_account(session, account_id=account_id)

@@ -17,8 +17,14 @@ from domain.access.keys import KeyDigester
 from domain.accounts import create_account, find_account_by_email
 from domain.authentication import email_tokens, sessions, trials
 from domain.authentication.email_tokens import Purpose
-from domain.mail.letters import Letterhead, have_account_letter, password_changed_letter, reset_letter, verify_letter
-from domain.mail.mails import write_mail
+from domain.mail.mails import (
+    Letterhead,
+    have_account_letter,
+    password_changed_letter,
+    reset_letter,
+    verify_letter,
+    write_mail,
+)
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account
 from domain.tables import Account, Login
@@ -44,7 +50,7 @@ def trial_plan(plans: PlanBook) -> str | None:
 
 
 def find_credentials(session: Session, *, email: str) -> Credentials | None:
-    """What belongs to an address, in the spelling of `domain.authentication.email_addresses.spelling`."""
+    """What belongs to an address, in the spelling of `domain.authentication.email_tokens.spelling`."""
     found = session.execute(
         select(Account.id, Login.password_hash, Login.verified_at)
         .join(Login, Login.account_id == Account.id)

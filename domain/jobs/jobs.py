@@ -2,12 +2,14 @@
 
 `complete_job` and `fail_job` are compare-and-sets: only the first of any number of callers ends the job and writes
 its ledger row; the others learn that they came too late. Whoever finishes a job twice therefore bills it once.
+
+What is counted of jobs that end: left in the session whose transaction ends them, for after its commit.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,12 +19,61 @@ from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
 from domain.errors import ErrorCode, TryOnError
-from domain.jobs.ended_jobs import note_ended
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account, release, reserve, settle
 from domain.tables import Account, Job
 
+ENDED = "ended_jobs"
+"""Where in a session's ``info`` they lie."""
+
+_STAGE = "stage_"
+"""Begins the names of a report's timings that are those of the job's stages."""
+
+
+@dataclass(frozen=True)
+class EndedJob:
+    """A job that has ended.
+
+    Attributes:
+        mode: ``live``, or ``test`` for one of a test key.
+        reason: The error code of a failed one.
+        stage_seconds: How long each stage of a completed one took, and ``total``.
+    """
+
+    kind: str
+    mode: str
+    outcome: str
+    reason: str = ""
+    stage_seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def note_ended(session: Session, job: Job, *, outcome: str, values: Mapping[str, Any]) -> None:
+    """Note that this transaction ends the job.
+
+    Args:
+        session: Its session.
+        job: The row as it was.
+        outcome: ``completed`` or ``failed``.
+        values: What the row becomes.
+    """
+    ended = EndedJob(
+        kind=job.kind,
+        mode="test" if job.allowance_id is None else "live",
+        outcome=outcome,
+        reason=values.get("error_code", ""),
+        stage_seconds=_stage_seconds(values),
+    )
+    session.info.setdefault(ENDED, []).append(ended)
+
+
+def _stage_seconds(values: Mapping[str, Any]) -> dict[str, float]:
+    timings: Mapping[str, int] = (values.get("report") or {}).get("timingsMs", {})
+    spent = {name.removeprefix(_STAGE): each / 1000 for name, each in timings.items() if name.startswith(_STAGE)}
+    return spent | ({"total": values["generation_ms"] / 1000} if "generation_ms" in values else {})
+
+
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
+
 LONGEST_MS = 2**31 - 1
 """What the column holds on PostgreSQL: a job that is completed after weeks is no reason to fail."""
 

@@ -2,19 +2,24 @@
 
 Two guards stand between a job and a double charge, each enough alone: the compare-and-set on the job's status
 (`domain.jobs.jobs`), and the unique indexes on the ledger. Triggers in the database refuse to change or delete a row.
+
+Whether the counters agree with the ledger, and the ledger with the jobs.
+
+Counters are moved by hand, beside the entries that say why; this recomputes them.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, case, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from domain.tables import Allowance, LedgerEntry
+from domain.tables import Allowance, DailyUsage, Job, LedgerEntry
 
 ONE_GENERATION = 1
 """A job is one generation, a combo too."""
@@ -75,3 +80,148 @@ def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -
             .limit(limit)
         )
     ).all()
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two places that should say the same.
+
+    Attributes:
+        account_id: Whose money it is.
+        subject: Which allowance, day or job.
+        counted: What the counters or the job's row say.
+        recomputed: What the ledger says; of a day, what its jobs say.
+    """
+
+    account_id: uuid.UUID
+    subject: str
+    counted: str
+    recomputed: str
+
+
+def check_ledger(session: Session) -> list[Disagreement]:
+    """Recompute every balance.
+
+    Args:
+        session: One that only reads, and so sees one state of the database throughout.
+    """
+    return [
+        *_wrong_allowances(session),
+        *_wrong_days(session),
+        *_wrong_jobs(session),
+        *_lost_reservations(session),
+    ]
+
+
+def _sum(*kinds: str) -> ColumnElement[int]:
+    """Generations of the entries of these kinds in a group; 0 for a group without entries."""
+    return func.coalesce(func.sum(case((LedgerEntry.kind.in_(kinds), LedgerEntry.generations), else_=0)), 0)
+
+
+def _count(status: str) -> ColumnElement[int]:
+    return func.coalesce(func.sum(case((Job.status == status, 1), else_=0)), 0)
+
+
+GIVEN = _sum("grant", "topup")
+
+RESERVED = _sum("reserve") - _sum("settle", "release")
+
+SETTLED = _sum("settle")
+
+RELEASED = _sum("release")
+
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _wrong_allowances(session: Session) -> list[Disagreement]:
+    rows = session.execute(
+        select(Allowance, GIVEN.label("given"), RESERVED.label("reserved"), SETTLED.label("settled"))
+        .outerjoin(LedgerEntry, LedgerEntry.allowance_id == Allowance.id)
+        .group_by(Allowance.id)
+        .having(or_(Allowance.generations != GIVEN, Allowance.reserved != RESERVED, Allowance.settled != SETTLED))
+    )
+    return [
+        Disagreement(
+            row.Allowance.account_id,
+            f"{row.Allowance.source} allowance {row.Allowance.id}",
+            _volume(row.Allowance.generations, row.Allowance.reserved, row.Allowance.settled),
+            _volume(row.given, row.reserved, row.settled),
+        )
+        for row in rows
+    ]
+
+
+def _wrong_days(session: Session) -> list[Disagreement]:
+    """Days of which all jobs are still kept: those after the last day of a job whose row is gone."""
+    gone = session.scalar(
+        select(func.max(LedgerEntry.at))
+        .outerjoin(Job, Job.id == LedgerEntry.job_id)
+        .where(LedgerEntry.kind == "reserve", Job.id.is_(None))
+    )
+    reserved, settled = _count("processing"), _count("completed")
+    rows = session.execute(
+        select(DailyUsage, reserved.label("reserved"), settled.label("settled"))
+        .outerjoin(Job, (Job.account_id == DailyUsage.account_id) & (Job.counted_on == DailyUsage.day))
+        .where(DailyUsage.day > (gone or LONG_AGO).astimezone(UTC).date())
+        .group_by(DailyUsage.account_id, DailyUsage.day)
+        .having(or_(reserved != DailyUsage.reserved, settled != DailyUsage.settled))
+    )
+    return [
+        Disagreement(
+            row.DailyUsage.account_id,
+            f"day {row.DailyUsage.day}",
+            f"{row.DailyUsage.reserved} reserved, {row.DailyUsage.settled} settled",
+            f"{row.reserved} in progress, {row.settled} completed",
+        )
+        for row in rows
+    ]
+
+
+def _wrong_jobs(session: Session) -> list[Disagreement]:
+    reserves, settles, releases = _sum("reserve"), SETTLED, RELEASED
+    rows = session.execute(
+        select(
+            Job.account_id,
+            Job.id,
+            Job.status,
+            reserves.label("reserves"),
+            settles.label("settles"),
+            releases.label("releases"),
+        )
+        .outerjoin(LedgerEntry, LedgerEntry.job_id == Job.id)
+        .where(Job.allowance_id.is_not(None))
+        .group_by(Job.id)
+        .having(
+            or_(
+                reserves != 1,
+                settles != case((Job.status == "completed", 1), else_=0),
+                releases != case((Job.status == "failed", 1), else_=0),
+            )
+        )
+    )
+    return [
+        Disagreement(
+            row.account_id,
+            f"job {row.id}",
+            row.status,
+            f"{row.reserves} reserved, {row.settles} settled, {row.releases} released",
+        )
+        for row in rows
+    ]
+
+
+def _lost_reservations(session: Session) -> list[Disagreement]:
+    """Reservations that nobody will ever close: their job is not there."""
+    job_id: InstrumentedAttribute[uuid.UUID | None] = LedgerEntry.job_id
+    rows = session.execute(
+        select(LedgerEntry.account_id, job_id)
+        .outerjoin(Job, Job.id == job_id)
+        .where(job_id.is_not(None), Job.id.is_(None))
+        .group_by(LedgerEntry.account_id, job_id)
+        .having(RESERVED != 0)
+    )
+    return [Disagreement(row.account_id, f"job {row.job_id}", "no such job", "1 reserved") for row in rows]
+
+
+def _volume(generations: int, reserved: int, settled: int) -> str:
+    return f"{generations} given, {reserved} reserved, {settled} settled"

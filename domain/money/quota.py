@@ -18,8 +18,7 @@ from sqlalchemy.orm import Session
 
 from domain.errors import TryOnError
 from domain.money.ledger import add_allowance_entry, add_job_entry
-from domain.money.periods import Period, month_around, seconds_to_next_day, trial_from
-from domain.money.plans import PlanBook, Terms, terms_of
+from domain.money.plans import Period, PlanBook, Terms, month_around, seconds_to_next_day, terms_of, trial_from
 from domain.tables import Account, Allowance, DailyUsage, Job
 
 CLOCK_SKEW = timedelta(minutes=1)

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from domain.money.periods import Period
-from domain.money.plans import PlanBook, terms_of
+from domain.money.plans import Period, PlanBook, terms_of
 from domain.money.quota import TOPUP, period_of, reserved_by, spendable, used_today
 from domain.tables import Account
 

@@ -2,6 +2,11 @@
 
 Another account's product is as unknown as one that never was. Every change counts the revision up and rows are never
 deleted: a product that is no longer wanted is archived, and may be brought back.
+
+One registration: one request to add or change a product, from its pictures' upload to its row.
+
+A registration's pictures lie in a folder of its own, so that two changes of one product at the same time, or one
+step that runs twice, never write over a picture that a row or a job refers to.
 """
 
 from __future__ import annotations
@@ -20,9 +25,41 @@ from sqlalchemy.orm import Session
 from domain.errors import TryOnError
 from domain.tables import Account, Product
 
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+_REGISTRATION = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{32})")
+
+
+def new_registration_id(now: datetime | None = None) -> str:
+    """When it began, in UTC and to the second, and 32 hexadecimal digits that are nobody else's."""
+    return f"{(now or datetime.now(UTC)).astimezone(UTC):{_STAMP}}-{uuid.uuid4().hex}"
+
+
+def began_at(registration_id: str) -> datetime | None:
+    """When a registration began; ``None`` for a text that is none."""
+    match = _REGISTRATION.fullmatch(registration_id)
+    try:
+        return datetime.strptime(match[1], _STAMP).replace(tzinfo=UTC) if match else None
+    except ValueError:
+        return None
+
+
+def product_id_of(registration_id: str) -> uuid.UUID:
+    """The id of the product that a registration adds, if it adds one: the same however often a step is repeated.
+
+    Raises:
+        ValueError: It is no registration's id.
+    """
+    match = _REGISTRATION.fullmatch(registration_id)
+    if match is None:
+        raise ValueError(f"{registration_id!r} is no registration")
+    return uuid.UUID(match[2])
+
+
 ACTIVE, ARCHIVED = "active", "archived"
 
 ID_PREFIX = "prod_"
+
 RESERVED_PREFIXES = (ID_PREFIX, "test_")
 """Names of callers may not begin so: they would be taken for an id of ours, or for a product of test keys."""
 
@@ -30,6 +67,7 @@ LONGEST_EXTERNAL_ID = 128
 """Characters of a caller's own name for a product."""
 
 _PUBLIC_ID = re.compile(ID_PREFIX + "[0-9a-f]{32}")
+
 _PICTURES = ("front", "back")
 
 

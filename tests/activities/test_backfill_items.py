@@ -21,14 +21,21 @@ from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from intake.backfill_pages import pages_of
+from intake.backfill_items import pages_of
 from intake.job import workflow_input_of
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
 from tests.pictures import encoded
-from workflows.backfills.contracts import BackfillItem, ItemGarment
-from workflows.backfills.step_contracts import AcceptedItem, AcceptItemInput, AwaitJobInput, KeepResultInput, KeptResult
+from workflows.backfills.contracts import (
+    AcceptedItem,
+    AcceptItemInput,
+    AwaitJobInput,
+    BackfillItem,
+    ItemGarment,
+    KeepResultInput,
+    KeptResult,
+)
 from workflows.contracts import ObjectRef
 
 PERSON, SHIRT = "backfills/photos/anna.jpg", "backfills/photos/shirt.png"

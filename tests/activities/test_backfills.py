@@ -11,12 +11,19 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.backfills import BackfillActivities
 from domain.access.keys import KeyDigester
-from intake.backfill_pages import PAGE_ITEMS, read_page
+from intake.backfill_items import PAGE_ITEMS, read_page
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
-from workflows.backfills.contracts import BackfillInput, BackfillPlan, BackfillProgress
-from workflows.backfills.step_contracts import FinishInput, ItemOutcome, PlanInput, RecordInput
+from workflows.backfills.contracts import (
+    BackfillInput,
+    BackfillPlan,
+    BackfillProgress,
+    FinishInput,
+    ItemOutcome,
+    PlanInput,
+    RecordInput,
+)
 
 PERSON = "backfills/photos/anna.jpg"
 ID = "summer"

@@ -6,7 +6,7 @@ from temporalio.exceptions import ApplicationError
 from activities.failures import STORE_AWAY, expected_failures
 from engines.base import EngineError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.budgets import DOWNLOAD
+from workflows.steps import DOWNLOAD
 
 
 def test_a_step_waits_for_a_store_that_is_away() -> None:

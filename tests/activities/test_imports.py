@@ -15,7 +15,7 @@ from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from tests.factories import create_caller
 from tests.workflows.recording.import_cases import started
-from workflows.products.import_contracts import ROWS_AT_ONCE, RecordRowsInput, RowOutcome, TakenUpRows, TakeUpRowsInput
+from workflows.products.contracts import ROWS_AT_ONCE, RecordRowsInput, RowOutcome, TakenUpRows, TakeUpRowsInput
 
 ROWS = PAGE_ROWS + 3
 

@@ -14,7 +14,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.device import Device
 from activities.inference import InferenceActivities, engine_hints
-from activities.person_map_file import pack_person_map, unpack_person_map
+from activities.objects import pack_person_map, unpack_person_map
 from engines.base import (
     DeviceBroken,
     DeviceOutOfMemory,

@@ -19,7 +19,7 @@ from temporalio.testing import ActivityEnvironment
 from activities.mail import MailActivities, start_waiting
 from activities.reconciling import ReconcilingActivities
 from domain.mail import mails
-from domain.mail.letters import Letter
+from domain.mail.mails import Letter
 from domain.tables import Mail
 from runtime.database import Database
 from runtime.embedded.ports import choose_port

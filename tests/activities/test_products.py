@@ -20,7 +20,7 @@ from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.object_keys import product_picture_key, registration_prefix
 from domain.products import products
-from domain.products.registrations import new_registration_id, product_id_of
+from domain.products.products import new_registration_id, product_id_of
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from activities.turns import Turns
+from activities.device import Turns
 
 
 class Queue:

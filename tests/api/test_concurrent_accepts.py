@@ -15,7 +15,7 @@ from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
 from domain.money import ledger
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from domain.tables import Job
 from runtime.database import Database
 from tests.api.conftest import Api, single

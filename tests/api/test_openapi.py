@@ -14,7 +14,7 @@ from api.openapi import examples
 from api.openapi.answers import ErrorBody
 from domain.errors import CATALOGUE
 from imaging.data_uri import decode_data_uri
-from imaging.inspect import inspect_image
+from imaging.opening import inspect_image
 from runtime.settings import Settings
 from tests.api.conftest import Api
 

@@ -17,7 +17,7 @@ from cli.embedded import has_operator
 from cli.main import app
 from domain.authentication import logins
 from domain.mail import mails
-from domain.mail.letters import Letterhead
+from domain.mail.mails import Letterhead
 from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import Settings

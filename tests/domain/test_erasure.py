@@ -12,7 +12,7 @@ from domain import accounts, erasure
 from domain.access.keys import KeyDigester, find_owner
 from domain.errors import TryOnError
 from domain.jobs import jobs
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from domain.tables import Account, Job
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore

@@ -14,8 +14,8 @@ from imaging import decoder_pool
 from imaging.decode import decode_image, decode_logo
 from imaging.decoder_pool import DecoderPool, FairShares
 from imaging.errors import ImageError
-from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
+from imaging.opening import inspect_image
 from tests.imaging import bombs
 from tests.imaging.pictures import exif_with_orientation, quarters, saved
 

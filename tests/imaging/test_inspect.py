@@ -10,8 +10,8 @@ from PIL import Image
 
 from imaging.decode import decode_image
 from imaging.errors import ImageError
-from imaging.inspect import ImageFacts, inspect_image
 from imaging.limits import ImageLimits
+from imaging.opening import ImageFacts, inspect_image
 from tests.imaging.pictures import exif_with_orientation, png_chunk, png_of, quarters, saved, textured
 
 QUICK_S = 0.5

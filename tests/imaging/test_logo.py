@@ -8,7 +8,7 @@ from PIL import Image
 
 from imaging.decode import decode_logo
 from imaging.errors import ImageError, ImageErrorCode
-from imaging.logo import KEPT_SIDE, VISIBLE_ALPHA, KeptLogo, normalise_logo
+from imaging.watermark import KEPT_SIDE, VISIBLE_ALPHA, KeptLogo, normalise_logo
 from tests.imaging.pictures import quarters, saved
 
 

@@ -10,8 +10,8 @@ from PIL import Image
 
 from imaging import opening, work
 from imaging.errors import ImageError
-from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
+from imaging.opening import inspect_image
 from tests.imaging import bombs
 from tests.imaging.pictures import exif_with_orientation, png_chunk, png_of, quarters, saved, textured
 

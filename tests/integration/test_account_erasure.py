@@ -13,7 +13,7 @@ from temporalio.client import Client, WorkflowHandle
 from api.administration import erasing
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from domain.tables import Table
 from tests.account_rows import FullAccount, full_account, rows_that_hold
 from tests.api.conftest import single

@@ -32,9 +32,9 @@ from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.billing import orders
-from domain.jobs.ended_jobs import ENDED
+from domain.jobs.jobs import ENDED
 from domain.mail import mails
-from domain.mail.letters import Letter
+from domain.mail.mails import Letter
 from domain.tables import Job
 from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
 from imaging.decoder_pool import DecoderPool

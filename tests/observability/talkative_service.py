@@ -28,8 +28,7 @@ from domain.access.keys import KeyDigester
 from imaging.limits import ImageLimits
 from runtime import process as _process  # as in workers: sets up Temporal's loggers
 from runtime.database import Database
-from runtime.log_context import ActivityLogContext
-from runtime.logs import configure_logs
+from runtime.logs import ActivityLogContext, configure_logs
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
 from runtime.settings import DatabaseSettings, LogSettings, Settings
 from runtime.tracing import tracing_of

@@ -13,11 +13,11 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.fakes import tryon_input
 from workflows import steps
-from workflows.backfills.contracts import BackfillPlan
-from workflows.backfills.step_contracts import (
+from workflows.backfills.contracts import (
     AcceptedItem,
     AcceptItemInput,
     AwaitJobInput,
+    BackfillPlan,
     FinishInput,
     FinishReport,
     ItemOutcome,

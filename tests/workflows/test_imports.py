@@ -14,13 +14,13 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from activities.failures import failure
-from domain.products.registrations import new_registration_id
+from domain.products.products import new_registration_id
 from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.import_cases import started
 from workflows import steps
 from workflows.products import imports
-from workflows.products.import_contracts import (
+from workflows.products.contracts import (
     ROWS_AT_ONCE,
     ImportProductsInput,
     ImportReport,

@@ -10,7 +10,7 @@ from temporalio.worker import Worker
 
 from activities.mail import MailActivities
 from domain.mail import mails
-from domain.mail.letters import Letter
+from domain.mail.mails import Letter
 from runtime.database import Database
 from runtime.settings import MailSettings
 from tests.servers.mail import running_mail_server

@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import Worker
 
 from activities.failures import failure
-from domain.products.registrations import new_registration_id
+from domain.products.products import new_registration_id
 from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import SAVED, FakeProductSteps, failing_in, registration
 from workflows.products.contracts import (

@@ -1,18 +1,22 @@
-"""A backfill as people start it, ask about it and read how it ended; see `workflows.contracts` for the rules."""
+"""A backfill as people start it, ask about it and read how it ended; see `workflows.contracts` for the rules.
+
+What the steps of a backfill take and give; see `workflows.contracts` for the rules.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from workflows.contracts import MAX_GARMENTS, Category, Contract, Hint, Identifier, Url
+from workflows.contracts import MAX_GARMENTS, Category, Contract, Hint, Identifier, TryOnInput, Url
 from workflows.queues import BULK_PRIORITY
 
 ItemKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", max_length=64)]
 """An item's name within its account; its picture is kept under it."""
 
 BACKFILL_ID = r"^[A-Za-z0-9._-]{1,64}$"
+
 BackfillId = Annotated[str, Field(pattern=BACKFILL_ID, max_length=64)]
 """A backfill's name: its workflow id."""
 
@@ -23,6 +27,7 @@ StoredOrRemote = Url
 """Where a picture is: a key of the object store below ``backfills/``, or an https:// address."""
 
 Size = Annotated[str, Field(min_length=1, max_length=32)]
+
 Number = Annotated[int, Field(ge=0)]
 """An item's place in its backfill, from 0."""
 
@@ -215,3 +220,109 @@ class BackfillState(Contract):
     concurrency: int = 0
     per_minute: float = 0.0
     remaining_seconds: int | None = None
+
+
+OUTCOMES_AT_ONCE = 50
+"""Outcomes that one step writes down."""
+
+KeptAt = Annotated[str, Field(max_length=200)]
+"""Key of an object that a backfill keeps."""
+
+
+class PlanInput(Contract):
+    """Check every item and lay them out, page by page."""
+
+    backfill_id: BackfillId
+    backfill: BackfillInput
+
+
+class AcceptItemInput(Contract):
+    """Have one item accepted as a job."""
+
+    backfill_id: BackfillId
+    account_id: Identifier
+    number: Number
+    priority: Annotated[int, Field(ge=1, le=5)]
+    deadline_seconds: Annotated[int, Field(ge=1, le=86_400)]
+
+
+ItemState: TypeAlias = Literal["accepted", "running", "done", "refused", "waiting"]
+
+
+class AcceptedItem(Contract):
+    """What is to be done about an item.
+
+    Attributes:
+        state: ``accepted``: start ``job``. ``running``: its job runs already. ``done``: its job completed earlier.
+            ``refused``: it cannot be done, for the reason in ``error_code``. ``waiting``: not now, for that reason.
+        result: Where the picture of a job that is done is kept.
+        retry_after_seconds: When waiting may be over, where that is known.
+    """
+
+    key: ItemKey
+    state: ItemState
+    job_id: Identifier | None = None
+    job: TryOnInput | None = None
+    result: KeptAt | None = None
+    error_code: Identifier | None = None
+    retry_after_seconds: int | None = None
+
+
+class AwaitJobInput(Contract):
+    """Wait for a job that another run has started."""
+
+    job_id: Identifier
+
+
+class KeepResultInput(Contract):
+    """Keep the picture of an item."""
+
+    backfill_id: BackfillId
+    account_id: Identifier
+    key: ItemKey
+    job_id: Identifier
+
+
+class KeptResult(Contract):
+    """Where it lies; none where it was deleted or erased before it could be kept."""
+
+    result: KeptAt | None = None
+
+
+class ItemOutcome(Contract):
+    """How one item ended; an item that could not even be read has no key."""
+
+    number: Number
+    key: ItemKey | None = None
+    status: Literal["completed", "skipped", "failed"]
+    job_id: Identifier | None = None
+    result: KeptAt | None = None
+    error_code: Identifier | None = None
+
+
+class RecordInput(Contract):
+    """Write outcomes and progress down."""
+
+    backfill_id: BackfillId
+    progress: BackfillProgress
+    outcomes: Annotated[list[ItemOutcome], Field(max_length=OUTCOMES_AT_ONCE)] = Field(default_factory=list)
+    status: Identifier
+
+
+class RecordReport(Contract):
+    """How many outcomes were written down."""
+
+    written: Number = 0
+
+
+class FinishInput(Contract):
+    """Put the outcomes together."""
+
+    backfill_id: BackfillId
+
+
+class FinishReport(Contract):
+    """Keys of the objects that tell how a backfill ended; no failures, no manifest of them."""
+
+    outcomes: KeptAt
+    failures: KeptAt | None = None

@@ -10,7 +10,7 @@ from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from workflows import steps
-    from workflows.backfills.step_contracts import (
+    from workflows.backfills.contracts import (
         AcceptedItem,
         AcceptItemInput,
         AwaitJobInput,

@@ -21,21 +21,19 @@ with workflow.unsafe.imports_passed_through():
         BACKFILL_ID,
         BACKFILL_INVALID,
         LARGEST_WINDOW,
+        OUTCOMES_AT_ONCE,
+        AcceptedItem,
+        AcceptItemInput,
         BackfillInput,
         BackfillProgress,
         BackfillReport,
         BackfillState,
-    )
-    from workflows.backfills.item import ItemCarrier
-    from workflows.backfills.step_contracts import (
-        OUTCOMES_AT_ONCE,
-        AcceptedItem,
-        AcceptItemInput,
         FinishInput,
         ItemOutcome,
         PlanInput,
         RecordInput,
     )
+    from workflows.backfills.item import ItemCarrier
     from workflows.backfills.window import Window
     from workflows.queues import ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE
 

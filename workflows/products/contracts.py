@@ -1,4 +1,9 @@
-"""Every model that crosses Temporal for a product; see `workflows.contracts`."""
+"""Every model that crosses Temporal for a product; see `workflows.contracts`.
+
+Every model that crosses Temporal for a file of products; see `workflows.contracts`.
+
+The rows lie in the object store; a few at a time pass through here.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,13 @@ from pydantic import Field
 from workflows.contracts import Category, Contract, Identifier, ObjectRef, Url
 
 ExternalId = Annotated[str, Field(max_length=128)]
+
 ProductName = Annotated[str, Field(max_length=200)]
+
 ProductHint = Annotated[str, Field(max_length=64)]
+
 ObjectKey = Annotated[str, Field(max_length=512)]
+
 Clearable = Literal["external_id", "garment_category", "garment_state", "tuck_state", "size", "back"]
 """What a product need not have, by the name of its column."""
 
@@ -45,7 +54,7 @@ class RegisterProductInput(Contract):
     """Add a product, or change one.
 
     Attributes:
-        registration_id: See `domain.products.registrations`.
+        registration_id: See `domain.products.products`.
         product_id: The product to change. Without it, one is added, or that with the same external id is changed.
         clear: Which fields become empty.
     """
@@ -117,3 +126,115 @@ class CleanUpRegistrationInput(Contract):
     registration_id: Identifier
     account_id: Identifier
     keep: Annotated[list[ObjectKey], Field(max_length=2)] = Field(default_factory=list)
+
+
+ROWS_AT_ONCE = 8
+"""Rows that are registered side by side; their addresses alone may take half of what a contract may."""
+
+Count = Annotated[int, Field(ge=0)]
+
+Place = Annotated[int, Field(ge=0)]
+"""A row's place among those of its file that can be registered, from 0."""
+
+RowNumber = Annotated[int, Field(ge=1)]
+"""A row's number as a spreadsheet shows it, the header being row 1."""
+
+
+class ImportRow(Contract):
+    """A product as a file describes it: the whole product, by the name that the file gives it."""
+
+    number: RowNumber
+    fields: ProductFields
+    clear: Annotated[list[Clearable], Field(max_length=6)] = Field(default_factory=list)
+    front: Url
+    back: Url | None = None
+
+
+class StartedRow(Contract):
+    """A row that is taken up.
+
+    Attributes:
+        registration_id: See `domain.products.products`. It is made as late as this, since it tells when the row
+            began.
+    """
+
+    registration_id: Identifier
+    row: ImportRow
+
+
+class ImportReport(Contract):
+    """What became of the rows.
+
+    Attributes:
+        stopped: Whether the rest was left, since the account is blocked or erased, or the file is gone.
+    """
+
+    created: Count = 0
+    updated: Count = 0
+    unchanged: Count = 0
+    failed: Count = 0
+    stopped: bool = False
+
+
+class ImportProductsInput(Contract):
+    """Register the rows of a file.
+
+    Attributes:
+        rows: How many there are.
+        done: How many of them earlier runs of the chain have been through, and the counts that these left.
+    """
+
+    account_id: Identifier
+    import_id: Identifier
+    rows: Count
+    done: Count = 0
+    report: ImportReport | None = None
+
+
+class TakeUpRowsInput(Contract):
+    """Read the next `ROWS_AT_ONCE` rows, from ``first`` on."""
+
+    account_id: Identifier
+    import_id: Identifier
+    first: Place
+
+
+class TakenUpRows(Contract):
+    """Rows to be registered.
+
+    Attributes:
+        stopped: No more rows may be.
+    """
+
+    rows: Annotated[list[StartedRow], Field(max_length=ROWS_AT_ONCE)] = Field(default_factory=list)
+    stopped: bool = False
+
+
+class RowOutcome(Contract):
+    """What became of a row.
+
+    Attributes:
+        error_code: Of the error catalogue, where it failed.
+        field: What was refused, by its column.
+    """
+
+    number: RowNumber
+    external_id: ExternalId | None = None
+    status: Literal["created", "updated", "unchanged", "failed"]
+    error_code: Identifier | None = None
+    field: Identifier | None = None
+
+
+class RecordRowsInput(Contract):
+    """Write down what became of the rows from ``first`` on."""
+
+    account_id: Identifier
+    import_id: Identifier
+    first: Place
+    outcomes: Annotated[list[RowOutcome], Field(max_length=ROWS_AT_ONCE)]
+
+
+class RecordedRows(Contract):
+    """How many rows were written down."""
+
+    written: Count = 0

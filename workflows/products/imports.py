@@ -19,11 +19,12 @@ with workflow.unsafe.imports_passed_through():
 
     from domain.errors import ErrorCode, known_code
     from workflows import steps
-    from workflows.products.contracts import PictureSource, RegisterProductInput
-    from workflows.products.import_contracts import (
+    from workflows.products.contracts import (
         ImportProductsInput,
         ImportReport,
+        PictureSource,
         RecordRowsInput,
+        RegisterProductInput,
         RowOutcome,
         StartedRow,
         TakeUpRowsInput,

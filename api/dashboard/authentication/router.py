@@ -21,7 +21,7 @@ from api.dashboard.visitor import possible_visitor
 from api.parts import ApiParts, parts_of
 from domain import accounts
 from domain.authentication import sessions
-from domain.authentication.email_addresses import address_to_keep, spelling
+from domain.authentication.email_tokens import address_to_keep, spelling
 from domain.authentication.logins import trial_plan
 from domain.authentication.passwords import check_password
 from domain.errors import TryOnError

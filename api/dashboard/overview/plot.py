@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from domain.jobs.job_figures import Day
+from domain.jobs.job_history import Day
 
 HEIGHT, PITCH, BAR = 100.0, 10.0, 7.0
 """Units of the drawing: its height, from one bar to the next, and how wide a bar is. Both axes are stretched to fit."""

@@ -14,7 +14,7 @@ from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from domain.errors import sentence_of
-from domain.jobs import job_figures
+from domain.jobs import job_history
 from domain.money.usage import Usage, usage_of
 
 DAYS, FAILURES = 30, 5
@@ -32,13 +32,13 @@ async def show_overview(request: Request) -> Response:
 
     def look(session: Session) -> dict[str, Any]:
         usage = usage_of(session, parts.plans, account_id=account_id, now=now)
-        failures = job_figures.last_failures(session, account_id=account_id, limit=FAILURES)
+        failures = job_history.last_failures(session, account_id=account_id, limit=FAILURES)
         return {
             "usage": usage,
             "trial_days_left": trial_days_left(usage, now),
-            "steps": job_figures.first_steps(session, account_id=account_id),
-            "plot": plot_of(job_figures.jobs_per_day(session, account_id=account_id, first=first, last=today)),
-            "durations": job_figures.durations_since(session, account_id=account_id, first=first),
+            "steps": job_history.first_steps(session, account_id=account_id),
+            "plot": plot_of(job_history.jobs_per_day(session, account_id=account_id, first=first, last=today)),
+            "durations": job_history.durations_since(session, account_id=account_id, first=first),
             "failures": [(each, sentence_of(each.error_code, each.error_advice)) for each in failures],
         }
 

@@ -19,7 +19,7 @@ from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from domain.authentication import address_changes, logins, sessions, throttles
-from domain.authentication.email_addresses import address_to_keep
+from domain.authentication.email_tokens import address_to_keep
 from domain.authentication.passwords import check_password
 from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 

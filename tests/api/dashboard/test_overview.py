@@ -8,8 +8,8 @@ import pytest
 from api.dashboard.overview.plot import plot_of, top_of_scale
 from api.dashboard.overview.router import trial_days_left
 from domain.jobs import jobs
-from domain.jobs.job_figures import Day
-from domain.money.periods import Period
+from domain.jobs.job_history import Day
+from domain.money.plans import Period
 from domain.money.usage import Usage
 from domain.products import products
 from tests.api.conftest import Api

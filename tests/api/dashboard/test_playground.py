@@ -15,8 +15,8 @@ from api.dashboard.playground.router import RUNS
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
 from domain.products import products
-from imaging.inspect import inspect_image
 from imaging.limits import ImageLimits
+from imaging.opening import inspect_image
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller

@@ -24,7 +24,7 @@ from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.pictures import encoded, photo
-from workflows.products.import_contracts import ImportProductsInput
+from workflows.products.contracts import ImportProductsInput
 from workflows.products.imports import start_import
 from workflows.queues import import_workflow_id
 

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from api.payments.webhook import MOST_AHEAD_SECONDS, STRIPE_PATH
 from domain.billing import orders, payments
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from domain.money.usage import usage_of
 from domain.tables import Payment
 from runtime.database import Database

@@ -20,7 +20,7 @@ from domain import migrations
 from domain.access.keys import KeyDigester, find_owner
 from domain.jobs import jobs
 from domain.money import ledger
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings

@@ -13,7 +13,7 @@ from cli.backups.archive import ArchiveReader
 from domain.access.keys import find_owner
 from domain.jobs import jobs
 from domain.money import ledger
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from runtime.embedded.child import Child
 from runtime.embedded.lock import sole_use
 from runtime.embedded.record import stack_secrets

@@ -10,7 +10,7 @@ from cli.diagnosis.findings import Case
 from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.mail import mails
-from domain.mail.letters import Letter
+from domain.mail.mails import Letter
 from domain.operation import operators
 from domain.tables import Account
 from runtime.database import Database

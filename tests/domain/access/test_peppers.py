@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.access import keys, peppers
+from domain.access import keys
 from domain.access.keys import KeyDigester
 from domain.tables import ApiKey
 from runtime.database import Database
@@ -75,18 +75,18 @@ async def test_outside_of_a_rotation_digests_are_what_they_always_were(
 
 
 async def test_keys_that_have_not_moved_are_counted_and_revoked(database: Database, digester: KeyDigester) -> None:
-    await database.write(peppers.revoke_waiting, ROTATING)  # those of other tests
+    await database.write(keys.revoke_waiting, ROTATING)  # those of other tests
     waiting, moved = [await create_caller(database, digester) for _ in range(2)]
     revoked = await create_caller(database, digester)
     await renew(database, ROTATING, moved)
     await database.write(keys.revoke_key, key_id=revoked.key_id)
     with database.reading() as session:
-        count = peppers.count_by_pepper(session, ROTATING)
-        assert (peppers.count_by_pepper(session, digester)).waiting == ()
+        count = keys.count_by_pepper(session, ROTATING)
+        assert (keys.count_by_pepper(session, digester)).waiting == ()
     assert [key.id for key in count.waiting] == [waiting.key_id]
     assert count.current >= 1
     with database.transaction() as session:
-        assert peppers.revoke_waiting(session, ROTATING) == 1
+        assert keys.revoke_waiting(session, ROTATING) == 1
     assert await find_owner(database, ROTATING, waiting) is None
     assert await find_owner(database, ROTATING, moved) is not None
 

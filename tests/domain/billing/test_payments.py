@@ -15,8 +15,7 @@ from domain.accounts import change_plan, find_account
 from domain.billing import orders, payments
 from domain.billing.payments import Receipt, ReceiptRefusedError
 from domain.jobs.jobs import accept_job
-from domain.money.ledger import entries_of_account
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger, entries_of_account
 from domain.money.plans import PlanBook
 from domain.money.usage import Usage, usage_of
 from domain.tables import Account, Allowance, LedgerEntry, Payment

@@ -12,7 +12,7 @@ import pytest
 from domain import migrations
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.jobs.ended_jobs import ENDED, EndedJob
+from domain.jobs.jobs import ENDED, EndedJob
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
 from tests.factories import create_caller, create_job

@@ -7,7 +7,7 @@ import pytest
 
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.jobs.job_figures import (
+from domain.jobs.job_history import (
     Day,
     Durations,
     FirstSteps,

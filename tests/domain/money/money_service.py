@@ -40,14 +40,14 @@ from domain.accounts import OwnTerms
 from domain.errors import TryOnError
 from domain.jobs import jobs
 from domain.money import quota
-from domain.money.ledger_check import Disagreement, check_ledger
+from domain.money.ledger import Disagreement, check_ledger
 from domain.money.plans import PlanBook
 from domain.money.usage import Usage, usage_of
 from domain.object_keys import result_key
 from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntry
 from imaging.decoder_pool import DecoderPool
-from imaging.inspect import ImageFacts, inspect_image
 from imaging.limits import ImageLimits
+from imaging.opening import ImageFacts, inspect_image
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings

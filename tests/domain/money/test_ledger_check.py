@@ -11,7 +11,7 @@ from sqlalchemy import delete, update
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money import quota
-from domain.money.ledger_check import Disagreement, check_ledger
+from domain.money.ledger import Disagreement, check_ledger
 from domain.tables import Allowance, DailyUsage, Job
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, create_job, new_job

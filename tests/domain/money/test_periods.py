@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.money.periods import Period, month_around, seconds_to_next_day, trial_from
+from domain.money.plans import Period, month_around, seconds_to_next_day, trial_from
 
 MOMENTS = st.timedeltas(timedelta(0), timedelta(days=40 * 365)).map(datetime(2020, 1, 1, tzinfo=UTC).__add__)
 LATER = st.timedeltas(timedelta(0), timedelta(days=4000))

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money import ledger, quota
-from domain.money.ledger_check import check_ledger
+from domain.money.ledger import check_ledger
 from domain.tables import Job
 from runtime.database import Database
 from tests.factories import create_caller, create_job

@@ -10,8 +10,17 @@ import pytest
 from domain.access.keys import KeyDigester
 from domain.errors import TryOnError
 from domain.products import products
-from domain.products.products import Saved, change_product, find_for_tryon, list_products, public_id, register_product
-from domain.products.registrations import began_at, new_registration_id, product_id_of
+from domain.products.products import (
+    Saved,
+    began_at,
+    change_product,
+    find_for_tryon,
+    list_products,
+    new_registration_id,
+    product_id_of,
+    public_id,
+    register_product,
+)
 from domain.tables import Product
 from runtime.database import Database
 from tests.factories import Caller, create_caller

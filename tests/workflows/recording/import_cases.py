@@ -9,15 +9,15 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
-from domain.products.registrations import new_registration_id
+from domain.products.products import new_registration_id
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.products.contracts import ProductFields
-from workflows.products.import_contracts import (
+from workflows.products.contracts import (
     ROWS_AT_ONCE,
     ImportProductsInput,
     ImportRow,
+    ProductFields,
     RecordedRows,
     RecordRowsInput,
     StartedRow,
