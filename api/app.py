@@ -14,22 +14,20 @@ from fastapi_offline import FastAPIOffline
 from starlette.types import Scope
 
 from api import health
-from api.body_budget import BodyBudget
-from api.body_limit import BodyLimit
+from api.body_limit import BodyBudget, BodyLimit
 from api.dashboard.app import body_caps, body_refusal, create_dashboard
 from api.dashboard.door import Door, visiting_account
 from api.dashboard.rendering import ROOT as DASHBOARD
 from api.errors import error_response, register_error_handlers
 from api.gate import Gate, account_of
 from api.known_hosts import KnownHosts, hosts_of
-from api.metrics import ApiMetrics, HttpMetrics
+from api.metrics import ApiMetrics, HttpMetrics, RouteNames
 from api.openapi.document import DESCRIPTION, openapi_of, servers_of
 from api.openapi.pages import add_reference_pages
 from api.parts import ApiParts, open_parts
 from api.payments import webhook as payments
 from api.products import router as products
 from api.request_context import RequestContext
-from api.route_names import RouteNames
 from api.tracing import HttpTracing
 from api.tryon import router as tryon
 from api.usage import router as usage

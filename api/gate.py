@@ -18,10 +18,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED, answer_to
+from api.metrics import METHODS
 from api.parts import ApiParts
-from api.rate_limit.headers import rate_headers, whole_seconds
+from api.rate_limit.limiter import rate_headers, whole_seconds
 from api.request_context import ANSWER_HEADERS
-from api.route_names import METHODS
 from domain.access import keys
 from domain.access.keys import KeyOwner
 from domain.errors import TryOnError

@@ -1,16 +1,123 @@
-"""Request bodies: JSON of a known model, or a refusal that names the field. Nothing here waits."""
+"""Request bodies: JSON of a known model, or a refusal that names the field. Nothing here waits.
+
+Pictures in requests: inline as a data: URI, or at an address that only a worker will dial. Nothing here waits.
+
+Takes large inline pictures out of a body before it is parsed.
+
+A parser makes text of every string in one go, and nothing else runs in the process meanwhile: with 90 MB of pictures
+that would hold up every other request for a tenth of a second and more. So a picture stays where it is in the body,
+and the parser sees a short stand-in. Nothing here judges: what is taken out is plain text between two quotes, and
+stays as well-formed, or as malformed, as it was.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from api.inline_pictures import InlinePictures, take_pictures_out
 from domain.errors import CATALOGUE, TryOnError
+from imaging.data_uri import decode_data_uri, is_data_uri
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.limits import ImageLimits
+from imaging.remote import check_remote_url
 from intake.complaints import complaints_of
+from intake.pictures import Picture, naming
+
+WORTH_BYTES = 64 * 1024
+"""Shorter ones are parsed with the rest."""
+
+STAND_IN_LENGTH = 512
+"""Longer than any other text that a request may hold: in the place of a name it is as wrong as the picture was."""
+
+_OPENING, _QUOTE, _BACKSLASH = b'"data:', b'"', b"\\"
+
+InlinePictures: TypeAlias = Mapping[str, memoryview]
+"""Stand-in to the data: URI that it stands for."""
+
+NO_PICTURES: InlinePictures = {}
+
+
+class PictureReader:
+    """Finds the pictures that a request names."""
+
+    def __init__(self, limits: ImageLimits, inline: InlinePictures = NO_PICTURES) -> None:
+        """Prepare for one request.
+
+        Args:
+            limits: What pictures have to meet.
+            inline: What was taken out of its body before it was parsed.
+        """
+        self._limits = limits
+        self._inline = inline
+
+    def pictures(self, values: Mapping[str, str | None]) -> dict[str, Picture | str | None]:
+        """Every picture of a request, by the name of its field; see `picture`.
+
+        Raises:
+            TryOnError: It names every field that is wrong.
+        """
+        found: dict[str, Picture | str | None] = {}
+        refused = []
+        for field, value in values.items():
+            try:
+                found[field] = self.picture(field, value)
+            except TryOnError as error:
+                refused.append(error)
+        if refused:
+            raise TryOnError.naming_all(refused)
+        return found
+
+    def picture(self, field: str, value: str | None) -> Picture | str | None:
+        """Take an inline picture out of its data: URI, or judge the address of one.
+
+        Returns:
+            The picture, not looked into yet; or the address in normal form; or nothing where there is nothing.
+
+        Raises:
+            TryOnError: ``malformed_data_uri`` or ``garment_url_refused``.
+        """
+        if value is None:
+            return None
+        try:
+            if not is_data_uri(value):
+                return check_remote_url(value)
+            return Picture(field, decode_data_uri(self._inline.get(value, value), self._limits))
+        except ImageError as error:
+            if error.code == ImageErrorCode.TOO_LARGE:
+                return Picture(field, None)  # refused further on, after what is cheaper to refuse
+            raise naming(field, error) from None
+
+
+def take_pictures_out(body: bytes) -> tuple[bytes, InlinePictures]:
+    """Put a stand-in in the place of each long string that begins with ``data:``.
+
+    Strings with escapes are left: their text is not what stands between the quotes.
+
+    Returns:
+        What is to be parsed, and what was taken out of it. A stand-in begins with ``data:`` too, and cannot be
+        guessed by whoever sent the body.
+    """
+    view, token = memoryview(body), secrets.token_hex(8)
+    taken: dict[str, memoryview] = {}
+    pieces: list[bytes | memoryview] = []
+    kept_from = position = 0
+    while (opening := body.find(_OPENING, position)) >= 0:
+        start = opening + len(_QUOTE)
+        end = body.find(_QUOTE, start)
+        escaped = body[max(0, opening - 1) : opening] == _BACKSLASH
+        if end - start < WORTH_BYTES or escaped or body.find(_BACKSLASH, start, end) >= 0:
+            position = start
+            continue
+        stand_in = f"data:{token}:{len(taken)}:".ljust(STAND_IN_LENGTH, "x")
+        taken[stand_in] = view[start:end]
+        pieces += [view[kept_from:start], stand_in.encode()]
+        kept_from = position = end
+    return (b"".join([*pieces, view[kept_from:]]) if taken else body), taken
+
 
 IGNORED_FIELDS = "X-Ignored-Fields"
 """Header that names the fields of the request that mean nothing to the service."""

@@ -2,16 +2,20 @@
 
 FastAPI's own telemetry is not used: it names what is routed alone, while most refusals come earlier, and would need
 OpenTelemetry's SDK and an exporter for two metrics.
+
+What of a request may be counted by: its method, and its route's template, such as ``/api/v1/tryon/{jobId}``.
 """
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Iterable
 
+from starlette.routing import BaseRoute, Mount, Route, compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.body_budget import BodyBudget
-from api.route_names import RouteNames, method_name
+from api.body_limit import BodyBudget
 from imaging.errors import ImageError, ImageErrorCode
 from runtime.metric_catalogue import (
     API,
@@ -26,10 +30,57 @@ from runtime.metric_catalogue import (
 )
 from runtime.metrics import PrometheusMeter
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+OTHER_METHOD = "(other)"
+"""A method is whatever a client sends, so only those that mean something are told apart."""
+
+UNMATCHED = "(none)"
+"""Stands for every address that leads nowhere; there is no end of those."""
+
+
+def method_name(method: str) -> str:
+    """The method, or what stands for one that means nothing."""
+    return method if method in METHODS else OTHER_METHOD
+
+
+class RouteNames:
+    """Knows routes, the first that fits a path first.
+
+    Requests that are refused before they are routed have a name too, so the router is not asked.
+    """
+
+    def __init__(self, routes: Iterable[BaseRoute]) -> None:
+        self._own: set[str] = set()
+        self._patterns: list[tuple[re.Pattern[str], str]] = []
+        self._mounts: list[str] = []
+        for route in routes:
+            if isinstance(route, Route):
+                self._add(route.path)
+            elif isinstance(route, Mount):
+                self._mounts.append(route.path)
+
+    def name_of(self, path: str) -> str:
+        """The template that this path fits."""
+        if path in self._own:
+            return path
+        for pattern, template in self._patterns:
+            if pattern.match(path):
+                return template
+        return next((f"{mount}/…" for mount in self._mounts if path.startswith(f"{mount}/")), UNMATCHED)
+
+    def _add(self, path: str) -> None:
+        if "{" in path:
+            self._patterns.append((compile_path(path)[0], path))
+        else:
+            self._own.add(path)
+
+
 CLIENT_GONE = "499"
 """Status of a request whose client went before it was answered; the number that nginx gave it."""
 
 OUT_OF_QUOTA = frozenset({"trial_ended", "volume_exhausted", "daily_cap_reached"})
+
 PICTURE_CODES = frozenset(code.value for code in ImageErrorCode)
 
 _CODE, _HELD = b"x-error-code", b"preference-applied"

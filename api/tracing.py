@@ -14,8 +14,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.gate import account_of
+from api.metrics import RouteNames, method_name
 from api.request_context import QUIET, REQUEST_ID, job_of
-from api.route_names import RouteNames, method_name
 from runtime.tracing import JOB_RUN_ATTRIBUTE, Tracing
 from workflows.queues import tryon_workflow_id
 

@@ -17,9 +17,8 @@ from cli.backups.restoring import release_open_jobs, restore
 from cli.embedded import kept_environment
 from cli.transactions import AsJson, migrated_database
 from runtime.embedded.child import ChildFailedError
-from runtime.embedded.lock import FolderInUseError
 from runtime.embedded.ports import PortInUseError
-from runtime.embedded.record import write_environment
+from runtime.embedded.record import FolderInUseError, write_environment
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import EMBEDDED_FILE, Settings, load_settings
 from runtime.sqlite_copy import DamagedDatabaseError

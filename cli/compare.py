@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from PIL import Image
 
-from cli.contact_sheet import contact_sheet
-from cli.outfit import CATEGORIES, Piece, read_outfit
-from cli.render import report_of
+from cli.render import CATEGORIES, Piece, contact_sheet, read_outfit, report_of
 from engines.catalogue import ENGINES
 from runtime.settings import Settings, load_settings
 

@@ -1,4 +1,7 @@
-"""The embedded stack, put together: which servers and processes, with which settings, in which order."""
+"""The embedded stack, put together: which servers and processes, with which settings, in which order.
+
+Where the processes of the embedded stack serve their metrics: on loopback, unless the operator says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,63 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from cli.checks import all_checks
-from cli.embedded_metrics import metrics_addresses, metrics_environment
+from cli.stack import all_checks
 from domain import migrations
 from domain.operation import operators
 from runtime.database import Database
 from runtime.embedded.child import Child, ChildSpec, marked_environment
 from runtime.embedded.disk import RoomRegained, check_room
-from runtime.embedded.leftovers import stop_leftovers
-from runtime.embedded.lock import sole_use
-from runtime.embedded.ports import choose_port
-from runtime.embedded.record import Endings, ProcessIdentity, StackRecord, stack_secrets, write_environment
-from runtime.embedded.servers import temporal_command
+from runtime.embedded.ports import LOOPBACK, choose_port, temporal_command
+from runtime.embedded.record import (
+    Endings,
+    ProcessIdentity,
+    StackRecord,
+    sole_use,
+    stack_secrets,
+    stop_leftovers,
+    write_environment,
+)
 from runtime.embedded.store import OBJECTS, WEED_OFFSETS, prepare_weed
 from runtime.embedded.supervisor import Supervisor
+from runtime.metrics import host_and_port
 from runtime.process import stop_event
-from runtime.settings import EMBEDDED_FILE, Settings
+from runtime.settings import EMBEDDED_FILE, MetricsSettings, Settings
 from workflows.queues import SEARCH_ATTRIBUTES
+
+FIRST_PORT = 9464
+"""The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads."""
+
+FIELDS = {"api_address": "Metrics", "worker_cpu_address": "… CPU worker", "worker_gpu_address": "… GPU worker"}
+"""Settings, and what they are called among the addresses of the stack."""
+
+
+def metrics_environment(wanted: MetricsSettings) -> dict[str, str]:
+    """The ``TRYON_METRICS_…`` variables of this stack's processes.
+
+    They are for these processes alone: in the file that other commands read, a second worker would find a port that
+    is taken.
+
+    Raises:
+        PortInUseError: A port that the operator named is taken.
+    """
+    chosen, free_from = {}, FIRST_PORT
+    for field in FIELDS:
+        address = getattr(wanted, field)
+        what = f"metrics ({field})"
+        if address is not None:
+            host, port = host_and_port(address)
+            choose_port(port, named=True, host=host, what=what)
+        else:
+            port = choose_port(free_from, named=False, what=what)
+            address, free_from = f"{LOOPBACK}:{port}", port + 1
+        chosen[f"TRYON_METRICS_{field.upper()}"] = address
+    return chosen
+
+
+def metrics_addresses(settings: MetricsSettings) -> dict[str, str]:
+    """What Prometheus asks, by name."""
+    return {name: f"http://{getattr(settings, field)}/metrics" for field, name in FIELDS.items()}
+
 
 READY_SECONDS = 60.0
 """Longest time for one part to come up; a cold disk on a busy machine takes a few seconds."""

@@ -1,4 +1,7 @@
-"""``tryon products``: an account's catalogue of registered garments."""
+"""``tryon products``: an account's catalogue of registered garments.
+
+Registers the rows of a file, a few at a time, each by the same workflow that the API starts.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,112 @@ import json
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from sqlalchemy.orm import Session
+from temporalio.client import Client, WorkflowFailureError
 from temporalio.service import RPCError
 
-from api.products.product_file import BadRow, GoodRow, ProductFile, read_product_file
+from api.products.imports import BadRow, GoodRow, ProductFile, read_product_file
 from api.products.schemas import ProductBody
-from cli.product_import import ImportReport, import_rows
+from api.products.service import BACK, FRONT, refusal_of
 from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain.products import products
+from domain.products.products import new_registration_id
 from domain.tables import Product
 from imaging.limits import ImageLimits
+from intake.pictures import Picture
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
+from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.registration import start_registration
+from workflows.queues import BULK_PRIORITY
+
+
+@dataclass
+class ImportReport:
+    """What became of a file's rows."""
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    failed: list[BadRow] = field(default_factory=list)
+    skipped: list[BadRow] = field(default_factory=list)
+
+    def count(self, saved: SavedProduct) -> None:
+        """Add a row that was registered."""
+        if saved.created:
+            self.created += 1
+        elif saved.changed:
+            self.updated += 1
+        else:
+            self.unchanged += 1
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "created": self.created,
+            "updated": self.updated,
+            "unchanged": self.unchanged,
+            "failed": [{"row": row.number, "error": row.sentence} for row in self.failed],
+            "skipped": [{"row": row.number, "error": row.sentence} for row in self.skipped],
+        }
+
+
+async def import_rows(
+    client: Client, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int, on_row: Callable[[], None]
+) -> ImportReport:
+    """Register every row; one that fails does not hold up the others.
+
+    Args:
+        client: Of Temporal.
+        account_id: Whose products.
+        rows: Each with an external id of its own.
+        concurrency: How many at a time.
+        on_row: Called when a row is done.
+
+    Raises:
+        temporalio.service.RPCError: Temporal cannot be reached (any more). Importing again does no harm.
+    """
+    report, slots = ImportReport(), asyncio.Semaphore(concurrency)
+
+    async def register(row: GoodRow) -> None:
+        async with slots:
+            try:
+                run = await start_registration(client, _registration(account_id, row), priority=BULK_PRIORITY)
+                report.count(await run.result())
+            except WorkflowFailureError as error:
+                report.failed.append(BadRow(row.number, refusal_of(error).sentence))
+            on_row()
+
+    tasks = [asyncio.create_task(register(row)) for row in rows]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+    report.failed.sort(key=lambda row: row.number)
+    return report
+
+
+def _registration(account_id: uuid.UUID, row: GoodRow) -> RegisterProductInput:
+    return RegisterProductInput(
+        registration_id=new_registration_id(),
+        account_id=str(account_id),
+        fields=row.product.fields,
+        clear=row.product.clear,
+        front=_source(FRONT, row.product.front),
+        back=_source(BACK, row.product.back),
+    )
+
+
+def _source(name: str, side: Picture | str | None) -> PictureSource | None:
+    return PictureSource(field=name, url=side) if isinstance(side, str) else None
+
 
 app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
 

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 from api.app import create_app
-from api.openapi.headers import ALWAYS, DESCRIPTIONS, RATE
-from api.tryon.rehearsals import rehearsal_product_ids
+from api.openapi.document import ALWAYS, DESCRIPTIONS, RATE
+from api.tryon.accepting import rehearsal_product_ids
 from domain.errors import CATALOGUE
 from engines.garment_kinds import GarmentKind
 from engines.kind_folding import names_of

@@ -20,7 +20,7 @@ from opentelemetry.trace import Link, NoOpTracer, Status, Tracer
 from opentelemetry.util.types import Attributes
 from temporalio.client import Interceptor
 
-from runtime.logs import redact, redact_text, redact_traceback
+from runtime.redaction import redact, redact_text, redact_traceback
 from runtime.settings import TracingSettings
 
 TIMEOUT_SECONDS = 5.0
@@ -32,7 +32,7 @@ TRACEBACK = "exception.stacktrace"
 
 
 class RedactingExporter(SpanExporter):
-    """Hands spans on without what `runtime.logs` hides: attributes, events, and the texts of exceptions."""
+    """Hands spans on without what `runtime.redaction` hides: attributes, events, and the texts of exceptions."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter

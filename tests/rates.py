@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from api.rate_limit.database_log import DatabaseRateLog
-from api.rate_limit.limiter import RateLimiter
+from api.rate_limit.limiter import DatabaseRateLog, RateLimiter
 from domain.access.rates import RatePolicy
 from runtime.database import Database
 

@@ -14,16 +14,15 @@ from api.dashboard.admin import payments as admin_payments
 from api.dashboard.admin import system as admin_system
 from api.dashboard.authentication import links
 from api.dashboard.authentication import router as authentication
-from api.dashboard.billing import ordering
 from api.dashboard.billing import router as billing
 from api.dashboard.docs import router as docs
+from api.dashboard.forms import PageRefused, refusal_page, register_refusals
 from api.dashboard.jobs import router as jobs
 from api.dashboard.keys import router as keys
 from api.dashboard.overview import router as overview
 from api.dashboard.playground import router as playground
 from api.dashboard.products import router as products
 from api.dashboard.products.imports import LARGEST_FILE_BYTES
-from api.dashboard.refusals import PageRefused, refusal_page, register_refusals
 from api.dashboard.rendering import ROOT, STATIC, KeptStaticFiles
 from api.dashboard.settings import router as settings_pages
 from api.dashboard.visitor import VISITOR
@@ -41,7 +40,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     playground.router,
     settings_pages.router,
     billing.router,
-    ordering.router,
     admin_accounts.router,
     admin_acts.router,
     admin_payments.router,

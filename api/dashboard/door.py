@@ -17,10 +17,19 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.dashboard.cookies import FORM, SESSION, clear_cookie, new_form_secret, read_cookie, set_cookie
-from api.dashboard.refusals import PageRefused, refusal_page, wants_json
+from api.dashboard.forms import PageRefused, refusal_page, wants_json
 from api.dashboard.rendering import ROOT
-from api.dashboard.visitor import FORM_TOKEN, VISITOR, Visitor
+from api.dashboard.visitor import (
+    FORM,
+    FORM_TOKEN,
+    SESSION,
+    VISITOR,
+    Visitor,
+    clear_cookie,
+    new_form_secret,
+    read_cookie,
+    set_cookie,
+)
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED
 from api.parts import ApiParts

@@ -1,12 +1,67 @@
-"""Who looks at a page."""
+"""Who looks at a page.
+
+The two cookies: one for a session, and one that ties a form to the browser while nobody is signed in.
+"""
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from dataclasses import dataclass
 from typing import cast
 
 from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import Response
+from starlette.types import Scope
+
+from runtime.settings import DashboardSettings
+
+SESSION, FORM = "tryon-session", "tryon-form"
+
+SECURE_PREFIX = "__Host-"
+"""Browsers take a cookie of such a name only over https, for the whole host, and from no neighbour's host."""
+
+
+def cookie_name(name: str, settings: DashboardSettings) -> str:
+    """What the browser calls it."""
+    return SECURE_PREFIX + name if settings.secure_cookies else name
+
+
+def read_cookie(scope: Scope, name: str, settings: DashboardSettings) -> str | None:
+    """The value that the browser sent, if any; whatever else of this host came along with it."""
+    sent = cookie_parser("; ".join(Headers(scope=scope).getlist("cookie")))
+    return sent.get(cookie_name(name, settings)) or None
+
+
+def new_form_secret() -> str:
+    """A value for the cookie `FORM`: 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+def set_cookie(response: Response, name: str, value: str, settings: DashboardSettings) -> None:
+    """Have the browser keep it until it is closed, or as long as a session may last.
+
+    What may be signed in for how long is decided on the server.
+    """
+    response.set_cookie(
+        cookie_name(name, settings),
+        value,
+        max_age=settings.session_days * 24 * 3600 if name == SESSION else None,
+        path="/",
+        secure=settings.secure_cookies,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def clear_cookie(response: Response, name: str, settings: DashboardSettings) -> None:
+    """Have the browser forget it."""
+    response.delete_cookie(
+        cookie_name(name, settings), path="/", secure=settings.secure_cookies, httponly=True, samesite="lax"
+    )
+
 
 VISITOR, FORM_TOKEN = "visitor", "form_token"
 """Where in the ASGI scope's state `api.dashboard.door` leaves what it knows."""

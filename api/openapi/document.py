@@ -1,22 +1,378 @@
-"""The whole document: FastAPI's, with the bodies that are parsed by hand and what all operations share."""
+"""The whole document: FastAPI's, with the bodies that are parsed by hand and what all operations share.
+
+JSON Schemas of fields that carry pictures.
+
+A schema cannot say that a text is a picture of some size, nor that a host is a public one: what can be said is in the
+names of the formats and in the descriptions of the fields. A pattern would only say less than the format does.
+
+Headers of answers and requests, described once.
+
+Bodies that the document shows. Requests among them are accepted as they are, and the tests send them.
+
+FastAPI drops fields that are null from the document, so no example has any.
+
+Requests as routes describe them whose bodies and headers are read by hand.
+
+Answers as routes describe them: refusals by their codes of the catalogue, and what comes with a success.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from typing import Any
+from http import HTTPStatus
+from typing import Any, TypeAlias
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
-from api.openapi.answers import refusal
-from api.openapi.headers import ALWAYS, RATE, header_components, required_header
 from api.products.schemas import CreateProduct, UpdateProduct
 from api.tryon.schemas import ComboRequest, SingleRequest
+from domain.access.idempotency import LONGEST_KEY
+from domain.errors import CATALOGUE
+from imaging.errors import ImageErrorCode
 from runtime.settings import Settings
 
+_SECONDS = {"type": "integer", "minimum": 0}
+
+DESCRIPTIONS: dict[str, dict[str, Any]] = {
+    "X-Request-Id": {
+        "description": "What the service's log calls this request: the request's own `X-Request-Id` if that is 1 to 64 "
+        "letters, digits, dots, dashes and underscores, else a new one.",
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
+    },
+    "Cache-Control": {"description": "No answer may be kept.", "schema": {"type": "string", "const": "no-store"}},
+    "Retry-After": {
+        "description": "Seconds after which the same call may be worth sending again.",
+        "schema": _SECONDS,
+    },
+    "RateLimit": {
+        "description": "How the key stands under the policy: `r` calls are left, and there are more in `t` seconds.",
+        "schema": {"type": "string", "pattern": '^"[a-z-]+";r=[0-9]+;t=[0-9]+$'},
+    },
+    "RateLimit-Policy": {
+        "description": "The policy that the call counts under: `q` calls in any `w` seconds.",
+        "schema": {"type": "string", "pattern": '^"[a-z-]+";q=[0-9]+;w=[0-9]+$'},
+    },
+    "X-Ignored-Fields": {
+        "description": "Names of the request's fields that mean nothing to the service, separated by commas.",
+        "schema": {"type": "string"},
+    },
+    "Idempotent-Replayed": {
+        "description": "The answer was given before, to an earlier request with this `Idempotency-Key`.",
+        "schema": {"type": "string", "const": "true"},
+    },
+    "Location": {
+        "description": "Path of what was made.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    },
+    "Preference-Applied": {
+        "description": "The longest wait that was honoured, in seconds.",
+        "schema": {"type": "string", "pattern": "^wait=[0-9]+$"},
+    },
+    "WWW-Authenticate": {"description": "How to say who calls.", "schema": {"type": "string", "const": "Bearer"}},
+    "X-Error-Code": {
+        "description": "What is wrong, for programs: with every 4xx and 5xx answer, and with the poll of a failed job.",
+        "schema": {"type": "string", "pattern": "^[a-z_]+$"},
+    },
+    "Allow": {
+        "description": "Methods that the address takes, separated by commas.",
+        "schema": {"type": "string", "pattern": "^[A-Z]+(, [A-Z]+)*$"},
+    },
+}
+
+ALWAYS = ("X-Request-Id", "Cache-Control")
+"""Come with every answer, whoever makes it."""
+
+RATE = ("RateLimit-Policy", "RateLimit")
+"""Come with every answer to a caller who was let in."""
+
+_OPTIONAL = "Optional-"
+
+_REFERENCE = "#/components/headers/{name}"
+
+
+def required_header(name: str) -> dict[str, Any]:
+    """For the ``headers`` of an answer that never comes without it."""
+    return {name: {"$ref": _REFERENCE.format(name=name)}}
+
+
+def optional_header(name: str) -> dict[str, Any]:
+    """For the ``headers`` of an answer that may come without it."""
+    return {name: {"$ref": _REFERENCE.format(name=_OPTIONAL + name)}}
+
+
+def header_components(document: str) -> dict[str, Any]:
+    """The headers that a document (as text) refers to, for its components."""
+    required = {name: {**header, "required": True} for name, header in DESCRIPTIONS.items()}
+    optional = {_OPTIONAL + name: header for name, header in DESCRIPTIONS.items()}
+    return {
+        name: header
+        for name, header in {**required, **optional}.items()
+        if f'"{_REFERENCE.format(name=name)}"' in document
+    }
+
+
+IDEMPOTENCY_KEY: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Send the same value again with the same body, within a day, and no second job is started: the "
+    "answer is the first one. Any text of your own, with or without quotes around it.",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": LONGEST_KEY,
+        "pattern": '^(?!""$)[!-~]([ -~]*[!-~])?$',
+    },
+}
+
+PREFER: dict[str, Any] = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": "`wait=N` holds the answer until the job has ended, but no longer than N seconds (RFC 7240); up to "
+    "30 by default. What is not understood is ignored.",
+    "schema": {"type": "string"},
+    "example": "wait=30",
+}
+
+PICTURE = "data:image/webp;base64,UklGRiIAAABXRUJQVlA4TBYAAAAv/8A/AAcQEf0PACjS//8U0f/U//4D"
+"""A plain square of 256 pixels in 42 bytes: a stand-in for a photo."""
+
+SHIRT = "https://shop.example/pictures/shirt.jpg"
+
+JEANS = "https://shop.example/pictures/jeans.jpg"
+
+JOB_ID = "7d9f3c52-1f0e-4c5b-9a53-0b9a4f2f6c11"
+
+PRODUCT_ID = "prod_3f0c1e6a5b7d4c2e9a8b7c6d5e4f3a2b"
+
+SINGLE_REQUESTS: dict[str, Any] = {
+    "shirt": {
+        "customerPhotoBase64": PICTURE,
+        "garmentImageUrl": PICTURE,
+        "category": "upper_body",
+        "garmentCategory": "t-shirt",
+        "size": "M",
+        "customerSize": "L",
+        "tuckState": "untucked",
+        "viewAngle": "front",
+    },
+    "picture in a shop": {"customerPhotoBase64": PICTURE, "garmentImageUrl": JEANS, "category": "lower_body"},
+    "registered garment": {"customerPhotoBase64": PICTURE, "productId": "SHIRT-0815-M"},
+}
+
+COMBO_REQUESTS: dict[str, Any] = {
+    "shirt and jeans": {
+        "customerPhotoBase64": PICTURE,
+        "garments": [
+            {"garmentImageUrl": SHIRT, "category": "upper_body", "garmentCategory": "t-shirt", "tuckState": "tucked"},
+            {"garmentImageUrl": JEANS, "category": "lower_body", "garmentCategory": "jeans", "size": "W32/L34"},
+        ],
+    },
+}
+
+CREATE_PRODUCTS: dict[str, Any] = {
+    "shirt": {
+        "name": "Linen shirt",
+        "category": "upper_body",
+        "garmentImageUrl": PICTURE,
+        "externalId": "SHIRT-0815-M",
+        "garmentCategory": "shirt",
+        "size": "M",
+    },
+}
+
+UPDATE_PRODUCTS: dict[str, Any] = {
+    "another size": {"size": "L"},
+    "brought back": {"status": "active"},
+}
+
+ACCEPTED: dict[str, Any] = {"accepted": {"jobId": JOB_ID, "status": "processing"}}
+
+POLLS: dict[str, Any] = {
+    "processing": {"status": "processing"},
+    "completed": {
+        "status": "completed",
+        "resultImageBase64": "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD/2wBD",
+        "generationTimeMs": 11840,
+    },
+    "failed": {"status": "failed", "error": "No person was found in the photo. Use a photo that shows you."},
+}
+
+PRODUCT: dict[str, Any] = {
+    "id": PRODUCT_ID,
+    "externalId": "SHIRT-0815-M",
+    "name": "Linen shirt",
+    "category": "upper_body",
+    "garmentCategory": "shirt",
+    "garmentState": "closed",
+    "tuckState": "untucked",
+    "size": "M",
+    "hasBackImage": False,
+    "status": "active",
+    "revision": 1,
+    "createdAt": "2026-03-01T09:30:00.250000Z",
+    "updatedAt": "2026-03-01T09:30:00.250000Z",
+}
+
+PRODUCTS: dict[str, Any] = {"product": PRODUCT}
+
+PRODUCT_PAGES: dict[str, Any] = {
+    "not the last page": {
+        "products": [PRODUCT],
+        "nextCursor": "MjAyNi0wMy0wMVQwOTozMDowMC4yNTAwMDArMDA6MDAgM2YwYzFlNmE1YjdkNGMyZTlhOGI3YzZkNWU0ZjNhMmI=",
+    }
+}
+
+USAGE: dict[str, Any] = {
+    "free trial": {
+        "plan": "trial",
+        "period": {"start": "2026-03-01T09:00:00Z", "end": "2026-03-08T09:00:00Z"},
+        "included": 10,
+        "used": 4,
+        "reserved": 1,
+        "topUpRemaining": 0,
+        "dailyCap": 10,
+        "dailyUsed": 2,
+        "trialEndsAt": "2026-03-08T09:00:00Z",
+    },
+}
+
+
+def read_by_hand(
+    model: type[BaseModel] | None = None,
+    *,
+    examples: dict[str, Any] | None = None,
+    headers: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """The ``openapi_extra`` of a route.
+
+    Args:
+        model: Of its JSON body, if it has one; the document has to know it, see `api.openapi.document.BODY_MODELS`.
+        examples: Bodies, by what they show.
+        headers: Parameters.
+    """
+    extra: dict[str, Any] = {}
+    if headers:
+        extra["parameters"] = list(headers)
+    if model is not None:
+        content = {
+            "schema": {"$ref": f"#/components/schemas/{model.__name__}"},
+            "examples": {name: {"value": value} for name, value in (examples or {}).items()},
+        }
+        extra["requestBody"] = {"required": True, "content": {"application/json": content}}
+    return extra
+
+
+Answers: TypeAlias = dict[int | str, dict[str, Any]]
+"""The ``responses`` argument of a route."""
+
+GATE = ("unauthorized", "account_blocked", "rate_limited", "busy", "storage_unavailable", "internal")
+"""What any call under ``/api/`` may meet, whatever it asks for."""
+
+SENDING = ("body_incomplete", "body_too_large")
+"""What a body may meet on its way, wanted or not."""
+
+JSON_BODY = (*SENDING, "content_type_not_json", "json_invalid", "field_invalid")
+
+PICTURES = tuple(code.value for code in ImageErrorCode if CATALOGUE[code].status is not None)
+"""What is judged about pictures before the answer."""
+
+IDEMPOTENCY = ("idempotency_key_invalid", "idempotency_in_progress", "idempotency_mismatch")
+
+VOLUME = ("trial_ended", "volume_exhausted", "daily_cap_reached")
+
+WAITS = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""Statuses that always come with ``Retry-After``."""
+
+
+class ErrorBody(BaseModel):
+    """Body of every 4xx and 5xx answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    error: str = Field(
+        description="A sentence that is safe to show to an end user. The code is in the header X-Error-Code.",
+        min_length=1,
+    )
+
+
+def refusals(*codes: str) -> Answers:
+    """Every refusal that an operation knows, by status; the codes are those of the catalogue.
+
+    Raises:
+        ValueError: A code is for jobs only and has no HTTP status.
+    """
+    by_status: defaultdict[int, list[str]] = defaultdict(list)
+    for code in dict.fromkeys(codes):
+        status = CATALOGUE[code].status
+        if status is None:
+            raise ValueError(f"{code} has no HTTP status")
+        by_status[status].append(code)
+    return {status: {"model": ErrorBody, **refusal(status, by_status[status])} for status in sorted(by_status)}
+
+
+def refusal(status: int, codes: Iterable[str]) -> dict[str, Any]:
+    """One error answer: the codes that come with it, each with its sentence."""
+    codes = list(codes)
+    headers = {
+        "X-Error-Code": {
+            "description": DESCRIPTIONS["X-Error-Code"]["description"],
+            "required": True,
+            "schema": {"type": "string", "enum": codes},
+        }
+    }
+    if status in WAITS:
+        headers |= required_header("Retry-After")
+    elif any(CATALOGUE[code].retryable for code in codes) and status == HTTPStatus.CONFLICT:
+        headers |= optional_header("Retry-After")
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers |= required_header("WWW-Authenticate")
+    if status == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers |= required_header("Allow")
+    examples = {code: {"summary": code, "value": {"error": CATALOGUE[code].sentence}} for code in codes}
+    return {
+        "description": "\n".join(f"- `{code}`: {CATALOGUE[code].sentence}" for code in codes),
+        "headers": headers,
+        "content": {"application/json": {"examples": examples}},
+    }
+
+
+def success(
+    *,
+    always: Iterable[str] = (),
+    sometimes: Iterable[str] = (),
+    examples: dict[str, Any] | None = None,
+    links: dict[str, Any] | None = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """What a route adds to its description of a success.
+
+    Args:
+        always: Headers that come with every such answer, by their names.
+        sometimes: Headers that may come with it.
+        examples: Bodies, by what they show.
+        links: What its fields are good for in other operations.
+        fields: Anything else of the answer, such as ``model`` and ``description``.
+    """
+    headers = {name: header for each in always for name, header in required_header(each).items()}
+    headers |= {name: header for each in sometimes for name, header in optional_header(each).items()}
+    answer: dict[str, Any] = {**fields, "headers": headers}
+    if examples:
+        shown = {name: {"value": value} for name, value in examples.items()}
+        answer["content"] = {"application/json": {"examples": shown}}
+    if links:
+        answer["links"] = links
+    return answer
+
+
 REFERENCE = "#/components/schemas/{model}"
+
 BODY_MODELS: tuple[type[BaseModel], ...] = (SingleRequest, ComboRequest, CreateProduct, UpdateProduct)
 
 ALTERNATIVES = {
@@ -42,6 +398,7 @@ TAGS = [
 ]
 
 API_KEY = "apiKey"
+
 SECURITY_SCHEMES = {
     API_KEY: {
         "type": "http",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from api.payments.manual import ManualPayments
-from api.payments.provider import PaymentProvider
+from api.payments.provider import ManualPayments, PaymentProvider
 from api.payments.stripe_checkout import StripePayments
 from runtime.settings import PaymentSettings
 

@@ -11,13 +11,11 @@ from fastapi.responses import JSONResponse
 from api.body_limit import body_of
 from api.gate import OWNER
 from api.json_body import check_media_type, ignored_header
-from api.openapi import examples
-from api.openapi.answers import GATE, JSON_BODY, PICTURES, SENDING, refusals, success
-from api.openapi.requests import read_by_hand
+from api.openapi import document
+from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import parts_of
-from api.products.reading import ReadProduct, read_change, read_creation
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
-from api.products.service import ProductService
+from api.products.service import ProductService, ReadProduct, read_change, read_creation
 from domain.products.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
@@ -52,12 +50,12 @@ router = APIRouter(tags=["products"])
             description="The product with this externalId was updated.",
             always=["Location"],
             sometimes=["X-Ignored-Fields"],
-            examples=examples.PRODUCTS,
+            examples=document.PRODUCTS,
         ),
-        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=examples.PRODUCTS, links=LATER_USES),
+        201: success(always=["Location"], sometimes=["X-Ignored-Fields"], examples=document.PRODUCTS, links=LATER_USES),
         **refusals(*REGISTRATION),
     },
-    openapi_extra=read_by_hand(CreateProduct, examples=examples.CREATE_PRODUCTS),
+    openapi_extra=read_by_hand(CreateProduct, examples=document.CREATE_PRODUCTS),
 )
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
@@ -72,7 +70,7 @@ async def create_product(request: Request) -> Response:
     operation_id="listProducts",
     summary="The account's products, newest first",
     response_description="One page.",
-    responses={200: success(examples=examples.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
+    responses={200: success(examples=document.PRODUCT_PAGES), **refusals(*GATE, "field_invalid")},
 )
 async def list_products(
     request: Request,
@@ -90,7 +88,7 @@ async def list_products(
     operation_id="getProduct",
     summary="One product, archived or not",
     response_description="The product.",
-    responses={200: success(examples=examples.PRODUCTS), **refusals(*GATE, "product_not_found")},
+    responses={200: success(examples=document.PRODUCTS), **refusals(*GATE, "product_not_found")},
 )
 async def get_product(request: Request, productId: ProductId) -> ProductBody:
     """Find it by the id that the service gave it."""
@@ -104,10 +102,10 @@ async def get_product(request: Request, productId: ProductId) -> ProductBody:
     response_description="The product as it is now.",
     response_model=ProductBody,
     responses={
-        200: success(sometimes=["X-Ignored-Fields"], examples=examples.PRODUCTS),
+        200: success(sometimes=["X-Ignored-Fields"], examples=document.PRODUCTS),
         **refusals(*REGISTRATION, "product_not_found", "external_id_taken"),
     },
-    openapi_extra=read_by_hand(UpdateProduct, examples=examples.UPDATE_PRODUCTS),
+    openapi_extra=read_by_hand(UpdateProduct, examples=document.UPDATE_PRODUCTS),
 )
 async def update_product(request: Request, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""

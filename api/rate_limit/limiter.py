@@ -1,16 +1,157 @@
-"""Counts a call under the policy that it falls under."""
+"""Counts a call under the policy that it falls under.
+
+What an answer says about the caller's rate: draft-ietf-httpapi-ratelimit-headers-11, and Retry-After.
+
+Policy names are Strings of RFC 9651; ``q`` is the quota and ``w`` its window in seconds, ``r`` what remains of it and
+``t`` the seconds until there is more.
+
+Calls counted in the service's own database: exact, shared by all processes, and no further part to run.
+
+Calls counted in Valkey or Redis, for deployments whose database has better things to do.
+
+The moving window of the ``limits`` library is a sliding log too: a list of stamps per key, judged and written by one
+script inside the server. It is imported late, since only those who set an address need it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import math
+import time
 import uuid
 from dataclasses import dataclass
-from typing import Protocol, Self
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol, Self, cast
+from urllib.parse import urlsplit
 
-from api.rate_limit.database_log import DatabaseRateLog
-from api.rate_limit.valkey_log import ValkeyRateLog
-from domain.access.rates import RatePolicy, RateState
+from domain.access import rates
+from domain.access.rates import Clock, RatePolicy, RateState
+from domain.errors import TryOnError
 from runtime.database import Database
 from runtime.settings import RateLimitSettings
+
+
+def rate_headers(policy: RatePolicy, state: RateState) -> dict[str, str]:
+    """``RateLimit-Policy`` and ``RateLimit``."""
+    return {
+        "RateLimit-Policy": f'"{policy.name}";q={policy.requests};w={policy.window_seconds}',
+        "RateLimit": f'"{policy.name}";r={state.remaining};t={whole_seconds(state)}',
+    }
+
+
+def whole_seconds(state: RateState) -> int:
+    """Until there is more, rounded up so that a caller who waits that long is never early; at least 1.
+
+    It is both ``t`` and ``Retry-After``, so the one is never before the other.
+    """
+    return max(1, math.ceil(state.seconds_to_more))
+
+
+class DatabaseRateLog:
+    """One short transaction per call."""
+
+    def __init__(self, database: Database, clock: Clock = time.time) -> None:
+        """Count in ``database``; whoever opened it closes it."""
+        self._database = database
+        self._clock = clock
+
+    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
+        """Judge a call and, if it is admitted, count it.
+
+        Raises:
+            DBAPIError: The database is away, or locked for longer than its settings allow.
+        """
+        return await self._database.write_relaxed(rates.hit, caller_id=caller_id, policy=policy, clock=self._clock)
+
+    async def close(self) -> None:
+        """Nothing to do: the database belongs to the process."""
+
+
+if TYPE_CHECKING:
+    from limits.aio.storage.redis.valkey import ValkeyBridge
+
+SCHEMES = ("valkey", "valkeys", "redis", "rediss")
+"""With an s at the end: over TLS."""
+
+CONNECT_SECONDS = 0.5
+"""A server on the same network that does not take a connection within this is away."""
+
+ANSWER_SECONDS = 1.0
+"""Longest wait for one answer of the server."""
+
+HIT_SECONDS = 2.0
+"""Longest wait for everything about one call: connecting, judging, and asking what is left."""
+
+KEY_PREFIX = "tryon:rate"
+
+
+class ValkeyRateLog:
+    """One key per API key and policy, which the server forgets one window after the last call."""
+
+    def __init__(self, url: str) -> None:
+        """Count in the server at ``url``, which need not be reachable yet.
+
+        Raises:
+            ValueError: The scheme is none of `SCHEMES`, or the extra ``valkey`` is not installed.
+        """
+        if urlsplit(url).scheme not in SCHEMES:
+            raise ValueError(f"TRYON_RATE_LIMIT_URL must begin with one of {', '.join(SCHEMES)}, then ://")
+        if find_spec("limits") is None or find_spec("valkey") is None:
+            raise ValueError("TRYON_RATE_LIMIT_URL needs the extra `valkey` of this package")
+        from limits.aio.storage import RedisStorage
+        from limits.aio.strategies import MovingWindowRateLimiter
+        from limits.errors import ConfigurationError, StorageError
+
+        try:
+            storage = RedisStorage(
+                f"async+{url}",
+                wrap_exceptions=True,
+                implementation="valkey",
+                key_prefix=KEY_PREFIX,
+                socket_connect_timeout=CONNECT_SECONDS,
+                socket_timeout=ANSWER_SECONDS,
+            )
+        except ConfigurationError:
+            # The library's own text would show the password.
+            raise ValueError("TRYON_RATE_LIMIT_URL must have the form valkey://host:port/0") from None
+        self._bridge = cast("ValkeyBridge", storage.bridge)
+        self._limiter = MovingWindowRateLimiter(storage)
+        self._failure = StorageError
+
+    async def hit(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
+        """Judge a call and, if it is admitted, count it.
+
+        Raises:
+            TryOnError: The server is away or does not do as it is told.
+        """
+        try:
+            async with asyncio.timeout(HIT_SECONDS):
+                try:
+                    return await self._ask(caller_id, policy)
+                except self._failure:
+                    # A connection kept from before the server was started anew fails once. Should the server have
+                    # counted the call all the same, it counts twice: an error to the safe side.
+                    return await self._ask(caller_id, policy)
+        except (self._failure, TimeoutError) as error:
+            raise TryOnError("storage_unavailable") from error
+
+    async def _ask(self, caller_id: uuid.UUID, policy: RatePolicy) -> RateState:
+        from limits import RateLimitItemPerSecond
+
+        item = RateLimitItemPerSecond(policy.requests, policy.window_seconds, namespace=policy.name)
+        admitted = await self._limiter.hit(item, str(caller_id))
+        stats = await self._limiter.get_window_stats(item, str(caller_id))
+        # Another process may have called between the two questions, or a stamp may have left the window.
+        return RateState(
+            admitted=admitted,
+            remaining=max(0, stats.remaining) if admitted else 0,
+            seconds_to_more=min(max(stats.reset_time - time.time(), 0.001), policy.window_seconds),
+        )
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._bridge.storage.aclose()
+
 
 TRYON_PATH = "/api/v1/tryon"
 """The contract's own routes lie here and below."""

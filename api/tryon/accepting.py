@@ -1,37 +1,177 @@
-"""Accepting a job: nothing is spent before everything has been checked, and then all of it at once."""
+"""Accepting a job: nothing is spent before everything has been checked, and then all of it at once.
+
+What test keys get: fixed product ids give every outcome on demand, without a model and without a bill.
+
+Anything else that a test key sends is a rehearsal that completes.
+
+From a request's bytes to pictures and hints that are known to be good. Runs in a thread: nothing here waits.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
+from typing import TypeAlias, cast
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
+from api.json_body import PictureReader, ignored_fields, parse_body
 from api.parts import ApiParts
-from api.tryon.reading import ReadRequest
-from api.tryon.rehearsals import rehearsal_of, rehearsal_product_ids
+from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
 from domain.access import idempotency
 from domain.access.idempotency import Claim
 from domain.access.keys import TEST, KeyOwner
-from domain.errors import TryOnError
+from domain.errors import CATALOGUE, TryOnError
 from domain.jobs import jobs
 from domain.money import quota
+from domain.money.plans import seconds_to_next_day
 from domain.object_keys import input_key, job_prefix
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
+from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
-from intake.garments import ResolvedGarment, resolve_products
+from intake.garments import ResolvedGarment, SentGarment, hints_of, resolve_products
 from intake.job import JobDraft, request_deadline, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.contracts import ObjectRef, TryOnInput
+from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
 from workflows.start import start_tryon
+
+SLOW_SECONDS = 15
+"""What a try-on on a busy service takes."""
+
+COMPLETED, SLOW = "test_completed", "test_slow"
+
+FAILED, REFUSED = "test_failed_", "test_refused_"
+
+REFUSALS = ("volume_exhausted", "trial_ended", "daily_cap_reached", "rate_limited", "internal", "storage_unavailable")
+"""Answers to a POST that a client cannot bring about by sending something wrong."""
+
+RATE_LIMITED_SECONDS = 15
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What is to happen.
+
+    Attributes:
+        script: What the workflow does.
+        refusal: What the POST is answered with instead, if it is to be refused.
+    """
+
+    script: RehearsalScript
+    refusal: TryOnError | None = None
+
+
+@cache
+def rehearsal_product_ids() -> Mapping[str, str]:
+    """Every fixed product id, with what it does."""
+    ids = {
+        COMPLETED: "The job completes.",
+        SLOW: f"The job completes after {SLOW_SECONDS} seconds.",
+    }
+    for code, entry in CATALOGUE.items():
+        if entry.status is None:
+            ids[FAILED + code] = f"The job fails with `{code}`: “{entry.sentence}”"
+    for code in REFUSALS:
+        ids[REFUSED + code] = f"The POST is answered with {CATALOGUE[code].status} and `{code}`."
+    return ids
+
+
+def rehearsal_of(request: ReadRequest) -> Rehearsal:
+    """The outcome that the first fixed product id of the request asks for, or a plain completion."""
+    known = rehearsal_product_ids()
+    for garment in request.garments:
+        product_id = garment.fields.product_id
+        if product_id is not None and product_id in known:
+            return _rehearsal(product_id)
+    return Rehearsal(RehearsalScript())
+
+
+def _rehearsal(product_id: str) -> Rehearsal:
+    if product_id == SLOW:
+        return Rehearsal(RehearsalScript(delay_seconds=SLOW_SECONDS))
+    if product_id.startswith(FAILED):
+        return Rehearsal(RehearsalScript(error_code=product_id.removeprefix(FAILED)))
+    if product_id.startswith(REFUSED):
+        return Rehearsal(RehearsalScript(), _refusal(product_id.removeprefix(REFUSED)))
+    return Rehearsal(RehearsalScript())
+
+
+def _refusal(code: str) -> TryOnError:
+    waits = {"daily_cap_reached": seconds_to_next_day(datetime.now(UTC)), "rate_limited": RATE_LIMITED_SECONDS}
+    return TryOnError(code, retry_after=waits.get(code))
+
+
+__all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "read_request"]
+
+TryOnRequest: TypeAlias = SingleRequest | ComboRequest
+
+PERSON, FRONT, BACK = "customerPhotoBase64", "garmentImageUrl", "garmentBackImageUrl"
+
+
+@dataclass(frozen=True)
+class GarmentPictures:
+    """Where a garment's pictures are: inline, or at an address.
+
+    Attributes:
+        prefix: What stands before the names of its fields in error messages.
+    """
+
+    fields: GarmentFields
+    front: Picture | str | None
+    back: Picture | str | None
+    prefix: str = ""
+
+    @property
+    def sent(self) -> SentGarment:
+        """What is known of it before its product is looked up."""
+        fields = self.fields
+        return SentGarment(fields.product_id, fields.category, hints_of(fields), self.front, self.back, self.prefix)
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """A request whose fields are right; its pictures have not been looked at yet."""
+
+    person: Picture
+    garments: list[GarmentPictures]
+    ignored_fields: list[str]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """Every inline picture, in the order of the request."""
+        sides = [side for garment in self.garments for side in (garment.front, garment.back)]
+        return [self.person, *(side for side in sides if isinstance(side, Picture))]
+
+
+def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) -> ReadRequest:
+    """Parse and judge every field.
+
+    Raises:
+        TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
+    """
+    request, inline = parse_body(body, model)
+    values: dict[str, str | None] = {PERSON: request.customer_photo_base64}
+    for prefix, garment in request.items:
+        values |= {f"{prefix}{FRONT}": garment.garment_image_url, f"{prefix}{BACK}": garment.garment_back_image_url}
+    found = PictureReader(limits, inline).pictures(values)
+    garments = [
+        GarmentPictures(garment, found[f"{prefix}{FRONT}"], found[f"{prefix}{BACK}"], prefix)
+        for prefix, garment in request.items
+    ]
+    ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
+    ignored += [name for prefix, garment in request.items for name in ignored_fields(garment, prefix)]
+    return ReadRequest(cast("Picture", found[PERSON]), garments, ignored)
+
 
 log = structlog.get_logger(__name__)
 

@@ -1,4 +1,7 @@
-"""How a job stands, and taking it back."""
+"""How a job stands, and taking it back.
+
+Long polls: any number of requests wait for their jobs to end, one task asks the database for all of them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import structlog
 from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
@@ -22,6 +26,9 @@ from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.cancel import cancel_run
 from workflows.liveness import end_of_run
 from workflows.queues import tryon_workflow_id
+
+log = structlog.get_logger(__name__)
+
 
 _WAIT = re.compile(r'\s*wait\s*=\s*"?(\d{1,9})"?\s*(;.*)?', re.IGNORECASE)
 

@@ -11,15 +11,24 @@ from starlette.background import BackgroundTask
 from api.body_limit import body_of
 from api.gate import OWNER
 from api.json_body import check_media_type, ignored_header
-from api.openapi import examples
-from api.openapi.answers import GATE, IDEMPOTENCY, JSON_BODY, PICTURES, SENDING, VOLUME, Answers, refusals, success
-from api.openapi.headers import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
-from api.openapi.headers import PREFER
-from api.openapi.requests import read_by_hand
+from api.openapi import document
+from api.openapi.document import (
+    GATE,
+    IDEMPOTENCY,
+    JSON_BODY,
+    PICTURES,
+    PREFER,
+    SENDING,
+    VOLUME,
+    Answers,
+    read_by_hand,
+    refusals,
+    success,
+)
+from api.openapi.document import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
 from api.parts import parts_of
-from api.tryon.accepting import JobAcceptor, Requester, RequestKey
+from api.tryon.accepting import JobAcceptor, Requester, RequestKey, read_request
 from api.tryon.polling import AccountJobs, JobState, wait_preferred
-from api.tryon.reading import read_request
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
 from domain.access.keys import KeyOwner
 from domain.jobs import jobs
@@ -36,7 +45,7 @@ ANSWERS_TO_A_START: Answers = {
     202: success(
         always=["Location"],
         sometimes=["X-Ignored-Fields", "Idempotent-Replayed"],
-        examples=examples.ACCEPTED,
+        examples=document.ACCEPTED,
         links={
             "poll": {"operationId": "getTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
             "erase": {"operationId": "eraseTryOn", "parameters": {"jobId": "$response.body#/jobId"}},
@@ -73,7 +82,7 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
     response_description="Accepted; poll the job.",
     response_model=Accepted,
     responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(SingleRequest, examples=examples.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(SingleRequest, examples=document.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
 async def create_tryon(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
@@ -88,7 +97,7 @@ async def create_tryon(request: Request) -> Response:
     response_description="Accepted; poll the job.",
     response_model=Accepted,
     responses=ANSWERS_TO_A_START,
-    openapi_extra=read_by_hand(ComboRequest, examples=examples.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
+    openapi_extra=read_by_hand(ComboRequest, examples=document.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
 async def create_combo(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
@@ -102,7 +111,7 @@ async def create_combo(request: Request) -> Response:
     response_model=Poll,
     response_description="How the job stands.",
     responses={
-        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=examples.POLLS),
+        200: success(sometimes=["Retry-After", "Preference-Applied", "X-Error-Code"], examples=document.POLLS),
         **refusals(*GATE, "job_not_found"),
     },
     openapi_extra=read_by_hand(headers=[PREFER]),

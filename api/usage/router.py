@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request
 
 from api.gate import OWNER
-from api.openapi import examples
-from api.openapi.answers import GATE, refusals, success
+from api.openapi import document
+from api.openapi.document import GATE, refusals, success
 from api.parts import parts_of
 from api.usage.schemas import UsageAnswer
 from domain.access.keys import KeyOwner
@@ -22,7 +22,7 @@ router = APIRouter(tags=["usage"])
     operation_id="getUsage",
     summary="What the account has used of its volume",
     response_description="The account's standing.",
-    responses={200: success(examples=examples.USAGE), **refusals(*GATE)},
+    responses={200: success(examples=document.USAGE), **refusals(*GATE)},
 )
 async def get_usage(request: Request) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""

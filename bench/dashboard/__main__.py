@@ -18,8 +18,8 @@ import psutil
 from fastapi.routing import APIRoute
 
 from api.dashboard.app import ROUTERS
-from api.dashboard.cookies import SESSION, cookie_name
 from api.dashboard.rendering import ROOT
+from api.dashboard.visitor import SESSION, cookie_name
 from bench.dashboard.account import BusyAccount, write_account
 from bench.figures import Figure, table, write_json
 from bench.service.usual import running

@@ -18,15 +18,21 @@ from typing import Any
 
 from sqlalchemy import make_url
 
-from cli.backups.archive import DATABASE, OBJECTS, SECRETS, ArchiveWriter, BackupError, Manifest, new_archive
-from cli.backups.store import store_alone
+from cli.backups.archive import (
+    DATABASE,
+    OBJECTS,
+    SECRETS,
+    ArchiveWriter,
+    BackupError,
+    Manifest,
+    new_archive,
+    store_alone,
+)
 from domain import migrations
 from domain.object_keys import ACCOUNTS, BACKFILLS, PRODUCTS, RESULTS
 from domain.references import count_rows, referenced_keys
 from runtime.database import Database
-from runtime.embedded.leftovers import stop_leftovers
-from runtime.embedded.lock import sole_use
-from runtime.embedded.record import StackRecord, has_secrets
+from runtime.embedded.record import StackRecord, has_secrets, sole_use, stop_leftovers
 from runtime.object_store import ObjectMissingError, ObjectStore, S3ObjectStore
 from runtime.settings import DatabaseSettings, Settings
 from runtime.sqlite_copy import copy_sqlite

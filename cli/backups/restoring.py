@@ -11,17 +11,14 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from cli.backups.archive import DATABASE, SECRETS, ArchiveReader, BackupError, Manifest, read_archive
+from cli.backups.archive import DATABASE, SECRETS, ArchiveReader, BackupError, Manifest, read_archive, store_alone
 from cli.backups.making import STAMP, sqlite_file
-from cli.backups.store import store_alone
 from domain import migrations
 from domain.errors import ErrorCode
 from domain.jobs import jobs
 from domain.money.ledger import Disagreement, check_ledger
 from runtime.database import Database
-from runtime.embedded.leftovers import stop_leftovers
-from runtime.embedded.lock import LOCK_FILE, sole_use
-from runtime.embedded.record import StackRecord, stack_secrets
+from runtime.embedded.record import LOCK_FILE, StackRecord, sole_use, stack_secrets, stop_leftovers
 from runtime.settings import DatabaseSettings, Settings
 from runtime.sqlite_copy import check_sqlite
 

@@ -9,8 +9,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from cli.diagnosis.clocks import judged
-from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
+from cli.diagnosis.findings import Case, Finding, Subject, in_one_line, judged
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
 
 STORE = Subject("object store")

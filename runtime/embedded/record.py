@@ -1,16 +1,66 @@
-"""What the running stack leaves in its data folder for other commands: who runs it, and where its parts listen."""
+"""What the running stack leaves in its data folder for other commands: who runs it, and where its parts listen.
+
+One supervisor in a data folder at a time.
+
+Processes of a stack whose supervisor is gone.
+
+The kernel asks every child to end when the supervisor dies; one that hangs does not listen, and children of children
+are not asked. The record may be gone or unreadable as well. So every process of a stack carries a mark in its
+environment, which its own children inherit.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import secrets
-from collections.abc import Mapping
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
+import structlog
+
+from runtime.embedded.child import STACK_MARK, mark_of
+from runtime.embedded.disk import make_private
+
+LOCK_FILE = "up.lock"
+"""Stays in the folder; what counts is who holds it."""
+
+log = structlog.get_logger(__name__)
+
+
+class FolderInUseError(Exception):
+    """Somebody else is at work in the data folder."""
+
+
+@contextmanager
+def sole_use(data_dir: Path) -> Iterator[None]:
+    """Hold the data folder for the length of a block; the kernel lets go of it if this process is killed.
+
+    What is in it is taken from every other user first: an older version, or another program, may have left it open.
+
+    Raises:
+        FolderInUseError: Another process holds it.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / LOCK_FILE).open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUseError(
+                f"{data_dir} is in use: a stack is starting, running or stopping there, or a backup is being restored."
+            ) from None
+        left = make_private(data_dir)
+        if left:
+            log.warning("open to other users, and not ours to close", path=str(left[0]), and_more=len(left) - 1)
+        yield
+
 
 RECORD_FILE, SECRETS_FILE = "stack.json", "secrets.json"
 
@@ -111,3 +161,40 @@ def has_secrets(data_dir: Path) -> bool:
 def keep_secrets(data_dir: Path, kept: Mapping[str, str]) -> None:
     """Replace the secrets of this stack: ``s3_secret_key``, ``key_pepper``, perhaps ``key_pepper_previous``."""
     write_privately(data_dir / SECRETS_FILE, json.dumps(dict(kept), indent=2))
+
+
+STOP_SECONDS = 10.0
+"""How long leftovers may take to end before they are killed."""
+
+
+def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
+    """End what a supervisor that is dead has left behind; the caller has sole use of the folder.
+
+    Returns:
+        The names of the processes.
+    """
+    left = {process.pid: process.name() for process in _marked(mark_of(data_dir))}
+    for name, identity in record.children.items() if record else ():
+        if identity.find():
+            left[identity.pid] = name
+    processes = [psutil.Process(pid) for pid in left if psutil.pid_exists(pid)]
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+            process.send_signal(signal.SIGCONT)  # one that was stopped would not hear the first
+    _, alive = psutil.wait_procs(processes, timeout=STOP_SECONDS)
+    for process in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(alive, timeout=STOP_SECONDS)
+    return sorted(left.values())
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        # Processes of other users do not show their environment, and some have just ended.
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(STACK_MARK) == mark:
+                found.append(process)
+    return found

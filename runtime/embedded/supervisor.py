@@ -8,8 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from runtime.embedded.child import Child, ChildFailedError, ChildSpec
-from runtime.embedded.log_files import LONGEST_LOG_BYTES, bound_log
+from runtime.embedded.child import LONGEST_LOG_BYTES, Child, ChildFailedError, ChildSpec, bound_log
 from runtime.embedded.record import Endings, ProcessIdentity
 
 WATCH_SECONDS = 0.5

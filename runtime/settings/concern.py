@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from runtime.logs import redact_text
+from runtime.redaction import redact_text
 
 LONGEST_SHOWN = 100
 """Characters of a wrong value; the rest helps nobody."""

@@ -5,8 +5,7 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from api.body_budget import BodyBudget
-from api.body_limit import BODY, COPIED_AT_ONCE, BodyLimit
+from api.body_limit import BODY, COPIED_AT_ONCE, BodyBudget, BodyLimit
 
 CAP = 100
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.inline_pictures import STAND_IN_LENGTH, WORTH_BYTES, take_pictures_out
+from api.json_body import STAND_IN_LENGTH, WORTH_BYTES, take_pictures_out
 from api.products.schemas import CreateProduct
-from api.tryon.reading import read_request
+from api.tryon.accepting import read_request
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
 from domain.errors import TryOnError
 from imaging.limits import ImageLimits

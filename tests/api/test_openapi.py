@@ -10,8 +10,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.app import create_app
-from api.openapi import examples
-from api.openapi.answers import ErrorBody
+from api.openapi.document import PICTURE, SHIRT, ErrorBody
 from domain.errors import CATALOGUE
 from imaging.data_uri import decode_data_uri
 from imaging.opening import inspect_image
@@ -135,21 +134,21 @@ def test_no_object_has_fields_and_a_choice_at_one_level(document: dict[str, Any]
 SINGLES: dict[str, tuple[bool, dict[str, Any]]] = {
     "product": (True, {"productId": "SKU-1"}),
     "product and a value beside it": (True, {"productId": "SKU-1", "category": "upper_body", "garmentImageUrl": None}),
-    "product and a picture": (True, {"productId": "SKU-1", "garmentImageUrl": examples.SHIRT}),
-    "picture": (True, {"garmentImageUrl": examples.SHIRT, "category": "upper_body"}),
+    "product and a picture": (True, {"productId": "SKU-1", "garmentImageUrl": SHIRT}),
+    "picture": (True, {"garmentImageUrl": SHIRT, "category": "upper_body"}),
     "picture and no product": (
         True,
-        {"garmentImageUrl": examples.SHIRT, "category": "upper_body", "productId": None, "size": None},
+        {"garmentImageUrl": SHIRT, "category": "upper_body", "productId": None, "size": None},
     ),
-    "unknown fields": (True, {"garmentImageUrl": examples.SHIRT, "category": "upper_body", "seed": 7}),
-    "no category": (False, {"garmentImageUrl": examples.SHIRT}),
-    "null for the category": (False, {"garmentImageUrl": examples.SHIRT, "category": None}),
+    "unknown fields": (True, {"garmentImageUrl": SHIRT, "category": "upper_body", "seed": 7}),
+    "no category": (False, {"garmentImageUrl": SHIRT}),
+    "null for the category": (False, {"garmentImageUrl": SHIRT, "category": None}),
     "no picture": (False, {"category": "upper_body"}),
     "nothing": (False, {}),
     "null for the product": (False, {"productId": None}),
     "a product that is no text": (
         False,
-        {"productId": 7, "garmentImageUrl": examples.SHIRT, "category": "upper_body"},
+        {"productId": 7, "garmentImageUrl": SHIRT, "category": "upper_body"},
     ),
     "no such category": (False, {"productId": "SKU-1", "category": "tops"}),
 }
@@ -162,7 +161,7 @@ async def test_a_garment_is_right_for_the_document_where_it_is_for_the_service(
     from jsonschema import Draft202012Validator
 
     right, garment = SINGLES[name]
-    body = {"customerPhotoBase64": examples.PICTURE, **garment}
+    body = {"customerPhotoBase64": PICTURE, **garment}
     schema = {"$ref": "#/components/schemas/SingleRequest", "components": document["components"]}
     assert Draft202012Validator(schema).is_valid(body) is right
     answer = await api.post(body)
@@ -288,8 +287,8 @@ def test_whatever_has_a_body_has_an_example_that_fits(document: dict[str, Any], 
 
 async def test_requests_that_are_shown_are_accepted(api: Api) -> None:
     for path, requests in (
-        ("/api/v1/tryon", examples.SINGLE_REQUESTS),
-        ("/api/v1/tryon/combo", examples.COMBO_REQUESTS),
+        ("/api/v1/tryon", document.SINGLE_REQUESTS),
+        ("/api/v1/tryon/combo", document.COMBO_REQUESTS),
     ):
         for name, body in requests.items():
             unknown_product = "productId" in body
@@ -297,7 +296,7 @@ async def test_requests_that_are_shown_are_accepted(api: Api) -> None:
 
 
 def test_the_picture_that_is_shown_is_one() -> None:
-    facts = inspect_image(decode_data_uri(examples.PICTURE))
+    facts = inspect_image(decode_data_uri(PICTURE))
     assert (facts.width, facts.height) == (256, 256)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.products.product_file import BadRow, ProductFile, read_product_file
+from api.products.imports import BadRow, ProductFile, read_product_file
 from imaging.limits import ImageLimits
 from tests.pictures import data_uri, encoded
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic.alias_generators import to_snake
 
-from api.tryon.reading import read_request
+from api.tryon.accepting import read_request
 from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.access.keys import KeyDigester
 from domain.errors import TryOnError

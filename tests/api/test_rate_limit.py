@@ -15,9 +15,7 @@ from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
 from api.parts import open_parts
-from api.rate_limit.database_log import DatabaseRateLog
-from api.rate_limit.limiter import RateLimiter
-from api.rate_limit.valkey_log import ValkeyRateLog
+from api.rate_limit.limiter import DatabaseRateLog, RateLimiter, ValkeyRateLog
 from domain import accounts
 from domain.access import keys
 from domain.access.rates import RatePolicy, RateState

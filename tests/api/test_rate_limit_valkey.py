@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from api.rate_limit import valkey_log
-from api.rate_limit.headers import whole_seconds
-from api.rate_limit.valkey_log import HIT_SECONDS, ValkeyRateLog
+from api.rate_limit import limiter
+from api.rate_limit.limiter import HIT_SECONDS, ValkeyRateLog, whole_seconds
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
 from tests.servers.processes import free_port
@@ -121,7 +120,7 @@ async def test_a_server_that_was_started_again_is_used_again(tmp_path: Path) -> 
 def test_an_address_without_the_packages_for_it_is_refused_at_the_start(
     package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(valkey_log, "find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr(limiter, "find_spec", lambda name: None if name == package else object())
     with pytest.raises(ValueError, match="needs the extra `valkey`"):
         ValkeyRateLog("valkey://127.0.0.1:6379/0")
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from api.tryon.rehearsals import REFUSALS, rehearsal_product_ids
+from api.tryon.accepting import REFUSALS, rehearsal_product_ids
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.errors import CATALOGUE

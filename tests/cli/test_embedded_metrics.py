@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from cli.embedded_metrics import metrics_addresses, metrics_environment
+from cli.embedded import metrics_addresses, metrics_environment
 from runtime.embedded.ports import PortInUseError
 from runtime.settings import MetricsSettings
 

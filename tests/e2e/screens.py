@@ -18,8 +18,8 @@ import httpx
 from PIL import Image
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
-from api.dashboard.cookies import SESSION, cookie_name
 from api.dashboard.samples import PORTRAIT, SAMPLES, pixels_of
+from api.dashboard.visitor import SESSION, cookie_name
 from bench.dashboard.account import BusyAccount, write_account
 from domain.access import keys
 from domain.access.keys import KeyDigester

@@ -12,7 +12,7 @@ import promql_parser
 import pytest
 import yaml
 
-from cli.embedded_metrics import FIELDS, FIRST_PORT
+from cli.embedded import FIELDS, FIRST_PORT
 from domain.errors import CATALOGUE as ERRORS
 from tests.domain.test_error_codes import FAULTS_OF_OURS
 from tests.observability.conftest import Played

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embedded.lock import sole_use
-from runtime.embedded.privacy import is_private, make_private
+from runtime.embedded.disk import is_private, make_private
+from runtime.embedded.record import sole_use
 
 
 def mode_of(path: Path) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.logs import _PATTERNS, LONGEST_TEXT, LONGEST_TRACEBACK, redact, redact_text, redact_traceback
+from runtime.redaction import _PATTERNS, LONGEST_TEXT, LONGEST_TRACEBACK, redact, redact_text, redact_traceback
 from tests.runtime.hostile_events import EVENTS, KEY, PICTURE, SECRETS
 
 

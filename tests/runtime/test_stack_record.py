@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embedded.lock import FolderInUseError, sole_use
-from runtime.embedded.record import StackRecord
+from runtime.embedded.record import FolderInUseError, StackRecord, sole_use
 
 PROJECT = Path(__file__).parents[2]
 
@@ -19,7 +18,7 @@ def test_a_record_that_cannot_be_read_is_no_record(tmp_path: Path, text: str) ->
 
 
 def test_a_folder_has_one_supervisor_at_a_time(tmp_path: Path) -> None:
-    hold = "import sys; from pathlib import Path; from runtime.embedded.lock import sole_use\n"
+    hold = "import sys; from pathlib import Path; from runtime.embedded.record import sole_use\n"
     hold += "with sole_use(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", hold, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=PROJECT) as holder:

@@ -14,8 +14,7 @@ import psutil
 import pytest
 
 from runtime.embedded.child import STACK_MARK, Child, ChildFailedError, ChildSpec, marked_environment
-from runtime.embedded.leftovers import stop_leftovers
-from runtime.embedded.record import Endings, ProcessIdentity, StackRecord
+from runtime.embedded.record import Endings, ProcessIdentity, StackRecord, stop_leftovers
 from runtime.embedded.supervisor import LOG_SECONDS, Supervisor
 
 PROJECT = Path(__file__).parents[2]

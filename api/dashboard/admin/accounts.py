@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.dashboard.admin.audit import Line, lines_of
 from api.dashboard.admin.request import identifier
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import PageRefused
 from api.dashboard.rendering import page, plan_label, query_with
 from api.parts import parts_of
 from domain.accounts import find_account

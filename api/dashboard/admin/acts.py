@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 from api.administration import blocking, terms
 from api.dashboard.admin.accounts import account_page
 from api.dashboard.admin.request import FieldRefusedError, identifier, own_terms_of, reason_of
-from api.dashboard.forms import Form, read_form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import Form, PageRefused, read_form
 from api.dashboard.rendering import redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of

@@ -12,8 +12,7 @@ from sqlalchemy.orm import Session
 from api.administration import orders
 from api.cursor import cursor_after, read_cursor
 from api.dashboard.admin.request import FieldRefusedError, identifier, reason_of
-from api.dashboard.forms import Form, read_form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import Form, PageRefused, read_form
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of

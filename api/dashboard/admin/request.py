@@ -5,8 +5,7 @@ from __future__ import annotations
 import uuid
 from decimal import Decimal, InvalidOperation
 
-from api.dashboard.forms import Form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import Form, PageRefused
 from domain.accounts import OwnTerms
 
 LARGEST_COUNT = 1_000_000_000

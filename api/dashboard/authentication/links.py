@@ -11,12 +11,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from api.dashboard import credentials
-from api.dashboard.cookies import SESSION, set_cookie
-from api.dashboard.credentials import PasswordRefused
+from api.dashboard.credentials import PasswordRefused, letterhead, write
 from api.dashboard.forms import Form, read_form
-from api.dashboard.mailing import letterhead, write
 from api.dashboard.rendering import page, redirect
-from api.dashboard.visitor import Visitor, possible_visitor
+from api.dashboard.visitor import SESSION, Visitor, possible_visitor, set_cookie
 from api.parts import parts_of
 from domain import accounts
 from domain.authentication import address_changes, email_tokens, logins, sessions, throttles

@@ -12,12 +12,10 @@ from api.dashboard import credentials
 from api.dashboard.authentication import signing_up
 from api.dashboard.authentication.outbox import keeps_no_cookie, may_read_mail
 from api.dashboard.authentication.signing_up import TooMuchMail, in_equal_time
-from api.dashboard.cookies import SESSION, clear_cookie, read_cookie
-from api.dashboard.credentials import PasswordRefused
+from api.dashboard.credentials import PasswordRefused, hand_over
 from api.dashboard.forms import read_form
-from api.dashboard.mailing import hand_over
 from api.dashboard.rendering import ROOT, page, redirect
-from api.dashboard.visitor import possible_visitor
+from api.dashboard.visitor import SESSION, clear_cookie, possible_visitor, read_cookie
 from api.parts import ApiParts, parts_of
 from domain import accounts
 from domain.authentication import sessions

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from fastapi import Request
 from sqlalchemy.orm import Session
 
-from api.dashboard.credentials import address_of
-from api.dashboard.mailing import letterhead
+from api.dashboard.credentials import address_of, letterhead
 from api.parts import ApiParts
 from domain.accounts import AddressTakenError
 from domain.authentication import logins, throttles

@@ -1,14 +1,141 @@
-"""Which texts there are, and for whom: some are for everybody, the others tell operators how to run the service."""
+"""Which texts there are, and for whom: some are for everybody, the others tell operators how to run the service.
+
+From Markdown to the dashboard's own HTML: nothing raw, no inline styles, no pictures, code that can be copied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from api.dashboard.docs.markdown import Rendered, render
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markupsafe import Markup
+
 from api.dashboard.rendering import ROOT
+
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+_NO_SLUG = re.compile(r"[^\w\- ]")
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
+Where = Callable[[str], str | None]
+"""From a link's address to the one of the page it means; ``None`` for what this reader cannot see."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A text as a page.
+
+    Attributes:
+        title: Its first heading, which is not in the body.
+        sections: Anchor and words of each heading below.
+        body: HTML.
+    """
+
+    title: str
+    sections: tuple[tuple[str, str], ...]
+    body: Markup
+
+
+def render(text: str, *, where: Where, names: Mapping[str, str] = NO_NAMES, leave_out: Iterable[str] = ()) -> Rendered:
+    """Render a text.
+
+    Args:
+        text: Markdown with tables; raw HTML in it is shown as text, and comments are left out.
+        where: Where links lead.
+        names: What links say that say the name of a file.
+        leave_out: Sections to be left out, by the words of their headings of the second level.
+    """
+    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Pages).enable("table")
+    tokens = _without(parser.parse(_COMMENT.sub("", text)), frozenset(leave_out))
+    title, tokens = _take_title(tokens)
+    sections = _name_headings(tokens)
+    for token in tokens:
+        if token.children:
+            token.children = list(_follow_links(token.children, where, names))
+    html = Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  # raw HTML is off, texts are escaped
+    return Rendered(title, tuple(sections), html)
+
+
+def slug(heading: str) -> str:
+    """The anchor that links in Markdown name a heading by."""
+    return _NO_SLUG.sub("", heading.lower()).replace(" ", "-")
+
+
+class _Pages(RendererHTML):
+    """Code with a button that copies it; tables and code that scroll inside their own box."""
+
+    def fence(self, tokens: Sequence[Token], idx: int, *_rest: Any) -> str:
+        code = f"code-{idx}"
+        return Markup(
+            '<div class="snippet"><pre tabindex="0"><code id="{0}">{1}</code></pre>'
+            '<button type="button" class="quiet" data-copy="{0}" hidden><span>Copy</span></button></div>\n'
+        ).format(code, tokens[idx].content.removesuffix("\n"))
+
+    def table_open(self, *_rest: Any) -> str:
+        return '<div class="table" tabindex="0"><table>\n'
+
+    def table_close(self, *_rest: Any) -> str:
+        return "</table></div>\n"
+
+    def image(self, *_rest: Any) -> str:
+        return ""
+
+
+def _without(tokens: Iterable[Token], headings: frozenset[str]) -> list[Token]:
+    found, kept, inside = list(tokens), [], False
+    for index, token in enumerate(found):
+        if token.type == "heading_open" and token.tag in ("h1", "h2"):
+            inside = found[index + 1].content in headings
+        if not inside:
+            kept.append(token)
+    return kept
+
+
+def _take_title(tokens: list[Token]) -> tuple[str, list[Token]]:
+    """The first heading's words, and the rest."""
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        return tokens[1].content, tokens[3:]
+    return "", tokens
+
+
+def _name_headings(tokens: Sequence[Token]) -> list[tuple[str, str]]:
+    """Give each heading its anchor, and say which there are on the second level."""
+    sections, taken = [], Counter[str]()
+    for token, words in pairwise(tokens):
+        if token.type == "heading_open":
+            name = slug(words.content)
+            anchor = f"{name}-{taken[name]}" if taken[name] else name
+            taken[name] += 1
+            token.attrSet("id", anchor)
+            if token.tag == "h2":
+                sections.append((anchor, words.content.replace("`", "")))
+    return sections
+
+
+def _follow_links(tokens: Iterable[Token], where: Where, names: Mapping[str, str]) -> Iterable[Token]:
+    """Links lead to pages of the dashboard; one that leads nowhere for this reader is plain text."""
+    leads = True
+    for token in tokens:
+        if token.type == "text":
+            token.content = names.get(token.content, token.content)
+        if token.type == "link_open":
+            address = where(str(token.attrs.get("href", "")))
+            leads = address is not None
+            token.attrSet("href", address or "")
+        if leads or token.type not in ("link_open", "link_close"):
+            yield token
+
 
 FOLDER = Path(__file__).parents[3] / "docs"
 """Beside the packages, in a checkout and in an image; an installation of the packages alone comes without."""

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from api.dashboard.docs.library import FOLDER, TEXTS, operator_texts, read_text
-from api.dashboard.forms import read_form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import PageRefused, read_form
 from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of

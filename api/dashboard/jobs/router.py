@@ -10,10 +10,9 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.orm import Session
 
 from api.cursor import cursor_after, read_cursor
-from api.dashboard.forms import read_form
+from api.dashboard.forms import PageRefused, read_form
 from api.dashboard.jobs import in_words
-from api.dashboard.jobs.filters import KINDS, MODES, STATUSES, read_filter
-from api.dashboard.refusals import PageRefused
+from api.dashboard.jobs.in_words import KINDS, MODES, STATUSES, read_filter
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.stages import stage_of
 from api.dashboard.visitor import visitor_of

@@ -6,8 +6,7 @@ import uuid
 
 from fastapi import APIRouter, Request, Response
 
-from api.dashboard.forms import read_form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import PageRefused, read_form
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of

@@ -1,21 +1,124 @@
-"""``GET /dashboard/``: transport only."""
+"""``GET /dashboard/``: transport only.
+
+Where the bars of the plot stand: jobs per day, stacked by what became of them.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
-from api.dashboard.overview.plot import plot_of
 from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from domain.errors import sentence_of
 from domain.jobs import job_history
+from domain.jobs.job_history import Day
 from domain.money.usage import Usage, usage_of
+
+HEIGHT, PITCH, BAR = 100.0, 10.0, 7.0
+"""Units of the drawing: its height, from one bar to the next, and how wide a bar is. Both axes are stretched to fit."""
+
+OUTCOMES = ("completed", "failed", "processing")
+"""From the bottom of a bar to its top."""
+
+_TOPS = (2, 4, 6, 8, 10)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a bar, in units of the drawing."""
+
+    outcome: str
+    y: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One day."""
+
+    day: Day
+    x: float
+    pieces: Sequence[Piece]
+
+    @property
+    def label(self) -> str:
+        """Such as ``3 Mar``."""
+        return f"{self.day.day.day} {self.day.day:%b}"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """All of it.
+
+    Attributes:
+        top: How many jobs the upper end of the scale stands for; an even number.
+        totals: Jobs by outcome.
+    """
+
+    bars: Sequence[Bar]
+    top: int
+    totals: dict[str, int]
+
+    @property
+    def width(self) -> float:
+        """Of the drawing."""
+        return PITCH * len(self.bars)
+
+    @property
+    def height(self) -> float:
+        """Of the drawing."""
+        return HEIGHT
+
+    @property
+    def bar_width(self) -> float:
+        """Of each bar."""
+        return BAR
+
+    @property
+    def written(self) -> list[Bar]:
+        """Those with their day below: the first, one in the middle, the last."""
+        return [self.bars[0], self.bars[(len(self.bars) - 1) // 2], self.bars[-1]]
+
+
+def plot_of(days: Sequence[Day]) -> Plot:
+    """Lay the bars out.
+
+    Args:
+        days: At least one, oldest first.
+    """
+    top = top_of_scale(max(day.total for day in days))
+    bars = [Bar(day, PITCH * index + (PITCH - BAR) / 2, _pieces(day, top)) for index, day in enumerate(days)]
+    totals = {outcome: sum(getattr(day, outcome) for day in days) for outcome in OUTCOMES}
+    return Plot(bars, top, totals)
+
+
+def top_of_scale(most: int) -> int:
+    """The smallest of 2, 4, 6, 8, 10, 20, 40, … that is not less: half of it is a whole number too."""
+    power = 1
+    while True:
+        for top in _TOPS:
+            if top * power >= most:
+                return top * power
+        power *= 10
+
+
+def _pieces(day: Day, top: int) -> list[Piece]:
+    pieces, below = [], 0
+    for outcome in OUTCOMES:
+        count = getattr(day, outcome)
+        if count:
+            below += count
+            pieces.append(Piece(outcome, round(HEIGHT - HEIGHT * below / top, 2), round(HEIGHT * count / top, 2)))
+    return pieces
+
 
 DAYS, FAILURES = 30, 5
 

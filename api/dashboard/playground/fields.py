@@ -1,32 +1,48 @@
-"""From the form to the body that the API takes. Which fields there are is for the API's own models to say."""
+"""From the form to the body that the API takes. Which fields there are is for the API's own models to say.
+
+What a run costs and what is left, said before it is started.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args, get_origin
+
+from sqlalchemy.orm import Session
 
 from api.dashboard.forms import Form
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
-from api.tryon.reading import TryOnRequest
+from api.tryon.accepting import TryOnRequest
 from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
+from domain import accounts
 from domain.errors import TryOnError
+from domain.money import quota
+from domain.money.plans import PlanBook
+from domain.money.usage import usage_of
 from imaging.data_uri import encode_data_uri_bytes
 from workflows.contracts import MAX_GARMENTS
 
 PERSON = "customerPhotoBase64"
+
 PRODUCT, FRONT, BACK, CATEGORY = "productId", "garmentImageUrl", "garmentBackImageUrl", "category"
+
 ALIASES = [str(field.alias) for field in GarmentFields.model_fields.values()]
+
 TEXTS = [name for name in ALIASES if name not in (PRODUCT, FRONT, BACK)]
 """Fields of a garment that are sent as they are typed or chosen."""
 
 UPLOADED, ADDRESS, REGISTERED, SAMPLE = "upload", "address", "product", "sample"
+
 SOURCES = {UPLOADED: "Upload", ADDRESS: "Address", REGISTERED: "Product", SAMPLE: "Sample"}
 """Where a garment may come from."""
 
 FieldValues: TypeAlias = dict[str, str | bytes]
+
 _NAMED = re.compile(r"(?:garments\[(\d)\]\.)?(\w+)")
 
 
@@ -164,3 +180,52 @@ def _written(value: object) -> bytes:
     if isinstance(value, list):
         return b"[%b]" % b",".join(map(_written, value))
     return json.dumps(value).encode()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An account's means, in generations.
+
+    Attributes:
+        left: Of the period or the trial.
+        packs: Left in top-up packs.
+        today: Started today (UTC) and not failed.
+        daily_cap: How many of those there may be.
+        trial: Whether the account is on one.
+        refusal: Why nothing can be started now; None where something can.
+    """
+
+    left: int
+    packs: int
+    today: int
+    daily_cap: int
+    trial: bool
+    refusal: str | None
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        period = "your trial" if self.trial else "this period"
+        today = f"Used today: {self.today:,} of {self.daily_cap:,}."
+        return f"{self.left:,} left in {period}, {self.packs:,} in packs. {today}"
+
+
+def standing_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
+    """Look, without changing anything."""
+    usage = usage_of(session, plans, account_id=account_id, now=now)
+    try:
+        quota.check(session, plans, account_id=account_id, now=now)
+    except TryOnError as error:
+        refusal: str | None = error.entry.remedy or error.sentence
+    else:
+        refusal = None
+    account = accounts.find_account(session, account_id=account_id)
+    left = quota.generations_left(session, plans, account=account, now=now) if account else 0
+    return Standing(
+        left=max(0, left - usage.topup_remaining),
+        packs=usage.topup_remaining,
+        today=usage.daily_used,
+        daily_cap=usage.daily_cap,
+        trial=usage.trial_ends_at is not None,
+        refusal=refusal,
+    )

@@ -14,19 +14,25 @@ from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
 from api.dashboard import samples
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import Form, read_form, wants_json
 from api.dashboard.jobs import in_words
-from api.dashboard.playground.fields import PRODUCT, SOURCES, Attempt, AttemptRefused, in_garment, is_filled, options_of
-from api.dashboard.playground.standing import standing_of
-from api.dashboard.refusals import wants_json
+from api.dashboard.playground.fields import (
+    PRODUCT,
+    SOURCES,
+    Attempt,
+    AttemptRefused,
+    in_garment,
+    is_filled,
+    options_of,
+    standing_of,
+)
 from api.dashboard.rendering import page, redirect, static_url
 from api.dashboard.stages import STAGES, stage_of
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
-from api.rate_limit.headers import whole_seconds
-from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester
+from api.rate_limit.limiter import whole_seconds
+from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, read_request
 from api.tryon.polling import AccountJobs
-from api.tryon.reading import read_request
 from api.tryon.schemas import JobId
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from api.dashboard.forms import Form, Upload
-from api.json_body import WireModel
-from api.pictures import PictureReader
-from api.products.reading import BACK, FRONT, ReadProduct, read_product, read_update
+from api.json_body import PictureReader, WireModel
 from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
+from api.products.service import BACK, FRONT, ReadProduct, read_product, read_update
 from domain.errors import TryOnError
 from domain.tables import Product
 from imaging.limits import ImageLimits

@@ -8,13 +8,20 @@ from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
 
-from api.dashboard.forms import read_form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import PageRefused, read_form
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
-from api.products.imports import MOST_ROWS, Import, ImportRunningError, ImportService
-from api.products.product_file import COLUMNS, NEEDED, BadRow, read_product_file
+from api.products.imports import (
+    COLUMNS,
+    MOST_ROWS,
+    NEEDED,
+    BadRow,
+    Import,
+    ImportRunningError,
+    ImportService,
+    read_product_file,
+)
 from imaging.decoder_pool import DecoderPool
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import PageRefused
 from api.dashboard.rendering import ROOT, YEAR_SECONDS
 from api.parts import parts_of
 from domain.products.products import public_id

@@ -8,12 +8,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.administration import erasing
-from api.dashboard.cookies import SESSION, clear_cookie
 from api.dashboard.credentials import PasswordRefused, prove
 from api.dashboard.forms import read_form
 from api.dashboard.rendering import page
 from api.dashboard.settings.signing_in import said_of_password
-from api.dashboard.visitor import visitor_of
+from api.dashboard.visitor import SESSION, clear_cookie, visitor_of
 from api.parts import parts_of
 
 WORD = "erase"

@@ -1,8 +1,12 @@
-"""The page of settings, as it is or with what was wrong about a form."""
+"""The page of settings, as it is or with what was wrong about a form.
+
+What a browser is, in words, from what it calls itself: a fair guess for people who look at their own sessions.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +17,6 @@ from fastapi.responses import HTMLResponse
 
 from api.administration import watermarks
 from api.dashboard.rendering import page
-from api.dashboard.settings.browsers import describe_browser
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from domain import accounts
@@ -25,6 +28,39 @@ from imaging.errors import ImageError
 from imaging.limits import STORED_LIMITS
 from imaging.opening import open_picture
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
+
+BROWSERS = (
+    ("Edge", r"\bEdg(?:A|iOS)?/"),
+    ("Opera", r"\bOPR/"),
+    ("Samsung Internet", r"\bSamsungBrowser/"),
+    ("Firefox", r"\b(?:Firefox|FxiOS)/"),
+    ("Chrome", r"\b(?:Chrome|CriOS|HeadlessChrome)/"),
+    ("Safari", r"\bVersion/\S+ .*\bSafari/"),
+)
+"""Each names itself after those that it is built on, so the first that fits is it."""
+
+SYSTEMS = (
+    ("iPhone", r"\biPhone\b"),
+    ("iPad", r"\biPad\b"),
+    ("Android", r"\bAndroid\b"),
+    ("Windows", r"\bWindows\b"),
+    ("ChromeOS", r"\bCrOS\b"),
+    ("macOS", r"\bMac OS X\b"),
+    ("Linux", r"\bLinux\b"),
+)
+
+
+def describe_browser(user_agent: str) -> str:
+    """Such as ``Firefox on Windows``; ``Unknown browser`` where nothing can be told."""
+    browser, system = _first(BROWSERS, user_agent), _first(SYSTEMS, user_agent)
+    if browser is None:
+        return f"Unknown browser on {system}" if system else "Unknown browser"
+    return f"{browser} on {system}" if system else browser
+
+
+def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str | None:
+    return next((name for name, pattern in names if re.search(pattern, user_agent)), None)
+
 
 USUAL_TTLS = (60, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 7 * 24 * 3600)
 """Seconds that are offered, as far as the service's own value allows them."""

@@ -9,14 +9,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.dashboard.authentication.signing_up import TooMuchMail
-from api.dashboard.cookies import SESSION, set_cookie
-from api.dashboard.credentials import PasswordRefused, address_of, prove
-from api.dashboard.forms import read_form
-from api.dashboard.mailing import letterhead, write
-from api.dashboard.refusals import PageRefused
+from api.dashboard.credentials import PasswordRefused, address_of, letterhead, prove, write
+from api.dashboard.forms import PageRefused, read_form
 from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
-from api.dashboard.visitor import visitor_of
+from api.dashboard.visitor import SESSION, set_cookie, visitor_of
 from api.parts import ApiParts, parts_of
 from domain.authentication import address_changes, logins, sessions, throttles
 from domain.authentication.email_tokens import address_to_keep

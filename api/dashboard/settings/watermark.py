@@ -10,8 +10,7 @@ from starlette.responses import Response
 from temporalio.service import RPCError
 
 from api.administration import watermarks
-from api.dashboard.forms import read_form
-from api.dashboard.refusals import PageRefused
+from api.dashboard.forms import PageRefused, read_form
 from api.dashboard.rendering import redirect
 from api.dashboard.settings.sample import Ground, sample_picture
 from api.dashboard.settings.showing import show_settings

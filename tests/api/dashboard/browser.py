@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from api.dashboard.cookies import SESSION, cookie_name
+from api.dashboard.visitor import SESSION, cookie_name
 from domain.authentication import sessions
 from domain.tables import Login
 from tests.api.conftest import Api

@@ -9,8 +9,7 @@ import pytest
 from markupsafe import Markup
 
 from api.dashboard.docs import library
-from api.dashboard.docs.library import TEXTS, operator_texts, own_address, read_text
-from api.dashboard.docs.markdown import render
+from api.dashboard.docs.library import TEXTS, operator_texts, own_address, read_text, render
 from domain.access import keys
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.dashboard.overview.plot import plot_of, top_of_scale
-from api.dashboard.overview.router import trial_days_left
+from api.dashboard.overview.router import plot_of, top_of_scale, trial_days_left
 from domain.jobs import jobs
 from domain.jobs.job_history import Day
 from domain.money.plans import Period

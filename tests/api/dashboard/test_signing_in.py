@@ -11,7 +11,7 @@ import pytest
 from api.dashboard.authentication import signing_up
 from api.dashboard.authentication.router import own_path
 from api.dashboard.authentication.signing_up import SHORTEST_SECONDS
-from api.dashboard.cookies import SESSION, cookie_name
+from api.dashboard.visitor import SESSION, cookie_name
 from runtime.settings import Settings
 from tests.api.dashboard.browser import HOST
 from tests.api.dashboard.login_scene import (

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.dashboard.cookies import SESSION, cookie_name
+from api.dashboard.visitor import SESSION, cookie_name
 from domain import accounts
 from domain.authentication import logins
 from domain.money.usage import usage_of

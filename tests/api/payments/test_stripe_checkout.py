@@ -13,8 +13,7 @@ from pydantic import SecretStr
 
 from api.payments import stripe_checkout
 from api.payments.choice import open_provider
-from api.payments.manual import ManualPayments
-from api.payments.provider import PaymentPage, PaymentPageError
+from api.payments.provider import ManualPayments, PaymentPage, PaymentPageError
 from api.payments.stripe_checkout import StripePayments
 from domain.tables import Payment
 from runtime.settings import PaymentSettings, Settings

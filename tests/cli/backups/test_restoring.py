@@ -15,8 +15,7 @@ from domain.jobs import jobs
 from domain.money import ledger
 from domain.money.ledger import check_ledger
 from runtime.embedded.child import Child
-from runtime.embedded.lock import sole_use
-from runtime.embedded.record import stack_secrets
+from runtime.embedded.record import sole_use, stack_secrets
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
 from tests.cli.backups.scene import PRODUCT, Scene, digester, furnish, made, tryon
 

@@ -29,9 +29,8 @@ import worker_cpu.relay
 from activities.bookkeeping import BookkeepingActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
-from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, RequestKey
+from api.tryon.accepting import AcceptedJob, GarmentPictures, JobAcceptor, Picture, ReadRequest, Requester, RequestKey
 from api.tryon.polling import AccountJobs, JobState
-from api.tryon.reading import GarmentPictures, Picture, ReadRequest
 from api.tryon.schemas import GarmentFields
 from domain import accounts
 from domain.access import idempotency, keys
