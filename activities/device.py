@@ -1,13 +1,8 @@
 """One device: whatever uses it runs in its threads, as many at a time as the engine can take, and reports progress.
 
 While a call waits for its turn or makes progress, heartbeats go to Temporal. A call that stalls stops sending them,
-so that Temporal gives the job to another worker; a call whose activity is cancelled stops at its next stage.
-
-Heartbeats of steps that wait for others: downloads and work in threads.
-
-Who may use the device next: what somebody waits for goes first, and a backfill's work in between.
-
-What is seen of a call that holds the device: how long it held it, and a span with its stages.
+so that Temporal gives the job to another worker; a call whose activity is cancelled stops at its next stage. What
+somebody waits for goes first; a backfill's work fills the gaps.
 """
 
 from __future__ import annotations

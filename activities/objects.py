@@ -1,9 +1,4 @@
-"""Reading and writing objects by reference.
-
-A `PersonMap` as bytes, on its way from one step to the next.
-
-Whose share of a worker's decoders a step takes.
-"""
+"""Objects by reference: read, written, and turned into what steps work with."""
 
 from __future__ import annotations
 

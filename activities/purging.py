@@ -1,6 +1,6 @@
 """``purge``: nothing is kept longer than it should be, whoever failed to delete it.
 
-What the purge forgets of people who sign in: sessions that are over, links, counts of failures, mail.
+That goes for pictures, rows of jobs, sessions that are over, links, counts of failures and mail.
 """
 
 from __future__ import annotations

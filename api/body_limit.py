@@ -1,7 +1,4 @@
-"""Caps on bodies: per route, counted while they stream in, and a budget for all bodies in flight together.
-
-How many bytes of request bodies a process holds, and for whom.
-"""
+"""Bodies: a cap per route, counted while they stream in, and a budget for all bodies in flight together."""
 
 from __future__ import annotations
 

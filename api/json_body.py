@@ -1,13 +1,10 @@
-"""Request bodies: JSON of a known model, or a refusal that names the field. Nothing here waits.
+"""Request bodies: JSON of a known model with its pictures, or a refusal that names the field. Nothing here waits.
 
-Pictures in requests: inline as a data: URI, or at an address that only a worker will dial. Nothing here waits.
-
-Takes large inline pictures out of a body before it is parsed.
-
-A parser makes text of every string in one go, and nothing else runs in the process meanwhile: with 90 MB of pictures
-that would hold up every other request for a tenth of a second and more. So a picture stays where it is in the body,
-and the parser sees a short stand-in. Nothing here judges: what is taken out is plain text between two quotes, and
-stays as well-formed, or as malformed, as it was.
+A picture is inline as a data: URI, or at an address that only a worker will dial. A parser makes text of every string
+in one go, and nothing else runs in the process meanwhile: with 90 MB of pictures that would hold up every other request
+for a tenth of a second and more. So a large inline picture stays where it is in the body, and the parser sees a short
+stand-in. Taking it out judges nothing: it is plain text between two quotes, and stays as well-formed, or as malformed,
+as it was.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from domain.errors import CATALOGUE, TryOnError
 from imaging.data_uri import decode_data_uri, is_data_uri
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
-from imaging.remote import check_remote_url
+from imaging.remote_url import check_remote_url
 from intake.complaints import complaints_of
 from intake.pictures import Picture, naming
 

@@ -1,9 +1,8 @@
 """The API's metrics: what every request cost, and what was refused for which reason.
 
-FastAPI's own telemetry is not used: it names what is routed alone, while most refusals come earlier, and would need
-OpenTelemetry's SDK and an exporter for two metrics.
-
-What of a request may be counted by: its method, and its route's template, such as ``/api/v1/tryon/{jobId}``.
+Requests are counted by their method and their route's template, such as ``/api/v1/tryon/{jobId}``. FastAPI's own
+telemetry is not used: it names what is routed alone, while most refusals come earlier, and would need OpenTelemetry's
+SDK and an exporter for two metrics.
 """
 
 from __future__ import annotations

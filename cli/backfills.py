@@ -1,6 +1,6 @@
 """``tryon backfill``: many try-ons at once, started, watched and steered from the command line.
 
-A backfill's file made ready for the object store: pictures that lie beside it are uploaded, its rows rewritten.
+Pictures that lie beside the file are uploaded, and its rows rewritten to name them.
 """
 
 from __future__ import annotations

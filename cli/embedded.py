@@ -1,7 +1,4 @@
-"""The embedded stack, put together: which servers and processes, with which settings, in which order.
-
-Where the processes of the embedded stack serve their metrics: on loopback, unless the operator says otherwise.
-"""
+"""The embedded stack, put together: which servers and processes, with which settings and metrics, in which order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``tryon products``: an account's catalogue of registered garments.
 
-Registers the rows of a file, a few at a time, each by the same workflow that the API starts.
+The rows of a file are registered a few at a time, each by the same workflow that the API starts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""``tryon render``: one picture without the service, and what the engine made on the way to it.
-
-Garments on a command line: pictures, categories, hints and photos of backs that belong together.
-
-Pictures side by side, for eyes.
-"""
+"""``tryon render``: one picture without the service, and what the engine made on the way to it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``tryon up``, ``down`` and ``status``.
-
-Whether each part of a stack does its work: what ``up`` waits for and ``status`` reports.
-"""
+"""``tryon up``, ``down`` and ``status``, and the checks that tell whether each part does its work."""
 
 from __future__ import annotations
 

@@ -1,23 +1,4 @@
-"""What every table shares.
-
-Accounts, their keys and their settings.
-
-What operators did.
-
-What became of the items of backfills.
-
-Jobs, and the keys under which clients repeat a request safely.
-
-How the owner of an account gets into the dashboard.
-
-What accounts may spend, and the ledger of what they spent.
-
-What accounts asked to buy.
-
-Registered garments.
-
-Request rates.
-"""
+"""The tables. Queries live in the module of their subject."""
 
 from __future__ import annotations
 

@@ -1,13 +1,8 @@
 """Open untrusted bytes as a Pillow image and judge it by its header, before any pixel is decoded.
 
-Only the parsers of the three accepted formats are ever started; the weaknesses found in image libraries over the
-years sit in the many others.
-
-Tell the accepted formats by their first bytes.
-
-Which way up a photo was taken (EXIF tag 274).
-
-The complete check of a picture at the door, without keeping its pixels.
+Only the parsers of the three accepted formats are ever started, told by their first bytes; the weaknesses found in
+image libraries over the years sit in the many others. The header also says which way up a photo was taken (EXIF tag
+274).
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Stamp a logo on a finished picture.
-
-The soft outline that keeps a logo legible on whatever it lies on.
-
-From a logo's pixels to the copy that is kept.
-"""
+"""Logos: the copy that is kept of one, the soft outline that keeps it legible, and stamping it on a picture."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Items of a backfill made whole: defaults filled in, every field judged, a key for each.
 
-A backfill's items and outcomes as they lie in the object store: pages of JSON lines.
+Items and outcomes lie in the object store as pages of JSON lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from domain.object_keys import BACKFILLS, PICTURES, backfill_of_key
 from imaging.errors import ImageError
-from imaging.remote import check_remote_url
+from imaging.remote_url import check_remote_url
 from intake.backfill_rows import Problem
 from intake.garments import SentGarment, hints_of
 from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment, ItemOutcome

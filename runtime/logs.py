@@ -3,8 +3,6 @@
 Lines of the API carry ``request_id``, ``account_id`` and ``job_id``; those of workers ``job_id``, ``account_id``,
 ``workflow_id`` and the activity; all of them ``trace_id`` while tracing is on. Nothing is written that
 `runtime.redaction` hides.
-
-The ids of an activity's job in every line that it logs.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A `Step` is all that a workflow knows of an activity; ``activities/`` and ``worker_gpu/`` hold the code, registered
 under the same names. A test compares the signatures.
-
-How long steps may take and how often they are tried, by the kind of work; `workflows.steps` says which has which.
 """
 
 from __future__ import annotations

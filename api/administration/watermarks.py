@@ -13,7 +13,7 @@ from imaging.decode import decode_logo
 from imaging.encode import encode_jpeg
 from imaging.errors import ImageError
 from imaging.limits import STORED_LIMITS
-from imaging.remote import check_remote_url
+from imaging.remote_url import check_remote_url
 from imaging.watermark import stamp_logo
 from runtime.object_store import ObjectStore
 from runtime.settings import ImageSettings

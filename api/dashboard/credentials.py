@@ -1,7 +1,4 @@
-"""Passwords as pages ask for them, with the count of failures before them; and what follows when one fits.
-
-From a transaction that has written mail to the workflow that sends it.
-"""
+"""Passwords as pages ask for them, the count of failures before them, and mail about what was changed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What a page sends: the one way in for every POST, which asks each of them for its token.
+"""What a page sends, and what it says when that is refused.
 
-The token shows that the form was served to this very browser. It stands behind what `api.dashboard.door` asks of the
-headers, for browsers that do not send those.
-
-From any exception to a page that says what to do, or to ``{error}`` where a script has asked.
+This is the one way in for every POST, which asks each of them for its token. The token shows that the form was served
+to this very browser. It stands behind what `api.dashboard.door` asks of the headers, for browsers that do not send
+those. A refusal is a page that says what to do, or ``{error}`` where a script has asked.
 """
 
 from __future__ import annotations

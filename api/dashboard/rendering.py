@@ -1,6 +1,6 @@
-"""From a template to an answer.
+"""From a template to an answer, with the sentence that a page shows once after something was done.
 
-Sentences that a page shows once after something was done. The address names them; it cannot make one up.
+The address names that sentence; it cannot make one up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Who looks at a page.
+"""Who looks at a page, and the two cookies that tell.
 
-The two cookies: one for a session, and one that ties a form to the browser while nobody is signed in.
+One is for a session, the other ties a form to the browser while nobody is signed in.
 """
 
 from __future__ import annotations

@@ -1,19 +1,7 @@
-"""The whole document: FastAPI's, with the bodies that are parsed by hand and what all operations share.
+"""The whole document: FastAPI's, with bodies that are parsed by hand, headers, answers and examples.
 
-JSON Schemas of fields that carry pictures.
-
-A schema cannot say that a text is a picture of some size, nor that a host is a public one: what can be said is in the
-names of the formats and in the descriptions of the fields. A pattern would only say less than the format does.
-
-Headers of answers and requests, described once.
-
-Bodies that the document shows. Requests among them are accepted as they are, and the tests send them.
-
-FastAPI drops fields that are null from the document, so no example has any.
-
-Requests as routes describe them whose bodies and headers are read by hand.
-
-Answers as routes describe them: refusals by their codes of the catalogue, and what comes with a success.
+Examples of requests are accepted as they are, and the tests send them. FastAPI drops fields that are null from the
+document, so no example has any.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What every provider of payments can do.
+"""What every provider of payments can do, and the one that takes no money itself.
 
-Orders that an operator approves: for services that collect by other means, and for trying everything out.
+With that one an operator approves orders: for services that collect by other means, and for trying everything out.
 """
 
 from __future__ import annotations

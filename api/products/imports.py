@@ -1,6 +1,6 @@
-"""Files of products that are imported in the background: begun here, and told about while and after they run.
+"""Files of products that are imported in the background: read, begun, and told about while and after they run.
 
-Products from a CSV file: every row judged before anything is registered.
+Every row of a CSV file is judged before anything is registered.
 """
 
 from __future__ import annotations

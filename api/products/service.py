@@ -1,6 +1,6 @@
-"""Adding, changing, finding and archiving products.
+"""Products: from a request's bytes to a registered garment; finding, changing and archiving them.
 
-From a request's bytes to what a product shall be. Runs in a thread: nothing here waits.
+Reading a request runs in a thread and waits for nothing.
 """
 
 from __future__ import annotations

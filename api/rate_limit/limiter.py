@@ -1,16 +1,12 @@
-"""Counts a call under the policy that it falls under.
+"""Request rates: which policy a call falls under, where calls are counted, and what an answer says about it.
 
-What an answer says about the caller's rate: draft-ietf-httpapi-ratelimit-headers-11, and Retry-After.
+Calls are counted in the service's own database (exact, shared by all processes, no further part to run), or in Valkey
+or Redis where that database has better things to do. The moving window of the ``limits`` library is a sliding log too:
+a list of stamps per key, judged and written by one script inside the server. It is imported late, since only those who
+set an address need it.
 
-Policy names are Strings of RFC 9651; ``q`` is the quota and ``w`` its window in seconds, ``r`` what remains of it and
-``t`` the seconds until there is more.
-
-Calls counted in the service's own database: exact, shared by all processes, and no further part to run.
-
-Calls counted in Valkey or Redis, for deployments whose database has better things to do.
-
-The moving window of the ``limits`` library is a sliding log too: a list of stamps per key, judged and written by one
-script inside the server. It is imported late, since only those who set an address need it.
+The headers are those of draft-ietf-httpapi-ratelimit-headers-11, and Retry-After. Policy names are Strings of RFC 9651;
+``q`` is the quota and ``w`` its window in seconds, ``r`` what remains of it and ``t`` the seconds until there is more.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Accepting a job: nothing is spent before everything has been checked, and then all of it at once.
 
-What test keys get: fixed product ids give every outcome on demand, without a model and without a bill.
-
-Anything else that a test key sends is a rehearsal that completes.
-
-From a request's bytes to pictures and hints that are known to be good. Runs in a thread: nothing here waits.
+Test keys get rehearsals: fixed product ids give every outcome on demand, without a model and without a bill; anything
+else that a test key sends is a rehearsal that completes.
 """
 
 from __future__ import annotations

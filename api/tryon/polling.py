@@ -1,7 +1,4 @@
-"""How a job stands, and taking it back.
-
-Long polls: any number of requests wait for their jobs to end, one task asks the database for all of them.
-"""
+"""How a job stands, and taking it back."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The file of a backup: a tar whose last member, the manifest, names every other one with its SHA-256.
+"""The file of a backup, and the embedded object store that it is made from without the rest of the stack.
 
-The embedded object store without the rest of the stack.
+The file is a tar whose last member, the manifest, names every other one with its SHA-256.
 """
 
 from __future__ import annotations

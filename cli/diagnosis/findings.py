@@ -1,7 +1,4 @@
-"""What probes report.
-
-Clocks of other hosts against this one's.
-"""
+"""What probes report, and how clocks of other hosts are held against this one's."""
 
 from __future__ import annotations
 

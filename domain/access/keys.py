@@ -1,6 +1,7 @@
 """API keys: made once, shown once, kept as a keyed digest only.
 
-How far API keys have moved from an older pepper to the current one; see `domain.access.keys.KeyDigester`.
+When the pepper of that digest is changed, keys move to the new one as they are used; `count_by_pepper` tells how many
+have.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Links that are mailed: each works once and for a while, and only a digest of it is kept.
+"""Addresses of mail, and links that are mailed to them.
 
-A new link of a kind makes the account's older ones of that kind useless.
-
-Addresses of mail: which are taken at sign-up, in which spelling they are kept, and which belong to one mailbox.
+Each link works once and for a while, and only a digest of it is kept. A new link of a kind makes the account's older
+ones of that kind useless.
 """
 
 from __future__ import annotations

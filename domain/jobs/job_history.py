@@ -1,8 +1,7 @@
-"""What an account's owner sees of its jobs afterwards: pages of them, and everything that is known of one.
+"""What an account's owner sees of its jobs afterwards: pages of them, one in full, and figures of late.
 
-A poll forgets a job an hour after it ended; its row stays for the owner, without a picture, for ninety days.
-
-How an account's jobs went lately, in figures. Jobs of test keys are left out: nothing is drawn for them.
+A poll forgets a job an hour after it ended; its row stays for the owner, without a picture, for ninety days. Figures
+leave out jobs of test keys: nothing is drawn for them.
 """
 
 from __future__ import annotations

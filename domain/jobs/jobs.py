@@ -1,9 +1,8 @@
 """Jobs from acceptance to their one end.
 
 `complete_job` and `fail_job` are compare-and-sets: only the first of any number of callers ends the job and writes
-its ledger row; the others learn that they came too late. Whoever finishes a job twice therefore bills it once.
-
-What is counted of jobs that end: left in the session whose transaction ends them, for after its commit.
+its ledger row; the others learn that they came too late. Whoever finishes a job twice therefore bills it once. What is
+counted of jobs that end lies in the session whose transaction ends them, for after its commit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Mail: written in the transaction that it tells about, sent afterwards, and never lost in between.
+"""Mail to owners: its letters, written in the transaction that they tell about, sent afterwards, never lost in between.
 
 Where a server is set, `workflows.mail` sends it; where none is, it stays here for the operator to read. Either way it
 is deleted after a week.
-
-What is mailed to owners: one function a letter, plain text.
 """
 
 from __future__ import annotations

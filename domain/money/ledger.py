@@ -2,10 +2,7 @@
 
 Two guards stand between a job and a double charge, each enough alone: the compare-and-set on the job's status
 (`domain.jobs.jobs`), and the unique indexes on the ledger. Triggers in the database refuse to change or delete a row.
-
-Whether the counters agree with the ledger, and the ledger with the jobs.
-
-Counters are moved by hand, beside the entries that say why; this recomputes them.
+Counters are moved by hand, beside the entries that say why; `check_ledger` recomputes them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Plans: what an account gets for its money. The numbers are data (``plans.toml``), the rules are here.
+"""Plans: what an account gets for its money, and the periods that volumes and caps are counted in.
 
-The stretches of time that volumes and caps are counted in.
+The numbers are data (``plans.toml``), the rules are here.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """The catalogue of registered garments: one row a product, found by its id or by the caller's own name for it.
 
 Another account's product is as unknown as one that never was. Every change counts the revision up and rows are never
-deleted: a product that is no longer wanted is archived, and may be brought back.
-
-One registration: one request to add or change a product, from its pictures' upload to its row.
-
-A registration's pictures lie in a folder of its own, so that two changes of one product at the same time, or one
+deleted: a product that is no longer wanted is archived, and may be brought back. A registration, one request to add or
+change a product, keeps its pictures in a folder of its own, so that two changes of one product at the same time, or one
 step that runs twice, never write over a picture that a row or a job refers to.
 """
 

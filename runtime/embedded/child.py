@@ -1,6 +1,6 @@
-"""One process of the stack: started with its own log file, asked whether it is ready, stopped in its own time.
+"""One process of the stack: started, asked whether it is ready, stopped in its own time.
 
-Log files of the stack, kept from filling the disk.
+Its log file is kept from filling the disk.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Room on the disk: with hardly any left the embedded object store holds up every upload, and does not say why.
+"""The data folder: room on its disk, and who may look into it.
 
-What the stack keeps is for the user who runs it: photos, secrets, mail with links that let people in.
+With hardly any room left the embedded object store holds up every upload, and does not say why. What lies there is for
+the user who runs the stack: photos, secrets, mail with links that let people in.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Finding ports. One that the operator named is taken or refused; a default moves on when it is in use.
+"""Ports, and the servers that PyPI packages carry.
 
-Servers that PyPI packages carry: where their programs are, and the command line of Temporal's dev server.
+A port that the operator named is taken or refused; a default moves on when it is in use.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""What the running stack leaves in its data folder for other commands: who runs it, and where its parts listen.
+"""One supervisor at a time in a data folder: its lock, its record, and the processes that a killed one left behind.
 
-One supervisor in a data folder at a time.
-
-Processes of a stack whose supervisor is gone.
-
-The kernel asks every child to end when the supervisor dies; one that hangs does not listen, and children of children
-are not asked. The record may be gone or unreadable as well. So every process of a stack carries a mark in its
-environment, which its own children inherit.
+The record tells other commands who runs the stack, and where its parts listen. The kernel asks every child to end when
+the supervisor dies; one that hangs does not listen, and children of children are not asked. The record may be gone or
+unreadable as well. So every process of a stack carries a mark in its environment, which its own children inherit.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, ip_address
 
 import pytest
 
-from imaging.remote import is_refused
+from imaging.remote_url import is_refused
 
 REFUSED = [
     "0.0.0.0",

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 import pytest
 
 from imaging.errors import ImageError
-from imaging.remote import check_remote_url
+from imaging.remote_url import check_remote_url
 
 
 @pytest.mark.parametrize(

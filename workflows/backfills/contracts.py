@@ -1,7 +1,4 @@
-"""A backfill as people start it, ask about it and read how it ended; see `workflows.contracts` for the rules.
-
-What the steps of a backfill take and give; see `workflows.contracts` for the rules.
-"""
+"""Every model that crosses Temporal for a backfill and its steps; see `workflows.contracts` for the rules."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Every model that crosses Temporal for a product; see `workflows.contracts`.
+"""Every model that crosses Temporal for a product or a file of products; see `workflows.contracts`.
 
-Every model that crosses Temporal for a file of products; see `workflows.contracts`.
-
-The rows lie in the object store; a few at a time pass through here.
+The rows of a file lie in the object store; a few at a time pass through here.
 """
 
 from __future__ import annotations

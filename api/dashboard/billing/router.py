@@ -1,7 +1,4 @@
-"""The page of usage and billing, and the ledger as a file: transport only.
-
-Ordering, paying and withdrawing: a page that repeats what is bought, then the order: transport only.
-"""
+"""Usage and billing: what was used, the ledger as a file, ordering, paying and withdrawing. Transport only."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Which texts there are, and for whom: some are for everybody, the others tell operators how to run the service.
+"""The texts of ``docs/`` as pages: which there are and for whom, and Markdown as the dashboard's own HTML.
 
-From Markdown to the dashboard's own HTML: nothing raw, no inline styles, no pictures, code that can be copied.
+Some texts are for everybody, the others tell operators how to run the service. The HTML has nothing raw, no inline
+styles, no pictures, and code that can be copied.
 """
 
 from __future__ import annotations

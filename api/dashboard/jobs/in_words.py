@@ -1,7 +1,4 @@
-"""One job in words: what came of it, what it cost, who asked, and what it was made of.
-
-Which jobs the address of the list asks for.
-"""
+"""Jobs in words: which ones a list shows, what came of one, what it cost, who asked, and what it was made of."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``GET /dashboard/``: transport only.
-
-Where the bars of the plot stand: jobs per day, stacked by what became of them.
-"""
+"""``GET /dashboard/``: figures of the last weeks, and the bars of jobs per day."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""From the form to the body that the API takes. Which fields there are is for the API's own models to say.
+"""From the playground's form to the body that the API takes, and what a run costs before it is started.
 
-What a run costs and what is left, said before it is started.
+Which fields there are is for the API's own models to say.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The page of settings, as it is or with what was wrong about a form.
 
-What a browser is, in words, from what it calls itself: a fair guess for people who look at their own sessions.
+Browsers are named by a fair guess from what they call themselves, for people who look at their own sessions.
 """
 
 from __future__ import annotations
