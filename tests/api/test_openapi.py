@@ -10,7 +10,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.app import create_app
-from api.openapi.document import PICTURE, SHIRT, ErrorBody
+from api.openapi.document import COMBO_REQUESTS, PICTURE, SHIRT, SINGLE_REQUESTS, ErrorBody
 from domain.errors import CATALOGUE
 from imaging.data_uri import decode_data_uri
 from imaging.opening import inspect_image
@@ -287,8 +287,8 @@ def test_whatever_has_a_body_has_an_example_that_fits(document: dict[str, Any], 
 
 async def test_requests_that_are_shown_are_accepted(api: Api) -> None:
     for path, requests in (
-        ("/api/v1/tryon", document.SINGLE_REQUESTS),
-        ("/api/v1/tryon/combo", document.COMBO_REQUESTS),
+        ("/api/v1/tryon", SINGLE_REQUESTS),
+        ("/api/v1/tryon/combo", COMBO_REQUESTS),
     ):
         for name, body in requests.items():
             unknown_product = "productId" in body

@@ -12,8 +12,8 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import TypeAdapter
 
+from tests.workflows.recording.cases import released
 from tests.workflows.recording.contract_schemas import breaks, saved_schemas, schemas
-from tests.workflows.recording.fingerprints import released
 from tests.workflows.recording.saved import Saved, all_saved
 from workflows import steps
 from workflows.contracts import Contract, TryOnInput
@@ -59,7 +59,7 @@ def lost(old: Any, new: Any, where: str = "") -> list[str]:
     return [] if old == new else [where]
 
 
-@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.path.stem}")
+@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.name}")
 def test_payloads_of_older_versions_are_read_and_written_as_they_were(saved: Saved) -> None:
     payloads = payloads_of(saved.read(), saved.workflow)
     assert len(payloads) >= 2

@@ -12,8 +12,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 from temporalio.workflow import NondeterminismError
 
-from tests.workflows.recording.cases import CASES, UNRELEASED
-from tests.workflows.recording.fingerprints import released
+from tests.workflows.recording.cases import CASES, UNRELEASED, released
 from tests.workflows.recording.saved import Saved, all_saved, newest, without_machine
 from worker_cpu.worker import WORKFLOWS
 from workflows import steps
@@ -23,10 +22,10 @@ from workflows.tryon import TryOnWorkflow
 
 async def replay(saved: Saved, *workflows: type) -> None:
     replayer = Replayer(workflows=list(workflows), data_converter=pydantic_data_converter)
-    await replayer.replay_workflow(WorkflowHistory.from_json(saved.path.stem, saved.path.read_text()))
+    await replayer.replay_workflow(WorkflowHistory.from_json(saved.name, saved.read()))
 
 
-@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.path.stem}")
+@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.name}")
 async def test_a_saved_history_replays(saved: Saved) -> None:
     await replay(saved, *WORKFLOWS)
 
@@ -48,7 +47,7 @@ def test_what_was_never_released_has_no_histories() -> None:
     assert not UNRELEASED & {saved.workflow for saved in all_saved()}
 
 
-@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.path.stem}")
+@pytest.mark.parametrize("saved", all_saved(), ids=lambda saved: f"{saved.workflow}/{saved.name}")
 def test_a_saved_history_does_not_say_where_it_was_recorded(saved: Saved) -> None:
     assert without_machine(saved.read()) == saved.read()
     assert "/site-packages/" not in json.dumps(saved.read())

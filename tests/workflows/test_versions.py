@@ -28,7 +28,7 @@ from runtime.versions import version_of, watch_routing
 from tests.activities.engines import FakeEngine, only
 from tests.workflows.builds import Operator, build, operated_temporal, worker_of
 from tests.workflows.fakes import FakeSteps, tryon_input
-from tests.workflows.recording.fingerprints import released
+from tests.workflows.recording.cases import released
 from worker_cpu.worker import WORKFLOWS
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from temporalio import workflow
+
 from tests.workflows.recording import (
     backfill_cases,
     erasure_cases,
@@ -12,6 +14,7 @@ from tests.workflows.recording import (
     sweep_cases,
     tryon_cases,
 )
+from worker_cpu.worker import WORKFLOWS
 
 CASES = (
     *tryon_cases.CASES,
@@ -27,3 +30,9 @@ CASES = (
 UNRELEASED: frozenset[str] = frozenset()
 """Workflows that no release has had yet, so that no run of theirs can be open anywhere. Whoever releases one takes its
 name away here; from then on a test asks for its cases and their histories."""
+
+
+def released() -> dict[str, type]:
+    """Registered name to class of every workflow that has been released."""
+    by_name = {workflow._Definition.must_from_class(registered).name or "": registered for registered in WORKFLOWS}
+    return {name: registered for name, registered in by_name.items() if name not in UNRELEASED}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+SUFFIX = ".json.gz"
 
 FOLDER = Path(__file__).parents[1] / "histories"
 
@@ -37,7 +40,7 @@ _NOT_THE_WORKFLOWS = {
 
 @dataclass(frozen=True)
 class Saved:
-    """One run's history, ``<workflow>/<version>-<case>.json``; with ``.2``, ``.3`` … the runs that it continued as."""
+    """One run's history, ``<workflow>/<version>-<case>.json.gz``; with ``.2``, ``.3`` … those that it continued as."""
 
     path: Path
 
@@ -46,22 +49,26 @@ class Saved:
         return self.path.parent.name
 
     @property
+    def name(self) -> str:
+        return self.path.name.removesuffix(SUFFIX)
+
+    @property
     def version(self) -> tuple[int, ...]:
-        return tuple(int(number) for number in self.path.stem.partition("-")[0].split("."))
+        return tuple(int(number) for number in self.name.partition("-")[0].split("."))
 
     @property
     def case(self) -> str:
         """The case's name, with the run's number where it is not the first."""
-        return self.path.stem.partition("-")[2]
+        return self.name.partition("-")[2]
 
     def read(self) -> dict[str, Any]:
-        history: dict[str, Any] = json.loads(self.path.read_text())
+        history: dict[str, Any] = json.loads(gzip.decompress(self.path.read_bytes()))
         return history
 
 
 def all_saved(folder: Path = FOLDER) -> list[Saved]:
     """Every saved history, by workflow, oldest version first."""
-    found = [Saved(path) for path in folder.glob("*/*.json")]
+    found = [Saved(path) for path in folder.glob(f"*/*{SUFFIX}")]
     return sorted(found, key=lambda saved: (saved.workflow, saved.version, saved.case))
 
 
@@ -80,8 +87,8 @@ def save(workflow: str, case: str, version: str, runs: list[dict[str, Any]], fol
     (folder / workflow).mkdir(parents=True, exist_ok=True)
     for number, run in enumerate(runs, start=1):
         name = f"{version}-{case}" + (f".{number}" if number > 1 else "")
-        with (folder / workflow / f"{name}.json").open("x") as file:
-            file.write(json.dumps(without_machine(run), indent=1) + "\n")
+        with (folder / workflow / f"{name}{SUFFIX}").open("xb") as file:
+            file.write(gzip.compress(json.dumps(without_machine(run)).encode(), mtime=0))
 
 
 def without_machine(value: Any) -> Any:
