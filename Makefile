@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 NPM_PACKAGES := axe-core@4.14.1 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@22.20.5
 CLIENT_GENERATOR := openapi-python-client==0.29.1# in an environment of its own: it pins what we use in other versions
 PICTURES := tests/engines tests/imaging tests/bench tests/training tests/worker_gpu tests/docs \
-  tests/cli/test_engines.py tests/cli/test_render.py tests/cli/test_samples.py
+  tests/cli/test_engines.py tests/cli/test_render.py
 SERVICE := tests/api tests/domain
 STACKS := tests/stack tests/e2e
 .DEFAULT_GOAL := help
