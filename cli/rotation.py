@@ -54,7 +54,7 @@ def finish(
         digester = KeyDigester(*settings.security.peppers())
         if revoke_waiting:
             typer.echo(f"Revoked {keys.revoke_waiting(session, digester)} keys.")
-        elif waiting := (keys.count_by_pepper(session, digester)).waiting:
+        elif waiting := keys.count_by_pepper(session, digester).waiting:
             raise ValueError(
                 f"{len(waiting)} keys in use are still under an older pepper (tryon key peppers). Wait until they are "
                 "used, replace them, or revoke them with --revoke-waiting."

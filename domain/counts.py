@@ -37,10 +37,8 @@ class JobCounts:
 
 def count_jobs(session: Session, *, now: datetime) -> JobCounts:
     """Count."""
-    waiting, oldest = (
-        session.execute(
-            select(func.count(), func.min(Job.created_at)).where(Job.started_at.is_(None), Job.status == PROCESSING)
-        )
+    waiting, oldest = session.execute(
+        select(func.count(), func.min(Job.created_at)).where(Job.started_at.is_(None), Job.status == PROCESSING)
     ).one()
     unfinished = session.scalar(select(func.count()).where(Job.status == PROCESSING))
     kept = session.scalar(select(func.count()).where(Job.result_key.is_not(None)))
@@ -73,10 +71,8 @@ class WaitingCounts:
 
 def count_what_waits(session: Session, *, now: datetime) -> WaitingCounts:
     """Count."""
-    mails, oldest = (
-        session.execute(
-            select(func.count(), func.min(Mail.created_at)).where(Mail.sent_at.is_(None), Mail.refused_at.is_(None))
-        )
+    mails, oldest = session.execute(
+        select(func.count(), func.min(Mail.created_at)).where(Mail.sent_at.is_(None), Mail.refused_at.is_(None))
     ).one()
     unfinished = (Account.erased_at.is_not(None), Account.erasure_finished_at.is_(None))
     erasures = session.scalar(select(func.count()).select_from(Account).where(*unfinished))

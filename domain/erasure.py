@@ -97,7 +97,7 @@ def jobs_with_objects(
     """The next jobs of the account, by id, that may have objects: with a result, in progress, or ended since then."""
     may_have = or_(Job.result_key.is_not(None), Job.finished_at.is_(None), Job.finished_at >= ended_since)
     own = [Job.account_id == account_id, may_have, *([] if after is None else [Job.id > after])]
-    return (session.scalars(select(Job.id).where(*own).order_by(Job.id).limit(limit))).all()
+    return session.scalars(select(Job.id).where(*own).order_by(Job.id).limit(limit)).all()
 
 
 def backfills_of(session: Session, *, account_id: uuid.UUID) -> set[str]:
@@ -142,8 +142,8 @@ def empty_jobs(
         created_at, job_id = after
         later = or_(Job.created_at > created_at, and_(Job.created_at == created_at, Job.id > job_id))
         of_account.append(later)
-    batch = (
-        session.execute(select(Job.created_at, Job.id).where(*of_account).order_by(Job.created_at, Job.id).limit(limit))
+    batch = session.execute(
+        select(Job.created_at, Job.id).where(*of_account).order_by(Job.created_at, Job.id).limit(limit)
     ).all()
     if not batch:
         return None
@@ -192,7 +192,7 @@ def finish_erasure(session: Session, *, account_id: uuid.UUID, now: datetime) ->
 
 def _delete_some(session: Session, table: SqlTable, own: ColumnElement[bool], limit: int) -> int:
     key = tuple_(*table.primary_key)
-    some = (session.execute(select(*table.primary_key).where(own).limit(limit))).all()
+    some = session.execute(select(*table.primary_key).where(own).limit(limit)).all()
     if some:
         session.execute(delete(table).where(key.in_([tuple(row) for row in some])))
     return len(some)

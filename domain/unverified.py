@@ -21,22 +21,20 @@ def delete_unverified(session: Session, *, now: datetime, limit: int) -> int:
 
     Where an operator has done something about such an account (a key, terms of its own, a block), it stays.
     """
-    found = (
-        session.scalars(
-            select(Login.account_id)
-            .where(
-                Login.verified_at.is_(None),
-                Login.password_hash.is_not(None),
-                Login.operator.is_(False),
-                Login.created_at <= now - KEPT,
-                *(~each for each in _uses()),
-                # The audit log outlives accounts, so no foreign key leads from it to them.
-                ~exists().where(AuditEntry.account_id == Login.account_id),
-            )
-            .order_by(Login.created_at)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
+    found = session.scalars(
+        select(Login.account_id)
+        .where(
+            Login.verified_at.is_(None),
+            Login.password_hash.is_not(None),
+            Login.operator.is_(False),
+            Login.created_at <= now - KEPT,
+            *(~each for each in _uses()),
+            # The audit log outlives accounts, so no foreign key leads from it to them.
+            ~exists().where(AuditEntry.account_id == Login.account_id),
         )
+        .order_by(Login.created_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
     ).all()
     if not found:
         return 0

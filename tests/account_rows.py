@@ -226,7 +226,7 @@ async def rows_that_hold(database: Database, *needles: str) -> dict[str, list[di
     found: dict[str, list[dict[str, Any]]] = {}
     with database.reading() as session:
         for table in Table.metadata.sorted_tables:
-            for row in (session.execute(select(table))).mappings():
+            for row in session.execute(select(table)).mappings():
                 text = json.dumps([str(value) for value in row.values()])
                 if any(needle in text for needle in needles):
                     found.setdefault(table.name, []).append(dict(row))

@@ -73,8 +73,8 @@ def write_account(
         session, plans, email=f"busy-{uuid.uuid4().hex[:12]}@example.com", plan=PLAN, now=began
     )
     session.add(Login(account_id=account.id, password_hash=None, verified_at=began, operator=True, created_at=began))
-    live = [(keys.create_key(session, digester, account_id=account.id))[0].id for _ in range(2)]
-    test = (keys.create_key(session, digester, account_id=account.id, mode=TEST))[0].id
+    live = [keys.create_key(session, digester, account_id=account.id)[0].id for _ in range(2)]
+    test = keys.create_key(session, digester, account_id=account.id, mode=TEST)[0].id
     keys.revoke_key(session, key_id=live[0])
     garments = _product_rows(account.id, products, began, random)
     owned = Owned(account.id, live, test, [row["id"] for row in garments])

@@ -189,10 +189,8 @@ def renew_digest(session: Session, *, key_id: uuid.UUID, digest: str) -> None:
 
 def list_keys(session: Session, *, account_id: uuid.UUID) -> Sequence[ApiKey]:
     """The account's keys, revoked ones too, newest first."""
-    return (
-        session.scalars(
-            select(ApiKey).where(ApiKey.account_id == account_id).order_by(ApiKey.created_at.desc(), ApiKey.id)
-        )
+    return session.scalars(
+        select(ApiKey).where(ApiKey.account_id == account_id).order_by(ApiKey.created_at.desc(), ApiKey.id)
     ).all()
 
 
@@ -282,13 +280,13 @@ def count_by_pepper(session: Session, digester: KeyDigester) -> PepperCount:
         return PepperCount(live, ())
     moved = ApiKey.digest.startswith(digester.pepper_ids[0] + MARK, autoescape=True)
     used_first = (ApiKey.last_used_at.is_not(None), ApiKey.last_used_at, ApiKey.created_at, ApiKey.id)
-    waiting = (session.scalars(select(ApiKey).where(in_use, ~moved).order_by(*used_first))).all()
+    waiting = session.scalars(select(ApiKey).where(in_use, ~moved).order_by(*used_first)).all()
     return PepperCount(live - len(waiting), waiting)
 
 
 def revoke_waiting(session: Session, digester: KeyDigester) -> int:
     """Revoke every key that is not under the current pepper; returns how many."""
-    waiting = (count_by_pepper(session, digester)).waiting
+    waiting = count_by_pepper(session, digester).waiting
     for key in waiting:
         key.revoked_at = datetime.now(UTC)
     return len(waiting)

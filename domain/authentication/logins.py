@@ -222,7 +222,7 @@ def change_password(
         The new token of the session ``session_id``; ``None`` if it has ended meanwhile.
     """
     account = lock_account(session, account_id=account_id)
-    (session.get_one(Login, account_id)).password_hash = password_hash
+    session.get_one(Login, account_id).password_hash = password_hash
     email_tokens.drop_tokens(session, account_id=account_id)
     sessions.end_sessions(session, account_id=account_id, but=session_id)
     write_mail(session, password_changed_letter(head), to=account.email, account_id=account_id, now=now)

@@ -133,23 +133,21 @@ def list_sessions(
     session: Session, *, account_id: uuid.UUID, now: datetime, idle: timedelta, longest: timedelta
 ) -> Sequence[LoginSession]:
     """The account's sessions that are in use, the last used first."""
-    return (
-        session.scalars(
-            select(LoginSession)
-            .where(
-                LoginSession.account_id == account_id,
-                LoginSession.seen_at > now - idle,
-                LoginSession.created_at > now - longest,
-            )
-            .order_by(LoginSession.seen_at.desc(), LoginSession.id)
+    return session.scalars(
+        select(LoginSession)
+        .where(
+            LoginSession.account_id == account_id,
+            LoginSession.seen_at > now - idle,
+            LoginSession.created_at > now - longest,
         )
+        .order_by(LoginSession.seen_at.desc(), LoginSession.id)
     ).all()
 
 
 def addresses_of_email(session: Session, *, email: str) -> Sequence[str]:
     """IP addresses that the owner of an address of mail has been signed in from of late."""
     found = select(LoginSession.address).join(Account, Account.id == LoginSession.account_id)
-    return (session.scalars(found.where(Account.email == email).distinct())).all()
+    return session.scalars(found.where(Account.email == email).distinct()).all()
 
 
 def end_session(session: Session, *, account_id: uuid.UUID, session_id: uuid.UUID) -> bool:

@@ -139,7 +139,7 @@ def find_payment(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UU
 def find_with_owner(session: Session, *, payment_id: uuid.UUID) -> tuple[Payment, Account] | None:
     """An order of anybody's and the account that placed it; for operators."""
     query = select(Payment, Account).join(Account, Account.id == Payment.account_id).where(Payment.id == payment_id)
-    row = (session.execute(query)).one_or_none()
+    row = session.execute(query).one_or_none()
     return None if row is None else (row[0], row[1])
 
 
@@ -153,7 +153,7 @@ def page_of_account(
         query = query.where(
             or_(Payment.created_at < after[0], and_(Payment.created_at == after[0], Payment.id < after[1]))
         )
-    return (session.scalars(query)).all()
+    return session.scalars(query).all()
 
 
 def page_of_all(

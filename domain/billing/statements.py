@@ -65,7 +65,7 @@ def page_of_account(
     query = _entries(account_id).order_by(LedgerEntry.at.desc(), _step.desc(), LedgerEntry.id.desc()).limit(limit)
     if after is not None:
         query = query.where(_before(after))
-    rows = (session.execute(query)).all()
+    rows = session.execute(query).all()
     if not rows:
         return []
     left = _left_after(session, account_id, {row.LedgerEntry.allowance_id for row in rows}, after)

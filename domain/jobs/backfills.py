@@ -83,10 +83,8 @@ def count_done(session: Session, *, account_id: uuid.UUID, keys: Collection[str]
 
 def forget_results_of(session: Session, *, job_id: uuid.UUID) -> Sequence[str]:
     """Let items forget the pictures of a job that is erased; returns the keys of the objects to delete."""
-    kept = (
-        session.scalars(
-            select(BackfillItem.result_key).where(BackfillItem.job_id == job_id, BackfillItem.result_key.is_not(None))
-        )
+    kept = session.scalars(
+        select(BackfillItem.result_key).where(BackfillItem.job_id == job_id, BackfillItem.result_key.is_not(None))
     ).all()
     session.execute(update(BackfillItem).where(BackfillItem.job_id == job_id).values(result_key=None))
     return [key for key in kept if key is not None]
@@ -94,12 +92,8 @@ def forget_results_of(session: Session, *, job_id: uuid.UUID) -> Sequence[str]:
 
 def delete_old_items(session: Session, *, touched_before: datetime, limit: int) -> int:
     """Forget items that nothing has touched since then; returns how many."""
-    old = (
-        session.execute(
-            select(BackfillItem.account_id, BackfillItem.key)
-            .where(BackfillItem.touched_at < touched_before)
-            .limit(limit)
-        )
+    old = session.execute(
+        select(BackfillItem.account_id, BackfillItem.key).where(BackfillItem.touched_at < touched_before).limit(limit)
     ).all()
     for account_id, key in old:
         session.execute(delete(BackfillItem).where(BackfillItem.account_id == account_id, BackfillItem.key == key))

@@ -103,10 +103,8 @@ def durations_since(session: Session, *, account_id: uuid.UUID, first: date) -> 
         .subquery()
     )
     ranks = [(ranked.c.jobs * percent + 99) // 100 for percent in (50, 95)]
-    rows = (
-        session.execute(
-            select(ranked.c.generation_ms, ranked.c.jobs).where(ranked.c.rank.in_(ranks)).order_by(ranked.c.rank)
-        )
+    rows = session.execute(
+        select(ranked.c.generation_ms, ranked.c.jobs).where(ranked.c.rank.in_(ranks)).order_by(ranked.c.rank)
     ).all()
     # Of a single job both ranks are the same.
     return Durations(rows[0].jobs, rows[0].generation_ms, rows[-1].generation_ms) if rows else Durations(0, None, None)
@@ -259,19 +257,17 @@ def list_jobs(
     if before is not None:
         created_at, job_id = before
         query = query.where(Job.created_at <= created_at, or_(Job.created_at < created_at, Job.id < job_id))
-    rows = (session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit))).all()
+    rows = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).all()
     names = product_names(session, account_id=account_id, public_ids=_products_of(row.products for row in rows))
     return [_listed(row, names) for row in rows]
 
 
 def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:
     """A job of this account; another account's is as unknown as one that never was."""
-    row = (
-        session.execute(
-            select(Job, ApiKey)
-            .outerjoin(ApiKey, ApiKey.id == Job.api_key_id)
-            .where(Job.id == job_id, Job.account_id == account_id)
-        )
+    row = session.execute(
+        select(Job, ApiKey)
+        .outerjoin(ApiKey, ApiKey.id == Job.api_key_id)
+        .where(Job.id == job_id, Job.account_id == account_id)
     ).one_or_none()
     if row is None:
         return None

@@ -181,25 +181,21 @@ def list_unstarted(session: Session, *, older_than: timedelta, limit: int) -> Se
 
     Those younger than ``older_than`` may still be on their way in the process that accepted them.
     """
-    return (
-        session.scalars(
-            select(Job)
-            .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-            .order_by(Job.deadline_at)
-            .limit(limit)
-        )
+    return session.scalars(
+        select(Job)
+        .where(Job.started_at.is_(None), Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
+        .order_by(Job.deadline_at)
+        .limit(limit)
     ).all()
 
 
 def list_open(session: Session, *, older_than: timedelta, limit: int) -> Sequence[Job]:
     """Jobs in progress that were accepted longer ago than ``older_than``, oldest first."""
-    return (
-        session.scalars(
-            select(Job)
-            .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
-            .order_by(Job.created_at)
-            .limit(limit)
-        )
+    return session.scalars(
+        select(Job)
+        .where(Job.status == PROCESSING, Job.created_at <= datetime.now(UTC) - older_than)
+        .order_by(Job.created_at)
+        .limit(limit)
     ).all()
 
 
@@ -317,7 +313,7 @@ def fail_job(
 
 def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
     """The account's jobs in progress."""
-    return (session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING))).all()
+    return session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING)).all()
 
 
 def _kept_for(session: Session, job: Job, longest: timedelta) -> timedelta:

@@ -33,17 +33,15 @@ def list_expired(session: Session, *, limit: int, unkept_for: timedelta) -> Sequ
     unkept = select(BackfillItem.job_id).where(
         BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
     )
-    return (
-        session.scalars(
-            select(Job)
-            .where(
-                Job.expires_at <= now,
-                Job.result_key.is_not(None),
-                or_(Job.erased_at.is_not(None), ~unkept.exists()),
-            )
-            .order_by(Job.expires_at)
-            .limit(limit)
+    return session.scalars(
+        select(Job)
+        .where(
+            Job.expires_at <= now,
+            Job.result_key.is_not(None),
+            or_(Job.erased_at.is_not(None), ~unkept.exists()),
         )
+        .order_by(Job.expires_at)
+        .limit(limit)
     ).all()
 
 
@@ -56,8 +54,8 @@ def forget_results(session: Session, *, job_ids: Collection[uuid.UUID]) -> None:
 
 def delete_old(session: Session, *, finished_before: datetime, limit: int) -> int:
     """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
-    old = (
-        session.scalars(select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit))
+    old = session.scalars(
+        select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
     ).all()
     session.execute(delete(Job).where(Job.id.in_(old)).execution_options(synchronize_session=False))
     return len(old)

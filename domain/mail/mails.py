@@ -161,14 +161,14 @@ def find_mail(session: Session, *, mail_id: uuid.UUID) -> Mail | None:
 
 def list_mail(session: Session, *, limit: int = 50) -> Sequence[Mail]:
     """The newest messages, sent or not."""
-    return (session.scalars(select(Mail).order_by(Mail.created_at.desc(), Mail.id.desc()).limit(limit))).all()
+    return session.scalars(select(Mail).order_by(Mail.created_at.desc(), Mail.id.desc()).limit(limit)).all()
 
 
 def list_waiting(session: Session, *, written_before: datetime, limit: int) -> Sequence[uuid.UUID]:
     """Messages that should have been sent by now, the oldest first."""
     waiting = (Mail.sent_at.is_(None), Mail.refused_at.is_(None), Mail.created_at <= written_before)
     oldest_first = select(Mail.id).where(*waiting).order_by(Mail.created_at, Mail.id)
-    return (session.scalars(oldest_first.limit(limit))).all()
+    return session.scalars(oldest_first.limit(limit)).all()
 
 
 def count_refused(session: Session) -> int:

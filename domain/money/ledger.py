@@ -69,13 +69,11 @@ def entries_of_job(session: Session, *, job_id: uuid.UUID) -> list[str]:
 
 def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -> Sequence[LedgerEntry]:
     """The account's newest entries, newest first."""
-    return (
-        session.scalars(
-            select(LedgerEntry)
-            .where(LedgerEntry.account_id == account_id)
-            .order_by(LedgerEntry.at.desc(), LedgerEntry.id)
-            .limit(limit)
-        )
+    return session.scalars(
+        select(LedgerEntry)
+        .where(LedgerEntry.account_id == account_id)
+        .order_by(LedgerEntry.at.desc(), LedgerEntry.id)
+        .limit(limit)
     ).all()
 
 

@@ -52,21 +52,19 @@ def lock_account(session: Session, *, account_id: uuid.UUID) -> Account:
 
     SQLite has taken its one write lock by then.
     """
-    return (session.scalars(select(Account).where(Account.id == account_id).with_for_update(key_share=True))).one()
+    return session.scalars(select(Account).where(Account.id == account_id).with_for_update(key_share=True)).one()
 
 
 def spendable(session: Session, *, account_id: uuid.UUID, now: datetime) -> Sequence[Allowance]:
     """Allowances that count at ``now``, in the order they are spent: the plan's volume, then packs, oldest first."""
-    return (
-        session.scalars(
-            select(Allowance)
-            .where(
-                Allowance.account_id == account_id,
-                Allowance.starts_at <= now + CLOCK_SKEW,
-                or_(Allowance.ends_at.is_(None), Allowance.ends_at > now),
-            )
-            .order_by(case((Allowance.source == TOPUP, 1), else_=0), Allowance.starts_at, Allowance.id)
+    return session.scalars(
+        select(Allowance)
+        .where(
+            Allowance.account_id == account_id,
+            Allowance.starts_at <= now + CLOCK_SKEW,
+            or_(Allowance.ends_at.is_(None), Allowance.ends_at > now),
         )
+        .order_by(case((Allowance.source == TOPUP, 1), else_=0), Allowance.starts_at, Allowance.id)
     ).all()
 
 

@@ -90,4 +90,4 @@ def page(
     if after is not None:
         at, entry_id = after
         query = query.where(or_(AuditEntry.at < at, and_(AuditEntry.at == at, AuditEntry.id < entry_id)))
-    return (session.scalars(query.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(limit))).all()
+    return session.scalars(query.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(limit)).all()

@@ -158,7 +158,7 @@ def list_products(
         created_at, product_id = after
         older = Product.created_at < created_at
         query = query.where(or_(older, and_(Product.created_at == created_at, Product.id < product_id)))
-    return (session.scalars(query.order_by(Product.created_at.desc(), Product.id.desc()).limit(limit))).all()
+    return session.scalars(query.order_by(Product.created_at.desc(), Product.id.desc()).limit(limit)).all()
 
 
 def register_product(session: Session, *, account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, Any]) -> Saved:

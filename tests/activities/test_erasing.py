@@ -71,9 +71,9 @@ async def test_jobs_in_progress_end_and_are_not_billed(
     second = await ActivityEnvironment().run(erasing.end_account_runs, account_of(full))
     assert (first.cancelled, second.cancelled) == (1, 0)
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=running)).error_code == "cancelled"
+        assert jobs.get_job(session, job_id=running).error_code == "cancelled"
         assert sorted(ledger.entries_of_job(session, job_id=running)) == ["release", "reserve"]
-        assert (jobs.get_job(session, job_id=done)).status == "completed"
+        assert jobs.get_job(session, job_id=done).status == "completed"
 
 
 async def test_every_object_goes_and_nobody_elses(

@@ -275,7 +275,7 @@ async def test_the_sweep_leaves_what_a_job_in_progress_was_accepted_with(
     await sweep(steps)
     assert set(steps.store.objects) == set(superseded.values())
     with database.transaction() as session:
-        (jobs.get_job(session, job_id=job_id)).status = "failed"
+        jobs.get_job(session, job_id=job_id).status = "failed"
     await sweep(steps)
     assert steps.store.objects == {}
 

@@ -59,8 +59,8 @@ async def test_expired_pictures_are_deleted_and_others_kept(database: Database, 
     await purge(database, store)
     assert await store.list_keys("") == [f"results/{kept}.jpg"]
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=expired)).result_key is None
-        assert (jobs.get_job(session, job_id=expired)).status == "completed"
+        assert jobs.get_job(session, job_id=expired).result_key is None
+        assert jobs.get_job(session, job_id=expired).status == "completed"
 
 
 async def test_what_the_clean_up_of_an_ended_job_missed_is_deleted(database: Database, digester: KeyDigester) -> None:
@@ -124,7 +124,7 @@ async def test_pictures_of_an_erased_job_that_were_left_are_deleted(database: Da
     await purge(database, store)
     assert store.objects == {}
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=job_id)).report is None
+        assert jobs.get_job(session, job_id=job_id).report is None
 
 
 async def test_rows_of_old_jobs_go_and_their_ledger_entries_stay(database: Database, digester: KeyDigester) -> None:

@@ -50,9 +50,9 @@ async def test_an_overdue_job_is_released_and_its_inputs_deleted(
     assert report.released >= 1
     assert await store.list_keys("") == [f"jobs/{open_job}/input/0"]
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=late)).error_code == "timed_out"
+        assert jobs.get_job(session, job_id=late).error_code == "timed_out"
         assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
-        assert (jobs.get_job(session, job_id=open_job)).status == "processing"
+        assert jobs.get_job(session, job_id=open_job).status == "processing"
 
 
 async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
@@ -63,11 +63,11 @@ async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
     reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=job_id)).status == "processing"
+        assert jobs.get_job(session, job_id=job_id).status == "processing"
     await idle_temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).terminate("by hand")
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+        assert jobs.get_job(session, job_id=job_id).error_code == "cancelled"
         assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
 
 
@@ -128,7 +128,7 @@ async def create_jobs(database: Database, caller: Caller, count: int, priority: 
 
 async def standing(database: Database, job_id: uuid.UUID) -> str | None:
     with database.reading() as session:
-        return (jobs.get_job(session, job_id=job_id)).error_code
+        return jobs.get_job(session, job_id=job_id).error_code
 
 
 async def test_a_dead_job_is_found_behind_any_number_of_others(database: Database, digester: KeyDigester) -> None:
@@ -247,5 +247,5 @@ async def test_an_erasure_that_cannot_be_started_holds_up_no_release(
     with pytest.raises(RPCError):
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=late)).error_code == "timed_out"
+        assert jobs.get_job(session, job_id=late).error_code == "timed_out"
         assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]

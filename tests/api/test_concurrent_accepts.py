@@ -36,7 +36,7 @@ async def post_all(api: Api, caller: Caller, number: int, **headers: str) -> lis
 
 async def jobs_of(database: Database, caller: Caller) -> list[uuid.UUID]:
     with database.reading() as session:
-        return list((session.scalars(select(Job.id).where(Job.account_id == caller.account_id))).all())
+        return list(session.scalars(select(Job.id).where(Job.account_id == caller.account_id)).all())
 
 
 async def usage(api: Api, caller: Caller) -> tuple[int, int, int]:

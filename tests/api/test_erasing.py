@@ -92,7 +92,7 @@ async def test_a_store_that_is_away_leaves_the_pictures_to_the_purge(
     assert (await api.client.delete(f"/api/v1/tryon/{job_id}")).status_code == 503
     assert (await api.poll(job_id)).status_code == 404
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=uuid.UUID(job_id))).workflow_input == {}
+        assert jobs.get_job(session, job_id=uuid.UUID(job_id)).workflow_input == {}
     with database.reading() as session:
         assert job_id in {
             str(job.id) for job in retention.list_expired(session, limit=10_000, unkept_for=timedelta(days=1))

@@ -85,10 +85,8 @@ class Target:
                 for table in (Job, LedgerEntry, IdempotencyKey, Product)
             ]
             sums = [
-                (
-                    session.execute(
-                        select(func.sum(table.reserved), func.sum(table.settled)).where(table.account_id == owner)
-                    )
+                session.execute(
+                    select(func.sum(table.reserved), func.sum(table.settled)).where(table.account_id == owner)
                 ).one()
                 for table in (Allowance, DailyUsage)
             ]

@@ -16,7 +16,7 @@ from tests.factories import Caller
 
 async def last_used_at(database: Database, caller: Caller) -> datetime | None:
     with database.reading() as session:
-        return (session.get_one(ApiKey, caller.key_id)).last_used_at
+        return session.get_one(ApiKey, caller.key_id).last_used_at
 
 
 async def test_the_last_use_of_a_key_is_told_to_the_minute(api: Api) -> None:

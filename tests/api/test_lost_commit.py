@@ -70,7 +70,7 @@ def failing_commit(database: Database, fault: Fault, cut_off: Callable[[], objec
 async def job_of(api: Api) -> uuid.UUID | None:
     """The account's only job, if there is one."""
     with api.parts.database.reading() as session:
-        return (session.scalars(select(Job.id).where(Job.account_id == api.caller.account_id))).one_or_none()
+        return session.scalars(select(Job.id).where(Job.account_id == api.caller.account_id)).one_or_none()
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ NEW = "n" * 40
 
 async def digest_of(api: Api) -> str:
     with api.parts.database.reading() as session:
-        return (session.get_one(ApiKey, api.caller.key_id)).digest
+        return session.get_one(ApiKey, api.caller.key_id).digest
 
 
 def with_peppers(api: Api, pepper: str, *previous: str) -> None:

@@ -62,7 +62,7 @@ async def test_a_job_that_is_overdue_is_over_whoever_is_away(
             job.deadline_at = datetime.now(UTC)
         assert (await api.poll(job_id)).json() == {"status": "processing"}, "its run may be about to end it"
         with api.parts.database.transaction() as session:
-            (jobs.get_job(session, job_id=uuid.UUID(job_id))).deadline_at -= jobs.OVERDUE_GRACE
+            jobs.get_job(session, job_id=uuid.UUID(job_id)).deadline_at -= jobs.OVERDUE_GRACE
         answer = await api.poll(job_id)
         assert answer.json() == {"status": "failed", "error": CATALOGUE["timed_out"].sentence}
         assert await api.store.list_keys("") == []
@@ -72,7 +72,7 @@ async def test_a_code_that_an_older_release_wrote_is_one_of_the_catalogue_to_the
     job_id = await accepted(api)
     await fail(api, job_id, "timed_out")
     with api.parts.database.transaction() as session:
-        (jobs.get_job(session, job_id=uuid.UUID(job_id))).error_code = "RuntimeError"
+        jobs.get_job(session, job_id=uuid.UUID(job_id)).error_code = "RuntimeError"
     answer = await api.poll(job_id)
     assert answer.json() == {"status": "failed", "error": CATALOGUE["generation_failed"].sentence}
     assert answer.headers["X-Error-Code"] == "generation_failed"

@@ -71,7 +71,7 @@ def test_mail_is_listed_and_shown_until_it_was_sent() -> None:
     def write(session: Session) -> str:
         head = Letterhead("Fitting Room", "https://tryon.example")
         logins.ask_for_reset(session, head, email=EMAIL, now=datetime.now(UTC))
-        return str((mails.list_mail(session))[0].id)
+        return str(mails.list_mail(session)[0].id)
 
     mail_id = in_database(write)
     (listed,) = json.loads(tryon("mail", "list", "--json").stdout)

@@ -63,7 +63,7 @@ def listed(*options: str) -> list[dict[str, Any]]:
 
 def packs(account_id: uuid.UUID) -> int:
     def read(session: Session) -> int:
-        return (usage_of(session, PLANS, account_id=account_id, now=datetime.now(UTC))).topup_remaining
+        return usage_of(session, PLANS, account_id=account_id, now=datetime.now(UTC)).topup_remaining
 
     return in_database(read)
 

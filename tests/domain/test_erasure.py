@@ -140,10 +140,10 @@ async def test_every_job_is_emptied_and_no_other_accounts(
     kept = await create_job(database, other)
     with database.transaction() as session:
         for job_id in (*own, kept):
-            (session.get_one(Job, job_id)).workflow_input = {"job": str(job_id)}
+            session.get_one(Job, job_id).workflow_input = {"job": str(job_id)}
     await begun(database, caller.account_id)
     await forgotten(database, caller.account_id)
     with database.reading() as session:
-        assert [(jobs.get_job(session, job_id=job_id)).workflow_input for job_id in own] == [{}] * 5
+        assert [jobs.get_job(session, job_id=job_id).workflow_input for job_id in own] == [{}] * 5
         job = jobs.get_job(session, job_id=kept)
     assert (job.workflow_input, job.erased_at) == ({"job": str(kept)}, None)

@@ -111,7 +111,7 @@ async def furnish(site: Site) -> tuple[BusyAccount, str, str]:
     database, digester = Database(settings.database), KeyDigester(*settings.security.peppers())
     with database.transaction() as session:
         busy = write_account(session, load_plans(), digester, now=now, jobs=JOBS, products=1)
-        (session.get_one(Account, busy.account_id)).email = EMAIL
+        session.get_one(Account, busy.account_id).email = EMAIL
         _, key = keys.create_key(session, digester, account_id=busy.account_id)
         token = sessions.open_session(
             session,

@@ -42,7 +42,7 @@ async def rows_that_hold(service: Service, needle: str) -> list[str]:
         return [
             table.name
             for table in Table.metadata.sorted_tables
-            for row in (session.execute(select(table))).mappings()
+            for row in session.execute(select(table)).mappings()
             if needle in json.dumps([str(value) for value in row.values()])
         ]
 

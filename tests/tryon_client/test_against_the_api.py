@@ -150,7 +150,7 @@ async def test_a_combo_of_every_field_is_accepted(api: Api, client: AsyncTryOnCl
     )
     job = await client.start(jpeg, [shirt, Garment("https://shop.example/jeans.jpg", "lower_body")])
     with api.parts.database.reading() as session:
-        assert (jobs.get_job(session, job_id=uuid.UUID(job.job_id))).kind == "combo"
+        assert jobs.get_job(session, job_id=uuid.UUID(job.job_id)).kind == "combo"
 
 
 async def test_no_field_of_ours_is_unknown_to_the_service(api: Api, client: AsyncTryOnClient, jpeg: bytes) -> None:

@@ -48,7 +48,7 @@ async def test_blocking_ends_what_is_in_progress_and_is_told_once(database: Data
     assert await blocked(database, caller) == [job_id]
     assert await blocked(database, caller, "again") == []
     with database.reading() as session:
-        assert (jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+        assert jobs.get_job(session, job_id=job_id).error_code == "cancelled"
         assert sorted(ledger.entries_of_job(session, job_id=job_id)) == ["release", "reserve"]
     assert await acts(database, caller) == [("account.blocked", OPERATOR, {"reason": "abuse"})]
 

@@ -70,16 +70,16 @@ async def victim(api: Api) -> Victim:
     await api.store.put(import_plan_key(str(account_id), import_id), plan.model_dump_json().encode(), "text/plain")
     with database.transaction() as session:
         create_key(session, digester, account_id=account_id, mode="live")
-        product = (session.scalars(select(Product).where(Product.account_id == account_id))).one()
+        product = session.scalars(select(Product).where(Product.account_id == account_id)).one()
         product.status = ACTIVE
         await api.store.put(product.front["key"], encoded(), "image/jpeg")
         watermark = session.get_one(Watermark, account_id)
         logo = ObjectRef.of(api.store.bucket, logo_key(str(account_id), "0" * 64), encoded(), "image/jpeg")
         watermark.logo = logo.model_dump(mode="json", by_alias=True)
         await api.store.put(logo.key, encoded(), "image/jpeg")
-        keys = (session.scalars(select(ApiKey).where(ApiKey.account_id == account_id))).all()
-        payments = (session.scalars(select(Payment).where(Payment.account_id == account_id))).all()
-        login = (session.scalars(select(LoginSession).where(LoginSession.account_id == account_id))).one()
+        keys = session.scalars(select(ApiKey).where(ApiKey.account_id == account_id)).all()
+        payments = session.scalars(select(Payment).where(Payment.account_id == account_id)).all()
+        login = session.scalars(select(LoginSession).where(LoginSession.account_id == account_id)).one()
         job = session.get_one(Job, full.job_ids[0])
         account = session.get_one(Account, account_id)
     ids = {

@@ -120,7 +120,7 @@ async def test_filters_that_make_no_sense_are_named(browser: Browser) -> None:
 async def test_a_day_ends_at_midnight_utc(api: Api, browser: Browser) -> None:
     job_id = await accepted(api)
     with api.parts.database.transaction() as session:
-        (session.get_one(Job, job_id)).created_at = datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC)
+        session.get_one(Job, job_id).created_at = datetime(2026, 3, 31, 23, 59, 59, tzinfo=UTC)
     assert linked((await browser.get("/jobs?from=2026-03-31&to=2026-03-31")).text) == [str(job_id)]
     assert linked((await browser.get("/jobs?to=2026-03-30")).text) == []
     assert "No job matches this filter" in words(await browser.get("/jobs?from=2026-04-01&to=2026-04-02"))
@@ -225,7 +225,7 @@ async def test_who_asked_is_told_without_a_key_too(api: Api, browser: Browser) -
     test = await accepted(api, test=True)
     with api.parts.database.transaction() as session:
         for job_id in (playground, bulk, item):
-            (session.get_one(Job, job_id)).api_key_id = None
+            session.get_one(Job, job_id).api_key_id = None
         session.add(
             BackfillItem(
                 account_id=api.caller.account_id,

@@ -26,7 +26,7 @@ async def owner(api: Api, browser: Browser) -> Browser:
         session.execute(delete(LoginThrottle))
     password_hash = await api.parts.passwords.hash(PASSWORD)
     with api.parts.database.transaction() as session:
-        (session.get_one(Login, api.caller.account_id)).password_hash = password_hash
+        session.get_one(Login, api.caller.account_id).password_hash = password_hash
     return browser
 
 
@@ -93,14 +93,14 @@ async def test_a_new_address_is_asked_to_confirm_and_the_old_one_is_told(api: Ap
     assert set(written) == {old, "new@example.com"}
     assert "Confirm your new address" in written["new@example.com"]
     with api.parts.database.reading() as session:
-        token = (session.scalars(select(EmailToken).where(EmailToken.account_id == api.caller.account_id))).one()
+        token = session.scalars(select(EmailToken).where(EmailToken.account_id == api.caller.account_id)).one()
     assert (token.purpose, token.email) == ("change", "new@example.com")
 
 
 async def test_nobody_learns_from_it_who_has_an_account(api: Api, owner: Browser) -> None:
     other = await create_caller(api.parts.database, api.parts.digester)
     with api.parts.database.reading() as session:
-        email = (session.get_one(Account, other.account_id)).email
+        email = session.get_one(Account, other.account_id).email
     fields = {"email_password": PASSWORD}
     taken = await owner.post("/settings/email", {**fields, "new_email": email}, page="/settings")
     free = await owner.post("/settings/email", {**fields, "new_email": "free@example.com"}, page="/settings")
@@ -241,9 +241,9 @@ async def test_an_account_is_erased_by_its_owner(api: Api, owner: Browser) -> No
     assert (await api.client.get("/api/v1/usage")).status_code == 401
     with api.parts.database.reading() as session:
         left = select(LoginSession).where(LoginSession.account_id == api.caller.account_id)
-        assert (session.scalars(left)).all() == []
+        assert session.scalars(left).all() == []
         act = select(AuditEntry).where(AuditEntry.account_id == api.caller.account_id)
-        entry = (session.scalars(act)).one()
+        entry = session.scalars(act).one()
     assert (entry.action, entry.operator_id) == ("account.erased", api.caller.account_id)
 
 
@@ -272,7 +272,7 @@ async def test_an_erasure_begins_while_temporal_is_away(open_api: OpenApi, monke
         browser = await signed_in(api)
         password_hash = await api.parts.passwords.hash(PASSWORD)
         with api.parts.database.transaction() as session:
-            (session.get_one(Login, api.caller.account_id)).password_hash = password_hash
+            session.get_one(Login, api.caller.account_id).password_hash = password_hash
         answer = await browser.post("/settings/erase", {"password": PASSWORD, "word": "erase"})
         assert "Your account is erased" in words(answer)
         assert (await account_of(api)).erased_at is not None

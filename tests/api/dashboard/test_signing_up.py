@@ -185,7 +185,7 @@ async def test_what_is_kept_tells_neither_password_nor_token_nor_where_tries_cam
     assert account is not None
     with login_pages.api.parts.database.reading() as session:
         login = session.get_one(Login, account.id)
-        kept = (session.scalars(select(LoginSession).where(LoginSession.account_id == account.id))).one()
+        kept = session.scalars(select(LoginSession).where(LoginSession.account_id == account.id)).one()
     assert login.password_hash is not None
     assert login.password_hash.startswith("$argon2id$")
     assert kept.digest != browser.client.cookies[cookie_name(SESSION, Settings().dashboard)]

@@ -67,12 +67,12 @@ async def send(api: Api, body: bytes, signed: str | None = None) -> httpx.Respon
 async def status_of(api: Api, payment: Payment) -> str:
     with api.parts.database.reading() as session:
         assert check_ledger(session) == []
-        return (session.get_one(Payment, payment.id)).status
+        return session.get_one(Payment, payment.id).status
 
 
 async def packs(api: Api) -> int:
     with api.parts.database.reading() as session:
-        return (usage_of(session, PLANS, account_id=api.caller.account_id, now=datetime.now(UTC))).topup_remaining
+        return usage_of(session, PLANS, account_id=api.caller.account_id, now=datetime.now(UTC)).topup_remaining
 
 
 async def test_a_paid_pack_is_credited_once_whatever_is_delivered_twice(paid_api: Api) -> None:
@@ -108,7 +108,7 @@ async def test_an_order_that_was_not_paid_is_closed_with_a_reason(paid_api: Api,
     assert await deliver(paid_api, kind, page_of(payment, payment_status="unpaid")) == 200
     assert await status_of(paid_api, payment) == "rejected"
     with paid_api.parts.database.reading() as session:
-        assert (session.get_one(Payment, payment.id)).note
+        assert session.get_one(Payment, payment.id).note
 
 
 @pytest.mark.parametrize("kind", [FAILED, EXPIRED])

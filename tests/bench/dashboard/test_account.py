@@ -21,7 +21,7 @@ async def test_the_books_of_a_busy_account_agree(database: Database, digester: K
         wrong = check_ledger(session)
         usage = usage_of(session, PLANS, account_id=busy.account_id, now=now)
         mine = Job.account_id == busy.account_id
-        statuses = Counter((session.scalars(select(Job.status).where(mine))).all())
+        statuses = Counter(session.scalars(select(Job.status).where(mine)).all())
         settled = session.scalar(
             select(func.count()).where(LedgerEntry.account_id == busy.account_id, LedgerEntry.kind == "settle")
         )

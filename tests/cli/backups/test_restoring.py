@@ -43,7 +43,7 @@ def test_a_restored_stack_knows_its_keys_and_its_objects_and_bills_no_job_that_w
             assert owner is not None
             with database.reading() as session:
                 for job_id in open_jobs:
-                    assert (jobs.get_job(session, job_id=job_id)).status == jobs.FAILED
+                    assert jobs.get_job(session, job_id=job_id).status == jobs.FAILED
                     assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
                 assert jobs.list_unstarted(session, older_than=timedelta(0), limit=10) == []
                 assert check_ledger(session) == []

@@ -66,7 +66,7 @@ async def test_outside_of_a_rotation_digests_are_what_they_always_were(
     """An older version of the service has to find them."""
     caller = await create_caller(database, digester)
     with database.reading() as session:
-        digest = (session.get_one(ApiKey, caller.key_id)).digest
+        digest = session.get_one(ApiKey, caller.key_id).digest
     assert (len(digest), keys.MARK in digest) == (64, False)
     assert len(ROTATING.digest(caller.key)) == 64
     owner = await find_owner(database, digester, caller)
@@ -82,7 +82,7 @@ async def test_keys_that_have_not_moved_are_counted_and_revoked(database: Databa
     await database.write(keys.revoke_key, key_id=revoked.key_id)
     with database.reading() as session:
         count = keys.count_by_pepper(session, ROTATING)
-        assert (keys.count_by_pepper(session, digester)).waiting == ()
+        assert keys.count_by_pepper(session, digester).waiting == ()
     assert [key.id for key in count.waiting] == [waiting.key_id]
     assert count.current >= 1
     with database.transaction() as session:

@@ -24,12 +24,12 @@ def new_address() -> str:
 
 async def address_of(database: Database, account_id: uuid.UUID) -> str:
     with database.reading() as session:
-        return (session.get_one(Account, account_id)).email
+        return session.get_one(Account, account_id).email
 
 
 async def mail_to(database: Database, email: str) -> list[Mail]:
     with database.reading() as session:
-        return list((session.scalars(select(Mail).where(Mail.to_address == email))).all())
+        return list(session.scalars(select(Mail).where(Mail.to_address == email)).all())
 
 
 async def asked(database: Database, account_id: uuid.UUID, new_email: str, now: datetime = NOW) -> str | None:
@@ -92,7 +92,7 @@ async def test_a_new_password_makes_the_link_useless(database: Database, digeste
     token = await asked(database, account_id, new_address())
     assert token is not None
     with database.transaction() as session:
-        email = (session.get_one(Account, account_id)).email
+        email = session.get_one(Account, account_id).email
         reset = email_tokens.make_token(session, purpose=Purpose.RESET, account_id=account_id, email=email, now=NOW)
     with database.transaction() as session:
         assert logins.reset(session, PLANS, digester, token=reset, password_hash="$argon2id$", now=NOW)

@@ -74,12 +74,12 @@ async def test_what_the_owner_became_is_told_at_once(database: Database, digeste
     assert not signed_in.verified
     with database.transaction() as session:
         accounts.block_account(session, account_id=account_id, reason="Unpaid.", now=NOW)
-        (session.get_one(Login, account_id)).operator = True
+        session.get_one(Login, account_id).operator = True
     signed_in = await found(database, token)
     assert signed_in is not None
     assert (signed_in.blocked_reason, signed_in.operator) == ("Unpaid.", True)
     with database.transaction() as session:
-        (session.get_one(Account, account_id)).erased_at = NOW
+        session.get_one(Account, account_id).erased_at = NOW
     assert await found(database, token) is None
 
 

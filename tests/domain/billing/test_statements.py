@@ -124,7 +124,7 @@ async def test_nobody_elses_movements_are_told(database: Database, digester: Key
     stranger = await create_caller(database, digester, now=BORN)
     assert await read_back(database, stranger, 100) == await read_forward(database, stranger, 100) == []
     with database.reading() as session:
-        place = (statements.page_of_account(session, account_id=caller.account_id, limit=1))[0].place
+        place = statements.page_of_account(session, account_id=caller.account_id, limit=1)[0].place
         assert not statements.page_of_account(session, account_id=stranger.account_id, limit=9, after=place)
 
 

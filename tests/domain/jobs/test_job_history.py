@@ -146,7 +146,7 @@ async def test_a_pack_is_told_from_the_volume(database: Database, caller: Caller
 async def test_a_backfill_is_named_and_a_test_costs_nothing(database: Database, caller: Caller) -> None:
     item, test = await accepted(database, caller), await accepted(database, caller, test=True)
     with database.transaction() as session:
-        (session.get_one(Job, item)).api_key_id = None
+        session.get_one(Job, item).api_key_id = None
         session.add(
             BackfillItem(account_id=caller.account_id, key="sku-1", job_id=item, backfill_id="spring", touched_at=NOW)
         )

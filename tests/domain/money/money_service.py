@@ -253,7 +253,7 @@ class MoneyService:
 
             def rows(table: type[T], *order: Any) -> list[T]:
                 mine = table.account_id.in_(account_ids)  # type: ignore[attr-defined]  # every table here has it
-                return list((session.scalars(select(table).where(mine).order_by(*order))).all())
+                return list(session.scalars(select(table).where(mine).order_by(*order)).all())
 
             allowances = rows(Allowance, Allowance.starts_at, Allowance.source)
             days = rows(DailyUsage, DailyUsage.day)

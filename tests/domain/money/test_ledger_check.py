@@ -98,7 +98,7 @@ async def test_a_day_that_counts_a_job_too_many(own_database: Database, caller: 
     job_id = await create_job(own_database, caller)
     with own_database.transaction() as session:
         session.execute(update(DailyUsage).values(settled=1))
-        day = (jobs.get_job(session, job_id=job_id)).counted_on
+        day = jobs.get_job(session, job_id=job_id).counted_on
     assert await found_one(own_database, caller) == Disagreement(
         caller.account_id, f"day {day}", "1 reserved, 1 settled", "1 in progress, 0 completed"
     )

@@ -43,7 +43,7 @@ async def refusal(database: Database, caller: Caller, now: datetime) -> TryOnErr
 
 async def end(database: Database, job_id: uuid.UUID, *, completed: bool) -> None:
     with database.transaction() as session:
-        now = (jobs.get_job(session, job_id=job_id)).created_at + timedelta(minutes=1)
+        now = jobs.get_job(session, job_id=job_id).created_at + timedelta(minutes=1)
         if completed:
             jobs.complete_job(session, job_id=job_id, result_key="r", engine="warp", report={}, keep=HOUR, now=now)
         else:
@@ -56,8 +56,8 @@ async def usage(database: Database, caller: Caller, now: datetime) -> Usage:
 
 async def top_up(database: Database, caller: Caller, generations: int, now: datetime) -> int:
     with database.transaction() as session:
-        return (
-            quota.add_topup(session, PLANS, account_id=caller.account_id, generations=generations, now=now)
+        return quota.add_topup(
+            session, PLANS, account_id=caller.account_id, generations=generations, now=now
         ).price_cents
 
 

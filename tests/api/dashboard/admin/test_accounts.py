@@ -90,7 +90,7 @@ async def test_blocking_and_unblocking(api: Api, operator: Browser, customer: Ca
     assert "The account is blocked" in words(await operator.follow(answer))
     assert (await api.poll(str(job_id))).status_code == 403
     with api.parts.database.reading() as session:
-        assert (jobs.get_job(session, job_id=job_id)).error_code == "cancelled"
+        assert jobs.get_job(session, job_id=job_id).error_code == "cancelled"
     owner = await signed_in(api)
     assert "Chargeback on the last order" in words(await owner.get("/keys"))
     answer = await done(operator, customer, "unblock")

@@ -54,7 +54,7 @@ async def test_an_entry_is_read_in_words(api: Api, operator: Browser, customer: 
 async def test_one_account_by_address_or_id(api: Api, operator: Browser, customer: Caller) -> None:
     await noted(api, Act.PLAN_CHANGED, customer, None, plan="growth")
     with api.parts.database.reading() as session:
-        email = (addresses_of(session, account_ids=[customer.account_id]))[customer.account_id]
+        email = addresses_of(session, account_ids=[customer.account_id])[customer.account_id]
     for name in (email, email.upper(), str(customer.account_id)):
         assert "Changed the plan" in words(await operator.get(PAGE, params={"account": name}))
     for name in ("nobody", "nobody@example.com", str(uuid.uuid4()), "\0"):

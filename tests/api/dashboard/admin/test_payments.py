@@ -34,7 +34,7 @@ async def ordered(api: Api, caller: Caller, generations: int = 50) -> uuid.UUID:
 
 async def email_of(api: Api, caller: Caller) -> str:
     with api.parts.database.reading() as session:
-        return (accounts.get_account(session, account_id=caller.account_id)).email
+        return accounts.get_account(session, account_id=caller.account_id).email
 
 
 async def standing(api: Api, payment_id: uuid.UUID) -> tuple[str, uuid.UUID | None, str | None]:
