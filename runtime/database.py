@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import pysqlite3.dbapi2 as fixed_sqlite
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
@@ -149,6 +149,8 @@ class Database:
 
 
 def _postgresql_engine(settings: DatabaseSettings) -> Engine:
+    import psycopg  # here, for an embedded stack does without it
+
     milliseconds = round(1000 * settings.busy_timeout_seconds)
     engine = create_engine(
         make_url(settings.url).set(drivername="postgresql+psycopg"),
@@ -166,10 +168,12 @@ def _postgresql_engine(settings: DatabaseSettings) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         options = connection.get_execution_options()
-        if options.get(_READ_ONLY, False):
-            # Said in the transaction: the driver would go on to open writable ones on a server set to be read only.
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        elif options.get(_RELAXED, False):
+        reads = options.get(_READ_ONLY, False)
+        # The driver says both in its BEGIN. None leaves it to the server, which may be set to be read only.
+        driver = cast("psycopg.Connection", connection.connection.driver_connection)
+        driver.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ if reads else None
+        driver.read_only = True if reads else None
+        if options.get(_RELAXED, False):
             connection.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
 
     return engine
