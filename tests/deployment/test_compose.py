@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from runtime.embedded.ports import find_program
+from runtime.embedded.servers import find_program
 from tests.deployment.compose import EXAMPLE, FILE, OURS, PROJECT, VARIABLE, Compose, example_variables, filled_in, read
 from tests.deployment.rules import EXACT_TAG, OF_OTHERS, RULES, SECRET
 

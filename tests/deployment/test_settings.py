@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from typer.main import get_command
 
 from cli.main import app
-from runtime.embedded.ports import temporal_command
+from runtime.embedded.servers import temporal_command
 from runtime.settings import ApiSettings, DashboardSettings, PaymentSettings, Settings
 from tests.deployment import dockerfile
 from tests.deployment.compose import FILE, OURS, PROJECT, Compose, environment_of, filled_in, read

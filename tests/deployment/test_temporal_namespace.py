@@ -12,7 +12,7 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
-from runtime.embedded.ports import find_program
+from runtime.embedded.servers import find_program
 from tests.deployment.compose import PROJECT, Compose, environment_of
 
 SCRIPT = PROJECT / "deployment" / "temporal" / "namespace.sh"
