@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from PIL import Image
 
-from cli.render import CATEGORIES, Piece, contact_sheet, read_outfit, report_of
+from cli.contact_sheet import contact_sheet
+from cli.render import CATEGORIES, Piece, read_outfit, report_of
 from engines.catalogue import ENGINES
 from runtime.settings import Settings, load_settings
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from temporalio.service import RPCError
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
-from cli.render import contact_sheet
+from cli.contact_sheet import contact_sheet
 from cli.stack import running_stack, start_detached
 from cli.transactions import in_transaction
 from domain import accounts

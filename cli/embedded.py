@@ -16,7 +16,7 @@ from domain.operation import operators
 from runtime.database import Database
 from runtime.embedded.child import Child, ChildSpec, marked_environment
 from runtime.embedded.disk import RoomRegained, check_room
-from runtime.embedded.ports import LOOPBACK, choose_port, temporal_command
+from runtime.embedded.ports import LOOPBACK, choose_port
 from runtime.embedded.record import (
     Endings,
     ProcessIdentity,
@@ -26,6 +26,7 @@ from runtime.embedded.record import (
     stop_leftovers,
     write_environment,
 )
+from runtime.embedded.servers import temporal_command
 from runtime.embedded.store import OBJECTS, WEED_OFFSETS, prepare_weed
 from runtime.embedded.supervisor import Supervisor
 from runtime.metrics import host_and_port

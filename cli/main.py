@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from runtime.embedded.disk import UMASK
+from runtime.embedded.privacy import UMASK
 
 PLACES = {
     "up": "stack:up",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from PIL import Image, ImageOps
+from PIL import Image
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
@@ -75,26 +74,6 @@ def _hints(text: str) -> GarmentHints:
         return GarmentHints.model_validate({to_snake(name): value for name, value in said.items()})
     except (ValueError, AttributeError, ValidationError) as error:
         raise typer.BadParameter(f"{text} are no hints: {error}") from None
-
-
-SHEET_HEIGHT = 1024
-
-GAP = 16
-
-
-def contact_sheet(pictures: Sequence[bytes], height: int = SHEET_HEIGHT) -> Image.Image:
-    """Scale every picture to one height and lay them in a row on white."""
-    images = []
-    for data in pictures:
-        image = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
-        images.append(image.resize((round(image.width * height / image.height), height), Image.Resampling.LANCZOS))
-    width = sum(image.width for image in images) + GAP * (len(images) + 1)
-    sheet = Image.new("RGB", (width, height + 2 * GAP), "white")
-    left = GAP
-    for image in images:
-        sheet.paste(image, (left, GAP))
-        left += image.width + GAP
-    return sheet
 
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.authentication import throttles, trials
-from domain.authentication.email_tokens import mailbox_of
+from domain.authentication.email_addresses import mailbox_of
 from domain.authentication.throttles import SignInTries, sign_in_wait
 from domain.jobs import jobs
 from domain.object_keys import (

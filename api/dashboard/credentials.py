@@ -1,28 +1,19 @@
-"""Passwords as pages ask for them, the count of failures before them, and mail about what was changed."""
+"""Passwords as pages ask for them, with the count of failures before them; and what follows when one fits."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Concatenate, ParamSpec, TypeVar
 
-import structlog
 from fastapi import Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
-from temporalio.service import RPCError
 
 from api.dashboard.visitor import SESSION, read_cookie, set_cookie
 from api.parts import ApiParts
 from domain.authentication import logins, sessions, throttles
-from domain.authentication.email_tokens import spelling
+from domain.authentication.email_addresses import spelling
 from domain.authentication.logins import Credentials
 from domain.authentication.throttles import SignInTries
-from domain.mail.mails import Letterhead, written_in
-from domain.tables import Mail
-from runtime.settings import Settings
-from workflows.mail import start_mail
 
 
 class PasswordRefused(Exception):
@@ -107,47 +98,3 @@ def duration(seconds: int) -> str:
     if seconds < 90:
         return f"{seconds} second{'' if seconds == 1 else 's'}"
     return f"{-(-seconds // 60)} minutes"
-
-
-Answer = TypeVar("Answer")
-
-Parameters = ParamSpec("Parameters")
-
-log = structlog.get_logger(__name__)
-
-
-def letterhead(settings: Settings) -> Letterhead:
-    """Who writes, and where the links lead."""
-    return Letterhead(settings.dashboard.name, settings.dashboard.base_url(settings.api))
-
-
-async def write(
-    parts: ApiParts,
-    work: Callable[Concatenate[Session, Parameters], Answer],
-    *args: Parameters.args,
-    **kwargs: Parameters.kwargs,
-) -> Answer:
-    """Like `Database.write`; mail that the work wrote is handed over once it is committed, for at most a second."""
-
-    def with_mail(session: Session) -> tuple[Answer, Sequence[Mail]]:
-        return work(session, *args, **kwargs), written_in(session)
-
-    answer, written = await parts.database.write(with_mail)
-    await hand_over(parts, written)
-    return answer
-
-
-async def hand_over(parts: ApiParts, written: Sequence[Mail]) -> None:
-    """Have messages sent, as far as that goes at once; a scheduled round sees to the others.
-
-    Without a mail server they stay where they are, and the log says so: neither to whom nor with which link.
-    """
-    for mail in written:
-        if parts.settings.mail.host is None:
-            log.info("mail waits for the operator: tryon mail show", mail_id=str(mail.id), subject=mail.subject)
-            continue
-        try:
-            starting = start_mail(parts.temporal, str(mail.id))
-            await asyncio.wait_for(starting, parts.settings.temporal.start_timeout_seconds)
-        except (TimeoutError, RPCError, RuntimeError):
-            log.warning("mail is sent later: Temporal did not answer", mail_id=str(mail.id))

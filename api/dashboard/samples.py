@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from api.dashboard.rendering import STATIC
 from workflows.contracts import Category
 
 PORTRAIT = "portrait"
+
+_STATIC = Path(__file__).with_name("static")
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,10 @@ def picture_of(name: str) -> bytes:
     Raises:
         FileNotFoundError: There is none of that name.
     """
-    return (STATIC / file_of(name)).read_bytes()
+    return (_STATIC / file_of(name)).read_bytes()
 
 
 def pixels_of(name: str) -> NDArray[np.uint8]:
     """A sample, ``(height, width, 3)`` sRGB."""
-    with Image.open(STATIC / file_of(name)) as picture:
+    with Image.open(_STATIC / file_of(name)) as picture:
         return np.asarray(picture.convert("RGB"))

@@ -12,7 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from cli.diagnosis import owners
-from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line, judged
+from cli.diagnosis.clocks import judged
+from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
 from domain import migrations
 from domain.jobs import jobs
 from runtime.database import Database

@@ -9,7 +9,8 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from cli.diagnosis.findings import Case, Finding, Subject, in_one_line, judged
+from cli.diagnosis.clocks import judged
+from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
 
 STORE = Subject("object store")

@@ -10,7 +10,7 @@ import psutil
 
 from api.dashboard.authentication.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
-from runtime.embedded.disk import is_private
+from runtime.embedded.privacy import is_private
 from runtime.embedded.record import has_secrets
 from runtime.settings import StackSettings, TemporalSettings
 

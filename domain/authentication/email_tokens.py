@@ -1,12 +1,10 @@
-"""Addresses of mail, and links that are mailed to them.
+"""Links that are mailed: each works once and for a while, and only a digest of it is kept.
 
-Each link works once and for a while, and only a digest of it is kept. A new link of a kind makes the account's older
-ones of that kind useless.
+A new link of a kind makes the account's older ones of that kind useless.
 """
 
 from __future__ import annotations
 
-import re
 import uuid
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -17,61 +15,6 @@ from sqlalchemy.orm import Session
 from domain.authentication.sessions import digest_of, new_token
 from domain.money.quota import lock_account
 from domain.tables import EmailToken
-
-GMAIL, GMAIL_NAMES = "gmail.com", ("gmail.com", "googlemail.com")
-"""There, dots before the ``@`` mean nothing."""
-
-_ATOM = r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
-
-_LOCAL = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
-"""RFC 5321's dot-string, of which all addresses in use are; not its quoted strings."""
-
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-
-
-def spelling(text: str) -> str:
-    """The one spelling that an address is looked for in: lower case, no space around it, the host in ASCII.
-
-    What is no address comes back as it is, in lower case: it will not be found.
-    """
-    text = text.strip().lower()
-    local, _, host = text.rpartition("@")
-    if host.isascii():
-        return text
-    try:
-        return f"{local}@{host.encode('idna').decode('ascii')}"
-    except UnicodeError:
-        return text
-
-
-def address_to_keep(text: str) -> str:
-    """The spelling of an address that somebody signs up with.
-
-    Hosts within a company (``ann@mail.local``) are taken; whether mail arrives is found out by sending some.
-
-    Raises:
-        ValueError: It is not an address, with a sentence for whoever typed it.
-    """
-    email = spelling(text)
-    local, _, host = email.rpartition("@")
-    labels = host.split(".")
-    if not (
-        _LOCAL.fullmatch(local)
-        and len(local) <= 64
-        and len(host) <= 253
-        and len(labels) > 1
-        and all(_LABEL.fullmatch(label) for label in labels)
-        and not labels[-1].isdigit()
-    ):
-        raise ValueError("This is not an e-mail address that mail can be sent to.")
-    return email
-
-
-def mailbox_of(email: str) -> str:
-    """What all addresses of one mailbox have in common: no plus-tag, and no dots where they mean nothing."""
-    local, _, host = spelling(email).rpartition("@")
-    local = local.partition("+")[0] or local
-    return f"{local.replace('.', '')}@{GMAIL}" if host in GMAIL_NAMES else f"{local}@{host}"
 
 
 class Purpose(StrEnum):

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.authentication.email_tokens import mailbox_of
+from domain.authentication.email_addresses import mailbox_of
 from domain.inserting import insert_unless_there
 from domain.tables import TrialTaken
 

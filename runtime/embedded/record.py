@@ -23,7 +23,7 @@ import psutil
 import structlog
 
 from runtime.embedded.child import STACK_MARK, mark_of
-from runtime.embedded.disk import make_private
+from runtime.embedded.privacy import make_private
 
 LOCK_FILE = "up.lock"
 """Stays in the folder; what counts is who holds it."""

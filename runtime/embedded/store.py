@@ -18,8 +18,9 @@ from pathlib import Path
 
 import httpx
 
-from runtime.embedded.ports import LOOPBACK, find_program
+from runtime.embedded.ports import LOOPBACK
 from runtime.embedded.record import write_privately
+from runtime.embedded.servers import find_program
 
 GRPC_OFFSET = 10_000
 PROBE_SECONDS = 2.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embedded.disk import is_private, make_private
+from runtime.embedded.privacy import is_private, make_private
 from runtime.embedded.record import sole_use
 
 

@@ -9,7 +9,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
-from runtime.embedded.ports import find_program
+from runtime.embedded.servers import find_program
 from tests.servers.processes import free_port
 from workflows.queues import SEARCH_ATTRIBUTES
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
-from runtime.embedded.disk import is_private
+from runtime.embedded.privacy import is_private
 from runtime.embedded.store import WEED_OFFSETS
 from runtime.object_store import S3ObjectStore
 from runtime.temporal import connect_temporal

@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.common import WorkerDeploymentVersion
 from temporalio.worker import Worker
 
-from runtime.embedded.ports import find_program
+from runtime.embedded.servers import find_program
 from runtime.versions import Part, deployment_config, routing_of
 from tests.servers.temporal import running_temporal
 from tests.workflows.fakes import FakeSteps

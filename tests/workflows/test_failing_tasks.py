@@ -17,7 +17,7 @@ from temporalio.worker import Worker
 
 from cli.diagnosis import temporal
 from cli.diagnosis.findings import Case
-from runtime.embedded.ports import find_program
+from runtime.embedded.servers import find_program
 from runtime.settings import Settings, TemporalSettings
 from tests.cli.diagnosis.conftest import findings_of, the
 from tests.servers.processes import free_port

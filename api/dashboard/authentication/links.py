@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from api.dashboard import credentials
-from api.dashboard.credentials import PasswordRefused, letterhead, write
+from api.dashboard.credentials import PasswordRefused
 from api.dashboard.forms import Form, read_form
+from api.dashboard.mailing import letterhead, write_and_send
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import SESSION, Visitor, possible_visitor, set_cookie
 from api.parts import parts_of
@@ -140,7 +141,7 @@ async def change_address(request: Request) -> Response:
     except PasswordRefused as error:
         return _change_page(request, link, error)
     try:
-        changed = await write(
+        changed = await write_and_send(
             parts,
             address_changes.change_address,
             parts.digester,

@@ -12,14 +12,15 @@ from api.dashboard import credentials
 from api.dashboard.authentication import signing_up
 from api.dashboard.authentication.outbox import keeps_no_cookie, may_read_mail
 from api.dashboard.authentication.signing_up import TooMuchMail, in_equal_time
-from api.dashboard.credentials import PasswordRefused, hand_over
+from api.dashboard.credentials import PasswordRefused
 from api.dashboard.forms import read_form
+from api.dashboard.mailing import hand_over
 from api.dashboard.rendering import ROOT, page, redirect
 from api.dashboard.visitor import SESSION, clear_cookie, possible_visitor, read_cookie
 from api.parts import ApiParts, parts_of
 from domain import accounts
 from domain.authentication import sessions
-from domain.authentication.email_tokens import address_to_keep, spelling
+from domain.authentication.email_addresses import address_to_keep, spelling
 from domain.authentication.logins import trial_plan
 from domain.authentication.passwords import check_password
 from domain.errors import TryOnError

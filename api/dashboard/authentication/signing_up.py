@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from fastapi import Request
-from sqlalchemy.orm import Session
 
-from api.dashboard.credentials import address_of, letterhead
+from api.dashboard.credentials import address_of
+from api.dashboard.mailing import letterhead, write_mail
 from api.parts import ApiParts
 from domain.accounts import AddressTakenError
 from domain.authentication import logins, throttles
 from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
-from domain.mail.mails import written_in
 from domain.tables import Account, Mail
 
 SHORTEST_SECONDS = 0.4
@@ -47,19 +46,26 @@ async def sign_up(parts: ApiParts, request: Request, *, email: str, password: st
         TooMuchMail: From this network; nothing was done.
         ValueError: There is no trial, so nobody can sign up.
     """
-
-    def work(session: Session, now: datetime) -> None:
-        logins.sign_up(
-            session, parts.plans, letterhead(parts.settings), email=email, password_hash=password_hash, now=now
-        )
-
     if not await _may_write(parts, request, email):
         return []
     password_hash = await parts.passwords.hash(password)
+
+    async def open_account() -> list[Mail]:
+        _, written = await write_mail(
+            parts,
+            logins.sign_up,
+            parts.plans,
+            letterhead(parts.settings),
+            email=email,
+            password_hash=password_hash,
+            now=datetime.now(UTC),
+        )
+        return written
+
     try:
-        return await _write(parts, work)
+        return await open_account()
     except AddressTakenError:  # somebody else was first by a moment
-        return await _write(parts, work)
+        return await open_account()
 
 
 async def send_again(parts: ApiParts, request: Request, *, account: Account) -> list[Mail]:
@@ -68,11 +74,17 @@ async def send_again(parts: ApiParts, request: Request, *, account: Account) -> 
     Raises:
         TooMuchMail: From this network; nothing was done.
     """
-
-    def work(session: Session, now: datetime) -> None:
-        logins.mail_verification(session, parts.plans, letterhead(parts.settings), account=account, now=now)
-
-    return await _write(parts, work) if await _may_write(parts, request, account.email) else []
+    if not await _may_write(parts, request, account.email):
+        return []
+    _, written = await write_mail(
+        parts,
+        logins.mail_verification,
+        parts.plans,
+        letterhead(parts.settings),
+        account=account,
+        now=datetime.now(UTC),
+    )
+    return written
 
 
 async def ask_for_reset(parts: ApiParts, request: Request, *, email: str) -> list[Mail]:
@@ -81,19 +93,12 @@ async def ask_for_reset(parts: ApiParts, request: Request, *, email: str) -> lis
     Raises:
         TooMuchMail: From this network; nothing was done.
     """
-
-    def work(session: Session, now: datetime) -> None:
-        logins.ask_for_reset(session, letterhead(parts.settings), email=email, now=now)
-
-    return await _write(parts, work) if await _may_write(parts, request, email) else []
-
-
-async def _write(parts: ApiParts, work: Callable[[Session, datetime], None]) -> list[Mail]:
-    def written(session: Session) -> list[Mail]:
-        work(session, datetime.now(UTC))
-        return written_in(session)
-
-    return await parts.database.write(written)
+    if not await _may_write(parts, request, email):
+        return []
+    _, written = await write_mail(
+        parts, logins.ask_for_reset, letterhead(parts.settings), email=email, now=datetime.now(UTC)
+    )
+    return written
 
 
 async def _may_write(parts: ApiParts, request: Request, email: str) -> bool:

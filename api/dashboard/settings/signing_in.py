@@ -9,14 +9,15 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.dashboard.authentication.signing_up import TooMuchMail
-from api.dashboard.credentials import PasswordRefused, address_of, letterhead, prove, write
+from api.dashboard.credentials import PasswordRefused, address_of, prove
 from api.dashboard.forms import PageRefused, read_form
+from api.dashboard.mailing import letterhead, write_and_send
 from api.dashboard.rendering import redirect
 from api.dashboard.settings.showing import show_settings
 from api.dashboard.visitor import SESSION, set_cookie, visitor_of
 from api.parts import ApiParts, parts_of
 from domain.authentication import address_changes, logins, sessions, throttles
-from domain.authentication.email_tokens import address_to_keep
+from domain.authentication.email_addresses import address_to_keep
 from domain.authentication.passwords import check_password
 from domain.authentication.throttles import MAIL, MAIL_PER_ADDRESS, MAIL_PER_NETWORK
 
@@ -43,7 +44,7 @@ async def ask_for_change(request: Request) -> Response:
         )
     if not await _may_write_to(parts, request, new_email):
         return await show_settings(request, 429, errors={"new_email": TooMuchMail.sentence}, values=typed)
-    await write(
+    await write_and_send(
         parts,
         address_changes.ask_for_change,
         letterhead(parts.settings),
@@ -69,7 +70,7 @@ async def change_password(request: Request) -> Response:
     except PasswordRefused as error:
         return await show_settings(request, error.status, errors={"old_password": said_of_password(error)})
     password_hash = await parts.passwords.hash(new)
-    token = await write(
+    token = await write_and_send(
         parts,
         logins.change_password,
         letterhead(parts.settings),

@@ -9,7 +9,8 @@ from sqlalchemy import text, update
 
 from cli.diagnosis import database as probe
 from cli.diagnosis import ledger
-from cli.diagnosis.findings import Case, Subject, judged
+from cli.diagnosis.clocks import judged
+from cli.diagnosis.findings import Case, Subject
 from domain import migrations
 from domain.access.keys import KeyDigester
 from domain.tables import Allowance

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.authentication.email_tokens import address_to_keep, mailbox_of, spelling
+from domain.authentication.email_addresses import address_to_keep, mailbox_of, spelling
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""From a transaction that has written mail to the workflow that sends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
+
+import structlog
+from sqlalchemy.orm import Session
+from temporalio.service import RPCError
+
+from api.parts import ApiParts
+from domain.mail.mails import Letterhead, written_in
+from domain.tables import Mail
+from runtime.settings import Settings
+from workflows.mail import start_mail
+
+Answer = TypeVar("Answer")
+
+Parameters = ParamSpec("Parameters")
+
+log = structlog.get_logger(__name__)
+
+
+def letterhead(settings: Settings) -> Letterhead:
+    """Who writes, and where the links lead."""
+    return Letterhead(settings.dashboard.name, settings.dashboard.base_url(settings.api))
+
+
+async def write_mail(
+    parts: ApiParts,
+    work: Callable[Concatenate[Session, Parameters], Answer],
+    *args: Parameters.args,
+    **kwargs: Parameters.kwargs,
+) -> tuple[Answer, list[Mail]]:
+    """Like `Database.write`, and the mail that the work wrote, which is still to be handed over."""
+
+    def with_mail(session: Session) -> tuple[Answer, list[Mail]]:
+        return work(session, *args, **kwargs), written_in(session)
+
+    return await parts.database.write(with_mail)
+
+
+async def write_and_send(
+    parts: ApiParts,
+    work: Callable[Concatenate[Session, Parameters], Answer],
+    *args: Parameters.args,
+    **kwargs: Parameters.kwargs,
+) -> Answer:
+    """Like `Database.write`; mail that the work wrote is handed over once it is committed, for at most a second."""
+    answer, written = await write_mail(parts, work, *args, **kwargs)
+    await hand_over(parts, written)
+    return answer
+
+
+async def hand_over(parts: ApiParts, written: Sequence[Mail]) -> None:
+    """Have messages sent, as far as that goes at once; a scheduled round sees to the others.
+
+    Without a mail server they stay where they are, and the log says so: neither to whom nor with which link.
+    """
+    for mail in written:
+        if parts.settings.mail.host is None:
+            log.info("mail waits for the operator: tryon mail show", mail_id=str(mail.id), subject=mail.subject)
+            continue
+        try:
+            starting = start_mail(parts.temporal, str(mail.id))
+            await asyncio.wait_for(starting, parts.settings.temporal.start_timeout_seconds)
+        except (TimeoutError, RPCError, RuntimeError):
+            log.warning("mail is sent later: Temporal did not answer", mail_id=str(mail.id))
