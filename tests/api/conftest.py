@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -19,6 +21,8 @@ from api.rate_limit.limiter import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
+from domain.jobs import jobs
+from domain.object_keys import result_key
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
@@ -43,6 +47,20 @@ class Api:
 
     async def poll(self, job_id: str) -> httpx.Response:
         return await self.client.get(f"/api/v1/tryon/{job_id}")
+
+    async def complete(self, job_id: str, picture: bytes = b"a jpeg", keep: timedelta = timedelta(hours=1)) -> None:
+        """What a run does at its end."""
+        key = result_key(job_id)
+        await self.store.put(key, picture, "image/jpeg")
+        await self.parts.database.write(
+            jobs.complete_job,
+            job_id=uuid.UUID(job_id),
+            result_key=key,
+            engine="warp",
+            report={},
+            keep=keep,
+            now=datetime.now(UTC),
+        )
 
 
 OpenApi = Callable[..., AbstractAsyncContextManager[Api]]

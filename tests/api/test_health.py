@@ -15,7 +15,7 @@ from api import health
 from api.health import Readiness, local_folders
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.api.conftest import Api, OpenApi, single
-from tests.api.test_polling import accepted, complete
+from tests.api.test_polling import accepted
 from tests.servers.unwilling_store import every_thread_is_free, unwilling_store
 
 
@@ -96,7 +96,7 @@ async def test_a_request_waits_for_a_stopped_store_once_whatever_it_asks_of_it(
     monkeypatch.setenv("TRYON_API_STORE_TIMEOUT_SECONDS", "1")
     async with open_api(Settings()) as api, unwilling_store() as stopped:
         job_id = await accepted(api)
-        await complete(api, job_id)
+        await api.complete(job_id)
         store = stopped.client()
         api.app.state.parts = replace(api.parts, store=store)
         for call in (lambda: api.post(single()), lambda: api.poll(job_id)):

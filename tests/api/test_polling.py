@@ -27,20 +27,6 @@ async def accepted(api: Api) -> str:
     return job_id
 
 
-async def complete(api: Api, job_id: str, picture: bytes = b"a jpeg", keep: timedelta = HOUR) -> None:
-    key = f"results/{job_id}.jpg"
-    await api.store.put(key, picture, "image/jpeg")
-    await api.parts.database.write(
-        jobs.complete_job,
-        job_id=uuid.UUID(job_id),
-        result_key=key,
-        engine="warp",
-        report={},
-        keep=keep,
-        now=datetime.now(UTC),
-    )
-
-
 async def fail(api: Api, job_id: str, code: ErrorCode, advice: str | None = None) -> None:
     await api.parts.database.write(
         jobs.fail_job, job_id=uuid.UUID(job_id), error_code=code, error_advice=advice, keep=HOUR, now=datetime.now(UTC)
@@ -86,7 +72,7 @@ async def test_while_processing_the_status_is_all_there_is(api: Api) -> None:
 
 async def test_a_completed_job_brings_its_picture_as_often_as_asked(api: Api) -> None:
     job_id = await accepted(api)
-    await complete(api, job_id, b"the picture")
+    await api.complete(job_id, b"the picture")
     for _ in range(2):
         answer = await api.poll(job_id)
         body = answer.json()
@@ -132,14 +118,14 @@ async def test_another_accounts_job_is_the_same_404(api: Api) -> None:
 
 async def test_an_expired_job_is_the_same_404(api: Api) -> None:
     job_id = await accepted(api)
-    await complete(api, job_id, keep=timedelta(seconds=-1))
+    await api.complete(job_id, keep=timedelta(seconds=-1))
     answer = await api.poll(job_id)
     assert (answer.status_code, answer.json()) == (404, NOT_FOUND)
 
 
 async def test_a_picture_that_was_deleted_is_the_same_404(api: Api) -> None:
     job_id = await accepted(api)
-    await complete(api, job_id)
+    await api.complete(job_id)
     await api.store.delete_prefix("results/")
     assert (await api.poll(job_id)).json() == NOT_FOUND
 
@@ -148,7 +134,7 @@ async def test_a_store_that_is_away_is_503_and_the_job_stays_completed(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = await accepted(api)
-    await complete(api, job_id)
+    await api.complete(job_id)
 
     async def refuse(_key: str) -> bytes:
         raise ObjectStoreUnavailableError("down")

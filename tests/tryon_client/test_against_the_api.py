@@ -62,20 +62,6 @@ def client(api: Api) -> AsyncTryOnClient:
     return AsyncTryOnClient("http://tryon", api.caller.key, http=api.client, sleep=no_sleep)
 
 
-async def complete(api: Api, job_id: str) -> None:
-    key = f"results/{job_id}.jpg"
-    await api.store.put(key, b"the picture", "image/jpeg")
-    await api.parts.database.write(
-        jobs.complete_job,
-        job_id=uuid.UUID(job_id),
-        result_key=key,
-        engine="warp",
-        report={},
-        keep=HOUR,
-        now=datetime.now(UTC),
-    )
-
-
 async def test_a_job_from_start_to_picture_in_one_held_poll(
     api: Api, client: AsyncTryOnClient, jpeg: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +77,7 @@ async def test_a_job_from_start_to_picture_in_one_held_poll(
     waiting = asyncio.create_task(client.wait(job.job_id))
     await asyncio.sleep(0.3)
     assert not waiting.done()
-    await complete(api, job.job_id)
+    await api.complete(job.job_id, b"the picture")
     result = await waiting
     assert (result.job_id, result.image) == (job.job_id, b"the picture")
     assert result.generation_ms > 0
