@@ -59,7 +59,11 @@ async def block(
     await database.write(shut)
     # No job is accepted from here on.
     running = await database.read(jobs.list_open_of_account, account_id=account_id)
-    return [job_id for job_id in running if await _cancelled(database, job_id, keep)]
+    return [
+        job_id
+        for job_id in running
+        if await database.write(jobs.fail_job, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))
+    ]
 
 
 def unblock(session: Session, *, account_id: uuid.UUID, operator_id: uuid.UUID | None, now: datetime) -> None:
@@ -83,7 +87,3 @@ async def cancel_runs(temporal: Client, job_ids: Iterable[uuid.UUID], *, timeout
     """Spare the workers jobs whose outcome is decided; it changes nothing if they finish them."""
     for job_id in job_ids:
         await cancel_run(temporal, tryon_workflow_id(str(job_id)), timeout_seconds)
-
-
-async def _cancelled(database: Database, job_id: uuid.UUID, keep: timedelta) -> bool:
-    return await database.write(jobs.fail_job, job_id=job_id, error_code="cancelled", keep=keep, now=datetime.now(UTC))

@@ -251,7 +251,10 @@ class JobAcceptor:
         garments = await self._resolve(requester, request)
         facts = await inspect_pictures(request.pictures, self._parts.limits, self._decoders, requester.account_id)
         if rehearsal is None:
-            await self._look_at_quota(requester)
+            # Refuse what could not be paid for before pictures are uploaded; the transaction decides.
+            await self._parts.database.read(
+                quota.check, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC)
+            )
         elif rehearsal.refusal is not None:
             raise rehearsal.refusal
         job_id = uuid.uuid4()
@@ -289,12 +292,6 @@ class JobAcceptor:
         stand_ins = rehearsal_product_ids() if requester.test else ()
         sent = [garment.sent for garment in request.garments]
         return await self._parts.database.read(resolve_products, requester.account_id, sent, stand_ins=stand_ins)
-
-    async def _look_at_quota(self, requester: Requester) -> None:
-        """Refuse what could not be paid for before pictures are uploaded; the transaction decides."""
-        await self._parts.database.read(
-            quota.check, self._parts.plans, account_id=requester.account_id, now=datetime.now(UTC)
-        )
 
     async def _store_inputs(
         self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]

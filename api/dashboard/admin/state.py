@@ -105,7 +105,7 @@ async def system_state(parts: ApiParts) -> SystemState:
         with waiting_at_most(PROBE_SECONDS):
             store = asking.create_task(ask(_well(parts.store.ping())))
         temporal = asking.create_task(ask(_well(client.service_client.check_health())))
-        counts = asking.create_task(ask(_counted(parts)))
+        counts = asking.create_task(ask(parts.database.read(count_jobs, now=datetime.now(UTC))))
         clockwork = asking.create_task(_clockwork(client))
         queues = [(*name, asking.create_task(ask(queue_state(client, *name)))) for name in QUEUES]
         builds = [
@@ -180,10 +180,6 @@ async def ledger_state(client: Client, schedule: ScheduleListDescription | None)
 async def _well(probe: Coroutine[Any, Any, object]) -> bool:
     await probe
     return True
-
-
-async def _counted(parts: ApiParts) -> JobCounts:
-    return await parts.database.read(count_jobs, now=datetime.now(UTC))
 
 
 async def _clockwork(client: Client) -> tuple[Answer[Listing], Answer[LedgerState]]:
