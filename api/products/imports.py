@@ -35,6 +35,8 @@ from workflows.products.contracts import ImportProductsInput, ImportRow, RowOutc
 from workflows.products.imports import start_import
 from workflows.queues import import_workflow_id
 
+log = structlog.get_logger(__name__)
+
 EXTERNAL_ID = "externalId"
 
 COLUMNS = [str(item.alias) for item in CreateProduct.model_fields.values()]
@@ -173,8 +175,6 @@ MOST_ROWS = 5000
 
 MOST_TOLD = 5
 """Imports of late that an owner is reminded of."""
-
-log = structlog.get_logger(__name__)
 
 
 class ImportRunningError(Exception):

@@ -33,6 +33,8 @@ from workflows.products.contracts import Clearable, PictureSource, ProductFields
 from workflows.products.registration import RegisterProductWorkflow, start_registration
 from workflows.queues import registration_workflow_id
 
+log = structlog.get_logger(__name__)
+
 FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"
 
 CLEARABLE: dict[Clearable, str] = {
@@ -127,8 +129,6 @@ def _read(product: OptionalFields, reader: PictureReader, clear: list[Clearable]
         ignored_fields=ignored_fields(product),
     )
 
-
-log = structlog.get_logger(__name__)
 
 Run = WorkflowHandle[RegisterProductWorkflow, SavedProduct]
 

@@ -42,6 +42,8 @@ from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
 from workflows.start import start_tryon
 
+log = structlog.get_logger(__name__)
+
 SLOW_SECONDS = 15
 """What a try-on on a busy service takes."""
 
@@ -168,9 +170,6 @@ def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) ->
     ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
     ignored += [name for prefix, garment in request.items for name in ignored_fields(garment, prefix)]
     return ReadRequest(cast("Picture", found[PERSON]), garments, ignored)
-
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)

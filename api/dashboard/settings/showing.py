@@ -29,6 +29,8 @@ from imaging.limits import STORED_LIMITS
 from imaging.opening import open_picture
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 
+log = structlog.get_logger(__name__)
+
 BROWSERS = (
     ("Edge", r"\bEdg(?:A|iOS)?/"),
     ("Opera", r"\bOPR/"),
@@ -70,8 +72,6 @@ MOST_SESSIONS = 20
 
 LOGO_SECONDS = 1.0
 """Longest wait for the logo's size, without which the page is as good."""
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
