@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -220,61 +221,70 @@ def test_waiting_caller_says_so(
     assert (first.result(LONG_S), second.result(LONG_S)) == (1, 4)
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The batcher's clock, which stands at ``now`` until a test moves it."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(batching, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(batching, "BREATH_S", 0.005)
+    return clock
+
+
 @pytest.mark.parametrize("in_the_batch", [True, False], ids=["in the batch", "waiting for it"])
 def test_callers_fall_silent_with_a_batch_that_does_not_move(
-    sampler: FakeSampler, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, in_the_batch: bool
+    sampler: FakeSampler, pool: ThreadPoolExecutor, clock: SimpleNamespace, in_the_batch: bool
 ) -> None:
-    monkeypatch.setattr(batching, "BREATH_S", 0.005)
     sampler.may_go_on.clear()
-    told: list[float] = []
-    asked: list[float] = []
+    told: list[str] = []
+    asked: list[bool] = []
 
     def should_stop() -> bool:
-        asked.append(time.monotonic())
-        return OVER.is_set()
+        asked.append(OVER.is_set())
+        return asked[-1]
 
-    def note(_name: str) -> None:
-        told.append(time.monotonic())
+    def wait_for_breaths(number: int) -> None:
+        until = len(asked) + number
+        wait_for(lambda: len(asked) >= until)
 
-    batcher = MicroBatcher(sampler, most=1, wait_s=0.0, still_s=0.1)
-    calls = [] if in_the_batch else [pool.submit(batcher.submit, 1, SILENT, GO_ON)]
-    if calls:
+    batcher = MicroBatcher(sampler, most=1, wait_s=0.0, still_s=60.0)
+    if in_the_batch:
+        calls = [pool.submit(batcher.submit, 2, told.append, should_stop)]
         sampler.wait_until_it_runs()
-    calls.append(pool.submit(batcher.submit, 2, note, should_stop))
-    wait_for(lambda: len(told) > 2)
-    stood_at = told[0]
-    wait_for(lambda: asked[-1] > stood_at + 0.4)
-    assert told[-1] < stood_at + 0.3
+    else:
+        calls = [pool.submit(batcher.submit, 1, SILENT, GO_ON)]
+        sampler.wait_until_it_runs()
+        calls.append(pool.submit(batcher.submit, 2, told.append, should_stop))
+    clock.now = 59.0
+    wait_for(lambda: told.count(WAIT) > 2)
+    clock.now = 61.0
+    wait_for_breaths(2)
     silent = len(told)
+    wait_for_breaths(10)
+    assert len(told) == silent
     sampler.may_go_on.set()
     assert [call.result(LONG_S) for call in calls] == [number**2 for number in range(3 - len(calls), 3)]
     assert len(told) > silent
 
 
 def test_waiting_caller_says_so_as_long_as_the_batch_before_moves(
-    pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    pool: ThreadPoolExecutor, clock: SimpleNamespace
 ) -> None:
-    monkeypatch.setattr(batching, "BREATH_S", 0.005)
-    begun, told = threading.Event(), list[float]()
+    begun, told = threading.Event(), list[str]()
 
     def run(jobs: Sequence[int], on_step: OnStep, _should_stop: ShouldStop) -> Sequence[int]:
-        for _ in range(10):
+        for _ in range(5):
+            clock.now += 59.0
             on_step("moving")
             begun.set()
-            time.sleep(0.05)
+            heard = len(told) + 1
+            wait_for(lambda heard=heard: jobs == [2] or len(told) > heard)  # type: ignore[misc]
         return jobs
 
-    batcher: MicroBatcher[int, int] = MicroBatcher(run, most=1, wait_s=0.0, still_s=0.2)
+    batcher: MicroBatcher[int, int] = MicroBatcher(run, most=1, wait_s=0.0, still_s=60.0)
     first = pool.submit(batcher.submit, 1, SILENT, GO_ON)
     assert begun.wait(LONG_S)
-    second = pool.submit(
-        batcher.submit, 2, lambda name: told.append(time.monotonic()) if name == WAIT else None, first.done
-    )
-    assert first.result(LONG_S) == 1
-    over_at = time.monotonic()
-    assert isinstance(second.exception(LONG_S), RenderStopped) or second.result() == 2
-    assert told[-1] > over_at - 0.15
-    assert over_at - told[0] > 0.3
+    second = pool.submit(batcher.submit, 2, told.append, GO_ON)
+    assert (first.result(LONG_S), second.result(LONG_S)) == (1, 2)
 
 
 def test_callback_that_fails_takes_its_caller_out(
