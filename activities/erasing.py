@@ -5,14 +5,13 @@ Each may run any number of times, and goes on where one that was cut off has sto
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from datetime import UTC, datetime, timedelta
 
 import structlog
 from temporalio import activity
-from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode
 
 from activities.device import heartbeats
 from domain import erasure
@@ -27,13 +26,12 @@ from domain.object_keys import (
     own_backfills_prefix,
     result_key,
 )
+from gateway.calls import RunNotFoundError
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import ObjectMissingError, ObjectStore, delete_below
 from workflows import steps
-from workflows.backfills.workflow import BackfillWorkflow
-from workflows.cancel import cancel_run
 from workflows.erasure_contracts import ErasedAccount, ErasureReport
-from workflows.queues import ACCOUNT_ATTRIBUTE, tryon_workflow_id
 
 AT_ONCE = 500
 """Rows in one transaction, and ids in one question."""
@@ -41,16 +39,13 @@ AT_ONCE = 500
 SWEPT_AFTER = timedelta(days=2)
 """Folders of jobs that ended longer ago are gone: the purge has looked at all of them hundreds of times since."""
 
-CANCEL_SECONDS = 1.0
-"""For asking one run to stop. Nothing depends on its being heard: the run finds its job ended."""
-
 log = structlog.get_logger(__name__)
 
 
 class ErasingActivities:
     """Steps about one account, which `domain.erasure.begin_erasure` has shut before."""
 
-    def __init__(self, database: Database, store: ObjectStore, temporal: Client) -> None:
+    def __init__(self, database: Database, store: ObjectStore, temporal: TemporalGateway) -> None:
         self._database = database
         self._store = store
         self._temporal = temporal
@@ -66,7 +61,7 @@ class ErasingActivities:
                 cancelled += await self._database.write(
                     jobs.fail_job, job_id=job_id, error_code="cancelled", keep=timedelta(0), now=now
                 )
-                await cancel_run(self._temporal, tryon_workflow_id(str(job_id)), CANCEL_SECONDS)
+                await self._temporal.cancel_job(job_id)
             cancelled += await self._cancel_backfills(request.account_id)
         return ErasureReport(cancelled=cancelled)
 
@@ -112,20 +107,10 @@ class ErasingActivities:
         return ErasureReport(forgotten=forgotten)
 
     async def _cancel_backfills(self, account_id: str) -> int:
-        query = (
-            f"WorkflowType = 'BackfillWorkflow' AND ExecutionStatus = 'Running' "
-            f"AND {ACCOUNT_ATTRIBUTE.name} = '{account_id}'"
-        )
         cancelled = 0
-        async for run in self._temporal.list_workflows(query):
-            try:
-                await self._temporal.get_workflow_handle_for(BackfillWorkflow.run, run.id).signal(
-                    BackfillWorkflow.cancel
-                )
-            except RPCError as error:
-                if error.status != RPCStatusCode.NOT_FOUND:  # it has just ended
-                    raise
-            else:
+        async for run in self._temporal.backfills(account_id):
+            with contextlib.suppress(RunNotFoundError):  # it has just ended
+                await self._temporal.steer_backfill(run.backfill_id, "cancel")
                 cancelled += 1
         return cancelled
 

@@ -17,15 +17,14 @@ from email.message import EmailMessage
 
 import structlog
 from temporalio import activity
-from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
 from domain.mail import mails
 from domain.tables import Mail
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import MailSettings
 from workflows import steps
-from workflows.mail import start_mail
 from workflows.mail_contracts import MailReport, SendMailInput
 
 Deliver = Callable[[MailSettings, EmailMessage], None]
@@ -82,18 +81,18 @@ class MailActivities:
         return None
 
 
-async def start_waiting(database: Database, temporal: Client, *, before: datetime, limit: int) -> int:
+async def start_waiting(database: Database, temporal: TemporalGateway, *, before: datetime, limit: int) -> int:
     """Start sending what should have been sent by now, because whoever wrote it could not start it.
 
     Returns:
         How many messages there were.
 
     Raises:
-        temporalio.service.RPCError: Temporal cannot be reached.
+        TemporalAwayError: Temporal cannot be reached.
     """
     waiting = await database.read(mails.list_waiting, written_before=before, limit=limit)
     for mail_id in waiting:
-        await start_mail(temporal, str(mail_id))
+        await temporal.send_mail(str(mail_id))
     return len(waiting)
 
 

@@ -8,24 +8,21 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 from temporalio import activity
-from temporalio.client import Client
 
 from activities.mail import start_waiting
 from domain import erasure
 from domain.jobs import jobs
 from domain.jobs.jobs import OpenJob
 from domain.object_keys import job_prefix
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.metric_catalogue import RECONCILED
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore, ObjectStoreUnavailableError
 from workflows import steps
-from workflows.cancel import cancel_run
 from workflows.contracts import SweepInput, SweepReport
-from workflows.erasing import start_erasure
 from workflows.erasure_contracts import EraseAccountInput
-from workflows.liveness import end_of_run
-from workflows.queues import is_urgent, tryon_workflow_id
+from workflows.queues import is_urgent
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +33,6 @@ ROUND_SECONDS = 35.0
 """How long jobs are looked at; with a last one and the deletions it is less than the step's 50 s."""
 
 DELETING_SECONDS = 8.0
-TEMPORAL_SECONDS = 5.0
-"""Until a question to Temporal that has no answer is given up."""
 
 AT_ONCE = 16
 """Jobs that are looked at side by side: Temporal answers each within milliseconds, most of it on the way."""
@@ -53,7 +48,7 @@ class ReconcilingActivities:
         self,
         database: Database,
         store: ObjectStore,
-        temporal: Client,
+        temporal: TemporalGateway,
         result_ttl: timedelta,
         *,
         sends_mail: bool = False,
@@ -131,8 +126,7 @@ class ReconcilingActivities:
 
     async def _end_if_dead(self, job: OpenJob, now: datetime) -> bool:
         overdue = jobs.is_overdue(job.deadline_at, now)
-        async with asyncio.timeout(TEMPORAL_SECONDS):
-            code = "timed_out" if overdue else await end_of_run(self._temporal, str(job.job_id))
+        code = "timed_out" if overdue else await self._temporal.end_of_job(str(job.job_id))
         if code is None:
             return False
         ended = await self._database.write(
@@ -141,7 +135,7 @@ class ReconcilingActivities:
         if ended:
             activity_meter().add(RECONCILED, action=code)
         if overdue:  # its run may still be drawing
-            await cancel_run(self._temporal, tryon_workflow_id(str(job.job_id)), TEMPORAL_SECONDS)
+            await self._temporal.cancel_job(job.job_id)
         return ended
 
     async def _delete_inputs(self, ended: Sequence[OpenJob]) -> None:
@@ -158,7 +152,7 @@ class ReconcilingActivities:
             erasure.list_unfinished, older_than=QUIET_PERIOD, now=datetime.now(UTC), limit=limit
         )
         for account_id in unfinished:
-            await start_erasure(self._temporal, EraseAccountInput(account_id=str(account_id)))
+            await self._temporal.erase_account(EraseAccountInput(account_id=str(account_id)))
 
     async def _resume_mail(self, limit: int) -> None:
         if self._sends_mail:

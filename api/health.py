@@ -92,7 +92,7 @@ class Readiness:
             database, store, temporal = await asyncio.gather(
                 _state_of(self._parts.database.ping()),
                 _state_of(self._parts.store.ping()),
-                _state_of(self._parts.temporal.service_client.check_health()),
+                _state_of(self._parts.temporal.check()),
             )
         return PartsStanding(database=database, objectStore=store, temporal=temporal, disk=_room_in(self._folders))
 

@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from fastapi import Request
-from temporalio.client import Client
-from temporalio.service import RPCError
 
 from api.metrics import ApiMetrics
 from api.payments.choice import open_provider
@@ -21,12 +19,13 @@ from domain.access.keys import KeyDigester
 from domain.authentication.passwords import Passwords
 from domain.jobs.jobs import ENDED
 from domain.money.plans import PlanBook, load_plans
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import ObjectStore, S3ObjectStore
 from runtime.settings import Settings
-from runtime.temporal import connect_temporal
 from runtime.tracing import NO_TRACING, Tracing
 
 
@@ -37,7 +36,7 @@ class ApiParts:
     settings: Settings
     database: Database
     store: ObjectStore
-    temporal: Client
+    temporal: TemporalGateway
     digester: KeyDigester
     limits: ImageLimits
     plans: PlanBook
@@ -61,7 +60,7 @@ async def open_parts(
     endings = JobEndings(database)
     rate_limiter = RateLimiter.of(settings.rate_limit, database)
     payments = open_provider(settings.payments)
-    temporal = await connect_temporal(settings.temporal, lazy=True, interceptors=tracing.interceptors)
+    temporal = await TemporalGateway.connect(settings.temporal, for_requests=True, interceptors=tracing.interceptors)
     connecting = asyncio.create_task(_connect_early(temporal))
     try:
         yield ApiParts(
@@ -84,10 +83,10 @@ async def open_parts(
         database.close()
 
 
-async def _connect_early(temporal: Client) -> None:
+async def _connect_early(temporal: TemporalGateway) -> None:
     """Connect now rather than in the first customer's request."""
-    with contextlib.suppress(RPCError, RuntimeError):
-        await temporal.service_client.check_health()
+    with contextlib.suppress(TemporalAwayError):
+        await temporal.check()
 
 
 def parts_of(request: Request) -> ApiParts:

@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 from sqlalchemy.orm import Session
-from temporalio.service import RPCError
 
 from api.administration import blocking, erasing, terms
 from api.usage.schemas import UsageAnswer
@@ -21,8 +20,9 @@ from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.money.plans import load_plans
 from domain.money.usage import Usage, usage_of
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from runtime.settings import Settings, load_settings
-from runtime.temporal import connect_temporal
 
 app = typer.Typer(no_args_is_help=True, help="Accounts.")
 
@@ -208,13 +208,13 @@ def _dollars(text: str | None) -> Decimal | None:
 async def _cancel_runs(settings: Settings, job_ids: list[uuid.UUID]) -> None:
     if not job_ids:
         return
-    with contextlib.suppress(RPCError, RuntimeError):
-        temporal = await connect_temporal(settings.temporal)
-        await blocking.cancel_runs(temporal, job_ids, timeout_seconds=settings.temporal.start_timeout_seconds)
+    with contextlib.suppress(TemporalAwayError):
+        temporal = await TemporalGateway.connect(settings.temporal)
+        for job_id in job_ids:
+            await temporal.cancel_job(job_id)
 
 
 async def _start_erasure(settings: Settings, account_id: uuid.UUID) -> bool:
-    with contextlib.suppress(RPCError, RuntimeError):
-        temporal = await connect_temporal(settings.temporal)
-        return await erasing.start(temporal, account_id, timeout_seconds=settings.temporal.start_timeout_seconds)
+    with contextlib.suppress(TemporalAwayError):
+        return await erasing.start(await TemporalGateway.connect(settings.temporal), account_id)
     return False

@@ -13,13 +13,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import typer
 from pydantic import ValidationError
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
-from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
 
 from cli.transactions import AccountName, AsJson
 from domain.errors import sentence_of
@@ -30,6 +27,8 @@ from domain.object_keys import (
     backfill_prefix,
     backfill_progress_key,
 )
+from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError, TemporalAwayError
+from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
@@ -38,7 +37,6 @@ from intake.backfill_rows import Problem, read_rows, sentences_of
 from intake.pictures import naming
 from runtime.object_store import ObjectMissingError, ObjectStore, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
-from runtime.temporal import connect_temporal
 from workflows.backfills.contracts import (
     LARGEST_WINDOW,
     BackfillInput,
@@ -49,8 +47,6 @@ from workflows.backfills.contracts import (
     ItemGarment,
     ItemOutcome,
 )
-from workflows.backfills.start import start_backfill
-from workflows.backfills.workflow import BackfillWorkflow
 
 Fields = TypeVar("Fields", bound=ItemGarment)
 
@@ -166,12 +162,12 @@ def start(
         typer.echo(f"{len(found.items)} rows are good, {len(found.problems)} problems; nothing was started.", err=True)
         raise typer.Exit(1)
 
-    async def work(client: Client, store: S3ObjectStore) -> WorkflowHandle[Any, BackfillReport]:
+    async def work(temporal: TemporalGateway, store: S3ObjectStore) -> None:
         manifest = await upload(store, name, found.items, pictures)
         backfill = BackfillInput(
             account=account, manifest=manifest, concurrency=concurrency, priority=priority, dry_run=dry_run
         )
-        return await _started(client, name, backfill, wait=wait or dry_run, as_json=as_json)
+        await _start(temporal, name, backfill, wait=wait or dry_run, as_json=as_json)
 
     _run(settings, work)
 
@@ -186,13 +182,13 @@ def retry(
 ) -> None:
     """Start a backfill of the items that failed in another one."""
 
-    async def work(client: Client, store: S3ObjectStore) -> WorkflowHandle[Any, BackfillReport]:
+    async def work(temporal: TemporalGateway, store: S3ObjectStore) -> None:
         manifest = backfill_failures_key(name)
         if not await store.get(manifest):
             raise ValueError(f"nothing failed in {name}")
         progress = json.loads(await store.get(backfill_progress_key(name)))["progress"]
         backfill = BackfillInput(account=progress["accountId"], manifest=manifest, concurrency=concurrency)
-        return await _started(client, backfill_id or made_up_id(), backfill, wait=wait, as_json=as_json)
+        await _start(temporal, backfill_id or made_up_id(), backfill, wait=wait, as_json=as_json)
 
     _run(load_settings(), work)
 
@@ -201,13 +197,10 @@ def retry(
 def list_backfills(as_json: AsJson = False) -> None:
     """Every backfill that Temporal still knows, newest first."""
 
-    async def work(client: Client, _store: S3ObjectStore) -> None:
-        async for run in client.list_workflows(
-            "WorkflowType = 'BackfillWorkflow' AND ExecutionStatus != 'ContinuedAsNew'"
-        ):
-            stage = next((pair.value for pair in run.typed_search_attributes if pair.key.name == "TryOnStage"), "")
-            facts = {"id": run.id, "status": run.status.name.lower() if run.status else "", "stage": str(stage)}
-            typer.echo(json.dumps(facts) if as_json else f"{facts['id']:<40} {facts['status']:<12} {stage}")
+    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
+        async for run in temporal.backfills():
+            facts = {"id": run.backfill_id, "status": run.status, "stage": run.stage}
+            typer.echo(json.dumps(facts) if as_json else f"{run.backfill_id:<40} {run.status:<12} {run.stage}")
 
     _run(load_settings(), work)
 
@@ -220,13 +213,11 @@ def show(
 ) -> None:
     """Show the progress of a backfill."""
 
-    async def work(client: Client, _store: S3ObjectStore) -> None:
-        handle = client.get_workflow_handle_for(BackfillWorkflow.run, name)
+    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
         while True:
-            state = await handle.query(BackfillWorkflow.progress)
+            state, running = await temporal.backfill_state(name)
             typer.echo(state.model_dump_json(by_alias=True) if as_json else line_of(state))
-            description = await handle.describe()
-            if not watch or description.status is not WorkflowExecutionStatus.RUNNING:
+            if not watch or not running:
                 return
             await asyncio.sleep(WATCH_SECONDS)
 
@@ -236,28 +227,27 @@ def show(
 @app.command("pause")
 def pause(name: BackfillName) -> None:
     """Start no more items; those in flight continue."""
-    _signal(name, "pause")
+    _steer(name, "pause")
 
 
 @app.command("resume")
 def resume(name: BackfillName) -> None:
     """Continue after a pause, or after the account ran out of try-ons."""
-    _signal(name, "resume")
+    _steer(name, "resume")
 
 
 @app.command("cancel")
 def cancel(name: BackfillName) -> None:
     """End it; items in flight are cancelled and not billed."""
-    _signal(name, "cancel")
+    _steer(name, "cancel")
 
 
 @app.command("concurrency")
 def set_concurrency(name: BackfillName, concurrency: Annotated[int, typer.Argument(min=1, max=LARGEST_WINDOW)]) -> None:
     """Change how many items may be in flight."""
 
-    async def work(client: Client, _store: S3ObjectStore) -> None:
-        handle = client.get_workflow_handle_for(BackfillWorkflow.run, name)
-        typer.echo(line_of(await handle.execute_update(BackfillWorkflow.set_concurrency, concurrency)))
+    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
+        typer.echo(line_of(await temporal.set_backfill_concurrency(name, concurrency)))
 
     _run(load_settings(), work)
 
@@ -266,7 +256,7 @@ def set_concurrency(name: BackfillName, concurrency: Annotated[int, typer.Argume
 def failures(name: BackfillName, as_json: AsJson = False) -> None:
     """Items that have failed so far, and why."""
 
-    async def work(_client: Client, store: S3ObjectStore) -> list[ItemOutcome]:
+    async def work(_temporal: TemporalGateway, store: S3ObjectStore) -> list[ItemOutcome]:
         return [outcome for outcome in await _outcomes(store, name) if outcome.status == "failed"]
 
     failed = _run(load_settings(), work)
@@ -283,7 +273,7 @@ def failures(name: BackfillName, as_json: AsJson = False) -> None:
 def fetch(name: BackfillName, folder: Annotated[Path, typer.Argument(help="Created if missing.")]) -> None:
     """Download the pictures and outcomes of a backfill; files already there are left alone."""
 
-    async def work(_client: Client, store: S3ObjectStore) -> tuple[int, int]:
+    async def work(_temporal: TemporalGateway, store: S3ObjectStore) -> tuple[int, int]:
         await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         outcomes = await _outcomes(store, name)
         lines = "".join(outcome.model_dump_json(exclude_defaults=True) + "\n" for outcome in outcomes)
@@ -339,19 +329,16 @@ def sentence_of_report(name: str, report: BackfillReport) -> str:
     )
 
 
-async def _started(
-    client: Client, name: str, backfill: BackfillInput, *, wait: bool, as_json: bool
-) -> WorkflowHandle[Any, BackfillReport]:
+async def _start(temporal: TemporalGateway, name: str, backfill: BackfillInput, *, wait: bool, as_json: bool) -> None:
     try:
-        handle = await start_backfill(client, name, backfill)
-    except WorkflowAlreadyStartedError:
+        await temporal.start_backfill(name, backfill)
+    except AlreadyRunningError:
         raise ValueError(f"a backfill {name} is running") from None
     if not wait:
         typer.echo(json.dumps({"id": name}) if as_json else f"{name} was started; watch it: tryon backfill show {name}")
-        return handle
-    report = await handle.result()
+        return
+    report = await temporal.backfill_report(name)
     typer.echo(report.model_dump_json(by_alias=True) if as_json else sentence_of_report(name, report))
-    return handle
 
 
 async def _outcomes(store: S3ObjectStore, name: str) -> list[ItemOutcome]:
@@ -360,9 +347,9 @@ async def _outcomes(store: S3ObjectStore, name: str) -> list[ItemOutcome]:
     return [page[number] for page in pages for number in sorted(page)]
 
 
-def _signal(name: str, signal: str) -> None:
-    async def work(client: Client, _store: S3ObjectStore) -> None:
-        await client.get_workflow_handle(name).signal(signal)
+def _steer(name: str, signal: Literal["pause", "resume", "cancel"]) -> None:
+    async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
+        await temporal.steer_backfill(name, signal)
         typer.echo(f"{signal}: {name} was told.")
 
     _run(load_settings(), work)
@@ -376,23 +363,19 @@ def _defaults(given: list[str]) -> ItemDefaults:
         raise typer.BadParameter("; ".join(sentences_of(error)), param_hint="--default") from None
 
 
-def _run(settings: Settings, work: Callable[[Client, S3ObjectStore], Awaitable[Answer]]) -> Answer:
+def _run(settings: Settings, work: Callable[[TemporalGateway, S3ObjectStore], Awaitable[Answer]]) -> Answer:
     """Run ``work`` with the parts that it needs; what an operator can mend is one sentence and exit code 1."""
 
     async def run() -> Answer:
-        client = await connect_temporal(settings.temporal)
-        return await work(client, S3ObjectStore(settings.object_store))
+        temporal = await TemporalGateway.connect(settings.temporal)
+        return await work(temporal, S3ObjectStore(settings.object_store))
 
     try:
         return asyncio.run(run())
-    except WorkflowFailureError as error:
-        cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
-        typer.echo(cause.message if isinstance(cause, ApplicationError) else str(cause), err=True)
+    except RunNotFoundError:
+        typer.echo("There is no backfill with this id.", err=True)
     except ObjectMissingError as error:
         typer.echo(f"there is no object {error}", err=True)
-    except RPCError as error:
-        unknown = error.status is RPCStatusCode.NOT_FOUND
-        typer.echo("There is no backfill with this id." if unknown else str(error), err=True)
-    except (ValueError, RuntimeError, ObjectStoreUnavailableError) as error:
+    except (RunFailedError, TemporalAwayError, ValueError, RuntimeError, ObjectStoreUnavailableError) as error:
         typer.echo(str(error), err=True)
     raise typer.Exit(1)

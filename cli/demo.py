@@ -14,7 +14,6 @@ from typing import Annotated, cast
 import typer
 from PIL import Image
 from sqlalchemy.orm import Session
-from temporalio.service import RPCError
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
 from cli.contact_sheet import contact_sheet
@@ -25,12 +24,12 @@ from domain.access import keys
 from domain.jobs import jobs
 from domain.money.plans import load_plans
 from domain.tables import Job
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from runtime.settings import Settings, load_settings
-from runtime.temporal import connect_temporal
 from tryon_client import AsyncTryOnClient, Garment, JobFailed, Result, TryOnApiError, WaitTimeout
 from tryon_client.calls import COMBO, TRY_ON, Category, as_inline
 from workflows.queues import tryon_workflow_id
-from workflows.tryon import TryOnWorkflow
 
 DEMO_EMAIL = "demo@example.com"
 DEFAULT_GARMENT = "striped_sweater"
@@ -140,10 +139,8 @@ async def _watch(settings: Settings, job_id: str, waiting: Coroutine[None, None,
 async def _stage(settings: Settings, job_id: str) -> str:
     """What the run is doing, by its own account."""
     try:
-        client = await connect_temporal(settings.temporal)
-        handle = client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
-        return (await asyncio.wait_for(handle.query(TryOnWorkflow.state), 2.0)).stage
-    except (RPCError, TimeoutError, RuntimeError):
+        return (await (await TemporalGateway.connect(settings.temporal)).progress_of_job(job_id)).stage
+    except TemporalAwayError:
         return "…"
 
 

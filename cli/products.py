@@ -17,22 +17,20 @@ from typing import Annotated, Any
 
 import typer
 from sqlalchemy.orm import Session
-from temporalio.client import Client, WorkflowFailureError
-from temporalio.service import RPCError
 
 from api.products.imports import BadRow, GoodRow, ProductFile, read_product_file
 from api.products.schemas import ProductBody
-from api.products.service import BACK, FRONT, refusal_of
+from api.products.service import BACK, FRONT, refusal_named
 from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain.products import products
 from domain.products.products import new_registration_id
 from domain.tables import Product
+from gateway.calls import RunFailedError, TemporalAwayError
+from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from intake.pictures import Picture
 from runtime.settings import Settings, load_settings
-from runtime.temporal import connect_temporal
 from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
-from workflows.products.registration import start_registration
 from workflows.queues import BULK_PRIORITY
 
 
@@ -67,29 +65,33 @@ class ImportReport:
 
 
 async def import_rows(
-    client: Client, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int, on_row: Callable[[], None]
+    temporal: TemporalGateway,
+    account_id: uuid.UUID,
+    rows: Sequence[GoodRow],
+    concurrency: int,
+    on_row: Callable[[], None],
 ) -> ImportReport:
     """Register every row; one that fails does not hold up the others.
 
     Args:
-        client: Of Temporal.
+        temporal: Where they are registered.
         account_id: Whose products.
         rows: Each with an external id of its own.
         concurrency: How many at a time.
         on_row: Called when a row is done.
 
     Raises:
-        temporalio.service.RPCError: Temporal cannot be reached (any more). Importing again does no harm.
+        TemporalAwayError: Temporal cannot be reached (any more). Importing again does no harm.
     """
     report, slots = ImportReport(), asyncio.Semaphore(concurrency)
 
     async def register(row: GoodRow) -> None:
         async with slots:
             try:
-                run = await start_registration(client, _registration(account_id, row), priority=BULK_PRIORITY)
-                report.count(await run.result())
-            except WorkflowFailureError as error:
-                report.failed.append(BadRow(row.number, refusal_of(error).sentence))
+                wanted = _registration(account_id, row)
+                report.count(await temporal.register_product(wanted, priority=BULK_PRIORITY))
+            except RunFailedError as error:
+                report.failed.append(BadRow(row.number, refusal_named(error.code, error.detail).sentence))
             on_row()
 
     tasks = [asyncio.create_task(register(row)) for row in rows]
@@ -208,13 +210,13 @@ def _read(file: Path, settings: Settings) -> ProductFile:
 
 def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int) -> ImportReport:
     async def run(on_row: Callable[[], None]) -> ImportReport:
-        client = await connect_temporal(settings.temporal)
-        return await import_rows(client, account_id, rows, concurrency, on_row)
+        temporal = await TemporalGateway.connect(settings.temporal)
+        return await import_rows(temporal, account_id, rows, concurrency, on_row)
 
     with typer.progressbar(length=len(rows), label="Registering", file=sys.stderr) as bar:
         try:
             return asyncio.run(run(lambda: bar.update(1)))
-        except (RPCError, RuntimeError) as error:
+        except TemporalAwayError as error:
             typer.echo(f"Temporal cannot be reached: {error}. You can safely import the file again.", err=True)
             raise typer.Exit(1) from None
 

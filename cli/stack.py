@@ -13,11 +13,11 @@ from typing import Annotated
 
 import httpx
 import typer
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from engines.models import models_present
+from gateway.queues import queue_state
+from gateway.temporal import TemporalGateway
 from runtime.embedded.child import ChildFailedError
 from runtime.embedded.disk import DiskFullError
 from runtime.embedded.ports import PortInUseError
@@ -28,7 +28,6 @@ from runtime.logs import configure_logs
 from runtime.metrics import MetricsAddressError
 from runtime.object_store import S3ObjectStore
 from runtime.settings import LogSettings, Settings, StackSettings, load_settings
-from runtime.temporal import connect_temporal
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 
 PROBE_SECONDS = 2.0
@@ -42,8 +41,8 @@ def check_temporal(settings: Settings) -> Check:
     """The frontend answers and has the namespace."""
 
     async def check(_pid: int) -> None:
-        client = await connect_temporal(settings.temporal)
-        await client.workflow_service.describe_namespace(
+        temporal = await TemporalGateway.connect(settings.temporal)
+        await temporal.client.workflow_service.describe_namespace(
             DescribeNamespaceRequest(namespace=settings.temporal.namespace)
         )
 
@@ -83,15 +82,9 @@ def check_worker(settings: Settings, queue: str) -> Check:
     """This very process polls the queue: the identity of a poller begins with its process id."""
 
     async def check(pid: int) -> None:
-        client = await connect_temporal(settings.temporal)
-        description = await client.workflow_service.describe_task_queue(
-            DescribeTaskQueueRequest(
-                namespace=settings.temporal.namespace,
-                task_queue=TaskQueue(name=queue),
-                task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-            )
-        )
-        if not any(poller.identity.startswith(f"{pid}@") for poller in description.pollers):
+        temporal = await TemporalGateway.connect(settings.temporal)
+        state = await queue_state(temporal.client, queue, "activity")
+        if not any(identity.startswith(f"{pid}@") for identity in state.pollers):
             raise NotPollingError(queue)
 
     return check

@@ -10,21 +10,20 @@ from typing import Annotated, Any
 
 import typer
 from sqlalchemy.orm import Session
-from temporalio.service import RPCError
 
 from api.administration import watermarks
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
 from domain.errors import TryOnError, sentence_of
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from imaging.decode import decode_image
 from imaging.errors import ImageError
 from imaging.limits import PHOTO_LIMITS
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
-from runtime.temporal import connect_temporal
 from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
-from workflows.logos import set_watermark
 
 app = typer.Typer(no_args_is_help=True, help="An account's logo on its results.")
 
@@ -154,12 +153,12 @@ async def _fetched(settings: Settings, account_id: uuid.UUID, logo_url: str, *, 
     except TryOnError as error:
         raise _refusal(error.sentence) from None
     try:
-        client = await connect_temporal(settings.temporal)
+        temporal = await TemporalGateway.connect(settings.temporal)
         wanted = SetWatermarkInput(account_id=str(account_id), logo_url=logo_url, enabled=enabled)
-        return await set_watermark(client, wanted)
+        return await temporal.set_watermark(wanted)
     except TryOnError as error:
         raise _refusal(f"{error.sentence} What was set before stays as it was.") from None
-    except (RPCError, RuntimeError) as error:
+    except TemporalAwayError as error:
         raise _refusal(f"Temporal cannot be reached: {error}") from None
 
 

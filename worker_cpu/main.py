@@ -8,6 +8,8 @@ from datetime import timedelta
 import structlog
 
 from domain.jobs.jobs import ENDED
+from gateway.queues import version_of, watch_routing
+from gateway.temporal import TemporalGateway
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.logs import configure_logs
@@ -16,13 +18,10 @@ from runtime.object_store import S3ObjectStore
 from runtime.process import serve_workers, stop_event, yield_to_others
 from runtime.settings import Settings, load_settings
 from runtime.telemetry import UNUSABLE, start_worker_telemetry
-from runtime.temporal import connect_temporal
-from runtime.versions import version_of, watch_routing
 from worker_cpu.relay import relay_forever
 from worker_cpu.state_metrics import StateMetrics, sqlite_folder
 from worker_cpu.worker import build_worker
 from workflows.queues import CPU_QUEUE
-from workflows.schedules import ensure_schedules
 
 log = structlog.get_logger(__name__)
 
@@ -42,20 +41,22 @@ async def run(settings: Settings) -> None:
         on_commit=lambda info: count_ended_jobs(meter, info.get(ENDED, ()), durations=True),
     )
     fetcher = RemoteImageFetcher(max_bytes=settings.images.max_bytes)
-    client = await connect_temporal(settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors)
-    await ensure_schedules(client)
+    temporal = await TemporalGateway.connect(
+        settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
+    )
+    await temporal.schedules.ensure()
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))
-    worker = build_worker(client, database, store, fetcher, settings)
+    worker = build_worker(temporal, database, store, fetcher, settings)
     folder, sends_mail = sqlite_folder(settings.database.url), settings.mail.host is not None
-    state = StateMetrics(database, client, meter, folder, sends_mail=sends_mail)
+    state = StateMetrics(database, temporal.client, meter, folder, sends_mail=sends_mail)
     try:
         await serve_workers(
             [worker],
             stop,
-            lambda: relay_forever(database, client, result_ttl),
+            lambda: relay_forever(database, temporal, result_ttl),
             lambda: state.record_forever(settings.metrics.state_interval_seconds),
-            lambda: watch_routing(client, CPU_QUEUE, "cpu", version_of(settings.temporal, "cpu")),
+            lambda: watch_routing(temporal.client, CPU_QUEUE, "workflow", version_of(settings.temporal, "cpu")),
             name="cpu",
         )
     finally:

@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from pydantic import ValidationError
 from sqlalchemy.exc import SQLAlchemyError
-from temporalio.client import Client
-from temporalio.service import RPCError
 
 from domain.errors import ErrorCode
 from domain.jobs import jobs
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from intake.job import workflow_input_of
 from runtime.database import Database
-from workflows.start import start_tryon
 
 INTERVAL_SECONDS = 1.0
 HEAD_START = timedelta(seconds=2)
@@ -25,7 +24,7 @@ BATCH = 50
 log = structlog.get_logger(__name__)
 
 
-async def relay_round(database: Database, client: Client, result_ttl: timedelta) -> int:
+async def relay_round(database: Database, temporal: TemporalGateway, result_ttl: timedelta) -> int:
     """Start what is in the outbox, and end what has been there until its deadline.
 
     Temporal is not needed for that: what it cannot start in time is not kept waiting for it.
@@ -46,18 +45,18 @@ async def relay_round(database: Database, client: Client, result_ttl: timedelta)
         if code is not None:
             await database.write(jobs.fail_job, job_id=job.id, error_code=code, keep=result_ttl, now=datetime.now(UTC))
             continue
-        await start_tryon(client, job_input)
+        await temporal.start_tryon(job_input)
         await database.write(jobs.mark_started, job_id=job.id)
         started += 1
         log.info("job handed to Temporal by the relay", job_id=str(job.id))
     return started
 
 
-async def relay_forever(database: Database, client: Client, result_ttl: timedelta) -> None:
+async def relay_forever(database: Database, temporal: TemporalGateway, result_ttl: timedelta) -> None:
     """Run a round a second; a part that is away delays it."""
     while True:
         try:
-            await relay_round(database, client, result_ttl)
-        except (RPCError, SQLAlchemyError, OSError) as error:
+            await relay_round(database, temporal, result_ttl)
+        except (TemporalAwayError, SQLAlchemyError, OSError) as error:
             log.warning("relay waits", reason=str(error)[:200])
         await asyncio.sleep(INTERVAL_SECONDS)

@@ -15,15 +15,14 @@ from pathlib import Path
 import structlog
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
-from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
-from temporalio.service import RPCError
 
 from domain.counts import count_jobs, count_what_waits
+from gateway.calls import TemporalAwayError
+from gateway.queues import QUEUES, queue_state
 from runtime import metric_catalogue as catalogue
 from runtime.database import Database
 from runtime.metrics import Meter
-from workflows.queue_state import QUEUES, describe_queue
 
 log = structlog.get_logger(__name__)
 
@@ -53,21 +52,22 @@ class StateMetrics:
 
         Raises:
             SQLAlchemyError: The database is away.
-            RPCError: Temporal is away; the rest was recorded.
+            TemporalAwayError: Temporal is away; the rest was recorded.
         """
         await self._record_jobs()
         await self._record_owners()
         self._record_disk()
         self._meter.set(catalogue.STATE_READ, time.time())
-        for (queue, kind), number in QUEUES.items():
-            self._meter.set(catalogue.QUEUE_BACKLOG, await self._backlog(queue, number), queue=queue, type=kind)
+        for queue, kind in QUEUES:
+            waiting = (await queue_state(self._client, queue, kind)).waiting
+            self._meter.set(catalogue.QUEUE_BACKLOG, waiting, queue=queue, type=kind)
 
     async def record_forever(self, interval_seconds: float) -> None:
         """Record again and again; a part that is away leaves its gauges as they are."""
         while True:
             try:
                 await self.record()
-            except (SQLAlchemyError, RPCError, OSError) as error:
+            except (SQLAlchemyError, TemporalAwayError, OSError) as error:
                 log.warning("state cannot be read", reason=str(error)[:200])
             await asyncio.sleep(interval_seconds)
 
@@ -91,10 +91,6 @@ class StateMetrics:
             usage = shutil.disk_usage(self._folder)
             self._meter.set(catalogue.STORAGE_FREE, usage.free)
             self._meter.set(catalogue.STORAGE_SIZE, usage.total)
-
-    async def _backlog(self, queue: str, kind: TaskQueueType.ValueType) -> int:
-        answer = await describe_queue(self._client, queue, kind)
-        return answer.stats.approximate_backlog_count
 
 
 def sqlite_folder(url: str) -> Path | None:

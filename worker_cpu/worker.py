@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities.backfill_items import BackfillItemActivities
@@ -23,13 +22,14 @@ from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
 from activities.watermark import WatermarkActivities
 from domain.money.plans import load_plans
+from gateway.queues import deployment_config, version_of
+from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import LOGO_LIMITS, ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStore
 from runtime.settings import Settings
-from runtime.versions import deployment_config, version_of
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.erasing import EraseAccountWorkflow
 from workflows.logos import SetWatermarkWorkflow
@@ -66,7 +66,7 @@ WORKFLOWS: list[type] = [
 
 
 def build_worker(
-    client: Client, database: Database, store: ObjectStore, fetcher: RemoteImageFetcher, settings: Settings
+    temporal: TemporalGateway, database: Database, store: ObjectStore, fetcher: RemoteImageFetcher, settings: Settings
 ) -> Worker:
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
@@ -81,12 +81,14 @@ def build_worker(
     backfills = BackfillActivities(database, store, plans)
     items = BackfillItemActivities(database, store, plans, limits, decoders)
     imports = ImportActivities(database, store)
-    erasing = ErasingActivities(database, store, client)
+    erasing = ErasingActivities(database, store, temporal)
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
     mail = MailActivities(database, settings.mail, settings.dashboard.name)
-    reconciling = ReconcilingActivities(database, store, client, result_ttl, sends_mail=settings.mail.host is not None)
+    reconciling = ReconcilingActivities(
+        database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None
+    )
     return Worker(
-        client,
+        temporal.client,
         task_queue=CPU_QUEUE,
         workflows=WORKFLOWS,
         activities=[

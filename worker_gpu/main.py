@@ -11,6 +11,8 @@ from activities.device import Device
 from activities.inference import InferenceActivities
 from engines.base import EngineUnavailable
 from engines.models import ModelsMissing
+from gateway.queues import version_of, watch_routing
+from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from runtime.logs import configure_logs
 from runtime.metrics import object_store_calls
@@ -18,8 +20,6 @@ from runtime.object_store import S3ObjectStore
 from runtime.process import serve_workers, stop_event, yield_to_others
 from runtime.settings import Settings, load_settings
 from runtime.telemetry import UNUSABLE, start_worker_telemetry
-from runtime.temporal import connect_temporal
-from runtime.versions import version_of, watch_routing
 from worker_gpu.engine import choose_engines, choose_segmenter
 from worker_gpu.worker import build_workers
 from workflows.queues import GPU_QUEUE
@@ -61,10 +61,14 @@ async def run(settings: Settings) -> bool:
         store, segmenter, engines, device, give_up, decoders=decoders, tracer=tracing.tracer
     )
     try:
-        client = await connect_temporal(settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors)
+        client = (
+            await TemporalGateway.connect(
+                settings.temporal, runtime=telemetry.runtime, interceptors=tracing.interceptors
+            )
+        ).client
         version = version_of(settings.temporal, "gpu")
         workers = build_workers(client, inference, engines.parallel, version)
-        await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "gpu", version), name="gpu")
+        await serve_workers(workers, stop, lambda: watch_routing(client, GPU_QUEUE, "activity", version), name="gpu")
     finally:
         tracing.close()
         if not device.close():

@@ -9,7 +9,7 @@ from temporalio.common import WorkerDeploymentVersion
 from temporalio.worker import Worker
 
 from activities.inference import InferenceActivities
-from runtime.versions import deployment_config
+from gateway.queues import deployment_config
 from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
 

@@ -9,18 +9,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.client import Client
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from workflows import steps
     from workflows.erasure_contracts import EraseAccountInput, ErasedAccount, ErasureReport
-    from workflows.queues import ACCOUNT_ATTRIBUTE, CPU_QUEUE, erasure_workflow_id
-
-LONGEST_ERASURE = timedelta(days=1)
-"""Steps are tried until they succeed; after a day a new run is begun."""
 
 
 @workflow.defn(name="EraseAccountWorkflow", failure_exception_types=[ValidationError])
@@ -42,21 +36,3 @@ class EraseAccountWorkflow:
             deleted=deleted.deleted + rest.deleted,
             forgotten=forgotten.forgotten,
         )
-
-
-async def start_erasure(client: Client, erasure: EraseAccountInput) -> None:
-    """Start the run; does nothing while one is under way. One that has ended is no hindrance.
-
-    Raises:
-        temporalio.service.RPCError: Temporal cannot be reached; see `workflows.start.start_tryon`.
-    """
-    await client.start_workflow(
-        EraseAccountWorkflow.run,
-        erasure,
-        id=erasure_workflow_id(erasure.account_id),
-        task_queue=CPU_QUEUE,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        execution_timeout=LONGEST_ERASURE,
-        search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, erasure.account_id)]),
-        static_summary="erasure",
-    )

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import TypedDict
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeUpdate
+from temporalio.common import (
+    Priority,
+    SearchAttributePair,
+    SearchAttributeUpdate,
+    TypedSearchAttributes,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 from temporalio.exceptions import TimeoutError as ActivityTimeoutError
 
@@ -34,7 +41,47 @@ with workflow.unsafe.imports_passed_through():
         TryOnState,
         WatermarkInput,
     )
-    from workflows.queues import ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE, gpu_queue, is_urgent
+    from workflows.queues import (
+        ACCOUNT_ATTRIBUTE,
+        CPU_QUEUE,
+        ENGINE_ATTRIBUTE,
+        ERROR_ATTRIBUTE,
+        STAGE_ATTRIBUTE,
+        gpu_queue,
+        is_urgent,
+        tryon_workflow_id,
+    )
+
+
+GRACE_AFTER_DEADLINE = timedelta(minutes=5)
+"""The run ends itself at its deadline; this much later Temporal ends it, should it not be able to."""
+
+
+class TryOnOptions(TypedDict):
+    """How a job's workflow is started, whoever starts it."""
+
+    id: str
+    task_queue: str
+    id_reuse_policy: WorkflowIDReusePolicy
+    execution_timeout: timedelta
+    priority: Priority
+    search_attributes: TypedSearchAttributes
+    static_summary: str
+
+
+def tryon_options(job: TryOnInput) -> TryOnOptions:
+    """Its one id, its place in the queues, and what people find it by."""
+    return TryOnOptions(
+        id=tryon_workflow_id(job.job_id),
+        task_queue=CPU_QUEUE,
+        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        execution_timeout=timedelta(seconds=job.deadline_seconds) + GRACE_AFTER_DEADLINE,
+        priority=Priority(priority_key=job.priority, fairness_key=job.account_id),
+        search_attributes=TypedSearchAttributes(
+            [SearchAttributePair(ACCOUNT_ATTRIBUTE, job.account_id), SearchAttributePair(STAGE_ATTRIBUTE, "accepted")]
+        ),
+        static_summary=f"{job.kind}: " + " + ".join(garment.category for garment in job.garments),
+    )
 
 
 def _gpu_budget(job: TryOnInput) -> timedelta | None:

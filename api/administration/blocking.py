@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
-from temporalio.client import Client
 
 from domain import accounts
 from domain.jobs import jobs
 from domain.operation import audit
 from domain.operation.audit import Act
 from runtime.database import Database
-from workflows.cancel import cancel_run
-from workflows.queues import tryon_workflow_id
 
 LONGEST_REASON = 200
 """Characters."""
@@ -36,7 +32,7 @@ async def block(
         keep: How long the cancelled jobs can be polled, should the account be unblocked.
 
     Returns:
-        Jobs that it cancelled; `cancel_runs` spares the workers the rest of them.
+        Jobs that it cancelled; `TemporalGateway.cancel_job` spares the workers the rest of them.
 
     Raises:
         ValueError: The reason is empty or too long.
@@ -81,9 +77,3 @@ def unblock(session: Session, *, account_id: uuid.UUID, operator_id: uuid.UUID |
             details={},
             now=now,
         )
-
-
-async def cancel_runs(temporal: Client, job_ids: Iterable[uuid.UUID], *, timeout_seconds: float) -> None:
-    """Spare the workers jobs whose outcome is decided; it changes nothing if they finish them."""
-    for job_id in job_ids:
-        await cancel_run(temporal, tryon_workflow_id(str(job_id)), timeout_seconds)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from datetime import datetime
 
 import structlog
 from sqlalchemy.orm import Session
-from temporalio.client import Client
-from temporalio.service import RPCError
 
 from domain import accounts, erasure
 from domain.access.keys import KeyDigester
 from domain.authentication import throttles
 from domain.operation import audit
 from domain.operation.audit import Act
-from workflows.erasing import start_erasure
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from workflows.erasure_contracts import EraseAccountInput
 
 log = structlog.get_logger(__name__)
@@ -51,15 +49,15 @@ def begin(
     return begun
 
 
-async def start(temporal: Client, account_id: uuid.UUID, *, timeout_seconds: float) -> bool:
+async def start(temporal: TemporalGateway, account_id: uuid.UUID) -> bool:
     """Have what the account has stored deleted, now; the reconciler does it within a minute or two otherwise.
 
     Returns:
         Whether Temporal has it.
     """
     try:
-        await asyncio.wait_for(start_erasure(temporal, EraseAccountInput(account_id=str(account_id))), timeout_seconds)
-    except (TimeoutError, RPCError, RuntimeError) as error:
+        await temporal.erase_account(EraseAccountInput(account_id=str(account_id)))
+    except TemporalAwayError as error:
         log.warning("an erasure is left to the reconciler", account_id=str(account_id), reason=str(error)[:200])
         return False
     return True

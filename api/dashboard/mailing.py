@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 import structlog
 from sqlalchemy.orm import Session
-from temporalio.service import RPCError
 
 from api.parts import ApiParts
 from domain.mail.mails import Letterhead, written_in
 from domain.tables import Mail
+from gateway.calls import TemporalAwayError
 from runtime.settings import Settings
-from workflows.mail import start_mail
 
 Answer = TypeVar("Answer")
 
@@ -64,7 +62,6 @@ async def hand_over(parts: ApiParts, written: Sequence[Mail]) -> None:
             log.info("mail waits for the operator: tryon mail show", mail_id=str(mail.id), subject=mail.subject)
             continue
         try:
-            starting = start_mail(parts.temporal, str(mail.id))
-            await asyncio.wait_for(starting, parts.settings.temporal.start_timeout_seconds)
-        except (TimeoutError, RPCError, RuntimeError):
+            await parts.temporal.send_mail(str(mail.id))
+        except TemporalAwayError:
             log.warning("mail is sent later: Temporal did not answer", mail_id=str(mail.id))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
-from temporalio.client import Client
-from temporalio.service import RPCError
-
+from gateway.calls import TemporalAwayError
+from gateway.temporal import Progress, TemporalGateway
 from workflows import steps
-from workflows.progress import Progress, progress_of
 
 QUEUE, PHOTO, GARMENT, DRAWING, FINISHING = "queue", "photo", "garment", "drawing", "finishing"
 STAGES = {
@@ -20,9 +17,6 @@ STAGES = {
     FINISHING: "Finishing",
 }
 """In the order in which a job goes through them."""
-
-LOOK_SECONDS = 0.5
-"""Temporal is asked for no longer; what it did not tell by then is told as the queue."""
 
 _OF_RUN = {"rendering": DRAWING, "rehearsing": DRAWING, "watermarking": FINISHING, "settling": FINISHING}
 
@@ -45,11 +39,11 @@ class Stage:
         return STAGES[self.name]
 
 
-async def stage_of(client: Client, job_id: str, garments: int) -> Stage:
+async def stage_of(temporal: TemporalGateway, job_id: str, garments: int) -> Stage:
     """Where the run of an open job is; in the queue, if that cannot be learned in time."""
     try:
-        return stage_in(await asyncio.wait_for(progress_of(client, job_id), LOOK_SECONDS), garments)
-    except (TimeoutError, RPCError, RuntimeError):
+        return stage_in(await temporal.progress_of_job(job_id), garments)
+    except TemporalAwayError:
         return Stage(QUEUE)
 
 

@@ -16,9 +16,6 @@ from datetime import UTC, datetime
 
 import structlog
 from pydantic import ValidationError
-from temporalio.client import WorkflowExecutionStatus
-from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
 
 from api.json_body import PictureReader, refusal
 from api.parts import ApiParts
@@ -27,13 +24,12 @@ from api.products.service import BACK, FRONT, ReadProduct, read_product, refusal
 from domain.errors import TryOnError
 from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
 from domain.products.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
+from gateway.calls import AlreadyRunningError, TemporalAwayError
 from imaging.data_uri import is_data_uri
 from imaging.limits import ImageLimits
 from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, ImportPlan, SkippedRow, read_row_outcomes, row_pages
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.products.contracts import ImportProductsInput, ImportRow, RowOutcome
-from workflows.products.imports import start_import
-from workflows.queues import import_workflow_id
 
 log = structlog.get_logger(__name__)
 
@@ -177,10 +173,6 @@ MOST_TOLD = 5
 """Imports of late that an owner is reminded of."""
 
 
-class ImportRunningError(Exception):
-    """Another file of the account is being imported."""
-
-
 @dataclass(frozen=True)
 class Row:
     """A row of a file and what became of it.
@@ -236,7 +228,7 @@ class ImportService:
             The import's id.
 
         Raises:
-            ImportRunningError: Another one is under way; nothing was begun.
+            AlreadyRunningError: Another one is under way; nothing was begun.
             TryOnError: ``storage_unavailable``; the import may have begun, and is among the recent ones then.
         """
         import_id = new_registration_id()
@@ -246,11 +238,16 @@ class ImportService:
             await self._forget(import_id)
             raise
         try:
-            await self._start(ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good)))
-        except ImportRunningError:
+            await self._parts.temporal.import_products(
+                ImportProductsInput(account_id=self._account, import_id=import_id, rows=len(file.good))
+            )
+        except AlreadyRunningError:
             # No other end of it says that nothing was begun, and a run that was needs its rows.
             await self._forget(import_id)
             raise
+        except TemporalAwayError as error:
+            log.warning("an import cannot be started", reason=str(error)[:200])
+            raise TryOnError("storage_unavailable") from error
         return import_id
 
     async def find(self, import_id: str) -> Import | None:
@@ -292,16 +289,6 @@ class ImportService:
             await store.put(import_page_key(self._account, import_id, "rows", number), page, CONTENT_TYPE)
         await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
 
-    async def _start(self, job: ImportProductsInput) -> None:
-        seconds = self._parts.settings.temporal.start_timeout_seconds
-        try:
-            await asyncio.wait_for(start_import(self._parts.temporal, job), seconds)
-        except WorkflowAlreadyStartedError:
-            raise ImportRunningError from None
-        except (TimeoutError, RPCError, RuntimeError) as error:
-            log.warning("an import cannot be started", reason=str(error)[:200])
-            raise TryOnError("storage_unavailable") from error
-
     async def _forget(self, import_id: str) -> None:
         """What was not begun leaves nothing behind."""
         try:
@@ -329,16 +316,10 @@ class ImportService:
         newest = await self._ids()
         if newest and newest[0] != import_id:
             return "stopped"
-        seconds = self._parts.settings.temporal.start_timeout_seconds
-        handle = self._parts.temporal.get_workflow_handle(import_workflow_id(self._account))
         try:
-            run = await asyncio.wait_for(handle.describe(), seconds)
-        except (TimeoutError, RuntimeError):
+            return "running" if await self._parts.temporal.is_importing(self._account) else "stopped"
+        except TemporalAwayError:
             return "running"
-        except RPCError as error:
-            return "stopped" if error.status == RPCStatusCode.NOT_FOUND else "running"
-        open_states = (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW)
-        return "running" if run.status in open_states else "stopped"
 
 
 def _row(row: GoodRow) -> ImportRow:

@@ -10,9 +10,6 @@ import uuid
 from dataclasses import dataclass
 
 import structlog
-from temporalio.client import WorkflowFailureError, WorkflowHandle
-from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError
 
 from api.cursor import cursor_after, read_cursor
 from api.json_body import PictureReader, ignored_fields, parse_body
@@ -23,15 +20,13 @@ from domain.object_keys import product_upload_key, registration_prefix
 from domain.products import products
 from domain.products.products import new_registration_id
 from domain.tables import Product
+from gateway.calls import RunFailedError, TemporalAwayError
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
 from intake.pictures import Picture
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.cancel import cancel_run
 from workflows.contracts import ObjectRef
-from workflows.products.contracts import Clearable, PictureSource, ProductFields, RegisterProductInput, SavedProduct
-from workflows.products.registration import RegisterProductWorkflow, start_registration
-from workflows.queues import registration_workflow_id
+from workflows.products.contracts import Clearable, PictureSource, ProductFields, RegisterProductInput
 
 log = structlog.get_logger(__name__)
 
@@ -128,9 +123,6 @@ def _read(product: OptionalFields, reader: PictureReader, clear: list[Clearable]
         back=pictures[BACK],
         ignored_fields=ignored_fields(product),
     )
-
-
-Run = WorkflowHandle[RegisterProductWorkflow, SavedProduct]
 
 
 @dataclass(frozen=True)
@@ -232,8 +224,17 @@ class ProductService:
             raise
         # A start without an answer may have begun a run, which cleans up after itself; if it has not, what was uploaded
         # is the daily sweep's. Deleted here, it could be the pictures of a product that was saved.
-        run = await self._start(registration)
-        saved = await self._outcome(run)
+        try:
+            saved = await self._parts.temporal.register_product(
+                registration, seconds=self._parts.settings.api.product_timeout_seconds
+            )
+        except TimeoutError:
+            raise TryOnError("busy") from None
+        except TemporalAwayError as error:
+            log.warning("the outcome of a registration is not known", run=registration_id, reason=str(error)[:200])
+            raise TryOnError("storage_unavailable") from error
+        except RunFailedError as error:
+            raise refusal_named(error.code, error.detail) from error
         return await self.find(saved.product_id), saved.created
 
     async def _source(
@@ -249,45 +250,11 @@ class ProductService:
         await self._parts.store.put(key, data, content_type)
         return PictureSource(field=field, stored=ref)
 
-    async def _start(self, registration: RegisterProductInput) -> Run:
-        timeout = self._parts.settings.temporal.start_timeout_seconds
-        try:
-            return await asyncio.wait_for(start_registration(self._parts.temporal, registration), timeout)
-        except (TimeoutError, RPCError, RuntimeError) as error:
-            log.warning("a registration cannot be started", reason=str(error)[:200])
-            await self._cancel(registration_workflow_id(registration.registration_id))
-            raise TryOnError("storage_unavailable") from error
-
-    async def _outcome(self, run: Run) -> SavedProduct:
-        try:
-            return await asyncio.wait_for(run.result(), self._parts.settings.api.product_timeout_seconds)
-        except TimeoutError:
-            await self._cancel(run.id)
-            raise TryOnError("busy") from None
-        except RPCError as error:
-            log.warning("the outcome of a registration is not known", run=run.id, reason=str(error)[:200])
-            await self._cancel(run.id)
-            raise TryOnError("storage_unavailable") from error
-        except WorkflowFailureError as error:
-            raise refusal_of(error) from error
-
-    async def _cancel(self, workflow_id: str) -> None:
-        """What is not done by now shall not be done behind the caller's back, later on. It may be too late for that."""
-        await cancel_run(self._parts.temporal, workflow_id, self._parts.settings.temporal.start_timeout_seconds)
-
     async def _forget(self, registration_id: str) -> None:
         try:
             await self._parts.store.delete_prefix(registration_prefix(str(self._account_id), registration_id))
         except ObjectStoreUnavailableError:
             log.warning("uploads of a refused product are left behind", registration_id=registration_id)
-
-
-def refusal_of(error: WorkflowFailureError) -> TryOnError:
-    """What a failed registration says to the caller; faults of ours read like a part that is away."""
-    cause = error.cause
-    if not isinstance(cause, ApplicationError):
-        return TryOnError("storage_unavailable")
-    return refusal_named(cause.type, cause.details[0] if cause.details else None)
 
 
 def refusal_named(code: str | None, field: str | None) -> TryOnError:

@@ -18,7 +18,6 @@ from typing import TypeAlias, cast
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
-from temporalio.service import RPCError
 
 from api.json_body import PictureReader, ignored_fields, parse_body
 from api.parts import ApiParts
@@ -32,6 +31,7 @@ from domain.money import quota
 from domain.money.plans import seconds_to_next_day
 from domain.object_keys import input_key, job_prefix
 from domain.tables import Job
+from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
@@ -40,7 +40,6 @@ from intake.job import JobDraft, request_deadline, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
-from workflows.start import start_tryon
 
 log = structlog.get_logger(__name__)
 
@@ -317,10 +316,9 @@ class JobAcceptor:
             log.warning("the key of a refused request stays claimed for a minute", account_id=str(claim.account_id))
 
     async def _start(self, job_input: TryOnInput) -> bool:
-        timeout = self._parts.settings.temporal.start_timeout_seconds
         try:
-            await asyncio.wait_for(start_tryon(self._parts.temporal, job_input), timeout)
-        except (TimeoutError, RPCError, RuntimeError) as error:
+            await self._parts.temporal.start_tryon(job_input)
+        except TemporalAwayError as error:
             log.warning("start is left to the relay", job_id=job_input.job_id, reason=str(error)[:200])
             return False
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 import uuid
@@ -12,17 +11,14 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 from sqlalchemy.orm import Session
-from temporalio.service import RPCError
 
 from api.parts import ApiParts
 from domain.errors import ErrorCode, TryOnError, known_code, sentence_of
 from domain.jobs import backfills, jobs, retention
 from domain.object_keys import job_prefix, result_key
 from domain.tables import Job
+from gateway.calls import TemporalAwayError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.cancel import cancel_run
-from workflows.liveness import end_of_run
-from workflows.queues import tryon_workflow_id
 
 log = structlog.get_logger(__name__)
 
@@ -111,7 +107,7 @@ class AccountJobs:
 
         cancelled, kept = await self._parts.database.write(end)
         if cancelled:
-            await self._cancel_run(job.id)
+            await self._parts.temporal.cancel_job(job.id)
         await self._forget_inputs(job.id)
         for key in (result_key(str(job.id)), *kept):
             await self._parts.store.delete(key)
@@ -134,9 +130,8 @@ class AccountJobs:
         if overdue:
             code = "timed_out"
         elif job.started_at is not None:
-            timeout = self._parts.settings.temporal.describe_timeout_seconds
-            with contextlib.suppress(TimeoutError, RPCError, RuntimeError):
-                code = await asyncio.wait_for(end_of_run(self._parts.temporal, str(job.id)), timeout)
+            with contextlib.suppress(TemporalAwayError):
+                code = await self._parts.temporal.end_of_job(str(job.id))
         if code is None:
             return False
         keep = timedelta(seconds=self._parts.settings.jobs.result_ttl_seconds)
@@ -144,16 +139,11 @@ class AccountJobs:
             jobs.fail_job, job_id=job.id, error_code=code, keep=keep, now=datetime.now(UTC)
         )
         if overdue:  # its run may still be drawing
-            await self._cancel_run(job.id)
+            await self._parts.temporal.cancel_job(job.id)
         if released:
             with contextlib.suppress(ObjectStoreUnavailableError):  # the purge deletes them
                 await self._forget_inputs(job.id)
         return True
-
-    async def _cancel_run(self, job_id: uuid.UUID) -> None:
-        """Spare the workers a job whose outcome is decided; it changes nothing if they finish it."""
-        timeout = self._parts.settings.temporal.start_timeout_seconds
-        await cancel_run(self._parts.temporal, tryon_workflow_id(str(job_id)), timeout)
 
     async def _forget_inputs(self, job_id: uuid.UUID) -> None:
         await self._parts.store.delete_prefix(job_prefix(str(job_id)))

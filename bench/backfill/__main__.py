@@ -22,11 +22,10 @@ import psutil
 from bench.backfill.scene import bills_of, customer_seconds, runs_of, write_items
 from bench.figures import Figure, table, write_json
 from bench.service.usual import Bench, running
+from gateway.temporal import TemporalGateway
 from runtime.embedded.record import StackRecord
 from runtime.settings import without_tryon_variables
-from runtime.temporal import connect_temporal
 from workflows.backfills.contracts import BackfillState
-from workflows.backfills.workflow import BackfillWorkflow
 
 OUT = Path("out/bench-backfill.json")
 BACKFILL = "bench"
@@ -162,17 +161,16 @@ def _kill(data_dir: Path, name: str) -> None:
 async def _state(bench: Bench) -> BackfillState | None:
     """None while it cannot be asked: a part that was killed is not back yet."""
     try:
-        client = await connect_temporal(bench.settings.temporal)
-        handle = client.get_workflow_handle_for(BackfillWorkflow.run, BACKFILL)
-        return await asyncio.wait_for(handle.query(BackfillWorkflow.progress), 10)
+        temporal = await TemporalGateway.connect(bench.settings.temporal)
+        return (await asyncio.wait_for(temporal.backfill_state(BACKFILL), 10))[0]
     except Exception as error:  # noqa: BLE001  # whatever it is, it is asked again
         print(f"no answer: {type(error).__name__}", flush=True)
         return None
 
 
 async def _histories(bench: Bench) -> list[int]:
-    client = await connect_temporal(bench.settings.temporal)
-    return [run.events for run in await runs_of(client, BACKFILL)]
+    temporal = await TemporalGateway.connect(bench.settings.temporal)
+    return [run.events for run in await runs_of(temporal.client, BACKFILL)]
 
 
 def _growth(values: list[float]) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueResponse
 from temporalio.client import Client
 
 from cli.diagnosis.findings import Finding, Subject, counted
-from workflows.queue_state import QUEUES, describe_queue
+from gateway.queues import QUEUES, QueueState, queue_state
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
 
 QUEUE = Subject("queues")
@@ -29,20 +28,18 @@ PATIENT = {GPU_BULK_QUEUE}
 
 async def look(client: Client) -> AsyncGenerator[Finding, None]:
     """One finding for each queue and kind of task."""
-    for (queue, kind), number in QUEUES.items():
-        description = await describe_queue(client, queue, number)
-        yield judged(queue, kind, description, datetime.now(UTC))
+    for queue, kind in QUEUES:
+        yield judged(await queue_state(client, queue, kind), datetime.now(UTC))
 
 
-def judged(queue: str, kind: str, found: DescribeTaskQueueResponse, now: datetime) -> Finding:
+def judged(found: QueueState, now: datetime) -> Finding:
     """Whether somebody polls, and whether they keep up."""
-    name, command = f"{queue}, {kind} tasks", f"python -m {WORKERS[queue]}.main"
-    waiting = found.stats.approximate_backlog_count
-    backlog = f"; {counted(waiting, 'task')} waiting" if waiting else ""
-    if not found.pollers:
-        judge = QUEUE.warning if queue in PATIENT else QUEUE.error
+    name, command = f"{found.queue}, {found.kind} tasks", f"python -m {WORKERS[found.queue]}.main"
+    backlog = f"; {counted(found.waiting, 'task')} waiting" if found.waiting else ""
+    if found.polled_at is None:
+        judge = QUEUE.warning if found.queue in PATIENT else QUEUE.error
         return judge(f"nobody polls {name}{backlog}", f"Start a worker; its log says why it ends: {command}")
-    newest = min(now - poller.last_access_time.ToDatetime(UTC) for poller in found.pollers)
+    newest = now - found.polled_at
     polled = (
         f"{name}: {counted(len(found.pollers), 'poller')}, the last one {newest.total_seconds():.0f} s ago{backlog}"
     )
@@ -50,7 +47,6 @@ def judged(queue: str, kind: str, found: DescribeTaskQueueResponse, now: datetim
         return QUEUE.warning(
             polled, f"Its workers are gone, or all of them have their hands full; start one: {command}"
         )
-    age = found.stats.approximate_backlog_age.ToTimedelta()
-    if waiting and age > LONG_WAIT and queue not in PATIENT:
-        return QUEUE.warning(f"{polled} for {age.total_seconds():.0f} s", f"Start more workers: {command}")
+    if found.waiting and found.oldest_seconds > LONG_WAIT.total_seconds() and found.queue not in PATIENT:
+        return QUEUE.warning(f"{polled} for {found.oldest_seconds:.0f} s", f"Start more workers: {command}")
     return QUEUE.ok(polled)

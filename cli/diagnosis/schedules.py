@@ -6,16 +6,16 @@ from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
 from temporalio.client import (
-    Client,
     ScheduleActionExecutionStartWorkflow,
     ScheduleDescription,
     WorkflowExecutionStatus,
 )
-from temporalio.service import RPCError, RPCStatusCode
 
 from cli.diagnosis.findings import Finding, Subject
+from gateway.calls import RunNotFoundError, temporal_calls
+from gateway.schedules import SCHEDULES, Scheduled
+from gateway.temporal import TemporalGateway
 from runtime.settings import TemporalSettings
-from workflows.schedules import SCHEDULES, Scheduled, follows_the_code
 
 SCHEDULE = Subject("schedules")
 
@@ -29,27 +29,26 @@ ENDED_BADLY = (
 )
 
 
-async def look(client: Client, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
+async def look(temporal: TemporalGateway, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
     """One finding for each schedule of the code."""
     options = f"--address {settings.address} --namespace {settings.namespace}"
     for scheduled in SCHEDULES:
-        yield await _finding(client, scheduled, f"{options} --schedule-id {scheduled.name}")
+        yield await _finding(temporal, scheduled, f"{options} --schedule-id {scheduled.name}")
 
 
-async def _finding(client: Client, scheduled: Scheduled, options: str) -> Finding:
+async def _finding(temporal: TemporalGateway, scheduled: Scheduled, options: str) -> Finding:
     name = scheduled.name
     try:
-        found = await client.get_schedule_handle(name).describe()
-    except RPCError as error:
-        if error.status != RPCStatusCode.NOT_FOUND:
-            raise
+        with temporal_calls():
+            found = await temporal.client.get_schedule_handle(name).describe()
+    except RunNotFoundError:
         return SCHEDULE.error(f"{name} is not there", "Start a CPU worker; it makes them: python -m worker_cpu.main")
     if found.schedule.state.paused:
         note = found.schedule.state.note or "no note"
         return SCHEDULE.warning(
             f"{name} is paused ({note})", f"temporal schedule toggle {options} --unpause --reason 'back to work'"
         )
-    if not await follows_the_code(client, scheduled, found):
+    if not await temporal.schedules.follows_the_code(scheduled, found):
         return SCHEDULE.warning(
             f"{name} is not as this version has it", "Restart a CPU worker of the newest version; it updates them."
         )
@@ -64,25 +63,25 @@ async def _finding(client: Client, scheduled: Scheduled, options: str) -> Findin
         )
     if last is None:
         return SCHEDULE.ok(f"{name}: no run was due yet")
-    return await _last_run(client, scheduled, found, _ago(silent))
+    return await _last_run(temporal, scheduled, found, _ago(silent))
 
 
-async def _last_run(client: Client, scheduled: Scheduled, found: ScheduleDescription, ago: str) -> Finding:
+async def _last_run(temporal: TemporalGateway, scheduled: Scheduled, found: ScheduleDescription, ago: str) -> Finding:
     """How the last run of a schedule stands."""
     action = found.info.recent_actions[-1].action
     if not isinstance(action, ScheduleActionExecutionStartWorkflow):
         return SCHEDULE.ok(f"{scheduled.name}: last run {ago}")
     try:
-        run = await client.get_workflow_handle(action.workflow_id, run_id=action.first_execution_run_id).describe()
-    except RPCError as error:
-        if error.status != RPCStatusCode.NOT_FOUND:
-            raise
+        handle = temporal.client.get_workflow_handle(action.workflow_id, run_id=action.first_execution_run_id)
+        with temporal_calls():
+            run = await handle.describe()
+    except RunNotFoundError:
         return SCHEDULE.ok(f"{scheduled.name}: last run {ago}; it is not kept any more")
     status = run.status.name.lower() if run.status else "unknown"
     if run.status in ENDED_BADLY:
         return SCHEDULE.warning(
             f"{scheduled.name}: last run {ago}, {status}",
-            f"temporal workflow show --namespace {client.namespace} --workflow-id {action.workflow_id}",
+            f"temporal workflow show --namespace {temporal.client.namespace} --workflow-id {action.workflow_id}",
         )
     return SCHEDULE.ok(f"{scheduled.name}: last run {ago}, {status}")
 

@@ -13,8 +13,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cli.diagnosis import queues, schedules
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from gateway.calls import TemporalAwayError, temporal_calls
+from gateway.temporal import TemporalGateway
 from runtime.settings import TemporalSettings
-from runtime.temporal import connect_temporal
 from workflows.queues import SEARCH_ATTRIBUTES
 
 TEMPORAL = Subject("temporal")
@@ -38,9 +39,11 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     """Ask the Temporal of the settings."""
     settings = case.settings.temporal
     try:
-        client = await asyncio.wait_for(connect_temporal(settings), CONNECT_SECONDS)
-        version = (await client.workflow_service.get_system_info(GetSystemInfoRequest())).server_version
-    except (TimeoutError, RuntimeError, RPCError) as error:
+        temporal = await asyncio.wait_for(TemporalGateway.connect(settings), CONNECT_SECONDS)
+        client = temporal.client
+        with temporal_calls():
+            version = (await client.workflow_service.get_system_info(GetSystemInfoRequest())).server_version
+    except (TimeoutError, TemporalAwayError) as error:
         yield TEMPORAL.error(
             f"{settings.address} does not answer: {in_one_line(error)}",
             "Look at TRYON_TEMPORAL_ADDRESS and whether the server runs: "
@@ -58,7 +61,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         return
     yield await _attributes(client, settings)
     yield await _runs(client, settings)
-    async for finding in schedules.look(client, settings):
+    async for finding in schedules.look(temporal, settings):
         yield finding
     async for finding in queues.look(client):
         yield finding

@@ -17,6 +17,7 @@ from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money import ledger
 from domain.object_keys import backfill_result_key, own_backfill_key
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError, S3ObjectStore
 from tests.account_rows import HOUR, FullAccount, full_account, rows_that_hold
@@ -45,7 +46,7 @@ async def full(
 
 @pytest.fixture
 def erasing(database: Database, object_store: S3ObjectStore, idle_temporal: Client) -> ErasingActivities:
-    return ErasingActivities(database, object_store, idle_temporal)
+    return ErasingActivities(database, object_store, TemporalGateway(idle_temporal))
 
 
 def account_of(full: FullAccount) -> ErasedAccount:
@@ -117,7 +118,7 @@ async def test_only_the_accounts_own_folders_are_asked_for(
         return await list_keys(prefix, older_than)
 
     monkeypatch.setattr(store, "list_keys", noted)
-    erasing = ErasingActivities(database, store, idle_temporal)
+    erasing = ErasingActivities(database, store, TemporalGateway(idle_temporal))
     await ActivityEnvironment().run(erasing.delete_account_objects, account_of(full))
     own = (str(full.caller.account_id), full.word, *map(str, full.job_ids))
     assert asked
@@ -132,7 +133,7 @@ async def test_a_folder_that_tells_of_nobody_is_found_by_its_items(
     await store.put(f"backfills/{full.backfill_id}/progress.json", b"not JSON", "application/json")
     await store.put(f"backfills/unnamed-{full.word}/progress.json", b"[]", "application/json")
     await store.delete(own_backfill_key(str(full.caller.account_id), f"unnamed-{full.word}"))  # of an older release
-    erasing = ErasingActivities(database, store, idle_temporal)
+    erasing = ErasingActivities(database, store, TemporalGateway(idle_temporal))
     await ActivityEnvironment().run(erasing.delete_account_objects, account_of(full))
     left = await store.list_keys("backfills/")
     assert not [key for key in left if full.backfill_id in key]
@@ -154,7 +155,7 @@ async def test_rows_are_forgotten_and_the_account_is_done(
 async def test_an_erasure_that_nobody_has_started_is_started_by_the_reconciler(
     database: Database, full: FullAccount, object_store: S3ObjectStore, idle_temporal: Client
 ) -> None:
-    reconciling = ReconcilingActivities(database, object_store, idle_temporal, HOUR)
+    reconciling = ReconcilingActivities(database, object_store, TemporalGateway(idle_temporal), HOUR)
     run = idle_temporal.get_workflow_handle(erasure_workflow_id(str(full.caller.account_id)))
     for _ in range(2):  # one that has a run is left to it
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))

@@ -21,6 +21,7 @@ from activities.reconciling import ReconcilingActivities
 from domain.mail import mails
 from domain.mail.mails import Letter
 from domain.tables import Mail
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.ports import choose_port
 from runtime.object_store import MemoryObjectStore
@@ -181,13 +182,13 @@ async def test_the_round_starts_what_lies_there_too_long(database: Database, idl
     await database.write(mails.mark_sent, mail_id=done, now=datetime.now(UTC))
     for sends_mail in (False, True, True):
         reconciling = ReconcilingActivities(
-            database, MemoryObjectStore(), idle_temporal, timedelta(hours=1), sends_mail=sends_mail
+            database, MemoryObjectStore(), TemporalGateway(idle_temporal), timedelta(hours=1), sends_mail=sends_mail
         )
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
         found = [await is_started(idle_temporal, mail_id) for mail_id in (late, young, done)]
         assert found == [sends_mail, False, False]
     await idle_temporal.get_workflow_handle(mail_workflow_id(str(late))).terminate("by hand")
-    assert await start_waiting(database, idle_temporal, before=datetime.now(UTC), limit=10_000) >= 2
+    assert await start_waiting(database, TemporalGateway(idle_temporal), before=datetime.now(UTC), limit=10_000) >= 2
 
 
 async def is_started(client: Client, mail_id: uuid.UUID) -> bool:

@@ -18,6 +18,8 @@ from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money import ledger
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
 from tests.activities.test_mail import written
@@ -31,7 +33,6 @@ from workflows.queues import (
     mail_workflow_id,
     tryon_workflow_id,
 )
-from workflows.start import start_tryon
 
 KEEP = timedelta(hours=1)
 
@@ -45,7 +46,7 @@ async def test_an_overdue_job_is_released_and_its_inputs_deleted(
     store = MemoryObjectStore()
     for job_id in (late, open_job):
         await store.put(f"jobs/{job_id}/input/0", b"", "image/png")
-    reconciling = ReconcilingActivities(database, store, idle_temporal, KEEP)
+    reconciling = ReconcilingActivities(database, store, TemporalGateway(idle_temporal), KEEP)
     report = await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     assert report.released >= 1
     assert await store.list_keys("") == [f"jobs/{open_job}/input/0"]
@@ -59,8 +60,8 @@ async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
     database: Database, digester: KeyDigester, idle_temporal: Client
 ) -> None:
     job_id = await create_job(database, await create_caller(database, digester), age=timedelta(minutes=1))
-    await start_tryon(idle_temporal, tryon_input(str(job_id)))
-    reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
+    await TemporalGateway(idle_temporal).start_tryon(tryon_input(str(job_id)))
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(idle_temporal), KEEP)
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
         assert jobs.get_job(session, job_id=job_id).status == "processing"
@@ -75,8 +76,8 @@ async def test_an_overdue_job_is_cancelled_in_temporal(
     database: Database, digester: KeyDigester, idle_temporal: Client
 ) -> None:
     job_id = await create_job(database, await create_caller(database, digester), age=timedelta(minutes=6))
-    await start_tryon(idle_temporal, tryon_input(str(job_id)))
-    reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
+    await TemporalGateway(idle_temporal).start_tryon(tryon_input(str(job_id)))
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(idle_temporal), KEEP)
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput())
     assert (await standing(database, job_id)) == "timed_out"
     history = await idle_temporal.get_workflow_handle(tryon_workflow_id(str(job_id))).fetch_history()
@@ -136,7 +137,7 @@ async def test_a_dead_job_is_found_behind_any_number_of_others(database: Databas
     bulk = await create_jobs(database, caller, 700, BULK_PRIORITY, timedelta(hours=1))
     (waited_for,) = await create_jobs(database, caller, 1, INTERACTIVE_PRIORITY, timedelta(minutes=1))
     temporal: Any = Runs([waited_for, bulk[-1]])
-    reconciling = ReconcilingActivities(database, MemoryObjectStore(), temporal, KEEP)
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(temporal), KEEP)
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput())
     assert [await standing(database, job_id) for job_id in (waited_for, bulk[-1], bulk[0])] == [
         "cancelled",
@@ -162,7 +163,7 @@ async def test_where_a_round_cannot_see_all_jobs_they_are_seen_in_turn(
     monkeypatch.setattr(reconciling_module, "ROUND_SECONDS", 0.2)
     monkeypatch.setattr(reconciling_module, "AT_ONCE", 2)
     temporal: Any = Runs(before=slowly)
-    reconciling = ReconcilingActivities(database, MemoryObjectStore(), temporal, KEEP)
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(temporal), KEEP)
     rounds = 0
     while not bulk <= set(temporal.asked):
         seen = len(temporal.asked)
@@ -184,8 +185,8 @@ async def test_one_job_that_cannot_be_looked_at_holds_up_no_other(database: Data
             raise RPCError("try later", RPCStatusCode.RESOURCE_EXHAUSTED, b"")
 
     temporal: Any = Runs(closed, refuse_the_second)
-    reconciling = ReconcilingActivities(database, MemoryObjectStore(), temporal, KEEP)
-    with pytest.raises(RPCError):  # the run shows it
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(temporal), KEEP)
+    with pytest.raises(TemporalAwayError):  # the run shows it
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput())
     assert [await standing(database, job_id) for job_id in closed] == ["cancelled", None, "cancelled"]
 
@@ -220,7 +221,7 @@ async def test_a_store_that_is_away_holds_up_neither_jobs_nor_mail_nor_erasures(
     await database.write(erasure.begin_erasure, account_id=erased.account_id, now=long_ago)
     mail_id = await written(database, age=timedelta(minutes=2))
     store = AwayStore(answers)
-    reconciling = ReconcilingActivities(database, store, idle_temporal, KEEP, sends_mail=True)
+    reconciling = ReconcilingActivities(database, store, TemporalGateway(idle_temporal), KEEP, sends_mail=True)
     report = await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     assert report.released >= len(late)
     assert {await standing(database, job_id) for job_id in late} == {"timed_out"}
@@ -240,11 +241,11 @@ async def test_an_erasure_that_cannot_be_started_holds_up_no_release(
         erasure.begin_erasure(session, account_id=erased.account_id, now=began)
 
     async def refused(*_: object) -> None:
-        raise RPCError("too many requests", RPCStatusCode.RESOURCE_EXHAUSTED, b"")
+        raise TemporalAwayError("too many requests")
 
-    monkeypatch.setattr(reconciling_module, "start_erasure", refused)
-    reconciling = ReconcilingActivities(database, MemoryObjectStore(), idle_temporal, KEEP)
-    with pytest.raises(RPCError):
+    monkeypatch.setattr(TemporalGateway, "erase_account", refused)
+    reconciling = ReconcilingActivities(database, MemoryObjectStore(), TemporalGateway(idle_temporal), KEEP)
+    with pytest.raises(TemporalAwayError):
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
         assert jobs.get_job(session, job_id=late).error_code == "timed_out"

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 from temporalio.client import Client
 
+from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.remote import RemoteImageFetcher
 from runtime.settings import Settings
@@ -84,7 +85,7 @@ async def opened_catalogue(
     async with open_api(settings, temporal) as api:
         catalogue = Catalogue(api)
         fetcher = ShopFetcher(catalogue.shop)
-        async with build_worker(temporal, api.parts.database, api.store, fetcher, api.parts.settings):
+        async with build_worker(TemporalGateway(temporal), api.parts.database, api.store, fetcher, api.parts.settings):
             yield catalogue
 
 

@@ -23,6 +23,7 @@ from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.jobs import jobs
 from domain.object_keys import result_key
+from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
@@ -104,17 +105,19 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
     @asynccontextmanager
     async def open_it(
         settings: Settings | None = None,
-        client: Client | None = None,
+        client: Client | TemporalGateway | None = None,
         rate_limiter: RateLimiter | None = None,
         own_terms: OwnTerms = PLAN_AS_IT_IS,
     ) -> AsyncIterator[Api]:
         settings = settings or Settings()
         store = MemoryObjectStore()
+        given = client or idle_temporal
+        temporal = given if isinstance(given, TemporalGateway) else TemporalGateway(given, settings.temporal)
         parts = ApiParts(
             settings=settings,
             database=database,
             store=store,
-            temporal=client or idle_temporal,
+            temporal=temporal,
             digester=digester,
             limits=ImageLimits(**settings.images.limits()),
             plans=PLANS,

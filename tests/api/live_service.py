@@ -22,6 +22,7 @@ from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
+from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
@@ -109,13 +110,13 @@ async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
     try:
         async with (
             running_temporal() as temporal,
-            build_worker(temporal, database, store, AnyPictureFetcher(), settings),
+            build_worker(TemporalGateway(temporal), database, store, AnyPictureFetcher(), settings),
         ):
             yield ApiParts(
                 settings=settings,
                 database=database,
                 store=store,
-                temporal=temporal,
+                temporal=TemporalGateway(temporal),
                 digester=KeyDigester(PEPPER),
                 limits=ImageLimits(**settings.images.limits()),
                 plans=PLANS,

@@ -7,6 +7,7 @@ from temporalio.client import Client
 
 from domain.jobs import jobs
 from domain.money import ledger
+from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, combo, single
 from tests.pictures import data_uri, encoded, padded, photo
@@ -120,12 +121,11 @@ async def test_the_content_type_may_carry_a_charset(api: Api) -> None:
 async def test_temporal_away_delays_the_job_and_refuses_nothing(
     open_api: OpenApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from runtime.temporal import connect_temporal
 
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
     monkeypatch.setenv("TRYON_TEMPORAL_START_TIMEOUT_SECONDS", "0.2")
     settings = Settings()
-    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+    async with open_api(settings, await TemporalGateway.connect(settings.temporal, for_requests=True)) as api:
         answer = await api.post(single())
         assert answer.status_code == 202
         assert (await api.poll(answer.json()["jobId"])).json() == {"status": "processing"}

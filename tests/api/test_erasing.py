@@ -57,7 +57,7 @@ async def test_a_job_in_progress_is_cancelled_and_not_billed(api: Api, database:
     assert (await api.poll(job_id)).status_code == 404
     assert api.store.objects == {}
     assert await entries(database, job_id) == ["reserve", "release"]
-    run = await api.parts.temporal.get_workflow_handle(f"tryon-{job_id}").fetch_history()
+    run = await api.parts.temporal.client.get_workflow_handle(f"tryon-{job_id}").fetch_history()
     assert "EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED" in run.to_json()
 
 

@@ -11,9 +11,9 @@ from temporalio.client import Client
 from domain.errors import CATALOGUE, ErrorCode
 from domain.jobs import jobs
 from domain.money import ledger
+from gateway.temporal import TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import Settings
-from runtime.temporal import connect_temporal
 from tests.api.conftest import Api, OpenApi, single
 from tests.factories import create_caller
 from workflows.queues import tryon_workflow_id
@@ -40,7 +40,7 @@ async def test_a_job_that_is_overdue_is_over_whoever_is_away(
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
     monkeypatch.setenv("TRYON_TEMPORAL_START_TIMEOUT_SECONDS", "0.2")
     settings = Settings()
-    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+    async with open_api(settings, await TemporalGateway.connect(settings.temporal, for_requests=True)) as api:
         job_id = await accepted(api)
         with api.parts.database.transaction() as session:
             job = jobs.get_job(session, job_id=uuid.UUID(job_id))

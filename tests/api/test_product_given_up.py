@@ -10,22 +10,22 @@ import pytest
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from api.products import service
 from runtime.settings import Settings
 from tests.api.catalogue import PRODUCTS, product
 from tests.api.conftest import OpenApi
-from workflows.products.registration import start_registration
+
+START = Client.start_workflow
 
 
-async def slow_start(*args: Any) -> Any:
+async def slow_start(*args: Any, **options: Any) -> Any:
     """Temporal has started the run, and does not say so in time."""
-    await start_registration(*args)
+    await START(*args, **options)
     await asyncio.sleep(60)
 
 
-async def lost_start(*args: Any) -> Any:
+async def lost_start(*args: Any, **options: Any) -> Any:
     """Likewise, and the connection breaks."""
-    await start_registration(*args)
+    await START(*args, **options)
     raise RPCError("connection reset", RPCStatusCode.UNAVAILABLE, b"")
 
 
@@ -36,8 +36,8 @@ async def lost_outcome(_run: WorkflowHandle[Any, Any]) -> Any:
 @pytest.mark.parametrize(
     "fault",
     [
-        (service, "start_registration", slow_start),
-        (service, "start_registration", lost_start),
+        (Client, "start_workflow", slow_start),
+        (Client, "start_workflow", lost_start),
         (WorkflowHandle, "result", lost_outcome),
     ],
     ids=["slow start", "lost start", "lost outcome"],
@@ -73,7 +73,7 @@ async def test_a_start_without_an_answer_leaves_the_uploads_to_the_run(
     open_api: OpenApi, idle_temporal: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run may have saved a product that refers to it; what no product refers to is the sweep's."""
-    monkeypatch.setattr(service, "start_registration", lost_start)
+    monkeypatch.setattr(Client, "start_workflow", lost_start)
     async with open_api(Settings(), idle_temporal) as api:
         assert (await api.post(product(), PRODUCTS)).status_code == 503
         assert await api.store.list_keys("products/") != []

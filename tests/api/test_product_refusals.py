@@ -11,9 +11,9 @@ import httpx
 import pytest
 from temporalio.client import Client
 
+from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError, ImageErrorCode
 from runtime.settings import Settings
-from runtime.temporal import connect_temporal
 from tests.api.catalogue import PRODUCTS, Catalogue, in_shop, opened_catalogue, product
 from tests.api.conftest import Api, OpenApi
 from tests.pictures import data_uri, encoded, padded, photo
@@ -228,7 +228,7 @@ async def test_temporal_away_is_503_without_waiting_for_its_client_to_give_up(
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
     monkeypatch.setenv("TRYON_TEMPORAL_START_TIMEOUT_SECONDS", "0.1")
     settings = Settings()
-    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+    async with open_api(settings, await TemporalGateway.connect(settings.temporal, for_requests=True)) as api:
         async with asyncio.timeout(5):  # the client alone tries for longer
             answer = await api.post(product(), PRODUCTS)
         assert_answer(answer, 503, "storage_unavailable")

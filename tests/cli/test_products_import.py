@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from domain.access.keys import KeyDigester
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
@@ -71,7 +72,7 @@ async def commands(
 ) -> AsyncIterator[Commands]:
     shop: dict[str, Any] = {f"{SHOP}{seed}.jpg": encoded(photo(seed=seed)) for seed in range(6)}
     store = MemoryObjectStore()
-    async with build_worker(temporal, database, store, ShopFetcher(shop), settings):
+    async with build_worker(TemporalGateway(temporal), database, store, ShopFetcher(shop), settings):
         yield Commands(await create_caller(database, digester), shop, tmp_path / "products.csv", store)
 
 

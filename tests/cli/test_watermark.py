@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from cli.main import app
 from domain.access.keys import KeyDigester
 from domain.object_keys import logo_key, logo_prefix
+from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
@@ -90,7 +91,7 @@ def settings(
 async def commands(
     settings: Settings, database: Database, digester: KeyDigester, object_store: S3ObjectStore, temporal: Client
 ) -> AsyncIterator[Commands]:
-    async with build_worker(temporal, database, object_store, OneLogo(), settings):
+    async with build_worker(TemporalGateway(temporal), database, object_store, OneLogo(), settings):
         yield Commands(await create_caller(database, digester), object_store)
 
 

@@ -22,6 +22,7 @@ from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines
+from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from runtime.database import Database
@@ -126,7 +127,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
         settings=settings,
         database=database,
         store=store,
-        temporal=servers.temporal,
+        temporal=TemporalGateway(servers.temporal),
         digester=servers.digester,
         limits=limits,
         plans=PLANS,

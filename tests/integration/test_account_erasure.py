@@ -15,14 +15,15 @@ from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
 from domain.tables import Table
+from gateway.temporal import TemporalGateway
 from tests.account_rows import FullAccount, full_account, rows_that_hold
 from tests.api.conftest import single
 from tests.factories import create_caller
 from tests.integration.conftest import Servers, Service
 from tests.pictures import data_uri, encoded, photo
 from workflows.backfills.contracts import BackfillInput
-from workflows.backfills.start import start_backfill
-from workflows.erasing import EraseAccountWorkflow, start_erasure
+from workflows.backfills.workflow import BackfillWorkflow
+from workflows.erasing import EraseAccountWorkflow
 from workflows.erasure_contracts import EraseAccountInput
 from workflows.queues import erasure_workflow_id
 
@@ -39,7 +40,7 @@ async def erase(
     with service.database.transaction() as session:
         now = datetime.now(UTC)
         assert erasing.begin(session, digester, account_id=account_id, erased_by=account_id, now=now)
-    await start_erasure(temporal, EraseAccountInput(account_id=str(account_id), aftermath_seconds=1))
+    await TemporalGateway(temporal).erase_account(EraseAccountInput(account_id=str(account_id), aftermath_seconds=1))
     return temporal.get_workflow_handle_for(EraseAccountWorkflow.run, erasure_workflow_id(str(account_id)))
 
 
@@ -78,7 +79,8 @@ async def test_an_account_at_work_is_stopped_and_erased(service: Service, server
     await service.store.put(f"backfills/{secret}/pictures/photo", encoded(photo()), "image/png")
     item = {"key": secret, "person": f"backfills/{secret}/pictures/photo", "productId": secret}
     backfill = BackfillInput.model_validate({"account": str(owner), "items": [item]})
-    mass = await start_backfill(temporal, secret, backfill)
+    await TemporalGateway(temporal).start_backfill(secret, backfill)
+    mass = temporal.get_workflow_handle_for(BackfillWorkflow.run, secret)
     running = await service.post(single())
     run = await erase(temporal, service, servers.digester, owner)
     assert (await service.client.get(f"/api/v1/tryon/{done}")).status_code == 401

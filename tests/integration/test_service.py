@@ -17,6 +17,7 @@ from temporalio.client import Client
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
 from domain.money import ledger
+from gateway.temporal import TemporalGateway
 from tests.api.conftest import combo, single
 from tests.factories import create_job
 from tests.integration.conftest import Service
@@ -112,9 +113,9 @@ async def test_the_relay_starts_what_was_accepted_and_not_handed_over(service: S
     with service.database.reading() as session:
         waiting = len(jobs.list_unstarted(session, older_than=HEAD_START, limit=100_000))
     for _ in range(1 + waiting // BATCH):  # other tests' jobs lie there too, and the oldest go first
-        started += await relay_round(service.database, temporal, KEEP)
+        started += await relay_round(service.database, TemporalGateway(temporal), KEEP)
     assert started >= 1
     assert (await service.finished(str(job_id)))["status"] == "completed"
-    assert await relay_round(service.database, temporal, KEEP) == 0
+    assert await relay_round(service.database, TemporalGateway(temporal), KEEP) == 0
     assert await entries(service, str(unstartable)) == ["reserve", "release"]
     assert await entries(service, str(job_id)) == ["reserve", "settle"]

@@ -16,11 +16,11 @@ from temporalio.client import Client, WorkflowFailureError
 from domain import watermarks
 from domain.errors import TryOnError
 from domain.object_keys import logo_prefix
+from gateway.temporal import TemporalGateway
 from tests.api.conftest import combo, single
 from tests.integration.conftest import Service
 from tests.logos import ORANGE, logo_file
 from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
-from workflows.logos import set_watermark
 from workflows.queues import CPU_QUEUE, watermark_workflow_id
 
 GARMENT = {"garmentImageUrl": "https://shop.example/picture", "category": "upper_body"}
@@ -34,7 +34,7 @@ REACH = 5
 
 async def set_logo(service: Service, client: Client, path: str = "/given/logo.png") -> WatermarkSetting:
     wanted = SetWatermarkInput(account_id=str(service.caller.account_id), logo_url=f"https://shop.example{path}")
-    return await set_watermark(client, wanted)
+    return await TemporalGateway(client).set_watermark(wanted)
 
 
 async def picture(service: Service, *, garments: int = 1) -> NDArray[np.int_]:

@@ -37,6 +37,8 @@ from domain.mail import mails
 from domain.mail.mails import Letter
 from domain.tables import Job
 from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
+from gateway.calls import RunNotFoundError
+from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
@@ -52,7 +54,6 @@ from runtime.settings import (
     TemporalSettings,
     TracingSettings,
 )
-from runtime.temporal import connect_temporal
 from runtime.tracing import Tracing, start_tracing
 from tests.activities.engines import FakeEngine, only
 from tests.factories import PLANS, Caller, create_caller, create_job
@@ -64,10 +65,8 @@ from worker_cpu.state_metrics import StateMetrics, sqlite_folder
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers
 from workflows.backfills.contracts import BackfillInput, BackfillItem
-from workflows.backfills.start import start_backfill
 from workflows.contracts import LedgerCheckInput, SweepInput
 from workflows.queues import CPU_QUEUE, tryon_workflow_id
-from workflows.start import start_tryon
 
 PUBLIC = "https://cdn.shop.example/shirt.jpg?signature=s3cr3t"
 """An address that looks public and leads to a private one."""
@@ -162,7 +161,7 @@ class Scene:
         await self._until_served("temporal_workflow_task_execution_failed_total")
         await unknown.terminate()
         without_a_row = tryon_input(str(uuid.uuid4()))
-        await start_tryon(self.temporal, without_a_row)
+        await TemporalGateway(self.temporal).start_tryon(without_a_row)
         await self._until_served("temporal_activity_execution_failed_total")
         await self.temporal.get_workflow_handle(tryon_workflow_id(without_a_row.job_id)).terminate()
         with contextlib.suppress(RPCError):
@@ -174,11 +173,12 @@ class Scene:
         await S3ObjectStore(self.settings.object_store).put(photo, encoded(), "image/jpeg")
         item = BackfillItem.model_validate({"person": photo, **garment})
         backfill = BackfillInput(account=str(caller.account_id), items=[item])
-        handle = await start_backfill(self.temporal, f"backfill-{uuid.uuid4()}", backfill)
+        temporal, backfill_id = TemporalGateway(self.temporal), f"backfill-{uuid.uuid4()}"
+        await temporal.start_backfill(backfill_id, backfill)
         await self._until_served(until)
-        with contextlib.suppress(RPCError):  # it has ended by itself
-            await handle.signal("cancel")
-        await handle.result()
+        with contextlib.suppress(RunNotFoundError):  # it has ended by itself
+            await temporal.steer_backfill(backfill_id, "cancel")
+        await temporal.backfill_report(backfill_id)
 
     async def _until_served(self, metric: str) -> None:
         async with asyncio.timeout(30):
@@ -225,8 +225,8 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
     tracings = {name: start_tracing(settings.tracing, name) for name in ("api", "worker_cpu", "worker_gpu")}
     runtimes = [sdk_runtime(settings.metrics.worker_cpu_address), sdk_runtime(settings.metrics.worker_gpu_address)]
     cpu_meter, gpu_meter = (SdkMeter(each.metric_meter) for each in runtimes)
-    clients = [
-        await connect_temporal(settings.temporal, runtime=runtime, interceptors=tracings[name].interceptors)
+    gateways = [
+        await TemporalGateway.connect(settings.temporal, runtime=runtime, interceptors=tracings[name].interceptors)
         for runtime, name in zip(runtimes, ("worker_cpu", "worker_gpu"), strict=True)
     ]
     database = Database(
@@ -252,8 +252,8 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
         tracing=tracings["api"],
     )
     async with (
-        build_cpu_worker(clients[0], database, store, fetcher, settings),
-        all_running(build_gpu_workers(clients[1], inference, 1)),
+        build_cpu_worker(gateways[0], database, store, fetcher, settings),
+        all_running(build_gpu_workers(gateways[1].client, inference, 1)),
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://tryon", timeout=60) as http,
     ):
@@ -265,11 +265,13 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
             caller=caller,
             database=parts.database,
             digester=digester,
-            temporal=clients[0],
+            temporal=gateways[0].client,
             metrics=metrics,
             cpu_address=settings.metrics.worker_cpu_address or "",
             gpu_address=settings.metrics.worker_gpu_address or "",
-            state=StateMetrics(database, clients[0], cpu_meter, sqlite_folder(settings.database.url), sends_mail=True),
+            state=StateMetrics(
+                database, gateways[0].client, cpu_meter, sqlite_folder(settings.database.url), sends_mail=True
+            ),
             tracings=list(tracings.values()),
         )
     device.close()

@@ -25,6 +25,7 @@ from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
+from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from runtime import process as _process  # as in workers: sets up Temporal's loggers
 from runtime.database import Database
@@ -83,7 +84,7 @@ async def main(database_url: str) -> None:
             settings=settings,
             database=database,
             store=store,
-            temporal=client,
+            temporal=TemporalGateway(client),
             digester=digester,
             limits=ImageLimits(**settings.images.limits()),
             plans=PLANS,

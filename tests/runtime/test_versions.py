@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 from temporalio.common import WorkerDeploymentVersion
 
+from gateway.queues import Routing, deployment_config, version_of
 from runtime.settings import TemporalSettings
-from runtime.versions import Routing, deployment_config, version_of
 
 OLD, NEW = WorkerDeploymentVersion("tryon-cpu", "1"), WorkerDeploymentVersion("tryon-cpu", "2")
 

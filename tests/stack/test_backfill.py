@@ -14,8 +14,8 @@ import pytest
 from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, pixels_of
+from gateway.temporal import TemporalGateway
 from runtime.object_store import S3ObjectStore
-from runtime.temporal import connect_temporal
 from tests.pictures import encoded
 from tests.stack.page import OPERATIONS, WHERE, commands, run_block
 from tests.stack.stack import Stack, until
@@ -67,7 +67,7 @@ def progress(stack: Stack, name: str) -> BackfillState:
     """What `state` shows, for whoever asks again and again: starting a command takes longer than some states last."""
 
     async def ask() -> BackfillState:
-        client = await connect_temporal(stack.settings.temporal)
+        client = (await TemporalGateway.connect(stack.settings.temporal)).client
         return await client.get_workflow_handle_for(BackfillWorkflow.run, name).query(BackfillWorkflow.progress)
 
     return asyncio.run(ask())
@@ -78,7 +78,7 @@ def drawing(stack: Stack, name: str) -> bool | None:
     steps in hand would be waited for for a minute."""
 
     async def ask() -> bool:
-        client = await connect_temporal(stack.settings.temporal)
+        client = (await TemporalGateway.connect(stack.settings.temporal)).client
         found = await client.count_workflows(f"ParentWorkflowId = '{name}' AND TryOnStage = 'rendering'")
         return found.count > 0
 

@@ -9,9 +9,9 @@ import socket
 import pytest
 from temporalio.client import WorkflowHandle
 
+from gateway.temporal import TemporalGateway
 from runtime.embedded.ports import is_free
 from runtime.embedded.record import Endings
-from runtime.temporal import connect_temporal
 from tests.stack.stack import Stack, until
 from tests.stack.test_jobs import books, picture_of
 from workflows.contracts import TryOnOutcome
@@ -20,7 +20,7 @@ from workflows.tryon import TryOnWorkflow
 
 
 async def run_of(stack: Stack, job_id: str) -> WorkflowHandle[TryOnWorkflow, TryOnOutcome]:
-    client = await connect_temporal(stack.settings.temporal)
+    client = (await TemporalGateway.connect(stack.settings.temporal)).client
     return client.get_workflow_handle_for(TryOnWorkflow.run, tryon_workflow_id(job_id))
 
 

@@ -14,10 +14,10 @@ import psutil
 import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
+from gateway.temporal import TemporalGateway
 from runtime.embedded.privacy import is_private
 from runtime.embedded.store import WEED_OFFSETS
 from runtime.object_store import S3ObjectStore
-from runtime.temporal import connect_temporal
 from tests.servers.stranger import EVIL, breaches, listening, requests_for, say, ways
 from tests.stack.stack import Stack, running_stack, tryon
 from workflows.queues import tryon_workflow_id
@@ -84,7 +84,7 @@ def test_a_web_page_starts_and_ends_no_run(stack: Stack, job_id: str) -> None:
                 assert not answer.startswith((b"HTTP/1.1 2", b"HTTP/1.0 2")), (port, path, answer)
 
     async def started() -> bool:
-        client = await connect_temporal(stack.settings.temporal)
+        client = (await TemporalGateway.connect(stack.settings.temporal)).client
         try:
             await client.get_workflow_handle(run).describe()
         except RPCError as error:

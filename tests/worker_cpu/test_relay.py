@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from temporalio.client import Client
-from temporalio.service import RPCError
 
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.money import ledger
 from domain.tables import Job
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import DatabaseSettings, TemporalSettings
-from runtime.temporal import connect_temporal
 from tests.factories import PLANS, create_caller, new_job
 from tests.workflows.fakes import tryon_input
 from worker_cpu import relay
@@ -28,7 +28,7 @@ async def test_a_database_that_is_away_does_not_end_the_relay(
 ) -> None:
     monkeypatch.setattr(relay, "INTERVAL_SECONDS", 0.01)
     database = Database(DatabaseSettings(url=f"postgresql://nobody@{host}/nothing"))
-    running = asyncio.create_task(relay.relay_forever(database, idle_temporal, timedelta(hours=1)))
+    running = asyncio.create_task(relay.relay_forever(database, TemporalGateway(idle_temporal), timedelta(hours=1)))
     done, _ = await asyncio.wait([running], timeout=1)
     running.cancel()
     database.close()
@@ -55,7 +55,7 @@ async def test_a_job_that_is_started_late_has_what_is_left(
 ) -> None:
     job_id = await accepted(database, digester, age=timedelta(minutes=4.5))
     while not (await row(database, job_id)).started_at:  # other tests' jobs may stand before it
-        await relay.relay_round(database, idle_temporal, timedelta(hours=1))
+        await relay.relay_round(database, TemporalGateway(idle_temporal), timedelta(hours=1))
     run = idle_temporal.get_workflow_handle(tryon_workflow_id(str(job_id)))
     begun = (await run.fetch_history()).events[0].workflow_execution_started_event_attributes
     told = datetime.fromisoformat(json.loads(begun.input.payloads[0].data)["deadlineAt"])
@@ -68,8 +68,8 @@ async def test_a_job_that_could_not_be_started_in_time_is_over_without_temporal(
 ) -> None:
     late = await accepted(database, digester, age=timedelta(minutes=6))
     young = await accepted(database, digester, age=timedelta(minutes=1))
-    nobody = await connect_temporal(TemporalSettings(address="127.0.0.1:1"), lazy=True)
-    with pytest.raises((RPCError, RuntimeError)):
+    nobody = await TemporalGateway.connect(TemporalSettings(address="127.0.0.1:1"), for_requests=True)
+    with pytest.raises(TemporalAwayError):
         await relay.relay_round(database, nobody, timedelta(hours=1))
     assert ((await row(database, late)).status, (await row(database, late)).error_code) == ("failed", "timed_out")
     assert (await row(database, young)).status == "processing"

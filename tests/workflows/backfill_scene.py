@@ -12,10 +12,10 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 from temporalio.worker import Worker
 
+from gateway.temporal import TemporalGateway
 from tests.workflows.backfill_fakes import Warehouse
 from tests.workflows.fakes import FakeSteps, mistake_of_ours
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
-from workflows.backfills.start import start_backfill
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import ReleaseInput, RenderInput
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE
@@ -79,7 +79,8 @@ class Scene:
             yield
 
     async def start(self, **fields: Any) -> Handle:
-        return await start_backfill(self.client, self.id, BackfillInput(account="a@example.com", **fields))
+        await TemporalGateway(self.client).start_backfill(self.id, BackfillInput(account="a@example.com", **fields))
+        return self.client.get_workflow_handle_for(BackfillWorkflow.run, self.id)
 
     async def state(self) -> BackfillState:
         return await self.client.get_workflow_handle_for(BackfillWorkflow.run, self.id).query(BackfillWorkflow.progress)

@@ -15,14 +15,14 @@ from temporalio.client import Client
 from temporalio.common import WorkerDeploymentVersion
 from temporalio.worker import Worker
 
+from gateway.queues import Kind, Part, deployment_config, queue_state
 from runtime.embedded.servers import find_program
-from runtime.versions import Part, deployment_config, routing_of
 from tests.servers.temporal import running_temporal
 from tests.workflows.fakes import FakeSteps
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
 from workflows.tryon import TryOnWorkflow
 
-QUEUES: dict[Part, str] = {"cpu": CPU_QUEUE, "gpu": GPU_QUEUE}
+QUEUES: dict[Part, tuple[str, Kind]] = {"cpu": (CPU_QUEUE, "workflow"), "gpu": (GPU_QUEUE, "activity")}
 
 AT_ONCE = (
     # One partition a queue, or a new routing reaches them one after the other.
@@ -75,7 +75,7 @@ class Operator:
     async def until_routed(self, part: Part, build_id: str | None) -> None:
         wanted = build(part, build_id) if build_id else None
         async with asyncio.timeout(20):
-            while not (await routing_of(self.client, QUEUES[part], part)).gives_to(wanted):
+            while not (await queue_state(self.client, *QUEUES[part])).routing.gives_to(wanted):
                 await asyncio.sleep(0.05)
 
     async def until_a_task_waits(self, queue: str) -> None:
@@ -113,7 +113,7 @@ def worker_of(client: Client, part: Part, build_id: str | None, fakes: FakeSteps
     activities = fakes.cpu_activities() if part == "cpu" else fakes.gpu_activities()
     return Worker(
         client,
-        task_queue=QUEUES[part],
+        task_queue=QUEUES[part][0],
         workflows=[TryOnWorkflow, *more_workflows] if part == "cpu" else [],
         activities=activities,
         deployment_config=deployment_config(build(part, build_id) if build_id else None),

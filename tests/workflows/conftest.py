@@ -11,11 +11,11 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from gateway.temporal import TemporalGateway
 from tests.workflows.backfill_scene import Scene
 from tests.workflows.fakes import FakeSteps, tryon_input
 from workflows.contracts import TryOnInput, TryOnOutcome
 from workflows.queues import CPU_QUEUE, GPU_QUEUE
-from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
 
 QUICK = timedelta(milliseconds=100)
@@ -34,7 +34,7 @@ class Runs:
     async def start(self, job: TryOnInput | None = None) -> WorkflowHandle[TryOnWorkflow, TryOnOutcome]:
         job = job or tryon_input(uuid.uuid4().hex)
         self._jobs.add(job.job_id)
-        await start_tryon(self.client, job)
+        await TemporalGateway(self.client).start_tryon(job)
         return self.client.get_workflow_handle_for(TryOnWorkflow.run, f"tryon-{job.job_id}")
 
     async def outcome(self, job: TryOnInput | None = None) -> TryOnOutcome:

@@ -51,17 +51,14 @@ async def test_a_long_backfill_goes_on_in_new_runs(scene: Callable[..., Scene]) 
     play = scene(window.ITEMS_A_RUN + 10)
     play.warehouse.refused = set(range(play.warehouse.total)) - {3, 205}
     async with play.workers():
-        first = await play.start(concurrency=32)
-        report = await first.result()
+        handle = await play.start(concurrency=32)
+        first = (await handle.describe()).run_id
+        report = await handle.result()
     assert (report.completed, report.failed) == (2, play.warehouse.total - 2)
     assert play.warehouse.written == dict.fromkeys(range(play.warehouse.total), 1)
-    runs = [
-        run.run_id
-        async for run in play.client.list_workflows(f"WorkflowId = '{play.id}'")
-        if run.run_id != first.first_execution_run_id
-    ]
+    runs = [run.run_id async for run in play.client.list_workflows(f"WorkflowId = '{play.id}'") if run.run_id != first]
     assert len(runs) == 1
-    history = await play.client.get_workflow_handle(play.id, run_id=first.first_execution_run_id).fetch_history()
+    history = await play.client.get_workflow_handle(play.id, run_id=first).fetch_history()
     assert len(history.events) < 10_000
 
 

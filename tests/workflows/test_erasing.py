@@ -13,8 +13,9 @@ from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
+from gateway.temporal import TemporalGateway
 from workflows import steps
-from workflows.erasing import EraseAccountWorkflow, start_erasure
+from workflows.erasing import EraseAccountWorkflow
 from workflows.erasure_contracts import EraseAccountInput, ErasedAccount, ErasureReport
 from workflows.queues import CPU_QUEUE, erasure_workflow_id
 from workflows.steps import Step
@@ -66,7 +67,7 @@ async def report_of(temporal: Client, erasure: EraseAccountInput) -> ErasureRepo
 async def test_pictures_go_twice_and_rows_last(temporal: Client, erasure: EraseAccountInput) -> None:
     fakes = FakeErasing(erasure.account_id)
     async with working(temporal, fakes):
-        await start_erasure(temporal, erasure)
+        await TemporalGateway(temporal).erase_account(erasure)
         assert await report_of(temporal, erasure) == ErasureReport(cancelled=2, deleted=20, forgotten=100)
     assert fakes.names == [END.name, DELETE.name, END.name, DELETE.name, FORGET.name]
 
@@ -74,7 +75,7 @@ async def test_pictures_go_twice_and_rows_last(temporal: Client, erasure: EraseA
 async def test_what_is_away_delays_it(temporal: Client, erasure: EraseAccountInput) -> None:
     fakes = FakeErasing(erasure.account_id, {DELETE.name: 2})
     async with working(temporal, fakes):
-        await start_erasure(temporal, erasure)
+        await TemporalGateway(temporal).erase_account(erasure)
         await report_of(temporal, erasure)
     assert fakes.names.count(DELETE.name) == 4
     assert fakes.names[-1] == FORGET.name
@@ -83,10 +84,10 @@ async def test_what_is_away_delays_it(temporal: Client, erasure: EraseAccountInp
 async def test_one_run_at_a_time_and_another_once_it_has_ended(temporal: Client, erasure: EraseAccountInput) -> None:
     fakes = FakeErasing(erasure.account_id)
     for _ in range(3):
-        await start_erasure(temporal, erasure)
+        await TemporalGateway(temporal).erase_account(erasure)
     async with working(temporal, fakes):
         await report_of(temporal, erasure)
         assert fakes.names.count(FORGET.name) == 1
-        await start_erasure(temporal, erasure)
+        await TemporalGateway(temporal).erase_account(erasure)
         await report_of(temporal, erasure)
     assert fakes.names.count(FORGET.name) == 2

@@ -17,6 +17,7 @@ from temporalio.worker import Worker
 
 from cli.diagnosis import temporal
 from cli.diagnosis.findings import Case
+from gateway.temporal import TemporalGateway
 from runtime.embedded.servers import find_program
 from runtime.settings import Settings, TemporalSettings
 from tests.cli.diagnosis.conftest import findings_of, the
@@ -25,7 +26,6 @@ from tests.stack.page import run_block
 from tests.workflows.fakes import FakeSteps, tryon_input
 from workflows.contracts import TryOnInput, TryOnOutcome
 from workflows.queues import CPU_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
-from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
 
 
@@ -59,7 +59,7 @@ async def test_such_runs_are_found_and_go_on_with_code_that_works(quick_to_tell:
     address = client.service_client.config.target_host
     job = tryon_input(str(uuid.uuid4()))
     variables = {"TEMPORAL_ADDRESS": address, "TEMPORAL_NAMESPACE": client.namespace, "JOB": job.job_id}
-    await start_tryon(client, job)
+    await TemporalGateway(client).start_tryon(job)
 
     with pytest.raises(RPCError):  # nobody is there to answer
         await client.get_workflow_handle_for(TryOnWorkflow.run, f"tryon-{job.job_id}").query(

@@ -9,12 +9,13 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from temporalio import activity
 from temporalio.client import Client
-from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from activities.failures import failure
 from domain.products.products import new_registration_id
+from gateway.calls import AlreadyRunningError
+from gateway.temporal import TemporalGateway
 from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.import_cases import started
@@ -30,7 +31,7 @@ from workflows.products.contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.products.imports import ImportProductsWorkflow, start_import
+from workflows.products.imports import ImportProductsWorkflow
 from workflows.products.registration import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
@@ -68,7 +69,7 @@ class Scene:
 
     async def report(self, client: Client) -> ImportReport:
         async with self.worker(client):
-            await start_import(client, self.job)
+            await TemporalGateway(client).import_products(self.job)
             return await client.get_workflow_handle_for(
                 ImportProductsWorkflow.run, import_workflow_id(self.job.account_id)
             ).result()
@@ -116,7 +117,7 @@ async def test_it_stops_where_the_account_is_shut(temporal: Client) -> None:
 
 async def test_one_file_of_an_account_at_a_time(idle_temporal: Client) -> None:
     scene = Scene(1)
-    await start_import(idle_temporal, scene.job)
-    with pytest.raises(WorkflowAlreadyStartedError):
-        await start_import(idle_temporal, scene.job)
+    await TemporalGateway(idle_temporal).import_products(scene.job)
+    with pytest.raises(AlreadyRunningError):
+        await TemporalGateway(idle_temporal).import_products(scene.job)
     await idle_temporal.get_workflow_handle(import_workflow_id(scene.job.account_id)).terminate()

@@ -11,11 +11,12 @@ from temporalio.worker import Worker
 from activities.mail import MailActivities
 from domain.mail import mails
 from domain.mail.mails import Letter
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import MailSettings
 from tests.servers.mail import running_mail_server
 from workflows import steps
-from workflows.mail import SendMailWorkflow, start_mail
+from workflows.mail import SendMailWorkflow
 from workflows.mail_contracts import MailReport, SendMailInput
 from workflows.queues import CPU_QUEUE, mail_workflow_id
 
@@ -31,7 +32,7 @@ async def test_a_message_goes_through_temporal_by_its_id_alone(database: Databas
         sending = MailActivities(database, settings, "Fitting Room")
         async with Worker(temporal, task_queue=CPU_QUEUE, workflows=[SendMailWorkflow], activities=[sending.send_mail]):
             for _ in range(2):
-                await start_mail(temporal, str(mail.id))
+                await TemporalGateway(temporal).send_mail(str(mail.id))
             run = temporal.get_workflow_handle_for(SendMailWorkflow.run, mail_workflow_id(str(mail.id)))
             assert (await run.result()).outcome == "sent"
     assert [taken["To"] for taken in server.taken] == [email]
@@ -53,10 +54,10 @@ async def test_a_run_that_ended_without_sending_may_begin_again(temporal: Client
     mail_id = str(uuid.uuid4())
     run = temporal.get_workflow_handle_for(SendMailWorkflow.run, mail_workflow_id(mail_id))
     async with Worker(temporal, task_queue=CPU_QUEUE, workflows=[SendMailWorkflow], activities=[send_mail]):
-        await start_mail(temporal, mail_id)
+        await TemporalGateway(temporal).send_mail(mail_id)
         try:
             await run.result()
         except Exception:
-            await start_mail(temporal, mail_id)
+            await TemporalGateway(temporal).send_mail(mail_id)
         assert (await run.result()).outcome == "sent"
     assert len(tries) == 2

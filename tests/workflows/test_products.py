@@ -5,20 +5,22 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import Worker
 
 from activities.failures import failure
 from domain.products.products import new_registration_id
+from gateway.calls import RunFailedError
+from gateway.temporal import TemporalGateway
 from tests.workflows.fakes import mistake_of_ours
 from tests.workflows.product_fakes import SAVED, FakeProductSteps, failing_in, registration
 from workflows.products.contracts import (
     RegisterProductInput,
     SavedProduct,
 )
-from workflows.products.registration import RegisterProductWorkflow, start_registration
-from workflows.queues import CPU_QUEUE
+from workflows.products.registration import RegisterProductWorkflow
+from workflows.queues import CPU_QUEUE, registration_workflow_id
 
 
 @asynccontextmanager
@@ -30,14 +32,20 @@ async def working(temporal: Client, fakes: FakeProductSteps) -> AsyncIterator[No
 
 async def run(temporal: Client, fakes: FakeProductSteps, request: RegisterProductInput) -> SavedProduct:
     async with working(temporal, fakes):
-        return await (await start_registration(temporal, request)).result()
+        return await TemporalGateway(temporal).register_product(request)
 
 
-async def failure_of(temporal: Client, fakes: FakeProductSteps, request: RegisterProductInput) -> ApplicationError:
-    with pytest.raises(WorkflowFailureError) as caught:
+async def begun(temporal: Client) -> WorkflowHandle[RegisterProductWorkflow, SavedProduct]:
+    """A run that nobody waits for."""
+    request = registration()
+    run_id = registration_workflow_id(request.registration_id)
+    return await temporal.start_workflow(RegisterProductWorkflow.run, request, id=run_id, task_queue=CPU_QUEUE)
+
+
+async def failure_of(temporal: Client, fakes: FakeProductSteps, request: RegisterProductInput) -> RunFailedError:
+    with pytest.raises(RunFailedError) as caught:
         await run(temporal, fakes, request)
-    assert isinstance(caught.value.cause, ApplicationError)
-    return caught.value.cause
+    return caught.value
 
 
 def failing(step: str, error: Exception) -> FakeProductSteps:
@@ -63,24 +71,26 @@ async def test_a_refused_picture_fails_the_run_with_its_code_and_field(temporal:
     refusal = failure("garment_url_unreachable", "404", about="garmentImageUrl")
     fakes = failing("copy", refusal)
     error = await failure_of(temporal, fakes, registration())
-    assert (error.type, list(error.details)) == ("garment_url_unreachable", ["garmentImageUrl"])
+    assert (error.code, error.detail) == ("garment_url_unreachable", "garmentImageUrl")
     assert fakes.names == ["copy", "clean_up"]
     assert fakes.calls[-1][1].keep == []
 
 
 async def test_a_refused_row_leaves_no_pictures(temporal: Client) -> None:
     fakes = failing("save", failure("external_id_taken", "taken"))
-    assert (await failure_of(temporal, fakes, registration())).type == "external_id_taken"
+    assert (await failure_of(temporal, fakes, registration())).code == "external_id_taken"
     assert fakes.calls[-1][1].keep == []
 
 
 async def test_a_fault_that_nobody_expected_has_a_code_of_the_catalogue(temporal: Client) -> None:
     fakes = failing("copy", mistake_of_ours())
     error = await failure_of(temporal, fakes, registration())
-    assert (error.type, list(error.details)) == ("storage_unavailable", [])
-    assert isinstance(error.cause, ActivityError)
-    assert isinstance(error.cause.cause, ApplicationError)
-    assert error.cause.cause.type == "ValidationError", "people find it in the run"
+    assert (error.code, error.detail) == ("storage_unavailable", None)
+    assert isinstance(error.__cause__, WorkflowFailureError)
+    step = error.__cause__.cause.__cause__
+    assert isinstance(step, ActivityError)
+    assert isinstance(step.cause, ApplicationError)
+    assert step.cause.type == "ValidationError", "people find it in the run"
 
 
 async def test_a_passing_fault_is_tried_again(temporal: Client) -> None:
@@ -106,7 +116,7 @@ async def test_pictures_stay_when_it_is_not_known_whether_the_row_was_saved(temp
 
     fakes = FakeProductSteps(before)
     async with working(temporal, fakes):
-        handle = await start_registration(temporal, registration())
+        handle = await begun(temporal)
         await saving.wait()
         await handle.cancel()
         with pytest.raises(WorkflowFailureError) as caught:
@@ -124,8 +134,9 @@ async def test_a_clean_up_that_fails_changes_nothing(temporal: Client) -> None:
 
 async def test_a_person_can_tell_the_runs_apart(temporal: Client) -> None:
     async with working(temporal, FakeProductSteps()):
-        handle = await start_registration(temporal, registration())
-        await handle.result()
+        request = registration()
+        await TemporalGateway(temporal).register_product(request)
+        handle = temporal.get_workflow_handle(registration_workflow_id(request.registration_id))
         assert await (await handle.describe()).static_summary() == "product: SKU-1"
 
 
@@ -141,7 +152,7 @@ async def test_bad_input_fails_the_run_at_once(temporal: Client) -> None:
 
 async def test_a_run_that_was_cancelled_before_a_worker_took_it_registers_nothing(temporal: Client) -> None:
     fakes = FakeProductSteps()
-    handle = await start_registration(temporal, registration())
+    handle = await begun(temporal)
     await handle.cancel()
     async with working(temporal, fakes):
         with pytest.raises(WorkflowFailureError):

@@ -5,12 +5,11 @@ import uuid
 
 import pytest
 from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode
 
+from gateway.calls import RunNotFoundError
+from gateway.temporal import Progress, TemporalGateway
 from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, tryon_input
-from workflows.progress import Progress, progress_of
-from workflows.start import start_tryon
 
 
 async def test_a_run_tells_its_stage_and_what_is_under_way(temporal: Client, running: RunningSteps) -> None:
@@ -26,25 +25,24 @@ async def test_a_run_tells_its_stage_and_what_is_under_way(temporal: Client, run
     async with running(FakeSteps(wait_at_the_gate)) as runs, asyncio.timeout(60):
         handle = await runs.start(job)
         await asyncio.gather(entered["segment_person"].wait(), entered["fetch_garment"].wait())
-        assert await progress_of(temporal, job.job_id) == Progress(
+        assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress(
             "preparing", {"segment_person": 1, "fetch_garment": 2}
         )
         for name in ("segment_person", "fetch_garment"):
             gates[name].set()
         await entered["render"].wait()
-        assert await progress_of(temporal, job.job_id) == Progress("rendering", {"render": 1})
+        assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress("rendering", {"render": 1})
         gates["render"].set()
         await handle.result()
-    assert await progress_of(temporal, job.job_id) == Progress("completed", {})
+    assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress("completed", {})
 
 
 async def test_a_run_that_waits_for_a_worker_has_been_accepted(idle_temporal: Client) -> None:
     job = tryon_input(uuid.uuid4().hex)
-    await start_tryon(idle_temporal, job)
-    assert await progress_of(idle_temporal, job.job_id) == Progress("accepted", {})
+    await TemporalGateway(idle_temporal).start_tryon(job)
+    assert await TemporalGateway(idle_temporal).progress_of_job(job.job_id) == Progress("accepted", {})
 
 
 async def test_a_run_that_there_is_not_is_not_found(idle_temporal: Client) -> None:
-    with pytest.raises(RPCError) as refused:
-        await progress_of(idle_temporal, uuid.uuid4().hex)
-    assert refused.value.status == RPCStatusCode.NOT_FOUND
+    with pytest.raises(RunNotFoundError):
+        await TemporalGateway(idle_temporal).progress_of_job(uuid.uuid4().hex)

@@ -17,8 +17,9 @@ from temporalio.client import (
     ScheduleUpdate,
 )
 
+from gateway.schedules import SCHEDULES
+from gateway.temporal import TemporalGateway
 from workflows.contracts import SweepInput
-from workflows.schedules import SCHEDULES, ensure_schedules, follows_the_code
 
 BY_NAME = {scheduled.name: scheduled for scheduled in SCHEDULES}
 OURS = BY_NAME["tryon-purge"]
@@ -67,31 +68,31 @@ OLDER = {
 
 
 async def test_every_schedule_is_created_and_found_as_it_should_be(client: Client) -> None:
-    await ensure_schedules(client)
+    await TemporalGateway(client).schedules.ensure()
     for scheduled in SCHEDULES:
         found = await described(client, scheduled.name)
-        assert await follows_the_code(client, scheduled, found)
+        assert await TemporalGateway(client).schedules.follows_the_code(scheduled, found)
         assert not found.schedule.state.paused
 
 
 async def test_what_is_as_it_should_be_is_not_written_again(client: Client) -> None:
-    await ensure_schedules(client)
-    await ensure_schedules(client)
+    await TemporalGateway(client).schedules.ensure()
+    await TemporalGateway(client).schedules.ensure()
     assert [(await described(client, name)).info.last_updated_at for name in BY_NAME] == [None] * len(BY_NAME)
 
 
 @pytest.mark.parametrize("older", OLDER.values(), ids=OLDER)
 async def test_a_schedule_of_an_older_version_follows_the_code(client: Client, older: Schedule) -> None:
     await with_older(client, older)
-    assert not await follows_the_code(client, OURS, await described(client))
-    await ensure_schedules(client)
-    assert await follows_the_code(client, OURS, await described(client))
+    assert not await TemporalGateway(client).schedules.follows_the_code(OURS, await described(client))
+    await TemporalGateway(client).schedules.ensure()
+    assert await TemporalGateway(client).schedules.follows_the_code(OURS, await described(client))
 
 
 async def test_a_paused_schedule_stays_paused_when_it_is_brought_up_to_date(client: Client) -> None:
     await with_older(client, replace(OURS, every=timedelta(hours=3)).schedule())
     await client.get_schedule_handle(OURS.name).pause(note="the disk is being exchanged")
-    await ensure_schedules(client)
+    await TemporalGateway(client).schedules.ensure()
     found = await described(client)
     assert found.schedule.spec.intervals[0].every == OURS.every
     assert (found.schedule.state.paused, found.schedule.state.note) == (True, "the disk is being exchanged")
@@ -99,14 +100,16 @@ async def test_a_paused_schedule_stays_paused_when_it_is_brought_up_to_date(clie
 
 async def test_workers_that_start_at_once_agree(client: Client) -> None:
     await with_older(client, replace(OURS, every=timedelta(hours=3)).schedule())
-    await asyncio.gather(*(ensure_schedules(client) for _ in range(4)))
+    await asyncio.gather(*(TemporalGateway(client).schedules.ensure() for _ in range(4)))
     for scheduled in SCHEDULES:
-        assert await follows_the_code(client, scheduled, await described(client, scheduled.name))
+        assert await TemporalGateway(client).schedules.follows_the_code(
+            scheduled, await described(client, scheduled.name)
+        )
 
 
 async def test_a_schedule_that_somebody_changed_is_put_right_at_the_next_start(client: Client) -> None:
-    await ensure_schedules(client)
+    await TemporalGateway(client).schedules.ensure()
     changed = replace(OURS, every=timedelta(days=30)).schedule()
     await client.get_schedule_handle(OURS.name).update(lambda _: ScheduleUpdate(changed))
-    await ensure_schedules(client)
+    await TemporalGateway(client).schedules.ensure()
     assert (await described(client)).schedule.spec.intervals[0].every == OURS.every

@@ -13,12 +13,12 @@ from temporalio.exceptions import ApplicationError
 
 from domain.errors import CATALOGUE
 from engines.errors import EngineError
+from gateway.temporal import TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from tests.workflows.conftest import RunningSteps
 from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from workflows.contracts import RehearsalScript, TryOnOutcome
 from workflows.queues import CPU_QUEUE, ENGINE_ATTRIBUTE, ERROR_ATTRIBUTE, STAGE_ATTRIBUTE
-from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
 
 COMPLETED = TryOnOutcome(status="completed", generation_ms=1)
@@ -273,7 +273,7 @@ async def test_starting_a_job_again_does_nothing(running: RunningSteps) -> None:
     fakes, job = FakeSteps(), tryon_input(uuid.uuid4().hex)
     async with running(fakes) as runs:
         await runs.outcome(job)
-        await start_tryon(runs.client, job)
+        await TemporalGateway(runs.client).start_tryon(job)
         await asyncio.sleep(0.3)
     assert fakes.names.count("settle") == 1
 

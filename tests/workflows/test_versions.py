@@ -19,12 +19,13 @@ from temporalio.common import VersioningBehavior
 
 from activities.device import Device
 from activities.inference import InferenceActivities
+from gateway.queues import version_of, watch_routing
+from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings, Settings
-from runtime.versions import version_of, watch_routing
 from tests.activities.engines import FakeEngine, only
 from tests.workflows.builds import Operator, build, operated_temporal, worker_of
 from tests.workflows.fakes import FakeSteps, tryon_input
@@ -34,7 +35,6 @@ from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers
 from workflows.contracts import TryOnOutcome
 from workflows.queues import CPU_QUEUE
-from workflows.start import start_tryon
 from workflows.tryon import TryOnWorkflow
 
 Run = WorkflowHandle[TryOnWorkflow, TryOnOutcome]
@@ -48,7 +48,7 @@ async def operator() -> AsyncIterator[Operator]:
 
 async def start(client: Client) -> Run:
     job = tryon_input(uuid.uuid4().hex)
-    await start_tryon(client, job)
+    await TemporalGateway(client).start_tryon(job)
     return client.get_workflow_handle_for(TryOnWorkflow.run, f"tryon-{job.job_id}")
 
 
@@ -127,7 +127,9 @@ async def test_nothing_runs_until_a_build_is_current_and_the_worker_says_so(oper
         logs = stack.enter_context(capture_logs())
         await stack.enter_async_context(worker_of(client, "gpu", "1.0", gpu))
         await stack.enter_async_context(worker_of(client, "cpu", "1.0", cpu))
-        watching = asyncio.create_task(watch_routing(client, CPU_QUEUE, "cpu", build("cpu", "1.0"), every_seconds=0.05))
+        watching = asyncio.create_task(
+            watch_routing(client, CPU_QUEUE, "workflow", build("cpu", "1.0"), every_seconds=0.05)
+        )
         stack.callback(watching.cancel)
         run = await start(client)
         await operator.until_a_task_waits(CPU_QUEUE)
@@ -176,7 +178,9 @@ async def test_versioning_can_be_switched_on_and_off_with_runs_open(operator: Op
             async with worker_of(client, "cpu", "1", versioned):
                 await operator.set_current("cpu", "1")
                 with capture_logs() as logs:
-                    watching = asyncio.create_task(watch_routing(client, CPU_QUEUE, "cpu", None, every_seconds=0.05))
+                    watching = asyncio.create_task(
+                        watch_routing(client, CPU_QUEUE, "workflow", None, every_seconds=0.05)
+                    )
                     async with asyncio.timeout(10):
                         while not logs:
                             await asyncio.sleep(0.05)
@@ -258,7 +262,7 @@ async def test_the_workers_are_of_the_build_that_the_settings_say(
     client = await Client.connect(temporal.service_client.config.target_host)
     database = Database(DatabaseSettings(url=f"sqlite:///{tmp_path}/none.db"))
     store, fetcher, device, engine = MemoryObjectStore(), RemoteImageFetcher(max_bytes=1), Device(), FakeEngine()
-    cpu = build_cpu_worker(client, database, store, fetcher, settings)
+    cpu = build_cpu_worker(TemporalGateway(client), database, store, fetcher, settings)
     inference = InferenceActivities(store, engine, only(engine), device, lambda: None, decoders=DecoderPool())
     gpu = build_gpu_workers(client, inference, 1, version_of(settings.temporal, "gpu"))
     for part, worker in (("cpu", cpu), *(("gpu", worker) for worker in gpu)):

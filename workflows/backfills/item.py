@@ -18,8 +18,7 @@ with workflow.unsafe.imports_passed_through():
         KeepResultInput,
     )
     from workflows.contracts import ReleaseInput, TryOnOutcome
-    from workflows.start import tryon_options
-    from workflows.tryon import TryOnWorkflow
+    from workflows.tryon import TryOnWorkflow, tryon_options
 
 TRIES = 3
 TRIED_AGAIN = frozenset({"timed_out", "generation_failed"})

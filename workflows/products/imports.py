@@ -7,11 +7,9 @@ that no history grows long. A row that fails holds up no other.
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.client import Client
-from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
+from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError, ChildWorkflowError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
@@ -30,16 +28,7 @@ with workflow.unsafe.imports_passed_through():
         TakeUpRowsInput,
     )
     from workflows.products.registration import LONGEST_REGISTRATION, RegisterProductWorkflow
-    from workflows.queues import (
-        ACCOUNT_ATTRIBUTE,
-        BULK_PRIORITY,
-        CPU_QUEUE,
-        import_workflow_id,
-        registration_workflow_id,
-    )
-
-LONGEST_IMPORT = timedelta(days=2)
-"""Times when a worker, the store or the database is away included."""
+    from workflows.queues import ACCOUNT_ATTRIBUTE, BULK_PRIORITY, registration_workflow_id
 
 ROUNDS_OF_A_RUN = 25
 """Some 1,500 events."""
@@ -125,23 +114,3 @@ def _reason(error: ChildWorkflowError) -> tuple[ErrorCode, str | None]:
     if not isinstance(cause, ApplicationError) or cause.type is None:
         return "timed_out", None
     return known_code(cause.type, "storage_unavailable"), str(cause.details[0]) if cause.details else None
-
-
-async def start_import(client: Client, job: ImportProductsInput) -> None:
-    """Start the run, if no other one of this account is under way.
-
-    Raises:
-        temporalio.exceptions.WorkflowAlreadyStartedError: There is one.
-        temporalio.service.RPCError: Temporal cannot be reached; see `workflows.start.start_tryon`.
-    """
-    await client.start_workflow(
-        ImportProductsWorkflow.run,
-        job,
-        id=import_workflow_id(job.account_id),
-        task_queue=CPU_QUEUE,
-        id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        execution_timeout=LONGEST_IMPORT,
-        priority=Priority(priority_key=BULK_PRIORITY, fairness_key=job.account_id),
-        search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, job.account_id)]),
-        static_summary=f"import of {job.rows} products",
-    )

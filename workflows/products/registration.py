@@ -9,8 +9,6 @@ import asyncio
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.client import Client, WorkflowHandle
-from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, ApplicationErrorCategory, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
@@ -26,13 +24,9 @@ with workflow.unsafe.imports_passed_through():
         SavedProduct,
         SaveProductInput,
     )
-    from workflows.queues import ACCOUNT_ATTRIBUTE, CPU_QUEUE, INTERACTIVE_PRIORITY, registration_workflow_id
 
 LONGEST_REGISTRATION = timedelta(minutes=2)
 """The steps' own budgets end a run within 40 s of being picked up by a worker."""
-
-LONGEST_SUMMARY = 100
-"""Characters of a product's name in the Temporal UI's list."""
 
 
 @workflow.defn(name="RegisterProductWorkflow", failure_exception_types=[ValidationError])
@@ -116,32 +110,4 @@ def _as_failure(error: BaseException) -> ApplicationError:
             workflow.logger.error("a registration failed for a reason that nobody expected", extra=about)
     return ApplicationError(
         str(cause), *details, type=code, non_retryable=True, category=ApplicationErrorCategory.BENIGN
-    )
-
-
-async def start_registration(
-    client: Client, registration: RegisterProductInput, *, priority: int = INTERACTIVE_PRIORITY
-) -> WorkflowHandle[RegisterProductWorkflow, SavedProduct]:
-    """Start a registration; used by the API and by the CSV import.
-
-    Args:
-        client: Of Temporal.
-        registration: What to do.
-        priority: From 1 (first) to 5.
-
-    Raises:
-        temporalio.service.RPCError: Temporal cannot be reached; see `workflows.start.start_tryon`.
-    """
-    fields = registration.fields
-    summary = fields.external_id or fields.name or registration.product_id or ""
-    return await client.start_workflow(
-        RegisterProductWorkflow.run,
-        registration,
-        id=registration_workflow_id(registration.registration_id),
-        task_queue=CPU_QUEUE,
-        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-        execution_timeout=LONGEST_REGISTRATION,
-        priority=Priority(priority_key=priority, fairness_key=registration.account_id),
-        search_attributes=TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, registration.account_id)]),
-        static_summary=f"product: {summary[:LONGEST_SUMMARY]}",
     )

@@ -45,9 +45,9 @@ async def block(request: Request, accountId: str) -> Response:
             keep=timedelta(seconds=parts.settings.jobs.result_ttl_seconds),
         )
         with contextlib.suppress(TimeoutError):
-            timeout = parts.settings.temporal.start_timeout_seconds
-            stopping = blocking.cancel_runs(parts.temporal, cancelled, timeout_seconds=timeout)
-            await asyncio.wait_for(stopping, CANCEL_SECONDS)
+            async with asyncio.timeout(CANCEL_SECONDS):
+                for job_id in cancelled:
+                    await parts.temporal.cancel_job(job_id)
         return "account_blocked"
 
     return await _carried_out(request, accountId, act)

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from fastapi import APIRouter, Request, Response
-from temporalio.service import RPCError
 
-from api.dashboard.admin.state import LEDGER_CHECK, PROBE_SECONDS, system_state
+from api.dashboard.admin.state import PROBE_SECONDS, system_state
 from api.dashboard.forms import read_form
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import visitor_of
@@ -17,6 +16,7 @@ from api.parts import parts_of
 from domain.operation import audit
 from domain.operation.audit import Act
 from engines.provenance import PROVENANCES
+from gateway.calls import TemporalAwayError
 
 router = APIRouter()
 
@@ -42,9 +42,8 @@ async def check_ledger(request: Request) -> Response:
     await read_form(request)
     parts = parts_of(request)
     try:
-        schedule = parts.temporal.get_schedule_handle(LEDGER_CHECK.name)
-        await asyncio.wait_for(schedule.trigger(), PROBE_SECONDS)
-    except (TimeoutError, RPCError, RuntimeError):
+        await asyncio.wait_for(parts.temporal.schedules.check_ledger_now(), PROBE_SECONDS)
+    except (TimeoutError, TemporalAwayError):
         return redirect("/admin/system", "ledger_check_not_started")
     await parts.database.write(
         audit.add_entry,

@@ -18,10 +18,10 @@ from api.products.imports import (
     NEEDED,
     BadRow,
     Import,
-    ImportRunningError,
     ImportService,
     read_product_file,
 )
+from gateway.calls import AlreadyRunningError
 from imaging.decoder_pool import DecoderPool
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024
@@ -92,7 +92,7 @@ async def import_file(request: Request) -> Response:
         return await _import_page(request, "None of the rows can be imported.", bad=found.bad)
     try:
         import_id = await _service(request).begin(found, upload.filename)
-    except ImportRunningError:
+    except AlreadyRunningError:
         return await _import_page(request, "Another file is being imported. Wait until it has finished.", status=409)
     return redirect(f"/products/import/{import_id}")
 

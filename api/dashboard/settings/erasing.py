@@ -46,9 +46,7 @@ async def erase(request: Request) -> Response:
         erased_by=visitor.account_id,
         now=datetime.now(UTC),
     )
-    await erasing.start(
-        parts.temporal, visitor.account_id, timeout_seconds=parts.settings.temporal.start_timeout_seconds
-    )
+    await erasing.start(parts.temporal, visitor.account_id)
     answer = page(request, "settings/erased.html")
     clear_cookie(answer, SESSION, parts.settings.dashboard)
     return answer

@@ -7,7 +7,6 @@ import asyncio
 import structlog
 from fastapi import APIRouter, Request
 from starlette.responses import Response
-from temporalio.service import RPCError
 
 from api.administration import watermarks
 from api.dashboard.forms import PageRefused, read_form
@@ -18,11 +17,11 @@ from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from domain.errors import TryOnError
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
+from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.logo_contracts import SetWatermarkInput
-from workflows.logos import set_watermark
 
 FETCH_SECONDS = 20.0
 """Longest that a page waits for a logo; fetching goes on behind it."""
@@ -43,12 +42,12 @@ async def fetch_logo(request: Request) -> Response:
     try:
         watermarks.check_logo_url(url)
         wanted = SetWatermarkInput(account_id=str(visitor_of(request).account_id), logo_url=url, enabled=enabled)
-        await asyncio.wait_for(set_watermark(parts.temporal, wanted), FETCH_SECONDS)
+        await asyncio.wait_for(parts.temporal.set_watermark(wanted), FETCH_SECONDS)
     except TimeoutError:
         return redirect("/settings", "logo_takes_long")
     except TryOnError as error:
         return await _refused(request, error, url, enabled=enabled)
-    except (RPCError, RuntimeError) as error:
+    except TemporalAwayError as error:
         log.warning("a logo could not be fetched: Temporal did not answer", reason=str(error)[:200])
         return await _refused(request, TryOnError("storage_unavailable"), url, enabled=enabled)
     return redirect("/settings", "logo_on" if enabled else "logo_kept")

@@ -17,9 +17,9 @@ from domain.accounts import OwnTerms
 from domain.jobs import jobs
 from domain.money import ledger
 from domain.operation import audit
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import TemporalSettings
-from runtime.temporal import connect_temporal
 from tests.factories import PLANS, Caller, create_caller, create_job
 from workflows.queues import erasure_workflow_id
 
@@ -121,14 +121,14 @@ async def test_an_erasure_is_told_once_and_started(
             )
     assert begun == [True, False]
     assert await acts(database, caller) == [("account.erased", caller.account_id, {})]
-    assert await erasing.start(idle_temporal, caller.account_id, timeout_seconds=5)
+    assert await erasing.start(TemporalGateway(idle_temporal), caller.account_id)
     run = await idle_temporal.get_workflow_handle(erasure_workflow_id(str(caller.account_id))).describe()
     assert run.workflow_type == "EraseAccountWorkflow"
 
 
 async def test_without_temporal_the_start_is_left_to_the_reconciler(caller: Caller) -> None:
-    nowhere = await connect_temporal(TemporalSettings(address="127.0.0.1:1"), lazy=True)
-    assert not await erasing.start(nowhere, caller.account_id, timeout_seconds=0.2)
+    nowhere = await TemporalGateway.connect(TemporalSettings(address="127.0.0.1:1"), for_requests=True)
+    assert not await erasing.start(nowhere, caller.account_id)
 
 
 async def test_how_long_results_are_kept_is_the_owners_within_bounds(database: Database, caller: Caller) -> None:

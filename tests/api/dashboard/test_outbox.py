@@ -108,7 +108,7 @@ async def test_mail_is_started_where_a_server_is_set(open_api: OpenApi, monkeypa
         assert (await sign_up(browser(api, "10.255.1.1", "https://tryon.example"), email)).status_code == 303
         with api.parts.database.reading() as session:
             (mail,) = [each for each in mails.list_mail(session, limit=1000) if each.to_address == email]
-        run = await api.parts.temporal.get_workflow_handle(mail_workflow_id(str(mail.id))).describe()
+        run = await api.parts.temporal.client.get_workflow_handle(mail_workflow_id(str(mail.id))).describe()
         assert run.workflow_type == "SendMailWorkflow"
         assert email not in str(run.raw_description)
 

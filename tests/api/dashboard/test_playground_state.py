@@ -6,17 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-from temporalio.client import Client
 
 from api.dashboard.stages import QUEUE, Stage, stage_in, stage_of
 from domain.jobs import backfills, jobs
 from domain.object_keys import result_key
+from gateway.temporal import Progress, TemporalGateway
+from runtime.settings import TemporalSettings
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser
 from tests.factories import PLANS, create_caller, create_job, new_job
 from tests.pictures import encoded
 from workflows.contracts import RenderReport
-from workflows.progress import Progress
 
 
 async def state(browser: Browser, job_id: object) -> httpx.Response:
@@ -114,5 +114,5 @@ async def test_a_foreign_job_is_unknown(api: Api, browser: Browser) -> None:
 
 
 async def test_while_temporal_is_away_a_job_waits_in_the_queue() -> None:
-    nobody = await Client.connect("127.0.0.1:9", lazy=True)
+    nobody = await TemporalGateway.connect(TemporalSettings(address="127.0.0.1:9"), for_requests=True)
     assert await stage_of(nobody, uuid.uuid4().hex, garments=1) == Stage(QUEUE)

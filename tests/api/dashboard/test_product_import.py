@@ -13,19 +13,20 @@ from typing import get_args
 import httpx
 import pytest
 from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from api.dashboard.products import imports as pages
 from api.products.imports import ImportService
 from api.tryon.schemas import Category, GarmentState, TuckState
 from domain import accounts
+from gateway.calls import TemporalAwayError
+from gateway.temporal import TemporalGateway
 from tests.api.catalogue import SHOP, Catalogue, opened_catalogue
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from tests.pictures import encoded, photo
 from workflows.products.contracts import ImportProductsInput
-from workflows.products.imports import start_import
 from workflows.queues import import_workflow_id
 
 HEADER = "externalId,name,category,garmentImageUrl,size"
@@ -114,7 +115,7 @@ async def waiting(api: Api) -> AsyncIterator[Browser]:
     browser = await signed_in(api)
     yield browser
     await browser.client.aclose()
-    handle = api.parts.temporal.get_workflow_handle(import_workflow_id(str(api.caller.account_id)))
+    handle = api.parts.temporal.client.get_workflow_handle(import_workflow_id(str(api.caller.account_id)))
     with contextlib.suppress(RPCError):  # it may have none, or one that is over
         await handle.terminate()
 
@@ -134,11 +135,13 @@ async def test_a_start_without_an_answer_is_no_refusal(
 ) -> None:
     """The run has begun: its rows stay, and the import is found among the recent ones."""
 
-    async def lost_start(client: Client, job: ImportProductsInput) -> None:
-        await start_import(client, job)
-        raise RPCError("connection reset", RPCStatusCode.UNAVAILABLE, b"")
+    start = TemporalGateway.import_products
 
-    monkeypatch.setattr("api.products.imports.start_import", lost_start)
+    async def lost_start(temporal: TemporalGateway, wanted: ImportProductsInput) -> None:
+        await start(temporal, wanted)
+        raise TemporalAwayError("connection reset")
+
+    monkeypatch.setattr(TemporalGateway, "import_products", lost_start)
     assert (await upload(waiting, line(0))).status_code == 503
     ((import_id, plan),) = await ImportService(api.parts, api.caller.account_id).recent()
     assert plan.rows == 1
@@ -149,7 +152,7 @@ async def test_a_start_without_an_answer_is_no_refusal(
 
 async def test_an_import_whose_run_is_gone_is_called_stopped(api: Api, waiting: Browser) -> None:
     answer = await upload(waiting, line(0))
-    await api.parts.temporal.get_workflow_handle(import_workflow_id(str(api.caller.account_id))).terminate()
+    await api.parts.temporal.client.get_workflow_handle(import_workflow_id(str(api.caller.account_id))).terminate()
     assert "Stopped" in words(await waiting.follow(answer))
     assert (await upload(waiting, line(0))).status_code == 303
 

@@ -9,8 +9,8 @@ from api.dashboard.settings.showing import ttl_choices
 from domain import accounts
 from domain.authentication import sessions
 from domain.tables import Account, AuditEntry, EmailToken, Login, LoginSession, LoginThrottle, Mail
+from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
-from runtime.temporal import connect_temporal
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
@@ -268,7 +268,7 @@ async def test_an_erasure_begins_while_temporal_is_away(open_api: OpenApi, monke
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
     monkeypatch.setenv("TRYON_TEMPORAL_START_TIMEOUT_SECONDS", "0.2")
     settings = Settings()
-    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+    async with open_api(settings, await TemporalGateway.connect(settings.temporal, for_requests=True)) as api:
         browser = await signed_in(api)
         password_hash = await api.parts.passwords.hash(PASSWORD)
         with api.parts.database.transaction() as session:

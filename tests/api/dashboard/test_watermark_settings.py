@@ -16,12 +16,12 @@ from temporalio.client import Client
 from domain.object_keys import logo_prefix
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, save_watermark
+from gateway.temporal import TemporalGateway
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import Settings
-from runtime.temporal import connect_temporal
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
@@ -47,7 +47,7 @@ async def served(open_api: OpenApi, temporal: Client, database: Database) -> Asy
     """An API whose workflows are carried out."""
     async with (
         open_api(client=temporal) as api,
-        build_worker(temporal, database, api.store, OneLogo(), api.parts.settings),
+        build_worker(TemporalGateway(temporal), database, api.store, OneLogo(), api.parts.settings),
     ):
         yield api
 
@@ -150,7 +150,7 @@ async def test_without_temporal_the_page_says_so(open_api: OpenApi, monkeypatch:
     monkeypatch.setenv("TRYON_TEMPORAL_ADDRESS", "127.0.0.1:1")
     monkeypatch.setattr("api.dashboard.settings.watermark.FETCH_SECONDS", 2.0)
     settings = Settings()
-    async with open_api(settings, await connect_temporal(settings.temporal, lazy=True)) as api:
+    async with open_api(settings, await TemporalGateway.connect(settings.temporal, for_requests=True)) as api:
         answer = await set_it(await signed_in(api), logo_url=LOGO_URL)
     assert answer.status_code == 503
     assert "not available" in words(answer)

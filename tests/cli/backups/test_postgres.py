@@ -21,6 +21,7 @@ from domain.access.keys import KeyDigester, find_owner
 from domain.jobs import jobs
 from domain.money import ledger
 from domain.money.ledger import check_ledger
+from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings
@@ -84,7 +85,7 @@ async def test_a_dump_made_in_mid_job_is_restored_and_bills_nothing_twice(
     with pytest.raises(DBAPIError), restored.transaction() as session:
         session.execute(text("DELETE FROM ledger"))
     # Temporal knows none of the jobs. Whoever starts the service right away waits for their deadlines …
-    reconciling = ReconcilingActivities(restored, MemoryObjectStore(), idle_temporal, TTL)
+    reconciling = ReconcilingActivities(restored, MemoryObjectStore(), TemporalGateway(idle_temporal), TTL)
     assert (await ActivityEnvironment().run(reconciling.reconcile, SweepInput())).released == 1
     # … and whoever does not want to wait releases them first.
     assert release_open_jobs(restored, TTL) == 1

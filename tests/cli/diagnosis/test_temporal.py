@@ -11,19 +11,19 @@ import pytest
 from temporalio import activity, workflow
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
-from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueueStats
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueResponse, UpdateNamespaceRequest
+from temporalio.api.workflowservice.v1 import UpdateNamespaceRequest
 from temporalio.client import Client, ScheduleUpdate
 from temporalio.worker import Worker
 
 from cli.diagnosis import queues, schedules, temporal
 from cli.diagnosis.findings import Case, Finding
+from gateway.queues import QUEUES, QueueState, Routing
+from gateway.schedules import SCHEDULES
+from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
 from tests.cli.diagnosis.conftest import findings_of, levels_of, the
 from workflows.contracts import SweepInput, SweepReport
-from workflows.queue_state import QUEUES
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
-from workflows.schedules import SCHEDULES, ensure_schedules
 
 KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
 RECONCILE = SCHEDULES[0]
@@ -75,7 +75,7 @@ async def test_no_server(case: Case) -> None:
 
 async def test_all_is_well(case: Case, namespace: Client) -> None:
     await register(namespace, **{key.name: KEYWORD for key in SEARCH_ATTRIBUTES})
-    await ensure_schedules(namespace)
+    await TemporalGateway(namespace).schedules.ensure()
 
     async def well() -> bool:  # what is registered is known a moment later
         return set((await levels_of(temporal.look, case)).values()) == {"ok"}
@@ -125,7 +125,7 @@ async def of_reconcile(client: Client, settings: Settings) -> Finding:
 async def test_schedules_that_are_missing_paused_or_of_another_version(settings: Settings, namespace: Client) -> None:
     found = await of_reconcile(namespace, settings)
     assert (found.level, "worker_cpu" in (found.remedy or "")) == ("error", True)
-    await ensure_schedules(namespace)
+    await TemporalGateway(namespace).schedules.ensure()
     assert (await of_reconcile(namespace, settings)).level == "ok"
     handle = namespace.get_schedule_handle(RECONCILE.name)
     await handle.pause(note="moving house")
@@ -142,7 +142,7 @@ async def test_schedules_that_are_missing_paused_or_of_another_version(settings:
 async def test_a_schedule_whose_last_run_failed_or_is_long_ago(
     settings: Settings, namespace: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await ensure_schedules(namespace)
+    await TemporalGateway(namespace).schedules.ensure()
     await namespace.get_schedule_handle(RECONCILE.name).trigger()
 
     async def says(word: str) -> bool:
@@ -177,14 +177,6 @@ async def test_nobody_polls(settings: Settings, namespace: Client) -> None:
     ]  # fmt: skip
 
 
-def polled(at: datetime, waiting: int, waited: float) -> DescribeTaskQueueResponse:
-    poller = PollerInfo()
-    poller.last_access_time.FromDatetime(at)
-    stats = TaskQueueStats(approximate_backlog_count=waiting)
-    stats.approximate_backlog_age.FromTimedelta(timedelta(seconds=waited))
-    return DescribeTaskQueueResponse(pollers=[poller], stats=stats)
-
-
 @pytest.mark.parametrize(
     ("queue", "seconds_ago", "waiting", "waited", "level"),
     [
@@ -203,8 +195,9 @@ def test_pollers_that_are_silent_and_tasks_that_wait(
     queue: str, seconds_ago: float, waiting: int, waited: float, level: str
 ) -> None:
     now = datetime.now(UTC)
-    answer = polled(now - timedelta(seconds=seconds_ago), waiting, waited)
-    assert queues.judged(queue, "activity", answer, now).level == level
+    polled_at = now - timedelta(seconds=seconds_ago)
+    state = QueueState(queue, "activity", ("1@here",), polled_at, waiting, waited, Routing(None))
+    assert queues.judged(state, now).level == level
 
 
 def test_every_queue_that_is_counted_is_looked_at() -> None:

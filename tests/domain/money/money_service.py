@@ -44,6 +44,7 @@ from domain.money.plans import PlanBook
 from domain.money.usage import Usage, usage_of
 from domain.object_keys import result_key
 from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntry
+from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts, inspect_image
@@ -143,7 +144,7 @@ class MoneyService:
             settings=SETTINGS,
             database=MortalDatabase(process, self._database),
             store=MortalStore(process, self.store),
-            temporal=self.temporal.seen_by(process),
+            temporal=TemporalGateway(self.temporal.seen_by(process)),
             limits=LIMITS,
             plans=self._plans,
         )
@@ -205,7 +206,9 @@ class MoneyService:
         return outcome.status
 
     async def sweep(self) -> None:
-        sweeper = ReconcilingActivities(self._database, self.store, self.temporal.seen_by(Process()), RESULT_LASTS)
+        sweeper = ReconcilingActivities(
+            self._database, self.store, TemporalGateway(self.temporal.seen_by(Process())), RESULT_LASTS
+        )
         await ActivityEnvironment().run(sweeper.reconcile, SweepInput())
 
     async def purge(self) -> None:

@@ -112,7 +112,7 @@ class MortalStore:
 
 
 class FakeTemporal:
-    """Runs by workflow id, with the rules for ids that `workflows.start` relies on."""
+    """Runs by workflow id, with the rules for ids that `gateway.temporal` relies on."""
 
     def __init__(self) -> None:
         self.runs: dict[str, WorkflowExecutionStatus] = {}

@@ -11,11 +11,11 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
+from gateway.temporal import TemporalGateway
 from tests.workflows.backfill_fakes import Warehouse
 from tests.workflows.fakes import FakeSteps, mistake_of_ours
 from tests.workflows.recording.case import Activities, Case
 from workflows.backfills.contracts import BackfillInput, BackfillReport
-from workflows.backfills.start import start_backfill
 from workflows.backfills.window import ITEMS_A_RUN
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import RenderInput
@@ -74,7 +74,9 @@ def case(
 
     async def start(client: Client) -> Handle:
         backfill = BackfillInput.model_validate({"account": "a@example.com", **fields})
-        handle = await start_backfill(client, f"backfill-{uuid.uuid4().hex}", backfill)
+        backfill_id = f"backfill-{uuid.uuid4().hex}"
+        await TemporalGateway(client).start_backfill(backfill_id, backfill)
+        handle = client.get_workflow_handle_for(BackfillWorkflow.run, backfill_id)
         if steer is not None:
             await steer(plays[-1], handle)
         return handle

@@ -8,9 +8,10 @@ from typing import Any
 from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
+from gateway.temporal import LONGEST_ERASURE
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.erasing import LONGEST_ERASURE, EraseAccountWorkflow
+from workflows.erasing import EraseAccountWorkflow
 from workflows.erasure_contracts import EraseAccountInput, ErasedAccount, ErasureReport
 from workflows.queues import CPU_QUEUE, erasure_workflow_id
 

@@ -10,6 +10,7 @@ from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
 from domain.products.products import new_registration_id
+from gateway.temporal import LONGEST_IMPORT
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
@@ -24,7 +25,7 @@ from workflows.products.contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.products.imports import LONGEST_IMPORT, ROUNDS_OF_A_RUN, ImportProductsWorkflow
+from workflows.products.imports import ROUNDS_OF_A_RUN, ImportProductsWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
 

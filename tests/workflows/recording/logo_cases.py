@@ -9,6 +9,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
+from gateway.temporal import LONGEST_SETTING
 from tests.workflows.fakes import ref
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
@@ -19,7 +20,7 @@ from workflows.logo_contracts import (
     SetWatermarkInput,
     WatermarkSetting,
 )
-from workflows.logos import LONGEST_SETTING, SetWatermarkWorkflow
+from workflows.logos import SetWatermarkWorkflow
 from workflows.queues import CPU_QUEUE, watermark_workflow_id
 
 LOGO = FetchedLogo(picture=ref("logo"), width=64, height=32)

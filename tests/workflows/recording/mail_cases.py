@@ -9,9 +9,10 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
+from gateway.temporal import LONGEST_SENDING
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.mail import LONGEST_SENDING, SendMailWorkflow
+from workflows.mail import SendMailWorkflow
 from workflows.mail_contracts import MailReport, SendMailInput
 from workflows.queues import CPU_QUEUE, mail_workflow_id
 

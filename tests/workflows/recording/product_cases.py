@@ -7,9 +7,10 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
+from domain.products.products import new_registration_id
 from tests.workflows.product_fakes import Before, FakeProductSteps, failing_in, registration
 from tests.workflows.recording.case import Activities, Case
-from workflows.products.registration import start_registration
+from workflows.products.registration import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 
 UNREACHABLE = failure("garment_url_unreachable", "404", about="garmentImageUrl")
@@ -23,7 +24,9 @@ def case(name: str, before: Before | None = None, **fields: Any) -> Case:
         return {CPU_QUEUE: [fakes.copy, fakes.save, fakes.clean_up]}
 
     async def start(client: Client) -> WorkflowHandle[Any, Any]:
-        return await start_registration(client, registration(**fields))
+        return await client.start_workflow(
+            RegisterProductWorkflow.run, registration(**fields), id=new_registration_id(), task_queue=CPU_QUEUE
+        )
 
     return Case("RegisterProductWorkflow", name, activities, start)
 

@@ -13,11 +13,11 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 
 from engines.errors import EngineError
+from gateway.temporal import TemporalGateway
 from tests.workflows.fakes import FakeSteps, mistake_of_ours, tryon_input
 from tests.workflows.recording.case import Activities, Case
 from workflows.contracts import RehearsalScript
 from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
-from workflows.start import start_tryon
 
 Before = Callable[[str], Awaitable[None]]
 
@@ -58,7 +58,7 @@ def case(name: str, before: Before | None = None, deadline_in: int | None = 300,
         job = tryon_input(uuid.uuid4().hex, **fields)
         if deadline_in is not None:
             job = job.model_copy(update={"deadline_at": datetime.now(UTC) + timedelta(seconds=deadline_in)})
-        await start_tryon(client, job)
+        await TemporalGateway(client).start_tryon(job)
         return client.get_workflow_handle(f"tryon-{job.job_id}")
 
     return Case("TryOnWorkflow", name, activities, start)

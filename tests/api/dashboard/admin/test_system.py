@@ -13,14 +13,13 @@ from api.dashboard.admin import state
 from domain.operation import audit
 from engines.catalogue import ENGINES
 from engines.provenance import PROVENANCES
+from gateway.temporal import TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import TemporalSettings
-from runtime.temporal import connect_temporal
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
 from workflows.queues import CPU_QUEUE
-from workflows.schedules import ensure_schedules
 from workflows.sweeps import LedgerCheckWorkflow
 
 PAGE = "/admin/system"
@@ -32,7 +31,7 @@ async def operator_of(api: Api) -> Browser:
 
 
 async def test_every_part_is_told(api: Api, operator: Browser) -> None:
-    await ensure_schedules(api.parts.temporal)
+    await api.parts.temporal.schedules.ensure()
     async with asyncio.timeout(20):  # the server's list follows a moment later
         while "not there" in (shown := words(await operator.get(PAGE))):
             await asyncio.sleep(0.1)
@@ -45,7 +44,7 @@ async def test_every_part_is_told(api: Api, operator: Browser) -> None:
 
 
 async def test_what_is_away_is_told_and_holds_up_nothing(open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    nowhere = await connect_temporal(TemporalSettings(address="127.0.0.1:1"), lazy=True)
+    nowhere = await TemporalGateway.connect(TemporalSettings(address="127.0.0.1:1"), for_requests=True)
 
     async def away() -> None:
         raise ObjectStoreUnavailableError("no bucket")
@@ -73,7 +72,7 @@ async def test_what_is_away_is_told_and_holds_up_nothing(open_api: OpenApi, monk
 
 
 async def test_a_ledger_check_is_started_and_its_result_shown(open_api: OpenApi, temporal: Client) -> None:
-    await ensure_schedules(temporal)
+    await TemporalGateway(temporal).schedules.ensure()
     async with open_api(client=temporal) as api:
         operator = await operator_of(api)
         activities = [LedgerCheckActivities(api.parts.database).check_ledger]

@@ -1,9 +1,10 @@
-"""Which build a worker is, and whether Temporal gives that build anything to do."""
+"""The task queues: who polls them, what waits there, and which build of the workers is given what is new."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 import structlog
@@ -13,10 +14,23 @@ from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
-from temporalio.service import RPCError
 from temporalio.worker import WorkerDeploymentConfig
 
+from gateway.calls import TemporalAwayError, temporal_calls
 from runtime.settings import TemporalSettings
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE
+
+Kind = Literal["workflow", "activity"]
+
+KINDS = {"workflow": TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW, "activity": TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY}
+
+QUEUES: tuple[tuple[str, Kind], ...] = (
+    (CPU_QUEUE, "workflow"),
+    (CPU_QUEUE, "activity"),
+    (GPU_QUEUE, "activity"),
+    (GPU_BULK_QUEUE, "activity"),
+)
+"""Queue and kind of task: all that have to be polled."""
 
 Part = Literal["cpu", "gpu"]
 """CPU and GPU workers are deployments of their own: a render goes to the GPU build that is current when it is due, so
@@ -65,30 +79,61 @@ def deployment_config(version: WorkerDeploymentVersion | None) -> WorkerDeployme
     )
 
 
-async def routing_of(client: Client, task_queue: str, part: Part) -> Routing:
-    """Which builds get what comes anew to a queue.
+@dataclass(frozen=True)
+class QueueState:
+    """One queue and kind of task.
+
+    Attributes:
+        pollers: Identities of the workers that asked for a task within the last minutes.
+        polled_at: When the last of them did.
+        waiting: Tasks that nobody has taken yet, roughly.
+        oldest_seconds: How long the oldest of them has waited, roughly.
+        routing: Who gets what comes anew.
+    """
+
+    queue: str
+    kind: Kind
+    pollers: tuple[str, ...]
+    polled_at: datetime | None
+    waiting: int
+    oldest_seconds: float
+    routing: Routing
+
+
+async def queue_state(client: Client, queue: str, kind: Kind) -> QueueState:
+    """How a queue stands.
 
     Raises:
-        temporalio.service.RPCError: Temporal cannot be reached.
+        TemporalAwayError: Temporal cannot be reached.
     """
-    kind = TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW if part == "cpu" else TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
-    answer = await client.workflow_service.describe_task_queue(
-        DescribeTaskQueueRequest(
-            namespace=client.namespace, task_queue=TaskQueue(name=task_queue), task_queue_type=kind
-        )
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=queue),
+        task_queue_type=KINDS[kind],
+        report_stats=True,
     )
-    told = answer.versioning_info
-    return Routing(
-        _version(told.current_deployment_version),
-        _version(told.ramping_deployment_version),
-        told.ramping_version_percentage,
+    with temporal_calls():
+        found = await client.workflow_service.describe_task_queue(request)
+    told = found.versioning_info
+    return QueueState(
+        queue=queue,
+        kind=kind,
+        pollers=tuple(poller.identity for poller in found.pollers),
+        polled_at=max((poller.last_access_time.ToDatetime(UTC) for poller in found.pollers), default=None),
+        waiting=found.stats.approximate_backlog_count,
+        oldest_seconds=found.stats.approximate_backlog_age.ToTimedelta().total_seconds(),
+        routing=Routing(
+            _version(told.current_deployment_version),
+            _version(told.ramping_deployment_version),
+            told.ramping_version_percentage,
+        ),
     )
 
 
 async def watch_routing(
     client: Client,
     task_queue: str,
-    part: Part,
+    kind: Kind,
     version: WorkerDeploymentVersion | None,
     *,
     every_seconds: float = LOOK_EVERY_SECONDS,
@@ -98,15 +143,15 @@ async def watch_routing(
     Args:
         client: Of the namespace.
         task_queue: What the worker polls.
-        part: Which worker it is.
+        kind: Whose tasks.
         version: Its build.
         every_seconds: Between two looks.
     """
     said: Routing | None = None
     while True:
         try:
-            routing = await routing_of(client, task_queue, part)
-        except RPCError as error:
+            routing = (await queue_state(client, task_queue, kind)).routing
+        except TemporalAwayError as error:
             log.debug("routing not known", reason=str(error)[:200])
         else:
             if routing != said:

@@ -1,0 +1,224 @@
+"""What runs by the clock, and the schedules that start it, kept as the code has them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from temporalio.api.common.v1 import Payload
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionExecutionStartWorkflow,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleDescription,
+    ScheduleIntervalSpec,
+    ScheduleListDescription,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+    WorkflowExecutionStatus,
+)
+
+from gateway.calls import RunNotFoundError, temporal_calls
+from workflows.contracts import Contract, LedgerCheckInput, SweepInput
+from workflows.queues import CPU_QUEUE
+from workflows.sweeps import LedgerCheckWorkflow
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """One schedule.
+
+    Attributes:
+        name: Its id, and the beginning of the ids of its runs.
+        workflow: Name of the workflow that it starts.
+        argument: What that gets.
+        every: How often.
+        longest: A run that takes longer is ended.
+    """
+
+    name: str
+    workflow: str
+    argument: Contract
+    every: timedelta
+    longest: timedelta
+
+    def schedule(self) -> Schedule:
+        """As Temporal is told."""
+        return Schedule(
+            action=ScheduleActionStartWorkflow(
+                self.workflow,
+                self.argument,
+                id=self.name,
+                task_queue=CPU_QUEUE,
+                execution_timeout=self.longest,
+            ),
+            spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=self.every)]),
+            # The next round does what a missed one would have done. By default all rounds of a year are made up for.
+            policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=self.every),
+        )
+
+
+SCHEDULES = (
+    Scheduled("tryon-reconcile", "ReconcileWorkflow", SweepInput(), timedelta(minutes=1), timedelta(minutes=5)),
+    Scheduled("tryon-purge", "PurgeWorkflow", SweepInput(), timedelta(minutes=10), timedelta(minutes=5)),
+    Scheduled(
+        "tryon-sweep-product-pictures",
+        "SweepProductPicturesWorkflow",
+        SweepInput(),
+        timedelta(days=1),
+        timedelta(hours=1),
+    ),
+    Scheduled("tryon-ledger-check", "LedgerCheckWorkflow", LedgerCheckInput(), timedelta(hours=1), timedelta(hours=1)),
+)
+"""Every schedule of the service."""
+
+LEDGER_CHECK = SCHEDULES[-1]
+
+
+@dataclass(frozen=True)
+class ScheduleState:
+    """One schedule.
+
+    Attributes:
+        there: Whether the server has it; the CPU worker makes it when it starts.
+        last_at: When it last started a run.
+        next_at: When it will start one.
+    """
+
+    name: str
+    every: timedelta
+    there: bool = False
+    paused: bool = False
+    last_at: datetime | None = None
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class LedgerState:
+    """The newest check that has ended, and whether another one runs.
+
+    Attributes:
+        disagreements: What it found; None where it found no end, or none is kept any more.
+    """
+
+    ended_at: datetime | None = None
+    disagreements: int | None = None
+    running: bool = False
+
+
+class Schedules:
+    """The schedules on the server; every method raises `gateway.calls.TemporalAwayError`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def ensure(self) -> None:
+        """Create the schedules that are not there, and bring those that are to what the code says.
+
+        Whether one is paused is the operator's business and stays as it is. Any number of processes may do this at
+        once: all of them write the same. Processes of two versions write what each of them knows; whoever starts last
+        is right.
+        """
+        with temporal_calls():
+            for scheduled in SCHEDULES:
+                try:
+                    await self._client.create_schedule(scheduled.name, scheduled.schedule())
+                except ScheduleAlreadyRunningError:
+                    await self._bring_up_to_date(scheduled)
+
+    async def check_ledger_now(self) -> None:
+        """Start a check of the ledger, rather than within the hour."""
+        with temporal_calls():
+            await self._client.get_schedule_handle(LEDGER_CHECK.name).trigger()
+
+    async def states(self) -> tuple[list[ScheduleState], LedgerState]:
+        """How each schedule stands, and how the newest checks of the ledger ended.
+
+        One question for all schedules: a server takes longer to describe one of them than to list them all.
+        """
+        with temporal_calls():
+            listed = {each.id: each async for each in await self._client.list_schedules()}
+            ledger = await self._ledger_state(listed.get(LEDGER_CHECK.name))
+        return [_state_of(scheduled, listed.get(scheduled.name)) for scheduled in SCHEDULES], ledger
+
+    async def follows_the_code(self, scheduled: Scheduled, found: ScheduleDescription) -> bool:
+        """Whether a schedule does what the code says, paused or not."""
+        (argument,) = await self._client.data_converter.encode([scheduled.argument])
+        return _facts(found.schedule, _first_payload(found.schedule)) == _facts(scheduled.schedule(), argument)
+
+    async def _bring_up_to_date(self, scheduled: Scheduled) -> None:
+        async def update(current: ScheduleUpdateInput) -> ScheduleUpdate | None:
+            if await self.follows_the_code(scheduled, current.description):
+                return None
+            schedule = scheduled.schedule()
+            schedule.state = current.description.schedule.state
+            return ScheduleUpdate(schedule)
+
+        # Deleted in this very moment by somebody who will have a reason; the next start makes it anew.
+        with suppress(RunNotFoundError), temporal_calls():
+            await self._client.get_schedule_handle(scheduled.name).update(update)
+
+    async def _ledger_state(self, schedule: ScheduleListDescription | None) -> LedgerState:
+        running = False
+        for action in reversed(schedule.info.recent_actions if schedule and schedule.info else ()):
+            run = action.action
+            if not isinstance(run, ScheduleActionExecutionStartWorkflow):
+                continue
+            handle = self._client.get_workflow_handle_for(
+                LedgerCheckWorkflow.run, run.workflow_id, run_id=run.first_execution_run_id
+            )
+            try:
+                with temporal_calls():
+                    description = await handle.describe()
+            except RunNotFoundError:  # not kept any more
+                break
+            if description.status is WorkflowExecutionStatus.RUNNING:
+                running = True
+                continue
+            completed = description.status is WorkflowExecutionStatus.COMPLETED
+            disagreements = (await handle.result()).disagreements if completed else None
+            return LedgerState(description.close_time, disagreements, running)
+        return LedgerState(running=running)
+
+
+def _state_of(scheduled: Scheduled, found: ScheduleListDescription | None) -> ScheduleState:
+    if found is None:
+        return ScheduleState(scheduled.name, scheduled.every)
+    info = found.info
+    return ScheduleState(
+        name=scheduled.name,
+        every=scheduled.every,
+        there=True,
+        paused=found.schedule is not None and found.schedule.state.paused,
+        last_at=info.recent_actions[-1].started_at if info and info.recent_actions else None,
+        next_at=info.next_action_times[0] if info and info.next_action_times else None,
+    )
+
+
+def _first_payload(schedule: Schedule) -> Payload | None:
+    """What a schedule hands to its workflow, as it lies on the server."""
+    action = schedule.action
+    if not isinstance(action, ScheduleActionStartWorkflow) or len(action.args) != 1:
+        return None
+    (payload,) = action.args
+    return payload if isinstance(payload, Payload) else None
+
+
+def _facts(schedule: Schedule, argument: Payload | None) -> tuple[object, ...]:
+    """What makes a schedule what it is, without its state."""
+    action, spec, policy = schedule.action, schedule.spec, schedule.policy
+    if not isinstance(action, ScheduleActionStartWorkflow):
+        return ()
+    return (
+        (action.workflow, action.id, action.task_queue, action.execution_timeout),
+        (argument.metadata["encoding"], argument.data) if argument else None,
+        [(each.every, each.offset or timedelta(0)) for each in spec.intervals],
+        (list(spec.calendars), list(spec.cron_expressions), list(spec.skip), spec.jitter or timedelta(0)),
+        (policy.overlap, policy.catchup_window, policy.pause_on_failure),
+    )

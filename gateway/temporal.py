@@ -1,0 +1,421 @@
+"""Starting, stopping and looking at runs.
+
+What is run is in `workflows`. What is here is how: under which id, what becomes of a second start under it, how long it
+may take, and by what it is found in the Temporal UI.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal, TypeVar
+
+from temporalio.client import Client, Interceptor, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.common import (
+    Priority,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.runtime import Runtime
+
+from domain.errors import ErrorCode, TryOnError, known_code
+from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError, TemporalAwayError, temporal_calls
+from gateway.schedules import Schedules
+from runtime.logs import ActivityLogContext
+from runtime.settings import TemporalSettings
+from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
+from workflows.backfills.workflow import BackfillWorkflow
+from workflows.contracts import TryOnInput
+from workflows.erasing import EraseAccountWorkflow
+from workflows.erasure_contracts import EraseAccountInput
+from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
+from workflows.logos import SetWatermarkWorkflow
+from workflows.mail import SendMailWorkflow
+from workflows.mail_contracts import SendMailInput
+from workflows.products.contracts import ImportProductsInput, RegisterProductInput, SavedProduct
+from workflows.products.imports import ImportProductsWorkflow
+from workflows.products.registration import LONGEST_REGISTRATION, RegisterProductWorkflow
+from workflows.queues import (
+    ACCOUNT_ATTRIBUTE,
+    BULK_PRIORITY,
+    CPU_QUEUE,
+    INTERACTIVE_PRIORITY,
+    STAGE_ATTRIBUTE,
+    erasure_workflow_id,
+    import_workflow_id,
+    mail_workflow_id,
+    registration_workflow_id,
+    tryon_workflow_id,
+    watermark_workflow_id,
+)
+from workflows.tryon import TryOnWorkflow, tryon_options
+
+PATIENCE_SECONDS = 5.0
+"""Until a call that no request waits for is given up."""
+
+LONGEST_BACKFILL = timedelta(days=30)
+"""Waiting for generations included."""
+
+LONGEST_ERASURE = timedelta(days=1)
+"""Steps are tried until they succeed; after a day a new run is begun."""
+
+LONGEST_IMPORT = timedelta(days=2)
+"""Times when a worker, the store or the database is away included."""
+
+LONGEST_SENDING = timedelta(hours=25)
+"""The step is tried for a day."""
+
+LONGEST_SETTING = timedelta(minutes=2)
+"""Three downloads of a logo that run into their limit take half a minute; the rest is for a worker that restarts."""
+
+LONGEST_SUMMARY = 100
+"""Characters of a product's name in the Temporal UI's list."""
+
+_CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
+    WorkflowExecutionStatus.TERMINATED: "cancelled",
+    WorkflowExecutionStatus.CANCELED: "cancelled",
+    WorkflowExecutionStatus.TIMED_OUT: "timed_out",
+}
+
+_OPEN = (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW)
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a job's run is.
+
+    Attributes:
+        stage: As `workflows.tryon.TryOnWorkflow` names it.
+        pending: Steps that are under way or wait for a worker: their names, and how often each.
+    """
+
+    stage: str
+    pending: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class BackfillRun:
+    """A backfill in Temporal's list."""
+
+    backfill_id: str
+    status: str
+    stage: str
+
+
+class TemporalGateway:
+    """Everything that the service asks of Temporal; every method raises `TemporalAwayError` unless it says otherwise.
+
+    Attributes:
+        client: For workers, which need one, and for the doctor, who asks what nobody else does.
+        schedules: What runs by the clock.
+    """
+
+    def __init__(self, client: Client, hurry: TemporalSettings | None = None) -> None:
+        """Ask through ``client``; ``hurry`` has the times of a process that answers requests, else nobody waits."""
+        self.client = client
+        self.schedules = Schedules(client)
+        self._start_seconds = hurry.start_timeout_seconds if hurry else PATIENCE_SECONDS
+        self._look_seconds = hurry.describe_timeout_seconds if hurry else PATIENCE_SECONDS
+
+    @classmethod
+    async def connect(
+        cls,
+        settings: TemporalSettings,
+        *,
+        for_requests: bool = False,
+        runtime: Runtime | None = None,
+        interceptors: Sequence[Interceptor] = (),
+    ) -> TemporalGateway:
+        """Connect to Temporal.
+
+        Args:
+            settings: Address and credentials.
+            for_requests: Connect at the first call instead, so that the process can start while Temporal is away, and
+                give calls up after the settings' seconds.
+            runtime: Serves metrics, see `runtime.metrics.sdk_runtime`.
+            interceptors: More of this client and of the workers that use it.
+        """
+        with temporal_calls():
+            client = await Client.connect(
+                settings.address,
+                namespace=settings.namespace,
+                data_converter=pydantic_data_converter,
+                api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+                tls=settings.tls or settings.api_key is not None,
+                lazy=for_requests,
+                runtime=runtime,
+                interceptors=[ActivityLogContext(), *interceptors],
+            )
+        return cls(client, settings if for_requests else None)
+
+    async def check(self) -> None:
+        """Whether Temporal answers."""
+        with temporal_calls():
+            await self.client.service_client.check_health()
+
+    async def start_tryon(self, job: TryOnInput) -> None:
+        """Start a job's run; does nothing if it was started before, running or closed."""
+        with suppress(AlreadyRunningError):
+            await self._start(
+                self.client.start_workflow(
+                    TryOnWorkflow.run,
+                    job,
+                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                    **tryon_options(job),
+                )
+            )
+
+    async def cancel_job(self, job_id: object) -> None:
+        """Spare the workers a job whose outcome is decided. Nothing depends on that, so nothing is raised."""
+        await self._cancel(tryon_workflow_id(str(job_id)))
+
+    async def end_of_job(self, job_id: str) -> ErrorCode | None:
+        """Why an open job's run can no longer finish it.
+
+        A run ends its job before it closes, so a job that is still open when its run is closed was left behind.
+
+        Returns:
+            The reason, or ``None`` while the run is open or unknown to Temporal (it may not have been handed over yet;
+            the deadline decides then).
+        """
+        try:
+            description = await self._look(self.client.get_workflow_handle(tryon_workflow_id(job_id)).describe())
+        except RunNotFoundError:
+            return None
+        return None if description.status in _OPEN else _CLOSED.get(description.status, "generation_failed")
+
+    async def progress_of_job(self, job_id: str) -> Progress:
+        """Where an open job's run is; no worker is needed for the answer.
+
+        Raises:
+            RunNotFoundError: There is no run yet.
+        """
+        description = await self._look(self.client.get_workflow_handle(tryon_workflow_id(job_id)).describe())
+        pending = Counter(activity.activity_type.name for activity in description.raw_description.pending_activities)
+        return Progress(description.typed_search_attributes.get(STAGE_ATTRIBUTE, ""), pending)
+
+    async def register_product(
+        self,
+        registration: RegisterProductInput,
+        *,
+        priority: int = INTERACTIVE_PRIORITY,
+        seconds: float | None = None,
+    ) -> SavedProduct:
+        """Add or change a product, and wait for that.
+
+        What is not done when this gives up is cancelled, so that it is not done behind the caller's back later on. It
+        may be too late for that.
+
+        Args:
+            registration: What to do.
+            priority: From 1 (first) to 5.
+            seconds: How long to wait for the end; None for as long as it takes.
+
+        Raises:
+            RunFailedError: It was refused.
+            TimeoutError: It took too long.
+        """
+        fields, run_id = registration.fields, registration_workflow_id(registration.registration_id)
+        summary = fields.external_id or fields.name or registration.product_id or ""
+        try:
+            run = await self._start(
+                self.client.start_workflow(
+                    RegisterProductWorkflow.run,
+                    registration,
+                    id=run_id,
+                    task_queue=CPU_QUEUE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                    execution_timeout=LONGEST_REGISTRATION,
+                    priority=Priority(priority_key=priority, fairness_key=registration.account_id),
+                    search_attributes=_of_account(registration.account_id),
+                    static_summary=f"product: {summary[:LONGEST_SUMMARY]}",
+                )
+            )
+            async with asyncio.timeout(seconds):
+                with temporal_calls():
+                    return await run.result()
+        except (TemporalAwayError, TimeoutError):
+            await self._cancel(run_id)
+            raise
+
+    async def import_products(self, wanted: ImportProductsInput) -> None:
+        """Start registering the rows of a file.
+
+        Raises:
+            AlreadyRunningError: Another file of the account is being imported.
+        """
+        await self._start(
+            self.client.start_workflow(
+                ImportProductsWorkflow.run,
+                wanted,
+                id=import_workflow_id(wanted.account_id),
+                task_queue=CPU_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                execution_timeout=LONGEST_IMPORT,
+                priority=Priority(priority_key=BULK_PRIORITY, fairness_key=wanted.account_id),
+                search_attributes=_of_account(wanted.account_id),
+                static_summary=f"import of {wanted.rows} products",
+            )
+        )
+
+    async def is_importing(self, account_id: str) -> bool:
+        """Whether a file of the account is being imported."""
+        try:
+            run = await self._start(self.client.get_workflow_handle(import_workflow_id(account_id)).describe())
+        except RunNotFoundError:
+            return False
+        return run.status in _OPEN
+
+    async def set_watermark(self, wanted: SetWatermarkInput) -> WatermarkSetting:
+        """Have a logo fetched and made the account's watermark, and wait for that.
+
+        It is a run because only the CPU worker dials addresses that strangers chose. One runs at a time for an account:
+        two could each delete the other's logo.
+
+        Raises:
+            TryOnError: One of the ``logo_…`` codes; ``busy`` when no worker got to it in time, ``internal`` otherwise.
+        """
+        try:
+            with temporal_calls():
+                return await self.client.execute_workflow(
+                    SetWatermarkWorkflow.run,
+                    wanted,
+                    id=watermark_workflow_id(wanted.account_id),
+                    task_queue=CPU_QUEUE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    execution_timeout=LONGEST_SETTING,
+                    static_summary="watermark",
+                )
+        except AlreadyRunningError:
+            raise TryOnError("logo_being_set") from None
+        except RunFailedError as failure:
+            raise TryOnError("busy" if failure.code is None else known_code(failure.code, "internal")) from failure
+
+    async def erase_account(self, erasure: EraseAccountInput) -> None:
+        """Start deleting what the account has stored, unless that is under way."""
+        await self._start(
+            self.client.start_workflow(
+                EraseAccountWorkflow.run,
+                erasure,
+                id=erasure_workflow_id(erasure.account_id),
+                task_queue=CPU_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                execution_timeout=LONGEST_ERASURE,
+                search_attributes=_of_account(erasure.account_id),
+                static_summary="erasure",
+            )
+        )
+
+    async def send_mail(self, mail_id: str) -> None:
+        """Start sending a message, unless that is under way.
+
+        A message whose run has ended without sending it may be started again: the row says what is left to do.
+        """
+        await self._start(
+            self.client.start_workflow(
+                SendMailWorkflow.run,
+                SendMailInput(mail_id=mail_id),
+                id=mail_workflow_id(mail_id),
+                task_queue=CPU_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                execution_timeout=LONGEST_SENDING,
+                static_summary="mail",
+            )
+        )
+
+    async def start_backfill(self, backfill_id: str, backfill: BackfillInput) -> None:
+        """Start a backfill; one of the same name that has ended is no hindrance.
+
+        Engineers do the same with Temporal's own command line.
+
+        Raises:
+            AlreadyRunningError: A backfill of this name is running.
+        """
+        await self._start(
+            self.client.start_workflow(
+                BackfillWorkflow.run,
+                backfill,
+                id=backfill_id,
+                task_queue=CPU_QUEUE,
+                execution_timeout=LONGEST_BACKFILL,
+                priority=Priority(priority_key=backfill.priority),
+                static_summary=f"backfill for {backfill.account}",
+            )
+        )
+
+    async def backfill_report(self, backfill_id: str) -> BackfillReport:
+        """Wait for the end of a backfill.
+
+        Raises:
+            RunFailedError: It has no report.
+            RunNotFoundError: There is no such backfill.
+        """
+        with temporal_calls():
+            return await self._backfill(backfill_id).result()
+
+    async def backfill_state(self, backfill_id: str) -> tuple[BackfillState, bool]:
+        """How far a backfill is, and whether it is still running.
+
+        Raises:
+            RunNotFoundError: There is no such backfill.
+        """
+        handle = self._backfill(backfill_id)
+        with temporal_calls():
+            state = await handle.query(BackfillWorkflow.progress)
+            return state, (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+
+    async def steer_backfill(self, backfill_id: str, signal: Literal["pause", "resume", "cancel"]) -> None:
+        """Have it start no more items, go on, or end.
+
+        Raises:
+            RunNotFoundError: There is no such backfill, or it has ended.
+        """
+        await self._start(self._backfill(backfill_id).signal(signal))
+
+    async def set_backfill_concurrency(self, backfill_id: str, concurrency: int) -> BackfillState:
+        """Change how many items may be in flight.
+
+        Raises:
+            RunNotFoundError: There is no such backfill, or it has ended.
+        """
+        with temporal_calls():
+            return await self._backfill(backfill_id).execute_update(BackfillWorkflow.set_concurrency, concurrency)
+
+    async def backfills(self, account_id: str | None = None) -> AsyncIterator[BackfillRun]:
+        """Every backfill that Temporal still knows, the newest first; of one account only those that are running."""
+        query = "WorkflowType = 'BackfillWorkflow' AND ExecutionStatus != 'ContinuedAsNew'"
+        if account_id is not None:
+            query += f" AND ExecutionStatus = 'Running' AND {ACCOUNT_ATTRIBUTE.name} = '{account_id}'"
+        with temporal_calls():
+            async for run in self.client.list_workflows(query):
+                stage = run.typed_search_attributes.get(STAGE_ATTRIBUTE, "")
+                yield BackfillRun(run.id, run.status.name.lower() if run.status else "", stage)
+
+    def _backfill(self, backfill_id: str) -> WorkflowHandle[BackfillWorkflow, BackfillReport]:
+        return self.client.get_workflow_handle_for(BackfillWorkflow.run, backfill_id)
+
+    async def _start(self, call: Coroutine[Any, Any, Value]) -> Value:
+        with temporal_calls():
+            return await asyncio.wait_for(call, self._start_seconds)
+
+    async def _look(self, call: Coroutine[Any, Any, Value]) -> Value:
+        with temporal_calls():
+            return await asyncio.wait_for(call, self._look_seconds)
+
+    async def _cancel(self, run_id: str) -> None:
+        with suppress(TemporalAwayError, RunNotFoundError):
+            await self._start(self.client.get_workflow_handle(run_id).cancel())
+
+
+def _of_account(account_id: str) -> TypedSearchAttributes:
+    return TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, account_id)])
