@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import structlog
 from pydantic import SecretStr
+from sqlalchemy import make_url
 from temporalio.client import Client
 
 from domain import migrations
@@ -18,7 +22,7 @@ from runtime.embedded.store import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.servers.object_store import running_object_store
-from tests.servers.postgres import PostgresMissingError, running_postgres
+from tests.servers.postgres import PostgresMissingError, running_postgres, tell_server
 from tests.servers.temporal import running_temporal
 
 PEPPER = "a pepper for tests, longer than thirty-two characters"
@@ -65,25 +69,85 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Every test that asks for it runs on both databases."""
+ON_SQLITE_ALONE = ("tests/api/", "tests/cli/", "tests/tryon_client/")
+"""What is said of requests, pages and commands does not depend on the database; its rules are tested below them."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests run on both databases, those of `ON_SQLITE_ALONE` on the one; the mark ``databases`` says otherwise."""
+    if "database_server" in metafunc.fixturenames:
+        test = metafunc.definition
+        default = ("sqlite",) if test.nodeid.startswith(ON_SQLITE_ALONE) else ("sqlite", "postgresql")
+        marker = test.get_closest_marker("databases")
+        metafunc.parametrize("database_server", marker.args if marker else default, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def database_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Address of an empty database of the kind that `pytest_generate_tests` names; others are made beside it."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path_factory.mktemp('sqlite')}/tryon.db"
+        return f"sqlite:///{tmp_path_factory.mktemp('sqlite')}/empty.db"
     url: str = request.getfixturevalue("postgres_url")
     return url
 
 
 @pytest.fixture(scope="session")
-async def database(database_url: str) -> AsyncIterator[Database]:
-    """A migrated database; tests keep apart by using accounts of their own.
+def migrated_database_url(database_server: str) -> str:
+    """Address of a migrated database that nobody uses, to be copied."""
+    url = new_database(database_server)
+    database = Database(DatabaseSettings(url=url))
+    migrations.upgrade(database.engine)
+    database.close()
+    return url
+
+
+@pytest.fixture(scope="module")
+def database_url(migrated_database_url: str) -> str:
+    """Address of `database`."""
+    return new_database(migrated_database_url, copied=True)
+
+
+@pytest.fixture(scope="module")
+def database(database_url: str) -> Iterator[Database]:
+    """A migrated database of the module's own, whose tests keep apart by using accounts of their own.
 
     Hundreds of requests at once, beside other tests on the same cores, may wait for longer than a customer would.
     """
-    database = Database(DatabaseSettings(url=database_url, busy_timeout_seconds=60))
-    migrations.upgrade(database.engine)
-    yield database
-    database.close()
+    with closing(Database(DatabaseSettings(url=database_url, busy_timeout_seconds=60))) as database:
+        yield database
+
+
+@pytest.fixture
+def own_database_url(migrated_database_url: str) -> str:
+    """Address of a migrated database that only this test uses."""
+    return new_database(migrated_database_url, copied=True)
+
+
+@pytest.fixture
+def own_database(own_database_url: str) -> Iterator[Database]:
+    """A migrated database where a test may leave whatever it likes."""
+    with closing(Database(DatabaseSettings(url=own_database_url))) as database:
+        yield database
+
+
+@pytest.fixture
+def empty_database_url(database_server: str) -> str:
+    """Address of a database without tables that only this test uses."""
+    return new_database(database_server)
+
+
+def new_database(url: str, *, copied: bool = False) -> str:
+    """Address of a database beside that of ``url``: empty, or a copy of it; it goes with its server or its folder."""
+    address, name = make_url(url), f"own_{uuid.uuid4().hex}"
+    if address.drivername.startswith("sqlite"):
+        own = Path(str(address.database)).with_name(f"{name}.db")
+        if copied:
+            shutil.copy(str(address.database), own)
+        else:
+            own.touch()
+        return f"sqlite:///{own}"
+    tell_server(url, f"CREATE DATABASE {name}" + (f" TEMPLATE {address.database}" if copied else ""))
+    return address.set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture(scope="session")

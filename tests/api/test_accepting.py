@@ -14,6 +14,8 @@ from tests.pictures import data_uri, encoded, padded, photo
 from workflows.contracts import TryOnInput
 from workflows.queues import tryon_workflow_id
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 async def job_input(api: Api, job_id: str) -> TryOnInput:
     job = await api.parts.database.read(jobs.get_job, job_id=uuid.UUID(job_id))

@@ -9,6 +9,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import httpx
+import pytest
 from sqlalchemy import select
 
 from domain.access.keys import KeyDigester
@@ -21,6 +22,8 @@ from runtime.database import Database
 from tests.api.conftest import Api, single
 from tests.factories import Caller, create_caller
 from tests.pictures import data_uri, encoded, photo
+
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 SMALL = data_uri(encoded(photo(256, 256)))
 BODY = json.dumps(single(customerPhotoBase64=SMALL, garmentImageUrl="https://shop.example/shirt.png"))

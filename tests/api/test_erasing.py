@@ -16,6 +16,8 @@ from runtime.object_store import ObjectStoreUnavailableError
 from tests.api.conftest import Api, single
 from tests.factories import create_caller, create_job
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 HOUR = timedelta(hours=1)
 
 

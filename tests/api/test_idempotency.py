@@ -21,6 +21,8 @@ from runtime.object_store import ObjectStoreUnavailableError
 from tests.api.conftest import Api, combo, single
 from tests.factories import create_caller
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 PATH = "/api/v1/tryon"
 
 

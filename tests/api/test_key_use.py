@@ -13,6 +13,8 @@ from runtime.database import Database
 from tests.api.conftest import Api
 from tests.factories import Caller
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 async def last_used_at(database: Database, caller: Caller) -> datetime | None:
     with database.reading() as session:

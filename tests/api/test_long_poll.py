@@ -18,6 +18,8 @@ from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.factories import create_job
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 MOST_THREADS_OF_POOLS = 50
 """Those of the database and of the loop grow with use, so how many there are depends on what ran before."""
 

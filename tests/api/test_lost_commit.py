@@ -20,6 +20,8 @@ from domain.tables import Job
 from runtime.database import Database
 from tests.api.conftest import Api, single
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 Fault = Callable[[Connection, Callable[[], object]], None]
 """What becomes of a COMMIT; it can have the request cut off."""
 

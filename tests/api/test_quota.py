@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from runtime.database import Database
 from tests.api.conftest import Api, single
 from tests.factories import create_caller
+
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 
 async def test_402_says_that_it_is_about_money(api: Api, database: Database, digester: KeyDigester) -> None:

@@ -24,6 +24,8 @@ from runtime.settings import RateLimitSettings, Settings
 from tests.api.conftest import Api, OpenApi
 from tests.servers.processes import free_port
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 REQUESTS = RatePolicy("requests", requests=20, window_seconds=300)
 MANAGEMENT = RatePolicy("management", requests=2, window_seconds=60)
 MANAGED = "/api/v1/managed"

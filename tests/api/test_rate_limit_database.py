@@ -20,6 +20,8 @@ from domain.access.rates import RatePolicy
 from runtime.database import Database
 from runtime.settings import DatabaseSettings
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 PROJECT = Path(__file__).parents[2]
 PROCESSES, CALLS_EACH = 4, 50
 POLICY = RatePolicy("requests", requests=20, window_seconds=300)

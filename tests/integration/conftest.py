@@ -143,7 +143,7 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
 
     caller = await create_caller(database, servers.digester)
     async with (
-        build_cpu_worker(servers.temporal, database, store, fetcher, settings),
+        build_cpu_worker(parts.temporal, database, store, fetcher, settings),
         all_running(build_gpu_workers(servers.temporal, inference, engines.parallel)),
         (app := create_app(settings, ready_parts)).router.lifespan_context(app),
         httpx.AsyncClient(

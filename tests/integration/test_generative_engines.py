@@ -41,7 +41,7 @@ WIDE_OPEN = {
     "POSE": "99", "COLOURS": "0",
 }  # fmt: skip
 
-pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True, scope="session")
+pytestmark = pytest.mark.databases("sqlite")
 """The database has no part in how pictures are drawn."""
 
 Started = Callable[..., AbstractAsyncContextManager[Service]]

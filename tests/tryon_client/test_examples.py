@@ -24,8 +24,6 @@ from tests.tryon_client.scripted_server import DROP, running_server
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS / "examples"
 
-pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-
 
 @pytest.fixture
 async def service(open_api: OpenApi, temporal: Client) -> AsyncIterator[LiveService]:

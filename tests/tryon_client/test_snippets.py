@@ -198,7 +198,6 @@ def in_vain(request: Received) -> Reply:
     return ACCEPTED if request.method == "POST" else FAILED
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("snippet", [*of_pages(), *of_the_quickstart(), *of_the_playground()], ids=str)
 async def test_the_program_runs_as_it_stands(service: LiveService, folder: Path, snippet: Snippet) -> None:
     text = await text_of(snippet, service)

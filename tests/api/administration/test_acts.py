@@ -23,6 +23,8 @@ from runtime.settings import TemporalSettings
 from tests.factories import PLANS, Caller, create_caller, create_job
 from workflows.queues import erasure_workflow_id
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 HOUR = timedelta(hours=1)
 NOW = datetime.now(UTC)
 OPERATOR = uuid.uuid4()

@@ -23,6 +23,8 @@ from tests.api.conftest import Api
 from tests.api.payments.stand_in import event, signature
 from tests.factories import PLANS
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 COMPLETED = "checkout.session.completed"
 LATE = "checkout.session.async_payment_succeeded"
 FAILED = "checkout.session.async_payment_failed"

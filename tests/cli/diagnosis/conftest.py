@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-import sqlalchemy
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
 from cli.diagnosis.findings import Case, Finding
-from domain import migrations
 from runtime.database import Database
 from runtime.settings import DatabaseSettings, ObjectStoreSettings, Settings, TemporalSettings
-from tests.servers.postgres import tell_server
 from tests.servers.processes import free_port
 
 Look = Callable[[Case], AsyncGenerator[Finding, None]]
@@ -53,27 +51,12 @@ def case(settings: Settings) -> Case:
     return Case(settings)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-async def empty_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A database of the test's own, without tables."""
-    if request.param == "sqlite":
-        path = tmp_path_factory.mktemp("sqlite") / "tryon.db"
-        path.touch()
-        return f"sqlite:///{path}"
-    server = sqlalchemy.make_url(request.getfixturevalue("postgres_url"))
-    name = f"doctor_{uuid.uuid4().hex}"
-    tell_server(request.getfixturevalue("postgres_url"), f"CREATE DATABASE {name}")
-    return server.set(database=name).render_as_string(hide_password=False)
-
-
 @pytest.fixture
-async def own_database(empty_database_url: str, settings: Settings) -> AsyncIterator[Database]:
+def own_database(own_database_url: str, settings: Settings) -> Iterator[Database]:
     """A migrated database of the test's own, which the settings name."""
-    settings.database = DatabaseSettings(url=empty_database_url, busy_timeout_seconds=0.3)
-    database = Database(settings.database)
-    migrations.upgrade(database.engine)
-    yield database
-    database.close()
+    settings.database = DatabaseSettings(url=own_database_url, busy_timeout_seconds=0.3)
+    with closing(Database(settings.database)) as database:
+        yield database
 
 
 @pytest.fixture

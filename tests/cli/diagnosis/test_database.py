@@ -20,6 +20,8 @@ from tests.cli.diagnosis.conftest import findings_of, levels_of, the
 from tests.factories import create_caller, create_job
 from tests.servers.processes import free_port
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 async def test_a_sound_database(case: Case, own_database: Database) -> None:
     levels = await levels_of(probe.look, case)

@@ -18,6 +18,8 @@ from runtime.settings import MailSettings, Settings
 from tests.cli.diagnosis.conftest import findings_of, levels_of, the
 from tests.factories import create_caller
 
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
 
 def now() -> datetime:
     """What the probe goes by too; a moment of the module's own would be minutes old in a long run."""

@@ -116,7 +116,7 @@ async def test_search_attributes_that_are_missing_or_of_another_type(case: Case,
 
 
 async def of_reconcile(client: Client, settings: Settings) -> Finding:
-    async for finding in schedules.look(client, settings.temporal):
+    async for finding in schedules.look(TemporalGateway(client), settings.temporal):
         if RECONCILE.name in finding.sentence:
             return finding
     raise AssertionError

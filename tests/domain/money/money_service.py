@@ -217,7 +217,7 @@ class MoneyService:
             await ActivityEnvironment().run(purging.purge, SweepInput())
 
     async def relay(self) -> None:
-        await relay_round(self._database, self.temporal.seen_by(Process()), RESULT_LASTS)
+        await relay_round(self._database, TemporalGateway(self.temporal.seen_by(Process())), RESULT_LASTS)
 
     async def top_up(self, account_id: uuid.UUID, generations: int) -> None:
         await self._database.write(
