@@ -1,4 +1,4 @@
-"""Whether the settings let people in (links that lead here, cookies that browsers keep, mail), and let them pay."""
+"""Whether the settings let people in (links that lead here, cookies that browsers keep, mail, keys) and pay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from api.dashboard.authentication.outbox import is_own
 from api.payments.choice import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject
-from runtime.settings import MailSettings, PaymentSettings, Settings
+from runtime.settings import MailSettings, PaymentSettings, Settings, SettingsError
 
 PUBLIC_URL = Subject("public URL")
 MAIL_SERVER = Subject("mail server")
@@ -16,6 +16,8 @@ PAYMENTS = Subject("payments")
 
 SENDER = MailSettings.model_fields["sender"].default
 """No server outside takes it."""
+
+PEPPER = Subject("key pepper")
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -74,3 +76,19 @@ def judged_payments(settings: PaymentSettings) -> Finding:
     except ValueError as error:
         return PAYMENTS.error(str(error), "Set what it names for the API, or TRYON_PAYMENTS_PROVIDER=manual.")
     return PAYMENTS.ok(provider.name)
+
+
+async def look_at_pepper(case: Case) -> AsyncGenerator[Finding, None]:
+    """See that API keys can be checked at all.
+
+    Whether it is the pepper that they were made with, only a key can tell: a poll with one that answers 401.
+    """
+    try:
+        case.settings.security.peppers()
+    except SettingsError as error:
+        yield PEPPER.error(
+            str(error),
+            "Give every process the one that keys were made with; for a new deployment make one: openssl rand -hex 32",
+        )
+        return
+    yield PEPPER.ok("is set and long enough")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,19 +12,22 @@ from sqlalchemy import URL, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from cli.diagnosis import owners
 from cli.diagnosis.clocks import judged
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
-from domain import migrations
+from domain import erasure, migrations
 from domain.jobs import jobs
+from domain.mail import mails
+from domain.money.ledger import check_ledger
+from domain.operation import operators
 from runtime.database import Database
+from runtime.settings import MailSettings
+from workflows.queues import erasure_workflow_id
 
 DATABASE = Subject("database")
 MIGRATIONS = Subject("migrations")
 CLOCK = Subject("clock of the database")
 OUTBOX = Subject("outbox")
 DEADLINES = Subject("deadlines")
-NEEDING_TABLES = (OUTBOX, DEADLINES, *owners.SUBJECTS)
 
 FIRST_WAL_RESET, LAST_WAL_RESET = (3, 7, 0), (3, 51, 2)
 """Versions of SQLite whose write-ahead log can be corrupted when two processes checkpoint at once."""
@@ -34,8 +38,22 @@ STUCK_AFTER = timedelta(seconds=30)
 OVERDUE_AFTER = timedelta(minutes=2)
 """The reconciler releases a job half a minute after its deadline, and comes every minute."""
 
-MOST_JOBS = 10_000
+MOST = 10_000
 """So many are counted; there is no need to know how many more there are."""
+
+MAIL = Subject("mail")
+ERASURES = Subject("erasures")
+OPERATORS = Subject("operators")
+OF_OWNERS = (MAIL, ERASURES, OPERATORS)
+NEEDING_TABLES = (OUTBOX, DEADLINES, *OF_OWNERS)
+
+MAIL_STUCK_AFTER = timedelta(minutes=10)
+"""Whoever signs up sits there and waits; a server that says "later" (greylisting) means some minutes."""
+
+ERASURE_STUCK_AFTER = timedelta(hours=1)
+"""An erasure takes minutes, and is begun anew by the reconciler."""
+
+LEDGER = Subject("ledger")
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -68,7 +86,7 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
             return
         yield await _outbox(database)
         yield await _deadlines(database)
-        async for finding in owners.look(database, case.settings.mail):
+        async for finding in look_at_owners(database, case.settings.mail):
             yield finding
     finally:
         database.close()
@@ -140,7 +158,7 @@ async def _clock(database: Database, kind: str) -> Finding:
 
 
 async def _outbox(database: Database) -> Finding:
-    waiting = await database.read(jobs.list_unstarted, older_than=STUCK_AFTER, limit=MOST_JOBS)
+    waiting = await database.read(jobs.list_unstarted, older_than=STUCK_AFTER, limit=MOST)
     if not waiting:
         return OUTBOX.ok("no job waits to be handed to Temporal")
     age = datetime.now(UTC) - waiting[0].created_at
@@ -151,7 +169,7 @@ async def _outbox(database: Database) -> Finding:
 
 
 async def _deadlines(database: Database) -> Finding:
-    open_jobs = await database.read(jobs.list_open, older_than=timedelta(0), limit=MOST_JOBS)
+    open_jobs = await database.read(jobs.list_open, older_than=timedelta(0), limit=MOST)
     overdue = [job for job in open_jobs if job.deadline_at + OVERDUE_AFTER <= datetime.now(UTC)]
     if not overdue:
         return DEADLINES.ok(f"{counted(len(open_jobs), 'job')} in progress, none past its deadline")
@@ -159,3 +177,67 @@ async def _deadlines(database: Database) -> Finding:
         f"{counted(len(overdue), 'job')} past the deadline and not released, such as {overdue[0].id}",
         "See that a CPU worker polls and the schedule runs: temporal schedule trigger --schedule-id tryon-reconcile",
     )
+
+
+async def look_at_owners(database: Database, settings: MailSettings) -> AsyncGenerator[Finding, None]:
+    """Read the tables; nothing is written."""
+    now = datetime.now(UTC)
+    yield await database.read(_mail, settings, now)
+    yield await database.read(_erasures, now)
+    yield await database.read(_operators)
+
+
+def _mail(session: Session, settings: MailSettings, now: datetime) -> Finding:
+    if settings.host is None:
+        kept = mails.list_waiting(session, written_before=now, limit=MOST)
+        return MAIL.ok(f"{counted(len(kept), 'message')} to be read with `tryon mail list`: there is no mail server")
+    late = mails.list_waiting(session, written_before=now - MAIL_STUCK_AFTER, limit=MOST)
+    if late:
+        minutes = f"{MAIL_STUCK_AFTER.total_seconds() / 60:.0f} minutes"
+        return MAIL.error(
+            f"{counted(len(late), 'message')} waiting for more than {minutes}",
+            "Look at TRYON_MAIL_… of the CPU worker; its log, and the run tryon-mail-ID in Temporal, say what the "
+            "server answers.",
+        )
+    refused = mails.count_refused(session)
+    if refused:
+        return MAIL.warning(
+            f"{counted(refused, 'message')} of the last week refused for good by the mail server",
+            "See to whom with `tryon mail list`; if it is everybody, the server does not take TRYON_MAIL_SENDER.",
+        )
+    return MAIL.ok("none waits, none was refused")
+
+
+def _erasures(session: Session, now: datetime) -> Finding:
+    stuck = erasure.list_unfinished(session, older_than=ERASURE_STUCK_AFTER, now=now, limit=MOST)
+    if not stuck:
+        return ERASURES.ok("no account waits to be erased")
+    return ERASURES.error(
+        f"{counted(len(stuck), 'account')} to be erased for more than an hour, such as {stuck[0]}",
+        f"See why its run does not end: temporal workflow describe -w {erasure_workflow_id(str(stuck[0]))}",
+    )
+
+
+def _operators(session: Session) -> Finding:
+    found = operators.list_operators(session)
+    if not found:
+        return OPERATORS.warning(
+            "nobody sees the admin pages, so nobody approves payments there", "tryon operator add EMAIL"
+        )
+    return OPERATORS.ok(counted(len(found), "operator"))
+
+
+async def look_at_ledger(case: Case) -> AsyncGenerator[Finding, None]:
+    """Recompute every balance, in one reading transaction."""
+    if not case.ledger:
+        yield LEDGER.skipped("it is recomputed hourly; --ledger does it now")
+        return
+    if missing_file(make_url(case.settings.database.url)):
+        yield LEDGER.skipped("there is no database")
+        return
+    with closing(Database(case.settings.database)) as database:
+        disagreements = await database.read(check_ledger)
+    if disagreements:
+        yield LEDGER.error(f"{counted(len(disagreements), 'disagreement')}", "See them all: tryon ledger check")
+    else:
+        yield LEDGER.ok("counters, ledger and jobs agree")

@@ -18,8 +18,10 @@ from engines.fashn.about import REVISION as FASHN_REVISION
 from engines.klein.about import LICENCES as KLEIN_LICENCES
 from engines.klein.about import REVISION as KLEIN_REVISION
 from engines.licences import check_licence
+from engines.models import MODELS, ModelsMissing, model_path
 from engines.routes import AUTO, Route, parse_route
 from engines.weights.origin import info_of
+from engines.weights.verify import check_folder
 from runtime.settings import Settings
 from worker_gpu.painters import check_libraries, weights_of, weights_present
 
@@ -33,6 +35,11 @@ ORIGINS: Mapping[str, tuple[Mapping[str, str], str]] = {
 """Licences known to allow commercial use, and the commit, of the engines with weights of their own."""
 
 _ASK_FOR_THE_DEVICE = "import sys; from engines.accelerator import found_device; found_device(*sys.argv[1:])"
+
+MODEL_FILES = Subject("model files")
+WEIGHTS_OF_ENGINES = Subject("weights")
+
+ELSEWHERE = "if the GPU worker runs elsewhere, there; to leave it out here: tryon doctor --skip weights"
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -105,3 +112,35 @@ def _licence(name: str, settings: Settings) -> Finding:
             f"the weights of {name} ({info.weights_licence}) are not known to allow commercial use", str(error)
         )
     return LICENCE.ok(f"{name}: code {info.code_licence}, weights {info.weights_licence}")
+
+
+async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
+    """Small files are always read; gigabytes of weights only on request, else their lengths have to do."""
+    folder = case.settings.engine.models_dir
+    try:
+        for name in MODELS:
+            await asyncio.to_thread(model_path, folder, name)
+    except ModelsMissing as error:
+        yield MODEL_FILES.error(str(error), f"tryon engines fetch warp ({ELSEWHERE})")
+    else:
+        yield MODEL_FILES.ok(f"{len(MODELS)} in {folder}, SHA-256 verified")
+    try:
+        route = await resolved(parse_route(case.settings.engine.engine, ENGINES), case.settings)
+    except ValueError:
+        yield WEIGHTS_OF_ENGINES.skipped("no engine is chosen")
+        return
+    generative = [name for name in route.names if name in WEIGHTS]
+    if not generative:
+        yield WEIGHTS_OF_ENGINES.skipped(f"{', '.join(route.names)} has none besides the model files")
+    for name in generative:
+        yield await _weights(case, name)
+
+
+async def _weights(case: Case, name: str) -> Finding:
+    folder = weights_of(name, case.settings)
+    try:
+        files = await asyncio.to_thread(check_folder, folder, digests=case.weights)
+    except EngineUnavailable as error:
+        return WEIGHTS_OF_ENGINES.error(f"{name}: {error}", f"tryon engines fetch {name} ({ELSEWHERE})")
+    how = "SHA-256 verified" if case.weights else "lengths as their headers say; --weights compares SHA-256"
+    return WEIGHTS_OF_ENGINES.ok(f"{name}: {files} in {folder}, {how}")

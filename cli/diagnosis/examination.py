@@ -7,19 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from cli.diagnosis import (
-    dashboard,
-    disk,
-    engine,
-    ledger,
-    object_store,
-    pepper,
-    privacy,
-    public_address,
-    temporal,
-    weights,
-)
-from cli.diagnosis import database as database_probe
+from cli.diagnosis import dashboard, database, engine, machine, object_store, public_address, temporal
 from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
 from runtime.settings import SettingsError
 
@@ -40,15 +28,15 @@ class Probe:
 
 
 PROBES = (
-    Probe("database", database_probe.look, 20.0),
-    Probe("ledger", ledger.look, 600.0),
+    Probe("database", database.look, 20.0),
+    Probe("ledger", database.look_at_ledger, 600.0),
     Probe("object-store", object_store.look, 20.0),
     Probe("temporal", temporal.look, 30.0),
     Probe("engine", engine.look, 60.0),
-    Probe("weights", weights.look, 1800.0),
-    Probe("key-pepper", pepper.look, 5.0),
-    Probe("disk", disk.look, 5.0),
-    Probe("privacy", privacy.look, 5.0),
+    Probe("weights", engine.look_at_weights, 1800.0),
+    Probe("key-pepper", dashboard.look_at_pepper, 5.0),
+    Probe("disk", machine.look, 5.0),
+    Probe("privacy", machine.look_at_privacy, 5.0),
     Probe("dashboard", dashboard.look, 5.0),
     Probe("public-address", public_address.look, 300.0),
 )

@@ -2,28 +2,61 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import http.client
+import io
 import ssl
+import time
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import httpx
 
-from cli.diagnosis import held_poll, large_body
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from domain.access.keys import TEST
 from runtime.settings import Settings
 
 ADDRESS = Subject("public address")
 TLS = Subject("TLS")
 READY = Subject("readiness")
-SUBJECTS = (TLS, READY, large_body.BODY, held_poll.HOLD)
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
+
 SOON_DAYS = 14
 """A certificate that is renewed by a program is renewed earlier than that."""
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+BODY = Subject("large bodies")
+
+ANNOUNCED_BELOW_CAP = 1
+CHUNK = b" " * 65_536
+
+PERMISSION_SECONDS = 3.0
+"""Who does not know ``Expect`` says nothing; then the body is sent unasked."""
+
+ANSWER_SECONDS = 60.0
+"""A proxy that collects the body hands it on only when it has all of it."""
+
+MIB = 1 << 20
+
+HOLD = Subject("held polls")
+SUBJECTS = (TLS, READY, BODY, HOLD)
+
+TEST_KEY_PREFIX = f"vto_{TEST}_"
+
+SLOW_PRODUCT = "test_slow"
+"""A test key's job with it takes a quarter of a minute and costs nothing."""
+
+CALL_SECONDS = 20.0
+
+AIR_SECONDS = 15.0
+"""A poll may take so much longer than it is held."""
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -47,12 +80,12 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     ready = judged_readiness(answer)
     yield ready
     if not _is_ours(answer):
-        for subject in (large_body.BODY, held_poll.HOLD):
+        for subject in (BODY, HOLD):
             yield subject.skipped("something else than the API answers there")
         return
     for path, cap in _caps(case.settings).items():
-        yield await large_body.look(url, path, cap, case.key)
-    yield await held_poll.look(url, case.key, case.settings.jobs.longest_wait_seconds)
+        yield await look_at_large_body(url, path, cap, case.key)
+    yield await look_at_held_poll(url, case.key, case.settings.jobs.longest_wait_seconds)
 
 
 def _caps(settings: Settings) -> dict[str, int]:
@@ -112,3 +145,172 @@ def judged_readiness(answer: httpx.Response) -> Finding:
             f"the API takes jobs, but {', '.join(away)}", "Mend that part; jobs wait for it meanwhile."
         )
     return READY.ok("the API can accept jobs")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        status: Of the answer.
+        code: Its ``X-Error-Code``, which only the API sends.
+        sent: Bytes of the body that were sent before it came.
+    """
+
+    status: int
+    code: str | None
+    sent: int
+
+
+async def look_at_large_body(url: str, path: str, cap: int, key: str | None) -> Finding:
+    """Post nearly ``cap`` bytes to a route."""
+    size = cap - ANNOUNCED_BELOW_CAP
+    try:
+        answer = await post(url, path, size, key)
+    except (OSError, EOFError, TimeoutError, ValueError) as error:
+        return BODY.error(
+            f"{path}: a body of {size / MIB:.0f} MiB got no answer: {type(error).__name__} {in_one_line(error)}",
+            "See the proxy's log; it may close connections that send much, or wait too short for bodies.",
+        )
+    return judged_body(path, size, answer, with_key=key is not None)
+
+
+def judged_body(path: str, size: int, answer: Answer, *, with_key: bool) -> Finding:
+    """Whose answer it is, and what it says of bodies of this size."""
+    large = f"{path}: a body of {size / MIB:.0f} MiB"
+    if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and answer.code is None:
+        return BODY.error(
+            f"{large} is refused with 413 by something in front of the API",
+            f"Allow {size + ANNOUNCED_BELOW_CAP} bytes there; in nginx: client_max_body_size {-(-size // MIB)}m;",
+        )
+    if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        return BODY.warning(
+            f"{large} is refused by the API itself",
+            "Its caps are smaller than this host's settings: TRYON_API_MAX_BODY_…",
+        )
+    if answer.code is None:
+        return BODY.error(
+            f"{large} is answered with {answer.status} by something in front of the API", "See the proxy's log."
+        )
+    if with_key and answer.status == HTTPStatus.BAD_REQUEST and answer.sent == size:
+        return BODY.ok(f"{large} arrived to its last byte")
+    if with_key or answer.code != "unauthorized":
+        return BODY.warning(f"{large} was not looked at: {answer.status} {answer.code}", "Try another key, or later.")
+    if answer.sent == size:
+        return BODY.ok(f"{large} was taken whole and answered with 401 by the API")
+    return BODY.ok(f"{large} passes by its headers, and is answered with 401 by the API; with a key it is really sent")
+
+
+async def post(url: str, path: str, size: int, key: str | None) -> Answer:
+    """Announce a body, wait for permission, send it until an answer comes.
+
+    Raises:
+        OSError: The connection cannot be made, or breaks before there is an answer.
+        EOFError: It was closed without one.
+        TimeoutError: None came.
+    """
+    address = urlsplit(url)
+    tls = ssl.create_default_context() if address.scheme == "https" else None
+    host = address.hostname or ""
+    reader, writer = await asyncio.open_connection(host, address.port or (443 if tls else 80), ssl=tls)
+    # So that what was sent is sent, and nothing is left to be written when the connection is closed.
+    writer.transport.set_write_buffer_limits(0)
+    answering = asyncio.create_task(_head_of(reader))
+    try:
+        writer.write(_opening(address.netloc, f"{address.path}{path}", size, key))
+        await asyncio.wait({answering}, timeout=PERMISSION_SECONDS)
+        if answering.done() and answering.result()[0] == HTTPStatus.CONTINUE:
+            answering = asyncio.create_task(_head_of(reader))
+        sent = await _send(writer, size, answering)
+        status, headers = await asyncio.wait_for(answering, ANSWER_SECONDS)
+        while status == HTTPStatus.CONTINUE:  # a permission that came late
+            status, headers = await asyncio.wait_for(_head_of(reader), ANSWER_SECONDS)
+        return Answer(status, headers.get("X-Error-Code"), sent)
+    finally:
+        answering.cancel()
+        writer.close()
+
+
+def _opening(host: str, path: str, size: int, key: str | None) -> bytes:
+    lines = [
+        f"POST {path} HTTP/1.1",
+        f"Host: {host}",
+        "Content-Type: application/json",
+        f"Content-Length: {size}",
+        "Expect: 100-continue",
+        "Connection: close",
+        "User-Agent: tryon-doctor",
+    ]
+    lines += [f"Authorization: Bearer {key}"] if key else []
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+async def _send(writer: asyncio.StreamWriter, size: int, answering: asyncio.Task[object]) -> int:
+    """Send the body until it is over or an answer is there; returns how much was sent."""
+    sent = 0
+    while sent < size and not answering.done():
+        chunk = CHUNK[: size - sent]
+        writer.write(chunk)
+        try:
+            await asyncio.wait_for(writer.drain(), ANSWER_SECONDS)
+        except ConnectionError:
+            # The answer may have come before the connection was closed.
+            break
+        sent += len(chunk)
+        await asyncio.sleep(0)
+    return sent
+
+
+async def _head_of(reader: asyncio.StreamReader) -> tuple[int, http.client.HTTPMessage]:
+    """Status and headers of the next answer."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    first, _, rest = head.partition(b"\r\n")
+    return int(first.split(b" ", 2)[1]), http.client.parse_headers(io.BytesIO(rest))
+
+
+async def look_at_held_poll(url: str, key: str | None, longest_wait_seconds: int) -> Finding:
+    """Start a slow rehearsal and wait for it with one held poll."""
+    if key is None or not key.startswith(TEST_KEY_PREFIX):
+        return HOLD.skipped("--key-file with a test key tries one")
+    headers = {"Authorization": f"Bearer {key}"}
+    try:
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=CALL_SECONDS) as client:
+            accepted = await client.post(
+                "/api/v1/tryon", json={"customerPhotoBase64": _portrait(), "productId": SLOW_PRODUCT}
+            )
+            if accepted.status_code != httpx.codes.ACCEPTED:
+                code = accepted.headers.get("X-Error-Code")
+                return HOLD.skipped(f"no job was accepted to wait for: {accepted.status_code} {code}")
+            began = time.monotonic()
+            answer = await client.get(
+                f"/api/v1/tryon/{accepted.json()['jobId']}",
+                headers={"Prefer": f"wait={longest_wait_seconds}"},
+                timeout=longest_wait_seconds + AIR_SECONDS,
+            )
+            held = time.monotonic() - began
+    except httpx.HTTPError as error:
+        return _cut_off(f"a held poll got no answer: {type(error).__name__} {in_one_line(error)}", longest_wait_seconds)
+    return judged_hold(answer.status_code, held, longest_wait_seconds)
+
+
+def judged_hold(status: int, held: float, longest_wait_seconds: int) -> Finding:
+    """What a poll's answer says, and how long it took."""
+    if status != httpx.codes.OK:
+        return _cut_off(f"a poll was answered with {status} after {held:.0f} s", longest_wait_seconds)
+    return HOLD.ok(
+        f"one was held for {held:.0f} s and came back (clients may ask for {longest_wait_seconds} s: not tried)"
+    )
+
+
+def _cut_off(sentence: str, longest_wait_seconds: int) -> Finding:
+    return HOLD.error(
+        sentence,
+        f"Let the proxy wait longer than {longest_wait_seconds} s for an answer; in nginx: proxy_read_timeout 60s;",
+    )
+
+
+def _portrait() -> str:
+    """A person that may be sent anywhere, as a data: URI."""
+    from api.dashboard.samples import PORTRAIT, picture_of
+
+    return "data:image/webp;base64," + base64.b64encode(picture_of(PORTRAIT)).decode()

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
 
 from temporalio.api.enums.v1 import IndexedValueType, NamespaceState
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, GetSystemInfoRequest
-from temporalio.client import Client
+from temporalio.client import (
+    Client,
+    ScheduleActionExecutionStartWorkflow,
+    ScheduleDescription,
+    WorkflowExecutionStatus,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
-from cli.diagnosis import queues, schedules
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
-from gateway.calls import TemporalAwayError, temporal_calls
+from gateway.calls import RunNotFoundError, TemporalAwayError, temporal_calls
+from gateway.queues import QUEUES, QueueState, queue_state
+from gateway.schedules import SCHEDULES, Scheduled
 from gateway.temporal import TemporalGateway
 from runtime.settings import TemporalSettings
-from workflows.queues import SEARCH_ATTRIBUTES
+from workflows.queues import CPU_QUEUE, GPU_BULK_QUEUE, GPU_QUEUE, SEARCH_ATTRIBUTES
 
 TEMPORAL = Subject("temporal")
 NAMESPACE = Subject("namespace")
 ATTRIBUTES = Subject("search attributes")
 RUNS = Subject("runs")
-NEEDING_A_NAMESPACE = (ATTRIBUTES, RUNS, schedules.SCHEDULE, queues.QUEUE)
 
 CONNECT_SECONDS = 5.0
+
 STUCK_RUNS = (
     "ExecutionStatus = 'Running' AND TemporalReportedProblems IN "
     "('category=WorkflowTaskFailed', 'category=WorkflowTaskTimedOut')"
@@ -33,6 +40,32 @@ STUCK_RUNS = (
 
 LEAST_RETENTION_HOURS = 24
 """A closed run has to be kept for longer than its job may be looked at, and for whoever asks on the next day."""
+
+SCHEDULE = Subject("schedules")
+
+LATE_AFTER_ROUNDS = 3
+"""So many rounds without a run are no delay any more."""
+
+ENDED_BADLY = (
+    WorkflowExecutionStatus.FAILED,
+    WorkflowExecutionStatus.TIMED_OUT,
+    WorkflowExecutionStatus.TERMINATED,
+)
+
+QUEUE = Subject("queues")
+NEEDING_A_NAMESPACE = (ATTRIBUTES, RUNS, SCHEDULE, QUEUE)
+
+QUIET_AFTER = timedelta(seconds=75)
+"""A poll is held for a minute. Temporal forgets a poller five minutes after its last one."""
+
+LONG_WAIT = timedelta(minutes=1)
+"""A task that waits for longer says that there are too few workers."""
+
+WORKERS = {CPU_QUEUE: "worker_cpu", GPU_QUEUE: "worker_gpu", GPU_BULK_QUEUE: "worker_gpu"}
+"""The process that should poll a queue."""
+
+PATIENT = {GPU_BULK_QUEUE}
+"""Queues where tasks may wait for hours and no customer does."""
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -61,9 +94,9 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         return
     yield await _attributes(client, settings)
     yield await _runs(client, settings)
-    async for finding in schedules.look(temporal, settings):
+    async for finding in look_at_schedules(temporal, settings):
         yield finding
-    async for finding in queues.look(client):
+    async for finding in look_at_queues(client):
         yield finding
 
 
@@ -131,3 +164,95 @@ async def _attributes(client: Client, settings: TemporalSettings) -> Finding:
             f"temporal operator search-attribute remove {options_of(settings)} --name {wrong[0]}, then create it anew",
         )
     return ATTRIBUTES.ok(", ".join(key.name for key in SEARCH_ATTRIBUTES))
+
+
+async def look_at_schedules(temporal: TemporalGateway, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
+    """One finding for each schedule of the code."""
+    options = f"--address {settings.address} --namespace {settings.namespace}"
+    for scheduled in SCHEDULES:
+        yield await _schedule(temporal, scheduled, f"{options} --schedule-id {scheduled.name}")
+
+
+async def _schedule(temporal: TemporalGateway, scheduled: Scheduled, options: str) -> Finding:
+    name = scheduled.name
+    try:
+        with temporal_calls():
+            found = await temporal.client.get_schedule_handle(name).describe()
+    except RunNotFoundError:
+        return SCHEDULE.error(f"{name} is not there", "Start a CPU worker; it makes them: python -m worker_cpu.main")
+    if found.schedule.state.paused:
+        note = found.schedule.state.note or "no note"
+        return SCHEDULE.warning(
+            f"{name} is paused ({note})", f"temporal schedule toggle {options} --unpause --reason 'back to work'"
+        )
+    if not await temporal.schedules.follows_the_code(scheduled, found):
+        return SCHEDULE.warning(
+            f"{name} is not as this version has it", "Restart a CPU worker of the newest version; it updates them."
+        )
+    last = found.info.recent_actions[-1] if found.info.recent_actions else None
+    begun = last.started_at if last else found.info.created_at
+    silent = datetime.now(UTC) - begun
+    if silent > LATE_AFTER_ROUNDS * scheduled.every:
+        return SCHEDULE.error(
+            f"{name} {'last ran' if last else 'has never run; it was made'} {_ago(silent)}, and runs every "
+            f"{_ago(scheduled.every, suffix='')}",
+            f"temporal schedule trigger {options}; if no run begins, see Temporal's log",
+        )
+    if last is None:
+        return SCHEDULE.ok(f"{name}: no run was due yet")
+    return await _last_run(temporal, scheduled, found, _ago(silent))
+
+
+async def _last_run(temporal: TemporalGateway, scheduled: Scheduled, found: ScheduleDescription, ago: str) -> Finding:
+    """How the last run of a schedule stands."""
+    action = found.info.recent_actions[-1].action
+    if not isinstance(action, ScheduleActionExecutionStartWorkflow):
+        return SCHEDULE.ok(f"{scheduled.name}: last run {ago}")
+    try:
+        handle = temporal.client.get_workflow_handle(action.workflow_id, run_id=action.first_execution_run_id)
+        with temporal_calls():
+            run = await handle.describe()
+    except RunNotFoundError:
+        return SCHEDULE.ok(f"{scheduled.name}: last run {ago}; it is not kept any more")
+    status = run.status.name.lower() if run.status else "unknown"
+    if run.status in ENDED_BADLY:
+        return SCHEDULE.warning(
+            f"{scheduled.name}: last run {ago}, {status}",
+            f"temporal workflow show --namespace {temporal.client.namespace} --workflow-id {action.workflow_id}",
+        )
+    return SCHEDULE.ok(f"{scheduled.name}: last run {ago}, {status}")
+
+
+def _ago(length: timedelta, suffix: str = " ago") -> str:
+    """In the largest unit that says something."""
+    seconds = length.total_seconds()
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}{suffix}"
+    return f"{seconds:.0f} s{suffix}"
+
+
+async def look_at_queues(client: Client) -> AsyncGenerator[Finding, None]:
+    """One finding for each queue and kind of task."""
+    for queue, kind in QUEUES:
+        yield judged_queue(await queue_state(client, queue, kind), datetime.now(UTC))
+
+
+def judged_queue(found: QueueState, now: datetime) -> Finding:
+    """Whether somebody polls, and whether they keep up."""
+    name, command = f"{found.queue}, {found.kind} tasks", f"python -m {WORKERS[found.queue]}.main"
+    backlog = f"; {counted(found.waiting, 'task')} waiting" if found.waiting else ""
+    if found.polled_at is None:
+        judge = QUEUE.warning if found.queue in PATIENT else QUEUE.error
+        return judge(f"nobody polls {name}{backlog}", f"Start a worker; its log says why it ends: {command}")
+    newest = now - found.polled_at
+    polled = (
+        f"{name}: {counted(len(found.pollers), 'poller')}, the last one {newest.total_seconds():.0f} s ago{backlog}"
+    )
+    if newest > QUIET_AFTER:
+        return QUEUE.warning(
+            polled, f"Its workers are gone, or all of them have their hands full; start one: {command}"
+        )
+    if found.waiting and found.oldest_seconds > LONG_WAIT.total_seconds() and found.queue not in PATIENT:
+        return QUEUE.warning(f"{polled} for {found.oldest_seconds:.0f} s", f"Start more workers: {command}")
+    return QUEUE.ok(polled)

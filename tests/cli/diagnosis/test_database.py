@@ -8,7 +8,6 @@ from alembic import command
 from sqlalchemy import text, update
 
 from cli.diagnosis import database as probe
-from cli.diagnosis import ledger
 from cli.diagnosis.clocks import judged
 from cli.diagnosis.findings import Case, Subject
 from domain import migrations
@@ -109,13 +108,13 @@ async def test_a_job_past_its_deadline(case: Case, own_database: Database, diges
 async def test_the_ledger_only_on_request(
     case: Case, settings: Settings, own_database: Database, digester: KeyDigester
 ) -> None:
-    assert [finding.level for finding in await findings_of(ledger.look, case)] == ["skipped"]
+    assert [finding.level for finding in await findings_of(probe.look_at_ledger, case)] == ["skipped"]
     asked = Case(settings, ledger=True)
     await create_job(own_database, await create_caller(own_database, digester))
-    assert [finding.level for finding in await findings_of(ledger.look, asked)] == ["ok"]
+    assert [finding.level for finding in await findings_of(probe.look_at_ledger, asked)] == ["ok"]
     with own_database.transaction() as session:
         session.execute(update(Allowance).values(reserved=2))
-    assert the(await findings_of(ledger.look, asked), "ledger", "error").remedy
+    assert the(await findings_of(probe.look_at_ledger, asked), "ledger", "error").remedy
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What lies on the machine itself: engine, licence, weights, pepper, disk."""
+"""What lies on the machine itself: engine, licence, weights, pepper, machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 from safetensors.numpy import save_file
 
-from cli.diagnosis import disk, engine, pepper, weights
+from cli.diagnosis import dashboard, engine, machine
 from cli.diagnosis.findings import Case
 from engines.fashn.about import FASHN_WEIGHTS
 from engines.models import MODELS, model_path
@@ -50,7 +50,7 @@ def fetched(tmp_path: Path) -> Path:
 async def test_the_embedded_engine(settings: Settings) -> None:
     case = engine_settings(settings, engine="warp")
     assert await levels_of(engine.look, case) == {"engine": "ok", "licence": "ok"}
-    assert await levels_of(weights.look, case) == {"model files": "ok", "weights": "skipped"}
+    assert await levels_of(engine.look_at_weights, case) == {"model files": "ok", "weights": "skipped"}
 
 
 async def test_auto_without_weights_is_the_embedded_engine(settings: Settings, tmp_path: Path) -> None:
@@ -62,13 +62,15 @@ async def test_auto_without_weights_is_the_embedded_engine(settings: Settings, t
 async def test_an_engine_that_there_is_not(settings: Settings, name: str) -> None:
     case = engine_settings(settings, engine=name)
     assert "TRYON_ENGINE" in the(await findings_of(engine.look, case), "engine", "error").sentence
-    assert (await levels_of(weights.look, case))["weights"] == "skipped"
+    assert (await levels_of(engine.look_at_weights, case))["weights"] == "skipped"
 
 
 async def test_an_engine_whose_weights_were_never_fetched(settings: Settings, tmp_path: Path) -> None:
     case = engine_settings(settings, engine="klein", weights_dir=tmp_path)
     assert "tryon engines fetch klein" in the(await findings_of(engine.look, case), "engine", "error").sentence
-    assert "tryon engines fetch klein" in (the(await findings_of(weights.look, case), "weights", "error").remedy or "")
+    assert "tryon engines fetch klein" in (
+        the(await findings_of(engine.look_at_weights, case), "weights", "error").remedy or ""
+    )
 
 
 async def test_an_engine_and_its_device(settings: Settings, fetched: Path) -> None:
@@ -97,9 +99,9 @@ async def test_a_model_file_that_is_damaged_or_missing(settings: Settings, tmp_p
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    assert "damaged" in the(await findings_of(weights.look, case), "model files", "error").sentence
+    assert "damaged" in the(await findings_of(engine.look_at_weights, case), "model files", "error").sentence
     path.unlink()
-    missing = the(await findings_of(weights.look, case), "model files", "error")
+    missing = the(await findings_of(engine.look_at_weights, case), "model files", "error")
     assert ("missing" in missing.sentence, "engines fetch warp" in (missing.remedy or "")) == (True, True)
 
 
@@ -107,45 +109,45 @@ async def test_weights_that_are_cut_short_changed_or_gone(settings: Settings, fe
     case = engine_settings(settings, engine="fashn", weights_dir=fetched.parent, device="cpu")
     thorough = Case(settings, weights=True)
     for each in (case, thorough):
-        assert (await levels_of(weights.look, each))["weights"] == "ok"
+        assert (await levels_of(engine.look_at_weights, each))["weights"] == "ok"
     path = fetched / "model.safetensors"
     content = path.read_bytes()
     path.write_bytes(content[:-1] + b"\x01")
-    assert (await levels_of(weights.look, case))["weights"] == "ok"  # only its digest tells
-    assert "SHA-256" in the(await findings_of(weights.look, thorough), "weights", "error").sentence
+    assert (await levels_of(engine.look_at_weights, case))["weights"] == "ok"  # only its digest tells
+    assert "SHA-256" in the(await findings_of(engine.look_at_weights, thorough), "weights", "error").sentence
     path.write_bytes(content[:-1])
-    assert "corrupt" in the(await findings_of(weights.look, case), "weights", "error").sentence
+    assert "corrupt" in the(await findings_of(engine.look_at_weights, case), "weights", "error").sentence
     path.unlink()
-    assert "missing" in the(await findings_of(weights.look, case), "weights", "error").sentence
+    assert "missing" in the(await findings_of(engine.look_at_weights, case), "weights", "error").sentence
 
 
 async def test_the_pepper(settings: Settings) -> None:
     for value, level in (("", "error"), ("x" * 31, "error"), ("x" * 32, "ok")):
         settings.security = SecuritySettings(key_pepper=SecretStr(value))
-        assert await levels_of(pepper.look, Case(settings)) == {"key pepper": level}
+        assert await levels_of(dashboard.look_at_pepper, Case(settings)) == {"key pepper": level}
 
 
 @pytest.mark.parametrize(("previous", "level"), [("short", "error"), ("y" * 32 + ",short", "error"), ("y" * 32, "ok")])
 async def test_the_peppers_that_are_still_accepted(settings: Settings, previous: str, level: str) -> None:
     settings.security = SecuritySettings(key_pepper=SecretStr("x" * 32), key_pepper_previous=SecretStr(previous))
-    assert await levels_of(pepper.look, Case(settings)) == {"key pepper": level}
+    assert await levels_of(dashboard.look_at_pepper, Case(settings)) == {"key pepper": level}
 
 
 @pytest.mark.parametrize(
     ("free_gib", "level"), [(400, "ok"), (150, "ok"), (149, "warning"), (10, "warning"), (9.9, "error"), (0.1, "error")]
 )
 def test_room_on_a_large_disk(free_gib: float, level: str) -> None:
-    found = disk.judged(Path("/data"), total=1000 * disk.GIB, free=round(free_gib * disk.GIB))
+    found = machine.judged(Path("/data"), total=1000 * machine.GIB, free=round(free_gib * machine.GIB))
     assert found.level == level
 
 
 def test_room_on_a_small_disk() -> None:
     for free_gib, level in ((0.95, "warning"), (0.19, "error")):
-        assert disk.judged(Path("/data"), total=4 * disk.GIB, free=round(free_gib * disk.GIB)).level == level
+        assert machine.judged(Path("/data"), total=4 * machine.GIB, free=round(free_gib * machine.GIB)).level == level
 
 
 async def test_the_disk_of_a_folder_that_is_not_there_yet(case: Case) -> None:
-    (found,) = await findings_of(disk.look, case)
+    (found,) = await findings_of(machine.look, case)
     assert str(case.settings.stack.data_dir.parent) in found.sentence
 
 

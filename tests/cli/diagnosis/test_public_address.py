@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cli.diagnosis import held_poll, large_body, public_address
+from cli.diagnosis import public_address
 from cli.diagnosis.findings import Case, Finding
-from cli.diagnosis.large_body import Answer
+from cli.diagnosis.public_address import Answer
 from runtime.settings import ApiSettings, JobSettings, Settings
 from tests.api.live_service import LiveService, live_service
 from tests.cli.diagnosis.conftest import findings_of, the
@@ -115,7 +115,7 @@ async def test_a_certificate_that_soon_ends(
 
 async def test_a_connection_that_is_closed_in_the_middle() -> None:
     async with listening(closing) as url:
-        found = await large_body.look(url, "/api/v1/tryon", MIB, None)
+        found = await public_address.look_at_large_body(url, "/api/v1/tryon", MIB, None)
     assert (found.level, "got no answer" in found.sentence) == ("error", True)
 
 
@@ -134,7 +134,7 @@ async def test_a_connection_that_is_closed_in_the_middle() -> None:
     ],
 )
 def test_whose_answer_it_is(answer: Answer, with_key: bool, level: str) -> None:
-    assert large_body.judged("/x", MIB, answer, with_key=with_key).level == level
+    assert public_address.judged_body("/x", MIB, answer, with_key=with_key).level == level
 
 
 @pytest.mark.parametrize(
@@ -149,5 +149,5 @@ def test_readiness(status: int, temporal: str, database: str, level: str) -> Non
 
 
 def test_polls_that_are_not_answered() -> None:
-    assert held_poll.judged(200, 15.0, 30).level == "ok"
-    assert held_poll.judged(504, 10.0, 30).level == "error"
+    assert public_address.judged_hold(200, 15.0, 30).level == "ok"
+    assert public_address.judged_hold(504, 10.0, 30).level == "error"

@@ -15,7 +15,7 @@ from temporalio.api.workflowservice.v1 import UpdateNamespaceRequest
 from temporalio.client import Client, ScheduleUpdate
 from temporalio.worker import Worker
 
-from cli.diagnosis import queues, schedules, temporal
+from cli.diagnosis import temporal
 from cli.diagnosis.findings import Case, Finding
 from gateway.queues import QUEUES, QueueState, Routing
 from gateway.schedules import SCHEDULES
@@ -116,7 +116,7 @@ async def test_search_attributes_that_are_missing_or_of_another_type(case: Case,
 
 
 async def of_reconcile(client: Client, settings: Settings) -> Finding:
-    async for finding in schedules.look(TemporalGateway(client), settings.temporal):
+    async for finding in temporal.look_at_schedules(TemporalGateway(client), settings.temporal):
         if RECONCILE.name in finding.sentence:
             return finding
     raise AssertionError
@@ -157,7 +157,7 @@ async def test_a_schedule_whose_last_run_failed_or_is_long_ago(
         await namespace.get_schedule_handle(RECONCILE.name).trigger()
         await eventually(lambda: says("completed"))
     assert (await of_reconcile(namespace, settings)).level == "ok"
-    monkeypatch.setattr(schedules, "LATE_AFTER_ROUNDS", 0)
+    monkeypatch.setattr(temporal, "LATE_AFTER_ROUNDS", 0)
     late = await of_reconcile(namespace, settings)
     assert (late.level, "schedule trigger" in (late.remedy or "")) == ("error", True)
 
@@ -166,7 +166,7 @@ async def test_nobody_polls(settings: Settings, namespace: Client) -> None:
     await namespace.start_workflow("ReconcileWorkflow", id="waiting", task_queue=CPU_QUEUE)
 
     async def found() -> list[Finding]:
-        return [finding async for finding in queues.look(namespace)]
+        return [finding async for finding in temporal.look_at_queues(namespace)]
 
     async def counted() -> bool:
         return "1 task waiting" in (await found())[0].sentence
@@ -197,10 +197,10 @@ def test_pollers_that_are_silent_and_tasks_that_wait(
     now = datetime.now(UTC)
     polled_at = now - timedelta(seconds=seconds_ago)
     state = QueueState(queue, "activity", ("1@here",), polled_at, waiting, waited, Routing(None))
-    assert queues.judged(state, now).level == level
+    assert temporal.judged_queue(state, now).level == level
 
 
 def test_every_queue_that_is_counted_is_looked_at() -> None:
     assert {queue for queue, _ in QUEUES} == {CPU_QUEUE, GPU_QUEUE, GPU_BULK_QUEUE}
-    assert queues.QUEUES is QUEUES
-    assert set(queues.WORKERS) == {queue for queue, _ in QUEUES}
+    assert temporal.QUEUES is QUEUES
+    assert set(temporal.WORKERS) == {queue for queue, _ in QUEUES}

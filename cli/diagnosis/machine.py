@@ -1,18 +1,33 @@
-"""What other users of the machine could get at: the data folder, and Temporal's port."""
+"""The machine: room on the disk of what the service keeps here, and who else can read it."""
 
 from __future__ import annotations
 
 import os
 import pwd
+import shutil
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import psutil
+from sqlalchemy import make_url
 
 from api.dashboard.authentication.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
+from runtime.embedded.disk import GIB, LEAST_FREE_SHARE
 from runtime.embedded.privacy import is_private
 from runtime.embedded.record import has_secrets
-from runtime.settings import StackSettings, TemporalSettings
+from runtime.settings import Settings, StackSettings, TemporalSettings
+
+DISK = Subject("disk")
+
+COMFORTABLE_SHARE = 0.15
+
+COMFORTABLE_BYTES = GIB
+"""Below either there is a warning. The embedded store stops taking pictures before a disk is quite full, and deleting
+does not make room at once."""
+
+NOTHING_LEFT_BYTES = 200 * (1 << 20)
+"""A few requests' worth of pictures."""
 
 FOLDER = Subject("data folder")
 TEMPORAL_PORT = Subject("port of Temporal")
@@ -26,6 +41,37 @@ SHOWN = 3
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
+    """Ask each disk once."""
+    for folder in _folders(case.settings):
+        usage = shutil.disk_usage(folder)
+        yield judged(folder, total=usage.total, free=usage.free)
+
+
+def judged(folder: Path, *, total: int, free: int) -> Finding:
+    """Whether there is room."""
+    sentence = f"{free / GIB:.1f} of {total / GIB:.1f} GiB free at {folder}"
+    remedy = f"See what takes it: du -xh --max-depth=2 {folder} | sort -h | tail"
+    if free < NOTHING_LEFT_BYTES or free < LEAST_FREE_SHARE * total:
+        return DISK.error(sentence, remedy)
+    if free < COMFORTABLE_BYTES or free < COMFORTABLE_SHARE * total:
+        return DISK.warning(sentence, remedy)
+    return DISK.ok(sentence)
+
+
+def _folders(settings: Settings) -> list[Path]:
+    """Where data lies on this machine, one folder for each disk."""
+    url = make_url(settings.database.url)
+    wanted = [settings.stack.data_dir]
+    if url.get_backend_name() == "sqlite" and url.database:
+        wanted.append(Path(url.database).parent)
+    by_disk: dict[int, Path] = {}
+    for folder in wanted:
+        there = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.is_dir())
+        by_disk.setdefault(there.stat().st_dev, there)
+    return list(by_disk.values())
+
+
+async def look_at_privacy(case: Case) -> AsyncGenerator[Finding, None]:
     """Look at rights in the file system, and at who has an account here; nothing is changed."""
     yield judged_folder(case.settings.stack)
     yield judged_temporal(case.settings.temporal, other_people())
