@@ -13,7 +13,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.device import heartbeats
-from domain import accounts
+from domain import accounts, products
 from domain.jobs import backfills
 from domain.money import quota
 from domain.money.plans import PlanBook
@@ -27,7 +27,6 @@ from domain.object_keys import (
     backfill_uses_key,
     own_backfill_key,
 )
-from domain.products import products
 from domain.tables import Account
 from intake.backfill_items import (
     CONTENT_TYPE,

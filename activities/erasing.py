@@ -31,7 +31,7 @@ from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.object_store import ObjectMissingError, ObjectStore, delete_below
 from workflows import steps
-from workflows.erasure_contracts import ErasedAccount, ErasureReport
+from workflows.contracts import ErasedAccount, ErasureReport
 
 AT_ONCE = 500
 """Rows in one transaction, and ids in one question."""

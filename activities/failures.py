@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
+from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from activities.picture_metrics import count_refused_picture
 from domain.errors import CATALOGUE, ErrorCode, known_code
 from engines.base import EngineError, Garment
 from imaging.errors import ImageError
+from runtime.metric_catalogue import IMAGE_REJECTED, SSRF_BLOCKED
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
 
@@ -79,3 +81,13 @@ def expected_failures() -> Iterator[None]:
         raise ApplicationError(
             str(error)[:LONGEST_MESSAGE], type=type(error).__name__, next_retry_delay=STORE_AWAY
         ) from error
+
+
+def count_refused_picture(error: ImageError) -> None:
+    """Count a picture that is refused for good; one that is tried again is not refused yet."""
+    if error.retryable or not activity.in_activity():
+        return
+    meter = activity_meter()
+    meter.add(IMAGE_REJECTED, reason=error.code)
+    if error.refusal is not None:
+        meter.add(SSRF_BLOCKED, reason=error.refusal)

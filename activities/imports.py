@@ -8,7 +8,7 @@ from temporalio import activity
 
 from domain import accounts
 from domain.object_keys import import_page_key
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from intake.backfill_items import lines_of
 from intake.import_pages import CONTENT_TYPE, PAGE_ROWS, read_row_outcomes, read_rows_of
 from runtime.database import Database

@@ -12,9 +12,8 @@ import structlog
 from temporalio import activity
 
 from activities.device import heartbeats
-from activities.failures import failure
+from activities.failures import count_refused_picture, failure
 from activities.objects import put_object
-from activities.picture_metrics import count_refused_picture
 from domain import watermarks
 from domain.errors import ErrorCode
 from domain.object_keys import logo_key, logo_prefix
@@ -26,8 +25,7 @@ from imaging.watermark import KEPT_SIDE, normalise_logo
 from runtime.database import Database
 from runtime.object_store import ObjectStore, ObjectStoreUnavailableError
 from workflows import steps
-from workflows.contracts import ObjectRef
-from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
+from workflows.contracts import FetchedLogo, FetchLogoInput, ObjectRef, SaveWatermarkInput, WatermarkSetting
 
 log = structlog.get_logger(__name__)
 

@@ -19,13 +19,13 @@ import structlog
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from domain.mail import mails
+from domain import mails
 from domain.tables import Mail
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import MailSettings
 from workflows import steps
-from workflows.mail_contracts import MailReport, SendMailInput
+from workflows.contracts import MailReport, SendMailInput
 
 Deliver = Callable[[MailSettings, EmailMessage], None]
 

@@ -15,10 +15,10 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.device import heartbeats
-from activities.failures import expected_failures, failure
+from activities.failures import count_refused_picture, expected_failures, failure
 from activities.garments import garment_png
 from activities.objects import get_object, put_object
-from activities.picture_metrics import count_refused_picture
+from domain import products
 from domain.errors import TryOnError, known_code
 from domain.jobs import jobs
 from domain.object_keys import (
@@ -29,8 +29,7 @@ from domain.object_keys import (
     registration_of_key,
     registration_prefix,
 )
-from domain.products import products
-from domain.products.products import began_at, product_id_of
+from domain.products import began_at, product_id_of
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits

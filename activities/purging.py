@@ -17,11 +17,10 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 
 from activities.device import heartbeats
-from domain import unverified
+from domain import mails, unverified
 from domain.access import idempotency
 from domain.authentication import email_tokens, sessions, throttles
 from domain.jobs import backfills, jobs, retention
-from domain.mail import mails
 from domain.object_keys import (
     BACKFILLS,
     IMPORTS,

@@ -20,8 +20,7 @@ from runtime.metric_catalogue import RECONCILED
 from runtime.metrics import activity_meter
 from runtime.object_store import ObjectStore, ObjectStoreUnavailableError
 from workflows import steps
-from workflows.contracts import SweepInput, SweepReport
-from workflows.erasure_contracts import EraseAccountInput
+from workflows.contracts import EraseAccountInput, SweepInput, SweepReport
 from workflows.queues import is_urgent
 
 log = structlog.get_logger(__name__)

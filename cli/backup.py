@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from cli.backups.archive import BackupError, Manifest, read_archive
+from cli.backups.archive import BackupError, DamagedDatabaseError, Manifest, read_archive
 from cli.backups.making import make_backup
 from cli.backups.restoring import release_open_jobs, restore
 from cli.embedded import kept_environment
@@ -21,7 +21,6 @@ from runtime.embedded.ports import PortInUseError
 from runtime.embedded.record import FolderInUseError, write_environment
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import EMBEDDED_FILE, Settings, load_settings
-from runtime.sqlite_copy import DamagedDatabaseError
 
 app = typer.Typer(no_args_is_help=True, help="Backups of the embedded stack.")
 

@@ -10,7 +10,7 @@ import typer
 from sqlalchemy.orm import Session
 
 from cli.transactions import AsJson, in_reading
-from domain.mail import mails
+from domain import mails
 from domain.tables import Mail
 from runtime.settings import load_settings
 

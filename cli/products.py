@@ -22,8 +22,8 @@ from api.products.imports import BadRow, GoodRow, ProductFile, read_product_file
 from api.products.schemas import ProductBody
 from api.products.service import BACK, FRONT, refusal_named
 from cli.transactions import AccountName, AsJson, account_named, in_reading
-from domain.products import products
-from domain.products.products import new_registration_id
+from domain import products
+from domain.products import new_registration_id
 from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway

@@ -23,7 +23,7 @@ from imaging.errors import ImageError
 from imaging.limits import PHOTO_LIMITS
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
-from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
+from workflows.contracts import SetWatermarkInput, WatermarkSetting
 
 app = typer.Typer(no_args_is_help=True, help="An account's logo on its results.")
 

@@ -1,7 +1,7 @@
 """Erasing an account: what its rows are from then on, and what is left of them in the end.
 
 It begins with one transaction, after which nobody can call or sign in any more and the address is free again; the
-rest is carried out by `workflows.erasing`. The account's row, its allowances, closed payments and the ledger stay, for
+rest is carried out by `workflows.accounts`. The account's row, its allowances, closed payments and the ledger stay, for
 money is not thrown away; none of them tells anything about a person.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -19,7 +20,8 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -477,3 +479,15 @@ class RateWindow(Table):
     policy: Mapped[str] = mapped_column(String(32), primary_key=True)
     stamps: Mapped[list[float]]
     """Unix times in seconds of the requests that were let through within the window, oldest first."""
+
+
+def insert_unless_there(
+    session: Session, table: type[Table], row: Mapping[str, Any]
+) -> sqlite.Insert | postgresql.Insert:
+    """An insert that does nothing where another transaction has just made a row that rules this one out.
+
+    On PostgreSQL it waits for that transaction's end.
+    """
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(table).values(dict(row)).on_conflict_do_nothing()
+    return postgresql.insert(table).values(dict(row)).on_conflict_do_nothing()

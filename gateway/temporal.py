@@ -30,15 +30,10 @@ from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError,
 from gateway.schedules import Schedules
 from runtime.logs import ActivityLogContext
 from runtime.settings import TemporalSettings
+from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.contracts import TryOnInput
-from workflows.erasing import EraseAccountWorkflow
-from workflows.erasure_contracts import EraseAccountInput
-from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
-from workflows.logos import SetWatermarkWorkflow
-from workflows.mail import SendMailWorkflow
-from workflows.mail_contracts import SendMailInput
+from workflows.contracts import EraseAccountInput, SendMailInput, SetWatermarkInput, TryOnInput, WatermarkSetting
 from workflows.products.contracts import ImportProductsInput, RegisterProductInput, SavedProduct
 from workflows.products.imports import ImportProductsWorkflow
 from workflows.products.registration import LONGEST_REGISTRATION, RegisterProductWorkflow

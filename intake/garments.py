@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 from sqlalchemy.orm import Session
 
 from domain.errors import CATALOGUE, TryOnError
-from domain.products.products import find_for_tryon, public_id
+from domain.products import find_for_tryon, public_id
 from domain.tables import Product
 from intake.pictures import Picture
 from workflows.contracts import Category, GarmentHints, GarmentSource, ObjectRef, ProductRef

@@ -30,10 +30,8 @@ from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStore
 from runtime.settings import Settings
+from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.erasing import EraseAccountWorkflow
-from workflows.logos import SetWatermarkWorkflow
-from workflows.mail import SendMailWorkflow
 from workflows.products.imports import ImportProductsWorkflow
 from workflows.products.registration import RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE

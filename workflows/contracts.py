@@ -274,3 +274,86 @@ class TryOnState(Contract):
     engine: Identifier | None = None
     stage_ms: Annotated[dict[Hint, int], Field(max_length=16)] = {}
     error_code: Identifier | None = None
+
+
+class SendMailInput(Contract):
+    """Send a message that lies in the database."""
+
+    mail_id: Identifier
+
+
+class MailReport(Contract):
+    """What became of it: ``gone`` is one that was deleted before it was sent."""
+
+    outcome: Literal["sent", "refused", "gone"]
+
+
+class SetWatermarkInput(Contract):
+    """Fetch a logo and make it the account's watermark."""
+
+    account_id: Identifier
+    logo_url: Url
+    enabled: bool = True
+
+
+class FetchLogoInput(Contract):
+    """Get a logo and keep it."""
+
+    account_id: Identifier
+    logo_url: Url
+
+
+class FetchedLogo(Contract):
+    """The kept copy: a PNG without metadata, and its size in pixels."""
+
+    picture: ObjectRef
+    width: Annotated[int, Field(ge=1)]
+    height: Annotated[int, Field(ge=1)]
+
+
+class SaveWatermarkInput(Contract):
+    """Set a logo that was fetched."""
+
+    account_id: Identifier
+    logo_url: Url
+    logo: FetchedLogo
+    enabled: bool = True
+
+
+class WatermarkSetting(Contract):
+    """What is set now."""
+
+    enabled: bool
+    logo_url: Url
+    logo: FetchedLogo
+
+
+class EraseAccountInput(Contract):
+    """Delete what an account has stored.
+
+    Attributes:
+        aftermath_seconds: How long to wait for steps that were under way and may still write something.
+    """
+
+    account_id: Identifier
+    aftermath_seconds: Annotated[int, Field(ge=0, le=86_400)] = 300
+
+
+class ErasedAccount(Contract):
+    """The account that a step is about; it is blocked, and none of its keys is valid."""
+
+    account_id: Identifier
+
+
+class ErasureReport(Contract):
+    """What was done.
+
+    Attributes:
+        cancelled: Jobs and backfills that were in progress.
+        deleted: Objects.
+        forgotten: Rows, without those of jobs, which are emptied and stay.
+    """
+
+    cancelled: int = 0
+    deleted: int = 0
+    forgotten: int = 0

@@ -30,26 +30,31 @@ from workflows.backfills.contracts import (
 from workflows.contracts import (
     CleanUpInput,
     Contract,
+    ErasedAccount,
+    ErasureReport,
     FetchedGarment,
+    FetchedLogo,
     FetchGarmentInput,
+    FetchLogoInput,
     LedgerCheckInput,
     LedgerCheckReport,
+    MailReport,
     RehearseInput,
     ReleaseInput,
     RenderedPicture,
     RenderInput,
+    SaveWatermarkInput,
     SegmentedPerson,
     SegmentPersonInput,
+    SendMailInput,
     SettleInput,
     SweepInput,
     SweepReport,
     TryOnOutcome,
     WatermarkedPicture,
     WatermarkInput,
+    WatermarkSetting,
 )
-from workflows.erasure_contracts import ErasedAccount, ErasureReport
-from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
-from workflows.mail_contracts import MailReport, SendMailInput
 from workflows.products.contracts import (
     CleanUpRegistrationInput,
     CopiedPictures,

@@ -15,7 +15,7 @@ from domain.operation import audit
 from domain.operation.audit import Act
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
-from workflows.erasure_contracts import EraseAccountInput
+from workflows.contracts import EraseAccountInput
 
 log = structlog.get_logger(__name__)
 

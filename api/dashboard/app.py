@@ -7,6 +7,7 @@ from starlette.datastructures import State
 from starlette.responses import Response
 from starlette.types import Scope
 
+from api.dashboard import keys, overview
 from api.dashboard.admin import accounts as admin_accounts
 from api.dashboard.admin import acts as admin_acts
 from api.dashboard.admin import audit as admin_audit
@@ -18,8 +19,6 @@ from api.dashboard.billing import router as billing
 from api.dashboard.docs import router as docs
 from api.dashboard.forms import PageRefused, refusal_page, register_refusals
 from api.dashboard.jobs import router as jobs
-from api.dashboard.keys import router as keys
-from api.dashboard.overview import router as overview
 from api.dashboard.playground import router as playground
 from api.dashboard.products import router as products
 from api.dashboard.products.imports import LARGEST_FILE_BYTES

@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from api.parts import ApiParts
-from domain.mail.mails import Letterhead, written_in
+from domain.mails import Letterhead, written_in
 from domain.tables import Mail
 from gateway.calls import TemporalAwayError
 from runtime.settings import Settings

@@ -23,7 +23,7 @@ from api.products.schemas import CreateProduct
 from api.products.service import BACK, FRONT, ReadProduct, read_product, refusal_named
 from domain.errors import TryOnError
 from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
-from domain.products.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
+from domain.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
 from gateway.calls import AlreadyRunningError, TemporalAwayError
 from imaging.data_uri import is_data_uri
 from imaging.limits import ImageLimits

@@ -16,7 +16,7 @@ from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_han
 from api.parts import parts_of
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService, ReadProduct, read_change, read_creation
-from domain.products.products import public_id
+from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits

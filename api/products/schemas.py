@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from api.json_body import WireModel
 from api.tryon.schemas import AnyPicture, Category, GarmentCategoryText, GarmentState, SizeText, TuckState
-from domain.products.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
+from domain.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
 from domain.tables import Product
 
 Status = Literal["active", "archived"]

@@ -15,10 +15,10 @@ from api.cursor import cursor_after, read_cursor
 from api.json_body import PictureReader, ignored_fields, parse_body
 from api.parts import ApiParts
 from api.products.schemas import CreateProduct, OptionalFields, UpdateProduct
+from domain import products
 from domain.errors import CATALOGUE, Audience, TryOnError
 from domain.object_keys import product_upload_key, registration_prefix
-from domain.products import products
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from imaging.limits import ImageLimits

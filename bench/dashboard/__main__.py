@@ -26,7 +26,7 @@ from bench.service.usual import running
 from domain.access.keys import KeyDigester
 from domain.authentication import sessions
 from domain.money.plans import load_plans
-from domain.products.products import public_id
+from domain.products import public_id
 from runtime.database import Database
 from runtime.settings import Settings
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
-from domain.products.products import public_id
+from domain.products import public_id
 from workflows.contracts import (
     Category,
     GarmentHints,

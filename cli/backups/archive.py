@@ -12,10 +12,11 @@ import os
 import tarfile
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
+import pysqlite3.dbapi2 as fixed_sqlite
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cli.stack import check_object_store
@@ -240,3 +241,47 @@ def read_archive(path: Path) -> Iterator[ArchiveReader]:
             yield ArchiveReader(tar)
     except tarfile.TarError as error:
         raise BackupError(f"{path} is no backup, or not whole: {error}") from error
+
+
+WAIT_SECONDS = 30.0
+"""For a writer that holds the file."""
+
+
+class DamagedDatabaseError(Exception):
+    """SQLite finds fault with the file."""
+
+
+def copy_sqlite(source: Path, target: Path) -> None:
+    """Copy the database as it is at one moment, through SQLite itself; writers are not held up.
+
+    The target is one file that only its owner may read, without a write-ahead log beside it.
+
+    Raises:
+        FileNotFoundError: There is no such database.
+        DamagedDatabaseError: The copy is not sound, so the original is not.
+    """
+    if not source.is_file():
+        raise FileNotFoundError(f"there is no database {source}")
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with (
+        closing(fixed_sqlite.connect(str(source), timeout=WAIT_SECONDS)) as original,
+        closing(fixed_sqlite.connect(str(target), isolation_level=None)) as copy,
+    ):
+        original.backup(copy, pages=-1)  # in one go: a copy in pieces begins again whenever somebody writes
+        copy.execute("PRAGMA journal_mode=DELETE")
+    check_sqlite(target)
+
+
+def check_sqlite(database: Path) -> None:
+    """Have SQLite look through every page and index.
+
+    Raises:
+        DamagedDatabaseError: It found something wrong.
+    """
+    with closing(fixed_sqlite.connect(str(database))) as connection:
+        try:
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
+        except fixed_sqlite.DatabaseError as error:
+            found = [str(error)]
+    if found != ["ok"]:
+        raise DamagedDatabaseError(f"{database} is damaged: {'; '.join(found)}"[:500])

@@ -25,6 +25,7 @@ from cli.backups.archive import (
     ArchiveWriter,
     BackupError,
     Manifest,
+    copy_sqlite,
     new_archive,
     store_alone,
 )
@@ -35,7 +36,6 @@ from runtime.database import Database
 from runtime.embedded.record import StackRecord, has_secrets, sole_use, stop_leftovers
 from runtime.object_store import ObjectMissingError, ObjectStore, S3ObjectStore
 from runtime.settings import DatabaseSettings, Settings
-from runtime.sqlite_copy import copy_sqlite
 
 KEPT = (ACCOUNTS, PRODUCTS, RESULTS, BACKFILLS)
 """What of the bucket is worth keeping. Inputs and work files of jobs are not: no job outlives a restore."""

@@ -11,7 +11,16 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from cli.backups.archive import DATABASE, SECRETS, ArchiveReader, BackupError, Manifest, read_archive, store_alone
+from cli.backups.archive import (
+    DATABASE,
+    SECRETS,
+    ArchiveReader,
+    BackupError,
+    Manifest,
+    check_sqlite,
+    read_archive,
+    store_alone,
+)
 from cli.backups.making import STAMP, sqlite_file
 from domain import migrations
 from domain.errors import ErrorCode
@@ -20,7 +29,6 @@ from domain.money.ledger import Disagreement, check_ledger
 from runtime.database import Database
 from runtime.embedded.record import LOCK_FILE, StackRecord, sole_use, stack_secrets, stop_leftovers
 from runtime.settings import DatabaseSettings, Settings
-from runtime.sqlite_copy import check_sqlite
 
 RELEASED_AS: ErrorCode = "generation_failed"
 """What callers are told of jobs that were in progress: that they may try again."""

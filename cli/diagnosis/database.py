@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 
 from cli.diagnosis.clocks import judged
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
-from domain import erasure, migrations
+from domain import erasure, mails, migrations
 from domain.jobs import jobs
-from domain.mail import mails
 from domain.money.ledger import check_ledger
 from domain.operation import operators
 from runtime.database import Database

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from domain.inserting import insert_unless_there
-from domain.tables import RateWindow
+from domain.tables import RateWindow, insert_unless_there
 
 Clock = Callable[[], float]
 """Unix time in seconds, as `time.time` tells it."""

@@ -11,7 +11,7 @@ from domain.access.keys import KeyDigester
 from domain.accounts import find_account_by_email
 from domain.authentication import email_tokens, trials
 from domain.authentication.email_tokens import Purpose
-from domain.mail.mails import (
+from domain.mails import (
     Letterhead,
     change_asked_letter,
     change_letter,

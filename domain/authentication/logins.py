@@ -17,7 +17,7 @@ from domain.access.keys import KeyDigester
 from domain.accounts import create_account, find_account_by_email
 from domain.authentication import email_tokens, sessions, trials
 from domain.authentication.email_tokens import Purpose
-from domain.mail.mails import (
+from domain.mails import (
     Letterhead,
     have_account_letter,
     password_changed_letter,

@@ -18,8 +18,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.inserting import insert_unless_there
-from domain.tables import LoginThrottle
+from domain.tables import LoginThrottle, insert_unless_there
 
 SIGN_IN, MAIL = "sign-in", "mail"
 """What is tried."""

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.authentication.email_addresses import mailbox_of
-from domain.inserting import insert_unless_there
-from domain.tables import TrialTaken
+from domain.tables import TrialTaken, insert_unless_there
 
 
 def take_trial(session: Session, digester: KeyDigester, *, email: str, now: datetime) -> bool:

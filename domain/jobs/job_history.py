@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Row, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
-from domain.products.products import parse_public_id, public_id
+from domain.products import parse_public_id, public_id
 from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Product
 
 

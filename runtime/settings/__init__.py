@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 from runtime.settings.concern import Concern, SettingsError
-from runtime.settings.dashboard import DashboardSettings
 from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
-from runtime.settings.mail import MailSettings
-from runtime.settings.observability import LogSettings, MetricsSettings, TracingSettings
-from runtime.settings.payments import PaymentSettings
-from runtime.settings.pictures import ImageSettings
 from runtime.settings.platform import (
     DatabaseSettings,
     ObjectStoreSettings,
@@ -29,9 +24,16 @@ from runtime.settings.service import (
     ApiSettings,
     BackfillSettings,
     BillingSettings,
+    DashboardSettings,
+    ImageSettings,
     JobSettings,
+    LogSettings,
+    MailSettings,
+    MetricsSettings,
+    PaymentSettings,
     RateLimitSettings,
     SecuritySettings,
+    TracingSettings,
 )
 
 __all__ = [

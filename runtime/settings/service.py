@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypedDict, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from runtime.settings.concern import Concern, File, Host
+from runtime.settings.concern import Concern, File, Host, HostAndPort, Sender, WebAddress
 
 DAY = 86_400
 """Seconds."""
@@ -231,3 +231,189 @@ class SecuritySettings(Concern):
             if any(len(each) < SHORTEST_PEPPER for each in values):
                 raise self.refusal(name, f"a secret of at least {SHORTEST_PEPPER} characters")
         return current, others
+
+
+class DashboardSettings(Concern):
+    """The pages for account owners and operators."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_DASHBOARD_", env_ignore_empty=True)
+    title = "Dashboard"
+
+    name: str = Field(default="Fitting Room", min_length=1, max_length=40)
+    """What the service calls itself on its pages and in its mail."""
+
+    public_url: HttpUrl | None = None
+    """Where browsers find the service, such as ``https://tryon.example.com``: what links in mail begin with. None
+    takes the API's own host and port. A request's Host header is never believed for that."""
+
+    secure_cookies: bool = True
+    """Cookies for https only (browsers take http://127.0.0.1 and http://localhost for as safe). Off is for a trial
+    over plain http in a network of one's own: whoever listens there can take over a session."""
+
+    session_idle_hours: int = Field(default=12, ge=1, le=24 * 14)
+    """A browser that shows nothing for this long is signed out."""
+
+    session_days: int = Field(default=14, ge=1, le=90)
+    """Longest time that a browser stays signed in, however busy it is."""
+
+    def base_url(self, api: ApiSettings) -> str:
+        """Where browsers find the service, without a slash at the end."""
+        if self.public_url is not None:
+            return str(self.public_url).rstrip("/")
+        host = "127.0.0.1" if api.host in ("0.0.0.0", "::") else api.host  # noqa: S104  # compared with, not bound to
+        return f"http://{host}:{api.port}"
+
+
+class MailSettings(Concern):
+    """The SMTP server that takes mail to owners: links to confirm an address, to choose a new password."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_MAIL_", env_ignore_empty=True)
+    title = "Mail"
+
+    host: Host | None = None
+    """Its name. None keeps mail in the database, where ``tryon mail list`` and, on one machine, the page
+    ``/dashboard/outbox`` show it."""
+
+    port: int = Field(default=587, ge=1, le=65535)
+    """Its port: 587 for ``starttls``, 465 for ``tls``, 25 for ``none``, as a rule."""
+
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    """How the connection is made safe. Mail holds links that let people in: ``none`` is for a server on the same
+    machine or in a network of one's own."""
+
+    user: str | None = None
+    """Name to sign in with, where the server wants one."""
+
+    password: SecretStr | None = None
+    """And the password."""
+
+    sender: Sender = "tryon@localhost"
+    """Address that mail comes from. Most servers take only some that they know."""
+
+    timeout_seconds: float = Field(default=20.0, gt=0, le=120)
+    """Longest wait for one answer of the server."""
+
+
+class PaymentSettings(Concern):
+    """How packs and plans are paid that owners buy in the dashboard: [billing.md](billing.md)."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_PAYMENTS_", env_ignore_empty=True)
+    title = "Payments"
+
+    provider: Literal["manual", "stripe"] = "manual"
+    """``manual``: an order waits until an operator has seen the money and approves it. ``stripe``: owners pay on
+    Stripe's own page and the order is closed by Stripe's message; needs the extra ``stripe`` and both secrets below."""
+
+    stripe_secret_key: SecretStr | None = None
+    """Secret key of the Stripe account, ``sk_live_…`` or ``sk_test_…``; a restricted key that may write Checkout
+    Sessions is enough."""
+
+    stripe_webhook_secret: SecretStr | None = None
+    """Signing secret, ``whsec_…``, of the webhook endpoint that sends to ``/webhooks/stripe``."""
+
+    stripe_api_base: HttpUrl | None = None
+    """Where Stripe's API is; None is Stripe's own address. For tests."""
+
+    timeout_seconds: float = Field(default=10.0, gt=0, le=3600)
+    """Longest wait for one answer of the provider; an owner looks at a blank page meanwhile."""
+
+
+class PictureLimits(TypedDict):
+    """The bounds among `ImageSettings`."""
+
+    max_bytes: int
+    min_side: int
+    max_pixels: int
+    max_aspect: float
+
+
+class ImageSettings(Concern):
+    """What is accepted as a picture."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_IMAGE_")
+    title = "Pictures"
+
+    max_bytes: int = Field(default=8 * 1024 * 1024, ge=1024, le=128 * 1024 * 1024)
+    """Largest picture in bytes after base64; exactly that many passes."""
+
+    min_side: int = Field(default=256, ge=1, le=10_000)
+    """Shorter side in pixels."""
+
+    max_pixels: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
+    """Width times height; a 48-megapixel phone photo passes, a decompression bomb does not."""
+
+    max_aspect: float = Field(default=4.0, ge=1, le=100)
+    """Longer side over shorter side."""
+
+    jpeg_quality: int = Field(default=92, ge=60, le=100)
+    """Quality of the result's JPEG."""
+
+    logo_max_bytes: int = Field(default=1024 * 1024, ge=1024, le=128 * 1024 * 1024)
+    """Largest logo file of an account's watermark; exactly that many bytes pass."""
+
+    watermark_width_share: float = Field(default=0.18, gt=0, le=0.5)
+    """Width of an account's logo on its results, as a share of the picture's width."""
+
+    watermark_margin_share: float = Field(default=0.03, ge=0, le=0.2)
+    """Distance of the logo from the right and lower edge, as a share of the picture's width."""
+
+    def limits(self) -> PictureLimits:
+        """The arguments of `imaging.limits.ImageLimits`."""
+        return PictureLimits(
+            max_bytes=self.max_bytes, min_side=self.min_side, max_pixels=self.max_pixels, max_aspect=self.max_aspect
+        )
+
+
+class LogSettings(Concern):
+    """Logs."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_LOG_")
+    title = "Logs"
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severity that is written."""
+
+    format: Literal["json", "text"] = "json"
+    """One JSON object a line, or text for people."""
+
+
+class MetricsSettings(Concern):
+    """Prometheus metrics: [observability.md](observability.md). Serve them to your own network alone."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_METRICS_")
+    title = "Metrics"
+
+    api_address: HostAndPort | None = None
+    """Host and port where the API serves ``/metrics``, apart from its public port; None serves none. ``tryon up``
+    serves the metrics of all three processes on loopback."""
+
+    worker_cpu_address: HostAndPort | None = None
+    """The same of the CPU worker: Temporal's SDK, the jobs, and the state of the database."""
+
+    worker_gpu_address: HostAndPort | None = None
+    """The same of the GPU worker. Each process of a host needs a port of its own."""
+
+    state_interval_seconds: float = Field(default=15.0, ge=1.0, le=3600)
+    """How often each CPU worker reads the state (jobs, outbox, reservations, queues); some milliseconds of the
+    database each time. As often as Prometheus asks is often enough."""
+
+
+class TracingSettings(Concern):
+    """OpenTelemetry traces, from the request through the workflow to the engine. Need the extra ``tracing``."""
+
+    model_config = SettingsConfigDict(env_prefix="TRYON_TRACING_")
+    title = "Traces"
+
+    endpoint: WebAddress | None = None
+    """Base address of an OTLP collector that is spoken to over HTTP, such as ``http://127.0.0.1:4318``; None makes no
+    traces."""
+
+    headers: SecretStr | None = None
+    """Headers for the collector, ``name=value`` with commas between, where it wants a key."""
+
+    sample_ratio: float = Field(default=1.0, ge=0.0, le=1.0)
+    """Share of requests that are traced, whole: 0.1 is every tenth."""
+
+    continue_incoming: bool = False
+    """Go on with the trace that a request's ``traceparent`` names. Only behind a proxy of your own that sets it: who
+    may choose it decides what is traced."""

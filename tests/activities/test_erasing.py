@@ -22,8 +22,7 @@ from runtime.database import Database
 from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError, S3ObjectStore
 from tests.account_rows import HOUR, FullAccount, full_account, rows_that_hold
 from tests.factories import Caller, create_caller
-from workflows.contracts import SweepInput
-from workflows.erasure_contracts import ErasedAccount
+from workflows.contracts import ErasedAccount, SweepInput
 from workflows.queues import erasure_workflow_id
 
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 
 from activities.purging import forget_sign_ins
+from domain import mails
 from domain.access.keys import KeyDigester
 from domain.authentication import email_tokens, sessions
 from domain.authentication.email_tokens import Purpose
 from domain.authentication.throttles import SIGN_IN_PER_PAIR, Subject, seconds_to_wait
-from domain.mail import mails
-from domain.mail.mails import Letter
+from domain.mails import Letter
 from domain.tables import EmailToken, Login, LoginSession, Mail
 from runtime.database import Database
 from tests.factories import create_caller

@@ -26,7 +26,7 @@ from tests.factories import create_caller
 from tests.imaging.pictures import exif_with_orientation, png_of
 from tests.imaging.shop import Shop, make_certificate, open_shop
 from tests.logos import ORANGE, disc, logo_file
-from workflows.logo_contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
+from workflows.contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
 
 
 class Logos:

@@ -18,8 +18,8 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.mail import MailActivities, start_waiting
 from activities.reconciling import ReconcilingActivities
-from domain.mail import mails
-from domain.mail.mails import Letter
+from domain import mails
+from domain.mails import Letter
 from domain.tables import Mail
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
@@ -27,8 +27,7 @@ from runtime.embedded.ports import choose_port
 from runtime.object_store import MemoryObjectStore
 from runtime.settings import MailSettings
 from tests.servers.mail import MailServer, running_mail_server
-from workflows.contracts import SweepInput
-from workflows.mail_contracts import MailReport, SendMailInput
+from workflows.contracts import MailReport, SendMailInput, SweepInput
 from workflows.queues import mail_workflow_id
 
 LETTER = Letter("Confirm your address", "Follow this link:\n\nhttps://tryon.example/dashboard/verify?token=s3cret-ü\n")

@@ -15,12 +15,11 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from activities.products import ACCEPTANCE_SECONDS, YOUNG, ProductActivities
-from domain import erasure
+from domain import erasure, products
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.object_keys import product_picture_key, registration_prefix
-from domain.products import products
-from domain.products.products import new_registration_id, product_id_of
+from domain.products import new_registration_id, product_id_of
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits

@@ -13,7 +13,7 @@ from api.tryon.accepting import read_request
 from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.access.keys import KeyDigester
 from domain.errors import TryOnError
-from domain.products.products import archive_product, change_product, public_id, register_product
+from domain.products import archive_product, change_product, public_id, register_product
 from domain.tables import Product
 from imaging.limits import ImageLimits
 from intake.garments import ResolvedGarment, resolve_products

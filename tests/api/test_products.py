@@ -13,7 +13,7 @@ from PIL import Image
 from temporalio.client import Client
 
 from domain.access.keys import KeyDigester
-from domain.products.products import parse_public_id
+from domain.products import parse_public_id
 from domain.tables import Product
 from tests.api.catalogue import PRODUCTS, Catalogue, in_shop, opened_catalogue, product
 from tests.api.conftest import OpenApi

@@ -15,9 +15,9 @@ from typer.testing import CliRunner, Result
 
 from cli.embedded import has_operator
 from cli.main import app
+from domain import mails
 from domain.authentication import logins
-from domain.mail import mails
-from domain.mail.mails import Letterhead
+from domain.mails import Letterhead
 from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import Settings

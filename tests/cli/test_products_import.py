@@ -142,7 +142,7 @@ async def test_people_are_told_what_happened(commands: Commands) -> None:
 
 
 async def test_archived_products_are_listed_on_demand(commands: Commands, database: Database) -> None:
-    from domain.products.products import archive_product, parse_public_id
+    from domain.products import archive_product, parse_public_id
 
     await commands.imported(line(0), line(1))
     first = (await commands.listed())[0]

@@ -9,7 +9,7 @@ from domain import accounts
 from domain.access import keys
 from domain.access.keys import KeyDigester
 from domain.authentication import logins, sessions
-from domain.mail.mails import Letterhead
+from domain.mails import Letterhead
 from domain.operation import audit, operators
 from domain.operation.audit import Act
 from domain.tables import Account

@@ -21,10 +21,10 @@ from tests.api.conftest import single
 from tests.factories import create_caller
 from tests.integration.conftest import Servers, Service
 from tests.pictures import data_uri, encoded, photo
+from workflows.accounts import EraseAccountWorkflow
 from workflows.backfills.contracts import BackfillInput
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.erasing import EraseAccountWorkflow
-from workflows.erasure_contracts import EraseAccountInput
+from workflows.contracts import EraseAccountInput
 from workflows.queues import erasure_workflow_id
 
 KEPT = {

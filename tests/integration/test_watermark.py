@@ -20,7 +20,7 @@ from gateway.temporal import TemporalGateway
 from tests.api.conftest import combo, single
 from tests.integration.conftest import Service
 from tests.logos import ORANGE, logo_file
-from workflows.logo_contracts import SetWatermarkInput, WatermarkSetting
+from workflows.contracts import SetWatermarkInput, WatermarkSetting
 from workflows.queues import CPU_QUEUE, watermark_workflow_id
 
 GARMENT = {"garmentImageUrl": "https://shop.example/picture", "category": "upper_body"}

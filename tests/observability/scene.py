@@ -28,13 +28,12 @@ from activities.inference import InferenceActivities
 from api.app import create_app
 from api.metrics import ApiMetrics
 from api.parts import ApiParts, open_parts
-from domain import erasure
+from domain import erasure, mails
 from domain.access.keys import KeyDigester
 from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.billing import orders
 from domain.jobs.jobs import ENDED
-from domain.mail import mails
-from domain.mail.mails import Letter
+from domain.mails import Letter
 from domain.tables import Job
 from engines.base import OnStep, RenderRequest, RenderResult, ShouldStop
 from gateway.calls import RunNotFoundError

@@ -8,7 +8,7 @@ from typing import Any
 from temporalio import activity
 
 from activities.failures import expected_failures
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from tests.workflows.fakes import ref
 from workflows import steps
 from workflows.contracts import SweepReport

@@ -15,8 +15,8 @@ from temporalio.worker import Worker
 
 from gateway.temporal import TemporalGateway
 from workflows import steps
-from workflows.erasing import EraseAccountWorkflow
-from workflows.erasure_contracts import EraseAccountInput, ErasedAccount, ErasureReport
+from workflows.accounts import EraseAccountWorkflow
+from workflows.contracts import EraseAccountInput, ErasedAccount, ErasureReport
 from workflows.queues import CPU_QUEUE, erasure_workflow_id
 from workflows.steps import Step
 

@@ -13,7 +13,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 from activities.failures import failure
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from gateway.calls import AlreadyRunningError
 from gateway.temporal import TemporalGateway
 from tests.workflows.fakes import mistake_of_ours

@@ -9,15 +9,15 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from activities.mail import MailActivities
-from domain.mail import mails
-from domain.mail.mails import Letter
+from domain import mails
+from domain.mails import Letter
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import MailSettings
 from tests.servers.mail import running_mail_server
 from workflows import steps
-from workflows.mail import SendMailWorkflow
-from workflows.mail_contracts import MailReport, SendMailInput
+from workflows.accounts import SendMailWorkflow
+from workflows.contracts import MailReport, SendMailInput
 from workflows.queues import CPU_QUEUE, mail_workflow_id
 
 

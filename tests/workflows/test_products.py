@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import Worker
 
 from activities.failures import failure
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from gateway.calls import RunFailedError
 from gateway.temporal import TemporalGateway
 from tests.workflows.fakes import mistake_of_ours

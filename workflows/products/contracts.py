@@ -52,7 +52,7 @@ class RegisterProductInput(Contract):
     """Add a product, or change one.
 
     Attributes:
-        registration_id: See `domain.products.products`.
+        registration_id: See `domain.products`.
         product_id: The product to change. Without it, one is added, or that with the same external id is changed.
         clear: Which fields become empty.
     """
@@ -152,7 +152,7 @@ class StartedRow(Contract):
     """A row that is taken up.
 
     Attributes:
-        registration_id: See `domain.products.products`. It is made as late as this, since it tells when the row
+        registration_id: See `domain.products`. It is made as late as this, since it tells when the row
             began.
     """
 

@@ -18,13 +18,12 @@ from api.dashboard.mailing import hand_over
 from api.dashboard.rendering import ROOT, page, redirect
 from api.dashboard.visitor import SESSION, clear_cookie, possible_visitor, read_cookie
 from api.parts import ApiParts, parts_of
-from domain import accounts
+from domain import accounts, mails
 from domain.authentication import sessions
 from domain.authentication.email_addresses import address_to_keep, spelling
 from domain.authentication.logins import trial_plan
 from domain.authentication.passwords import check_password
 from domain.errors import TryOnError
-from domain.mail import mails
 from domain.tables import Mail
 
 router = APIRouter()

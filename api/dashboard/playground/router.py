@@ -34,10 +34,10 @@ from api.rate_limit.limiter import whole_seconds
 from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, read_request
 from api.tryon.polling import AccountJobs
 from api.tryon.schemas import JobId
+from domain import products
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
 from domain.jobs import job_history, jobs
-from domain.products import products
 from domain.tables import Job, Product
 from engines.garment_kinds import GarmentKind
 from imaging.decoder_pool import DecoderPool

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from api.dashboard.forms import PageRefused
 from api.dashboard.rendering import ROOT, YEAR_SECONDS
 from api.parts import parts_of
-from domain.products.products import public_id
+from domain.products import public_id
 from domain.tables import Product
 from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool

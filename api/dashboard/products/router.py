@@ -29,7 +29,7 @@ from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from api.products.service import ProductService
 from domain.errors import TryOnError
-from domain.products.products import ACTIVE, ARCHIVED, public_id
+from domain.products import ACTIVE, ARCHIVED, public_id
 from domain.tables import Product
 from intake.pictures import inspect_pictures
 

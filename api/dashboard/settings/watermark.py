@@ -21,7 +21,7 @@ from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
-from workflows.logo_contracts import SetWatermarkInput
+from workflows.contracts import SetWatermarkInput
 
 FETCH_SECONDS = 20.0
 """Longest that a page waits for a logo; fetching goes on behind it."""

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from domain import accounts
+from domain import accounts, products
 from domain.jobs import jobs
 from domain.object_keys import input_key, result_key
-from domain.products import products
-from domain.products.products import public_id
+from domain.products import public_id
 from domain.tables import ApiKey, BackfillItem, Job
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words

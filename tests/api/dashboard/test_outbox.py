@@ -10,7 +10,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from api.dashboard.authentication.outbox import is_own
-from domain.mail import mails
+from domain import mails
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, words

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.dashboard.overview.router import plot_of, top_of_scale, trial_days_left
+from api.dashboard.overview import plot_of, top_of_scale, trial_days_left
+from domain import products
 from domain.jobs import jobs
 from domain.jobs.job_history import Day
 from domain.money.plans import Period
 from domain.money.usage import Usage
-from domain.products import products
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import PLANS, create_caller, new_job

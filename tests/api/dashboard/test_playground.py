@@ -12,9 +12,9 @@ import pytest
 from api.dashboard import samples
 from api.dashboard.playground.fields import ALIASES, TEXTS, options_of
 from api.dashboard.playground.router import RUNS
+from domain import products
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
-from domain.products import products
 from imaging.limits import ImageLimits
 from imaging.opening import inspect_image
 from tests.api.conftest import Api, OpenApi

@@ -18,7 +18,7 @@ from temporalio.client import Client
 
 from api.app import PAGE_DECODERS
 from api.dashboard.rendering import STATIC
-from domain.products.products import new_registration_id, product_id_of, public_id, register_product
+from domain.products import new_registration_id, product_id_of, public_id, register_product
 from imaging.decoder_pool import DecoderPool
 from tests.api.catalogue import Catalogue, in_shop, opened_catalogue
 from tests.api.conftest import Api, OpenApi, single

@@ -7,10 +7,9 @@ import pytest
 
 from cli.diagnosis import database as probe
 from cli.diagnosis.findings import Case
-from domain import erasure
+from domain import erasure, mails
 from domain.access.keys import KeyDigester
-from domain.mail import mails
-from domain.mail.mails import Letter
+from domain.mails import Letter
 from domain.operation import operators
 from domain.tables import Account
 from runtime.database import Database

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from domain.access.keys import KeyDigester
 from domain.authentication import address_changes, email_tokens, logins, trials
 from domain.authentication.email_tokens import Purpose
-from domain.mail.mails import Letterhead
+from domain.mails import Letterhead
 from domain.tables import Account, Mail
 from runtime.database import Database
 from tests.factories import PLANS, create_caller

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from domain import products
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from domain.jobs.job_history import (
@@ -16,7 +17,6 @@ from domain.jobs.job_history import (
     jobs_per_day,
     last_failures,
 )
-from domain.products import products
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, new_job
 

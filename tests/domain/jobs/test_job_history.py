@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from domain import products
 from domain.access.keys import KeyDigester
 from domain.jobs import job_history, jobs
 from domain.jobs.job_history import Booking, JobFilter
 from domain.money import quota
-from domain.products import products
-from domain.products.products import public_id
+from domain.products import public_id
 from domain.tables import Account, Allowance, BackfillItem, Job
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller, new_job

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from domain import products
 from domain.access.keys import KeyDigester
 from domain.errors import TryOnError
-from domain.products import products
-from domain.products.products import (
+from domain.products import (
     Saved,
     began_at,
     change_product,

@@ -11,8 +11,8 @@ from temporalio.client import Client, WorkflowHandle
 from gateway.temporal import LONGEST_ERASURE
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.erasing import EraseAccountWorkflow
-from workflows.erasure_contracts import EraseAccountInput, ErasedAccount, ErasureReport
+from workflows.accounts import EraseAccountWorkflow
+from workflows.contracts import EraseAccountInput, ErasedAccount, ErasureReport
 from workflows.queues import CPU_QUEUE, erasure_workflow_id
 
 

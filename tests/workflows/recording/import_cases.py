@@ -9,7 +9,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from gateway.temporal import LONGEST_IMPORT
 from tests.workflows.product_fakes import FakeProductSteps
 from tests.workflows.recording.case import Activities, Case

@@ -13,14 +13,14 @@ from gateway.temporal import LONGEST_SETTING
 from tests.workflows.fakes import ref
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.logo_contracts import (
+from workflows.accounts import SetWatermarkWorkflow
+from workflows.contracts import (
     FetchedLogo,
     FetchLogoInput,
     SaveWatermarkInput,
     SetWatermarkInput,
     WatermarkSetting,
 )
-from workflows.logos import SetWatermarkWorkflow
 from workflows.queues import CPU_QUEUE, watermark_workflow_id
 
 LOGO = FetchedLogo(picture=ref("logo"), width=64, height=32)

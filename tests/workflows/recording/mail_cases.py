@@ -12,8 +12,8 @@ from temporalio.exceptions import ApplicationError
 from gateway.temporal import LONGEST_SENDING
 from tests.workflows.recording.case import Activities, Case
 from workflows import steps
-from workflows.mail import SendMailWorkflow
-from workflows.mail_contracts import MailReport, SendMailInput
+from workflows.accounts import SendMailWorkflow
+from workflows.contracts import MailReport, SendMailInput
 from workflows.queues import CPU_QUEUE, mail_workflow_id
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 
 from activities.failures import failure
-from domain.products.products import new_registration_id
+from domain.products import new_registration_id
 from tests.workflows.product_fakes import Before, FakeProductSteps, failing_in, registration
 from tests.workflows.recording.case import Activities, Case
 from workflows.products.registration import RegisterProductWorkflow

@@ -1,7 +1,7 @@
 """Mail to owners: its letters, written in the transaction that they tell about, sent afterwards, never lost in between.
 
-Where a server is set, `workflows.mail` sends it; where none is, it stays here for the operator to read. Either way it
-is deleted after a week.
+Where a server is set, `workflows.accounts` sends it; where none is, it stays here for the operator to read. Either way
+it is deleted after a week.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""API keys of an account: made and shown once, listed, replaced, revoked."""

@@ -1,1 +1,0 @@
-"""The first page: how the account stands, and how its jobs went lately."""

@@ -1,1 +1,0 @@
-"""Letters to owners, and the rows that hold them until they are sent."""

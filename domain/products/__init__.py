@@ -1,1 +1,0 @@
-"""The products of an account, and how they come to be registered."""
