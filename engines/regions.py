@@ -89,11 +89,6 @@ def spread(seeds: BoolMask, mask: BoolMask) -> BoolMask:
     return reaching(seeds | mask, seeds)
 
 
-def without_holes(mask: BoolMask) -> BoolMask:
-    """The mask with everything filled that it closes off from the border of the array."""
-    return ~reaching_border(~mask)
-
-
 def _numbered(labels: NDArray[np.int32], wanted: NDArray[np.bool_]) -> BoolMask:
     """The regions of a labelling whose numbers are wanted."""
     numbers = np.flatnonzero(wanted)

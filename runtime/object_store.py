@@ -1,4 +1,4 @@
-"""Pictures at rest: any S3, or memory for unit tests."""
+"""Pictures at rest, in any S3."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -145,8 +145,8 @@ class ObjectStore(Protocol):
         """Delete every object whose key begins so, and say how many there were."""
         ...
 
-    async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
-        """Keys that begin so, in order; only of objects that were written longer ago, if so asked."""
+    async def list_keys(self, prefix: str) -> list[str]:
+        """Keys that begin so, in order."""
         ...
 
     async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
@@ -204,8 +204,8 @@ class S3ObjectStore:
     async def delete_prefix(self, prefix: str) -> int:
         return await self._call("delete", self._delete_prefix, prefix)
 
-    async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
-        return await self._call("list", self._list_keys, prefix, older_than)
+    async def list_keys(self, prefix: str) -> list[str]:
+        return await self._call("list", self._list_keys, prefix)
 
     async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
         return await self._call("list", self._list_page, prefix, after, limit)
@@ -245,13 +245,9 @@ class S3ObjectStore:
             response.close()
             response.release_conn()
 
-    def _list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
+    def _list_keys(self, prefix: str) -> list[str]:
         found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix, recursive=True)
-        return sorted(
-            entry.object_name
-            for entry in found
-            if entry.object_name and _is_older(entry.last_modified or datetime.now(UTC), older_than)
-        )
+        return sorted(entry.object_name for entry in found if entry.object_name)
 
     def _list_page(self, prefix: str, after: str, limit: int) -> list[StoredKey]:
         # The client asks for the next thousand when they are wanted.
@@ -321,10 +317,6 @@ class S3ObjectStore:
             self._on_call(operation, outcome, time.monotonic() - began)
 
 
-def _is_older(written_at: datetime, age: timedelta | None) -> bool:
-    return age is None or written_at <= datetime.now(UTC) - age
-
-
 async def delete_below(store: ObjectStore, prefix: str) -> int:
     """Delete every object whose key begins so, a page at a time, and say how many there were."""
     deleted = 0
@@ -332,53 +324,3 @@ async def delete_below(store: ObjectStore, prefix: str) -> int:
         await store.delete_keys([each.key for each in page])
         deleted += len(page)
     return deleted
-
-
-class MemoryObjectStore:
-    """`ObjectStore` in a dictionary, for unit tests."""
-
-    def __init__(self, bucket: str = "tryon") -> None:
-        self.bucket = bucket
-        self.objects: dict[str, tuple[bytes, str]] = {}
-        self.written_at: dict[str, datetime] = {}
-
-    async def put(self, key: str, data: bytes, content_type: str) -> None:
-        self.objects[key] = (data, content_type)
-        self.written_at[key] = datetime.now(UTC)
-
-    async def get(self, key: str) -> bytes:
-        if key not in self.objects:
-            raise ObjectMissingError(key)
-        return self.objects[key][0]
-
-    async def delete(self, key: str) -> None:
-        self.objects.pop(key, None)
-
-    async def delete_prefix(self, prefix: str) -> int:
-        keys = await self.list_keys(prefix)
-        for key in keys:
-            del self.objects[key]
-        return len(keys)
-
-    async def list_keys(self, prefix: str, older_than: timedelta | None = None) -> list[str]:
-        return sorted(
-            key for key in self.objects if key.startswith(prefix) and _is_older(self.written_at[key], older_than)
-        )
-
-    async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
-        keys = [key for key in await self.list_keys(prefix) if key > after][:limit]
-        return [StoredKey(key, self.written_at[key]) for key in keys]
-
-    async def list_folders(self, prefix: str) -> list[str]:
-        rests = (key.removeprefix(prefix) for key in self.objects if key.startswith(prefix))
-        return sorted({rest.partition("/")[0] for rest in rests if "/" in rest})
-
-    async def delete_keys(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            self.objects.pop(key, None)
-
-    async def ensure_bucket(self) -> None:
-        pass
-
-    async def ping(self) -> None:
-        pass

@@ -59,14 +59,6 @@ def add_allowance_entry(session: Session, allowance: Allowance, *, at: datetime)
     )
 
 
-def entries_of_job(session: Session, *, job_id: uuid.UUID) -> list[str]:
-    """Kinds of the entries of one job, oldest first."""
-    rows = session.scalars(
-        select(LedgerEntry.kind).where(LedgerEntry.job_id == job_id).order_by(LedgerEntry.at, LedgerEntry.kind)
-    )
-    return list(rows)
-
-
 def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -> Sequence[LedgerEntry]:
     """The account's newest entries, newest first."""
     return session.scalars(

@@ -35,10 +35,6 @@ class LegHem(NamedTuple):
     ends: tuple[float, float]
     course: Edge
 
-    def lower_at(self, share: Edge) -> Edge:
-        """How much lower than the straight line it is, at shares of the way from the outer edge to the inseam."""
-        return np.asarray(np.interp(share, np.linspace(0.0, 1.0, COURSE), self.course), np.float64)
-
 
 def leg_hem(mask: BoolMask, outer: Edge, inner: Edge, rows: tuple[int, int]) -> LegHem:
     """Measure a hem.

@@ -16,7 +16,6 @@ from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.jobs import backfills, jobs, retention
-from domain.money import ledger
 from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
@@ -24,8 +23,9 @@ from imaging.limits import ImageLimits
 from intake.backfill_items import pages_of
 from intake.job import workflow_input_of
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded
 from workflows.backfills.contracts import (
     AcceptedItem,
@@ -107,7 +107,7 @@ class Scene:
 
     async def kinds(self, accepted: AcceptedItem) -> list[str]:
         with self.database.reading() as session:
-            return list(ledger.entries_of_job(session, job_id=uuid.UUID(accepted.job_id)))
+            return list(entries_of_job(session, job_id=uuid.UUID(accepted.job_id)))
 
 
 @pytest.fixture

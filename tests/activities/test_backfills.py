@@ -13,8 +13,8 @@ from activities.backfills import BackfillActivities
 from domain.access.keys import KeyDigester
 from intake.backfill_items import PAGE_ITEMS, read_page
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from tests.factories import PLANS, Caller, create_caller
+from tests.memory_store import MemoryObjectStore
 from workflows.backfills.contracts import (
     BackfillInput,
     BackfillPlan,

@@ -8,10 +8,10 @@ from temporalio.testing import ActivityEnvironment
 from activities.bookkeeping import BookkeepingActivities
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.money import ledger
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from tests.factories import create_caller, create_job
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 from workflows.contracts import CleanUpInput, ObjectRef, ReleaseInput, RenderReport, SettleInput, TryOnOutcome
 
 KEEP = timedelta(hours=1)
@@ -31,7 +31,7 @@ async def test_settling_twice_bills_once(database: Database, digester: KeyDigest
     assert first.status == "completed"
     with database.reading() as session:
         job = jobs.get_job(session, job_id=job_id)
-        assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
+        assert entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
     assert job.report is not None
     assert (job.engine, job.report["checks"]) == ("warp", {"cover": 0.5})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from temporalio.client import Client
@@ -15,13 +15,14 @@ from activities.reconciling import QUIET_PERIOD, ReconcilingActivities
 from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.money import ledger
 from domain.object_keys import backfill_result_key, own_backfill_key
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError, S3ObjectStore
+from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
 from tests.account_rows import HOUR, FullAccount, full_account, rows_that_hold
 from tests.factories import Caller, create_caller
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 from workflows.contracts import ErasedAccount, SweepInput
 from workflows.queues import erasure_workflow_id
 
@@ -72,7 +73,7 @@ async def test_jobs_in_progress_end_and_are_not_billed(
     assert (first.cancelled, second.cancelled) == (1, 0)
     with database.reading() as session:
         assert jobs.get_job(session, job_id=running).error_code == "cancelled"
-        assert sorted(ledger.entries_of_job(session, job_id=running)) == ["release", "reserve"]
+        assert sorted(entries_of_job(session, job_id=running)) == ["release", "reserve"]
         assert jobs.get_job(session, job_id=done).status == "completed"
 
 
@@ -112,9 +113,9 @@ async def test_only_the_accounts_own_folders_are_asked_for(
     full = await full_account(database, digester, store, other)
     list_keys, asked = store.list_keys, list[str]()
 
-    async def noted(prefix: str, older_than: timedelta | None = None) -> list[str]:
+    async def noted(prefix: str) -> list[str]:
         asked.append(prefix)
-        return await list_keys(prefix, older_than)
+        return await list_keys(prefix)
 
     monkeypatch.setattr(store, "list_keys", noted)
     erasing = ErasingActivities(database, store, TemporalGateway(idle_temporal))

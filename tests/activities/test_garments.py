@@ -13,7 +13,7 @@ from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
-from runtime.object_store import MemoryObjectStore
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from workflows.contracts import FetchedGarment, FetchGarmentInput, GarmentSource, ObjectRef
 

@@ -12,8 +12,8 @@ from domain.access.keys import KeyDigester
 from domain.object_keys import import_page_key
 from intake.import_pages import PAGE_ROWS, read_row_outcomes, row_pages
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from tests.factories import create_caller
+from tests.memory_store import MemoryObjectStore
 from tests.workflows.recording.import_cases import started
 from workflows.products.contracts import ROWS_AT_ONCE, RecordRowsInput, RowOutcome, TakenUpRows, TakeUpRowsInput
 

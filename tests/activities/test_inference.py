@@ -29,8 +29,8 @@ from engines.errors import blamed_on
 from engines.garment_kinds import GarmentKind
 from engines.sizes import Fit
 from imaging.decoder_pool import DecoderPool
-from runtime.object_store import MemoryObjectStore
 from tests.activities.engines import FakeEngine, only, person_map
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from workflows.contracts import FetchedGarment, GarmentHints, ObjectRef, RenderInput, SegmentPersonInput
 

@@ -21,11 +21,12 @@ from domain.object_keys import logo_prefix
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import LOGO_LIMITS
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.factories import create_caller
 from tests.imaging.pictures import exif_with_orientation, png_of
 from tests.imaging.shop import Shop, make_certificate, open_shop
 from tests.logos import ORANGE, disc, logo_file
+from tests.memory_store import MemoryObjectStore
 from workflows.contracts import FetchedLogo, FetchLogoInput, SaveWatermarkInput, WatermarkSetting
 
 

@@ -24,8 +24,8 @@ from domain.tables import Mail
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.embedded.ports import choose_port
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import MailSettings
+from tests.memory_store import MemoryObjectStore
 from tests.servers.mail import MailServer, running_mail_server
 from workflows.contracts import MailReport, SendMailInput, SweepInput
 from workflows.queues import mail_workflow_id

@@ -24,9 +24,9 @@ from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError, ImageErrorCode
 from imaging.limits import ImageLimits
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from tests.activities.test_garments import URL, FakeFetcher
 from tests.factories import Caller, create_caller, create_job
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from tests.workflows.fakes import ref, tryon_input
 from workflows import steps as workflow_steps

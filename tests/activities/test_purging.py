@@ -12,12 +12,13 @@ from activities.purging import ORPHAN_AGE, PurgingActivities
 from domain.access import idempotency
 from domain.access.keys import KeyDigester
 from domain.jobs import backfills, jobs, retention
-from domain.money import ledger
 from domain.tables import IdempotencyKey, Job
 from runtime.database import Database
-from runtime.object_store import PAGE, MemoryObjectStore, ObjectStoreUnavailableError, StoredKey
+from runtime.object_store import PAGE, ObjectStoreUnavailableError, StoredKey
 from runtime.settings import BackfillSettings, JobSettings
 from tests.factories import Caller, create_caller, create_job
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 from workflows.contracts import SweepInput, SweepReport
 
 KEEP = timedelta(hours=1)
@@ -138,7 +139,7 @@ async def test_rows_of_old_jobs_go_and_their_ledger_entries_stay(database: Datab
     with database.reading() as session:
         assert session.get(Job, old) is None
         assert session.get(Job, recent) is not None
-        assert set(ledger.entries_of_job(session, job_id=old)) == {"reserve", "settle"}
+        assert set(entries_of_job(session, job_id=old)) == {"reserve", "settle"}
 
 
 async def test_old_idempotency_keys_are_forgotten(database: Database, digester: KeyDigester) -> None:

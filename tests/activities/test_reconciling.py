@@ -17,13 +17,14 @@ from activities.reconciling import ReconcilingActivities
 from domain import erasure
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.money import ledger
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.activities.test_mail import written
 from tests.factories import PLANS, Caller, create_caller, create_job, new_job
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 from tests.workflows.fakes import tryon_input
 from workflows.contracts import SweepInput
 from workflows.queues import (
@@ -52,7 +53,7 @@ async def test_an_overdue_job_is_released_and_its_inputs_deleted(
     assert await store.list_keys("") == [f"jobs/{open_job}/input/0"]
     with database.reading() as session:
         assert jobs.get_job(session, job_id=late).error_code == "timed_out"
-        assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
+        assert entries_of_job(session, job_id=late) == ["reserve", "release"]
         assert jobs.get_job(session, job_id=open_job).status == "processing"
 
 
@@ -69,7 +70,7 @@ async def test_a_job_whose_run_was_terminated_is_released_before_its_deadline(
     await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
         assert jobs.get_job(session, job_id=job_id).error_code == "cancelled"
-        assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+        assert entries_of_job(session, job_id=job_id) == ["reserve", "release"]
 
 
 async def test_an_overdue_job_is_cancelled_in_temporal(
@@ -249,4 +250,4 @@ async def test_an_erasure_that_cannot_be_started_holds_up_no_release(
         await ActivityEnvironment().run(reconciling.reconcile, SweepInput(limit=10_000))
     with database.reading() as session:
         assert jobs.get_job(session, job_id=late).error_code == "timed_out"
-        assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
+        assert entries_of_job(session, job_id=late) == ["reserve", "release"]

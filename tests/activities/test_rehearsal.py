@@ -10,7 +10,7 @@ from imaging import decoder_pool
 from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import STORED_LIMITS
-from runtime.object_store import MemoryObjectStore
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from workflows.contracts import ObjectRef, RehearseInput
 

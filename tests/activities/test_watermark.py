@@ -23,10 +23,11 @@ from imaging.decode import decode_image
 from imaging.decoder_pool import DecoderPool
 from imaging.encode import encode_png
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
+from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import ImageSettings
 from tests.factories import create_caller
 from tests.logos import ORANGE, disc, logo_file
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from workflows.contracts import ObjectRef, WatermarkedPicture, WatermarkInput
 

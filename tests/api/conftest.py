@@ -26,9 +26,9 @@ from domain.object_keys import result_key
 from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
 from tests.factories import PLANS, Caller, cheap_passwords, create_caller
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import data_uri
 from tests.rates import generous_rates
 

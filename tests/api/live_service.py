@@ -26,9 +26,9 @@ from gateway.temporal import TemporalGateway
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings, Settings
 from tests.factories import PLANS, create_caller
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded
 from tests.rates import generous_rates
 from tests.servers.temporal import running_temporal

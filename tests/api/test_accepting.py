@@ -6,10 +6,10 @@ import pytest
 from temporalio.client import Client
 
 from domain.jobs import jobs
-from domain.money import ledger
 from gateway.temporal import TemporalGateway
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, combo, single
+from tests.ledger_entries import entries_of_job
 from tests.pictures import data_uri, encoded, padded, photo
 from workflows.contracts import TryOnInput
 from workflows.queues import tryon_workflow_id
@@ -34,7 +34,7 @@ async def test_an_accepted_job_is_stored_reserved_and_started(api: Api, idle_tem
     job_id = (await api.post(single())).json()["jobId"]
     with api.parts.database.reading() as session:
         job = jobs.get_job(session, job_id=uuid.UUID(job_id))
-        assert ledger.entries_of_job(session, job_id=job.id) == ["reserve"]
+        assert entries_of_job(session, job_id=job.id) == ["reserve"]
     assert job.started_at is not None
     assert await api.store.list_keys("") == [f"jobs/{job_id}/input/0", f"jobs/{job_id}/input/1"]
     run = idle_temporal.get_workflow_handle(tryon_workflow_id(job_id))

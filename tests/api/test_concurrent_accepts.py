@@ -15,12 +15,12 @@ from sqlalchemy import select
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
-from domain.money import ledger
 from domain.money.ledger import check_ledger
 from domain.tables import Job
 from runtime.database import Database
 from tests.api.conftest import Api, single
 from tests.factories import Caller, create_caller
+from tests.ledger_entries import entries_of_job
 from tests.pictures import data_uri, encoded, photo
 
 pytestmark = pytest.mark.databases("sqlite", "postgresql")
@@ -106,4 +106,4 @@ async def test_workers_that_end_jobs_while_others_are_accepted(
     assert await usage(api, caller) == (20, 20, 40)
     with database.reading() as session:
         for job_id in first:
-            assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "settle"]
+            assert entries_of_job(session, job_id=job_id) == ["reserve", "settle"]

@@ -9,12 +9,12 @@ import pytest
 
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs, retention
-from domain.money import ledger
 from domain.object_keys import input_key, result_key
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
 from tests.api.conftest import Api, single
 from tests.factories import create_caller, create_job
+from tests.ledger_entries import entries_of_job
 
 pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
@@ -38,7 +38,7 @@ async def completed_job(api: Api, database: Database) -> str:
 
 
 async def entries(database: Database, job_id: str) -> list[str]:
-    return await database.read(ledger.entries_of_job, job_id=uuid.UUID(job_id))
+    return await database.read(entries_of_job, job_id=uuid.UUID(job_id))
 
 
 async def test_a_completed_job_is_gone_at_once_and_stays_billed(api: Api, database: Database) -> None:

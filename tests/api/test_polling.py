@@ -10,12 +10,12 @@ from temporalio.client import Client
 
 from domain.errors import CATALOGUE, ErrorCode
 from domain.jobs import jobs
-from domain.money import ledger
 from gateway.temporal import TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, single
 from tests.factories import create_caller
+from tests.ledger_entries import entries_of_job
 from workflows.queues import tryon_workflow_id
 
 NOT_FOUND = {"error": "Job not found or expired."}
@@ -152,7 +152,7 @@ async def test_a_terminated_run_releases_its_job_at_the_next_poll(api: Api, idle
     assert answer.json() == {"status": "failed", "error": CATALOGUE["cancelled"].sentence}
     assert await api.store.list_keys("jobs/") == []
     with api.parts.database.reading() as session:
-        assert ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
+        assert entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
 
 
 async def test_many_polls_at_once_release_once(api: Api, idle_temporal: Client) -> None:
@@ -161,4 +161,4 @@ async def test_many_polls_at_once_release_once(api: Api, idle_temporal: Client) 
     answers = await asyncio.gather(*(api.poll(job_id) for _ in range(5)))
     assert {answer.json()["status"] for answer in answers} == {"failed"}
     with api.parts.database.reading() as session:
-        assert ledger.entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]
+        assert entries_of_job(session, job_id=uuid.UUID(job_id)) == ["reserve", "release"]

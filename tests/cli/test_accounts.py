@@ -20,12 +20,12 @@ from cli import accounts as commands
 from cli.main import app
 from domain.errors import TryOnError
 from domain.jobs import jobs
-from domain.money.ledger import entries_of_job
 from domain.money.usage import usage_of
 from domain.operation import audit
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.factories import PLANS, Caller, new_job
+from tests.ledger_entries import entries_of_job
 
 EMAIL = "owner@example.com"
 Answer = TypeVar("Answer")

@@ -18,10 +18,10 @@ from cli.main import app
 from domain.access.keys import KeyDigester
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
 from tests.api.catalogue import SHOP, ShopFetcher
 from tests.factories import Caller, create_caller
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from worker_cpu.worker import build_worker
 

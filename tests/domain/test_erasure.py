@@ -15,9 +15,9 @@ from domain.jobs import jobs
 from domain.money.ledger import check_ledger
 from domain.tables import Account, Job
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from tests.account_rows import FullAccount, full_account, rows_that_hold
 from tests.factories import PLANS, Caller, create_caller, create_job, new_job
+from tests.memory_store import MemoryObjectStore
 
 NOW = datetime.now(UTC)
 AT_ONCE = 2

@@ -13,7 +13,6 @@ from engines.regions import (
     pieces,
     runs_of,
     spread,
-    without_holes,
 )
 
 
@@ -72,16 +71,6 @@ def test_seeds_spread_over_what_hangs_together_with_them() -> None:
     assert found[5, 2:11].all()
     assert found[0, 29]
     assert found.sum() == 10
-
-
-def test_holes_are_filled_and_bays_are_not() -> None:
-    mask = np.zeros((20, 20), bool)
-    mask[4:16, 4:16] = True
-    mask[6:8, 6:8] = False
-    mask[10:12, 10:] = False
-    filled = without_holes(mask)
-    assert filled[6:8, 6:8].all()
-    assert not filled[10:12, 10:].any()
 
 
 def test_pieces_touch_by_their_sides_and_come_in_windows() -> None:

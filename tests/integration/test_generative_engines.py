@@ -21,7 +21,6 @@ from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, pixels_of
 from domain.jobs import jobs
-from domain.money import ledger
 from engines.fashn.about import FASHN
 from engines.klein.about import KLEIN
 from engines.models import models_present
@@ -31,6 +30,7 @@ from tests.engines.fashn.numbers import Numbers
 from tests.engines.fashn.weights import write_checkpoint, write_pose_graphs
 from tests.engines.klein.tiny import save_tiny_pipeline
 from tests.integration.conftest import Servers, Service, running_service
+from tests.ledger_entries import entries_of_job
 from tests.one_thread import one_thread  # noqa: F401  # a fixture
 from worker_gpu.engine import choose_engines, choose_segmenter
 
@@ -125,7 +125,7 @@ async def test_noise_is_no_picture_and_costs_nothing(started: Started, engine: s
     async with started(engine, {}) as service:
         job_id = await service.post(order())
         body = await service.finished(job_id)
-        entries = await service.database.read(ledger.entries_of_job, job_id=uuid.UUID(job_id))
+        entries = await service.database.read(entries_of_job, job_id=uuid.UUID(job_id))
     assert body["status"] == "failed"
     assert body["error"].startswith("No good picture came out.")
     assert entries == ["reserve", "release"]

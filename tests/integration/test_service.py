@@ -16,11 +16,11 @@ from temporalio.client import Client
 
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
-from domain.money import ledger
 from gateway.temporal import TemporalGateway
 from tests.api.conftest import combo, single
 from tests.factories import create_job
 from tests.integration.conftest import Service
+from tests.ledger_entries import entries_of_job
 from tests.workflows.fakes import tryon_input
 from worker_cpu.relay import BATCH, HEAD_START, relay_round
 from workflows.contracts import ObjectRef
@@ -33,7 +33,7 @@ def from_shop(path: str, **fields: Any) -> dict[str, Any]:
 
 
 async def entries(service: Service, job_id: str) -> list[str]:
-    return await service.database.read(ledger.entries_of_job, job_id=uuid.UUID(job_id))
+    return await service.database.read(entries_of_job, job_id=uuid.UUID(job_id))
 
 
 async def settled_objects(service: Service, job_id: str, expected: list[str]) -> None:

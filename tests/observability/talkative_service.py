@@ -30,10 +30,11 @@ from imaging.limits import ImageLimits
 from runtime import process as _process  # as in workers: sets up Temporal's loggers
 from runtime.database import Database
 from runtime.logs import ActivityLogContext, configure_logs
-from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
+from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import DatabaseSettings, LogSettings, Settings
 from runtime.tracing import tracing_of
 from tests.factories import PLANS, create_caller
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import data_uri
 from tests.rates import generous_rates
 from tests.runtime.hostile_events import EMAIL, KEY, PICTURE

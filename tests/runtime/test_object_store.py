@@ -16,7 +16,6 @@ from pydantic import SecretStr
 from runtime.object_store import (
     CONNECTIONS,
     PING_KEY,
-    MemoryObjectStore,
     ObjectMissingError,
     ObjectStore,
     ObjectStoreUnavailableError,
@@ -25,6 +24,7 @@ from runtime.object_store import (
     waiting_at_most,
 )
 from runtime.settings import ObjectStoreSettings
+from tests.memory_store import MemoryObjectStore
 from tests.servers.unwilling_store import LENGTH, UnwillingStore, every_thread_is_free, unwilling_store
 
 

@@ -13,12 +13,12 @@ from PIL import Image
 
 from domain.errors import CATALOGUE
 from domain.jobs import jobs
-from domain.money import ledger
 from engines.person.finding import HOW_TO_BE_FOUND
 from runtime.database import Database
 from runtime.embedded.record import stack_secrets
 from runtime.object_store import S3ObjectStore
 from runtime.settings import EMBEDDED_FILE
+from tests.ledger_entries import entries_of_job
 from tests.pictures import data_uri
 from tests.stack.stack import Stack, until
 
@@ -34,7 +34,7 @@ def books(stack: Stack, job_id: str) -> tuple[jobs.Job, list[str]]:
         try:
             with database.reading() as session:
                 identifier = uuid.UUID(job_id)
-                return jobs.get_job(session, job_id=identifier), ledger.entries_of_job(session, job_id=identifier)
+                return jobs.get_job(session, job_id=identifier), entries_of_job(session, job_id=identifier)
         finally:
             database.close()
 

@@ -10,13 +10,13 @@ from temporalio.client import Client
 
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.money import ledger
 from domain.tables import Job
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import DatabaseSettings, TemporalSettings
 from tests.factories import PLANS, create_caller, new_job
+from tests.ledger_entries import entries_of_job
 from tests.workflows.fakes import tryon_input
 from worker_cpu import relay
 from workflows.queues import tryon_workflow_id
@@ -74,4 +74,4 @@ async def test_a_job_that_could_not_be_started_in_time_is_over_without_temporal(
     assert ((await row(database, late)).status, (await row(database, late)).error_code) == ("failed", "timed_out")
     assert (await row(database, young)).status == "processing"
     with database.reading() as session:
-        assert ledger.entries_of_job(session, job_id=late) == ["reserve", "release"]
+        assert entries_of_job(session, job_id=late) == ["reserve", "release"]

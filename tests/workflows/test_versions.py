@@ -24,9 +24,9 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings, Settings
 from tests.activities.engines import FakeEngine, only
+from tests.memory_store import MemoryObjectStore
 from tests.workflows.builds import Operator, build, operated_temporal, worker_of
 from tests.workflows.fakes import FakeSteps, tryon_input
 from tests.workflows.recording.cases import released

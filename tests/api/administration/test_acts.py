@@ -15,12 +15,12 @@ from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
-from domain.money import ledger
 from domain.operation import audit
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
 from runtime.settings import TemporalSettings
 from tests.factories import PLANS, Caller, create_caller, create_job
+from tests.ledger_entries import entries_of_job
 from workflows.queues import erasure_workflow_id
 
 pytestmark = pytest.mark.databases("sqlite", "postgresql")
@@ -51,7 +51,7 @@ async def test_blocking_ends_what_is_in_progress_and_is_told_once(database: Data
     assert await blocked(database, caller, "again") == []
     with database.reading() as session:
         assert jobs.get_job(session, job_id=job_id).error_code == "cancelled"
-        assert sorted(ledger.entries_of_job(session, job_id=job_id)) == ["release", "reserve"]
+        assert sorted(entries_of_job(session, job_id=job_id)) == ["release", "reserve"]
     assert await acts(database, caller) == [("account.blocked", OPERATOR, {"reason": "abuse"})]
 
 

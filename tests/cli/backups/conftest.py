@@ -11,9 +11,10 @@ import pytest
 from cli.embedded import kept_environment
 from runtime.embedded.child import Child, ChildSpec, marked_environment
 from runtime.embedded.record import write_environment
-from runtime.object_store import MemoryObjectStore, ObjectStore
+from runtime.object_store import ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.cli.backups.scene import PRODUCT, Scene, furnish, made
+from tests.memory_store import MemoryObjectStore
 
 
 @pytest.fixture

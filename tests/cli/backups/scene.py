@@ -14,9 +14,9 @@ from domain.access.keys import KeyDigester
 from domain.jobs import jobs
 from runtime.database import Database
 from runtime.embedded.record import stack_secrets
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings
 from tests.factories import Caller, create_caller, create_job
+from tests.memory_store import MemoryObjectStore
 
 PRODUCT = "products/a/r/front.png"
 

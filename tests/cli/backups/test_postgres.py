@@ -19,13 +19,13 @@ from cli.backups.restoring import release_open_jobs
 from domain import migrations
 from domain.access.keys import KeyDigester, find_owner
 from domain.jobs import jobs
-from domain.money import ledger
 from domain.money.ledger import check_ledger
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import DatabaseSettings
 from tests.factories import create_caller, create_job
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 from tests.servers.postgres import find_binaries
 from workflows.contracts import SweepInput
 
@@ -90,9 +90,9 @@ async def test_a_dump_made_in_mid_job_is_restored_and_bills_nothing_twice(
     # … and whoever does not want to wait releases them first.
     assert release_open_jobs(restored, TTL) == 1
     with restored.reading() as session:
-        assert ledger.entries_of_job(session, job_id=done) == ["reserve", "settle"]
+        assert entries_of_job(session, job_id=done) == ["reserve", "settle"]
         for job_id in (overdue, young):
-            assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+            assert entries_of_job(session, job_id=job_id) == ["reserve", "release"]
         assert check_ledger(session) == []
 
 

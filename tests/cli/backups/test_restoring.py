@@ -12,12 +12,13 @@ import pytest
 from cli.backups.archive import ArchiveReader
 from domain.access.keys import find_owner
 from domain.jobs import jobs
-from domain.money import ledger
 from domain.money.ledger import check_ledger
 from runtime.embedded.child import Child
 from runtime.embedded.record import sole_use, stack_secrets
-from runtime.object_store import MemoryObjectStore, ObjectStoreUnavailableError
+from runtime.object_store import ObjectStoreUnavailableError
 from tests.cli.backups.scene import PRODUCT, Scene, digester, furnish, made, tryon
+from tests.ledger_entries import entries_of_job
+from tests.memory_store import MemoryObjectStore
 
 
 def test_a_restored_stack_knows_its_keys_and_its_objects_and_bills_no_job_that_was_in_progress(
@@ -44,7 +45,7 @@ def test_a_restored_stack_knows_its_keys_and_its_objects_and_bills_no_job_that_w
             with database.reading() as session:
                 for job_id in open_jobs:
                     assert jobs.get_job(session, job_id=job_id).status == jobs.FAILED
-                    assert ledger.entries_of_job(session, job_id=job_id) == ["reserve", "release"]
+                    assert entries_of_job(session, job_id=job_id) == ["reserve", "release"]
                 assert jobs.list_unstarted(session, older_than=timedelta(0), limit=10) == []
                 assert check_ledger(session) == []
         finally:

@@ -14,6 +14,7 @@ from domain.money import ledger
 from domain.tables import Job, LedgerEntry
 from runtime.database import Database
 from tests.factories import PLANS, create_caller, create_job, new_job
+from tests.ledger_entries import entries_of_job
 
 HOUR = timedelta(hours=1)
 
@@ -49,7 +50,7 @@ async def fail(database: Database, job_id: uuid.UUID) -> bool:
 
 
 async def entries(database: Database, job_id: uuid.UUID) -> list[str]:
-    return await database.read(ledger.entries_of_job, job_id=job_id)
+    return await database.read(entries_of_job, job_id=job_id)
 
 
 async def test_accepting_reserves_one_generation(database: Database, digester: KeyDigester) -> None:

@@ -49,9 +49,9 @@ from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts, inspect_image
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
 from runtime.settings import Settings
 from tests.domain.money.mortal_process import DrivenClock, FakeTemporal, MortalDatabase, MortalStore, Process
+from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from worker_cpu.relay import relay_round
 from workflows.contracts import CleanUpInput, ObjectRef, ReleaseInput, RenderReport, SettleInput, SweepInput

@@ -18,7 +18,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from runtime.database import Database
-from runtime.object_store import MemoryObjectStore
+from tests.memory_store import MemoryObjectStore
 
 Answer = TypeVar("Answer")
 

@@ -16,11 +16,12 @@ from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
 from domain.jobs import jobs
-from domain.money import ledger, quota
+from domain.money import quota
 from domain.money.ledger import check_ledger
 from domain.tables import Job
 from runtime.database import Database
 from tests.factories import create_caller, create_job
+from tests.ledger_entries import entries_of_job
 
 HOUR = timedelta(hours=1)
 
@@ -68,7 +69,7 @@ async def end_many_times_at_once(database: Database, job_id: uuid.UUID) -> list[
 
 async def is_paid_or_given_back_once(database: Database, job_id: uuid.UUID) -> bool:
     with database.reading() as session:
-        entries = ledger.entries_of_job(session, job_id=job_id)
+        entries = entries_of_job(session, job_id=job_id)
         return len(entries) == 2 and check_ledger(session) == []
 
 
