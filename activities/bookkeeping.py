@@ -21,7 +21,7 @@ from workflows.contracts import CleanUpInput, ReleaseInput, SettleInput, SweepRe
 
 
 def outcome_of(job: Job) -> TryOnOutcome:
-    """What the row says, which is what counts, whoever wrote it."""
+    """The outcome in the row. The row is the truth, even if another process wrote it."""
     return TryOnOutcome.model_validate(
         {"status": job.status, "generation_ms": job.generation_ms, "error_code": job.error_code}
     )

@@ -32,10 +32,10 @@ def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str
 
     Args:
         code: Why. Only what is raised here has a code for its type; any other exception is a fault of ours.
-        detail: For whoever reads the history.
+        detail: For people who read the history.
         retryable: Whether Temporal tries the step again.
         about: What the caller has to be told besides the code, as the error's one detail: in a product's steps the
-            field to blame, in a job's the advice for whoever chose the pictures.
+            field to blame, in a job's the advice for the person who chose the pictures.
     """
     return ApplicationError(
         detail[:LONGEST_MESSAGE],

@@ -74,7 +74,7 @@ def engine_hints(hints: GarmentHints) -> Hints:
 
 
 def report_of(engine: Engine, result: RenderResult) -> RenderReport:
-    """What of a result goes on the job's row."""
+    """The part of a result that goes on the job's row."""
     return RenderReport(
         engine=engine.info.name,
         trained=engine.info.trained,

@@ -82,7 +82,7 @@ class MailActivities:
 
 
 async def start_waiting(database: Database, temporal: TemporalGateway, *, before: datetime, limit: int) -> int:
-    """Start sending what should have been sent by now, because whoever wrote it could not start it.
+    """Start sending what should have been sent by now, because its writer could not start it.
 
     Returns:
         How many messages there were.

@@ -1,4 +1,4 @@
-"""``purge``: nothing is kept longer than it should be, whoever failed to delete it.
+"""``purge``: nothing is kept longer than it should be, even if its own clean-up failed.
 
 That goes for pictures, rows of jobs, sessions that are over, links, counts of failures and mail.
 """

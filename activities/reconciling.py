@@ -37,7 +37,7 @@ AT_ONCE = 16
 """Jobs that are looked at side by side: Temporal answers each within milliseconds, most of it on the way."""
 
 MAIL_HEAD_START = timedelta(minutes=1)
-"""Whoever writes a message has it sent; one that lies for longer was left behind."""
+"""The writer of a message starts sending it. A message that waits longer than this was left behind."""
 
 
 class ReconcilingActivities:

@@ -108,7 +108,7 @@ def main() -> None:
         sys.stderr.write(f"{code}\n")
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
+        with contextlib.suppress(OSError, ValueError):  # the reader has gone
             stream.flush()
     os._exit(code if isinstance(code, int) else int(code is not None))
 

@@ -93,7 +93,7 @@ class Studio:
 
 
 def sentence_of(error: Exception) -> str:
-    """A refusal for whoever looks into it; of an engine's its code, and what the engine itself said."""
+    """A refusal for a person who investigates it; of an engine's its code, and what the engine itself said."""
     if not isinstance(error, EngineError) or str(error) == error.code:
         return str(error)
     return f"{error.code}: {error}"

@@ -19,9 +19,9 @@ class Audience(StrEnum):
     CALLER = "caller"
     """The program that called: its request is wrong."""
     SHOPPER = "shopper"
-    """The person in the photo, or whoever chose the pictures."""
+    """The person in the photo, or the one who chose the pictures."""
     OPERATOR = "operator"
-    """Whoever runs the service."""
+    """The operator of the service."""
 
 
 @dataclass(frozen=True)

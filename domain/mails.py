@@ -50,7 +50,7 @@ class Letterhead:
 
 
 def verify_letter(head: Letterhead, *, token: str, trial: str) -> Letter:
-    """To whoever has signed up. ``trial`` says in a sentence what comes free; it may be empty."""
+    """To a person who has signed up. ``trial`` says in a sentence what comes free; it may be empty."""
     return head.letter(
         f"Confirm your address for {head.name}",
         f"You (or someone using this address) signed up for {head.name}. Confirm the address within 48 hours:",
@@ -62,7 +62,7 @@ def verify_letter(head: Letterhead, *, token: str, trial: str) -> Letter:
 
 
 def have_account_letter(head: Letterhead) -> Letter:
-    """To whoever has signed up again, or asked for somebody else's account to be moved here."""
+    """To a person who has signed up again, or asked for somebody else's account to be moved here."""
     return head.letter(
         f"You have an account with {head.name}",
         f"You (or someone using this address) tried to open an account with {head.name}, but there already is one. "
@@ -75,7 +75,7 @@ def have_account_letter(head: Letterhead) -> Letter:
 
 
 def reset_letter(head: Letterhead, *, token: str) -> Letter:
-    """To whoever does not know the password."""
+    """To a person who does not know the password."""
     return head.letter(
         f"Choose a new password for {head.name}",
         "Choose a new password here within an hour. This signs out every browser.",
@@ -128,11 +128,11 @@ KEPT = timedelta(days=7)
 """How long a message is kept, sent or not."""
 
 WRITTEN = "written_mail"
-"""Where in a session's ``info`` lies what it has written, for whoever commits it."""
+"""Key of a session's ``info``: the messages it has written, for the code that commits it."""
 
 
 def write_mail(session: Session, letter: Letter, *, to: str, account_id: uuid.UUID | None, now: datetime) -> Mail:
-    """Add a message; whoever commits the transaction hands it over to be sent."""
+    """Add a message; the code that commits the transaction hands it over to be sent."""
     mail = Mail(
         id=uuid.uuid4(),
         account_id=account_id,

@@ -1,1 +1,1 @@
-"""The one way to Temporal for whoever is no worker: runs, task queues, schedules."""
+"""The one way to Temporal for everything but workers: runs, task queues, schedules."""

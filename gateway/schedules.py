@@ -122,7 +122,7 @@ class Schedules:
         """Create the schedules that are not there, and bring those that are to what the code says.
 
         Whether one is paused is the operator's business and stays as it is. Any number of processes may do this at
-        once: all of them write the same. Processes of two versions write what each of them knows; whoever starts last
+        once: all of them write the same. Processes of two versions each write what they know; the last to start
         is right.
         """
         with temporal_calls():

@@ -55,7 +55,7 @@ Result = TypeVar("Result")
 
 
 class FairShares:
-    """A number of places of which nobody holds more than half, given first to whoever holds fewest.
+    """A number of places of which nobody holds more than half, given first to the caller that holds fewest.
 
     Args:
         places: How many. With one alone everybody waits for it, in turn.
@@ -66,7 +66,7 @@ class FairShares:
         self._share = max(1, places // 2)
         self._held: Counter[Hashable] = Counter()
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
-        """In the order of turns: whoever was given a place goes to the end."""
+        """In the order of turns: a caller that was given a place goes to the end."""
 
     async def take(self, holder: Hashable) -> None:
         """Wait for a place."""
@@ -91,7 +91,7 @@ class FairShares:
     def _hand_out(self) -> None:
         while self._free:
             for holder, turns in list(self._waiting.items()):
-                while turns and turns[0].done():  # whoever asked is gone
+                while turns and turns[0].done():  # the caller is gone
                     turns.popleft()
                 if not turns:
                     del self._waiting[holder]

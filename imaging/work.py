@@ -55,7 +55,7 @@ PNG_SAMPLES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 def refuse_costly(data: bytes, limits: ImageLimits) -> None:
     """Refuse a picture that asks for more pixels or more work than is allowed.
 
-    Bytes that are damaged, or no picture at all, pass: whoever parses them next says so.
+    Bytes that are damaged, or no picture at all, pass: the parser that comes next says so.
 
     Args:
         data: The encoded picture.

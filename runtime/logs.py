@@ -52,7 +52,7 @@ _FROM_TEMPORAL = {
     "temporal_workflow": ("workflow_id", "run_id", "workflow_type", "attempt"),
     "temporal_activity": ("workflow_id", "activity_type", "attempt"),
 }
-"""What Temporal's loggers put aside in one field each, and what of it is worth a field of its own."""
+"""Fields in which Temporal's loggers put several facts, and the facts that deserve a field of their own."""
 
 
 def _spread_temporal(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -130,5 +130,5 @@ def configure_logs(settings: LogSettings, process: str) -> None:
     # One line per request is written by the API itself, with the ids that a person searches for.
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    # A refused connection is reported by whoever made it.
+    # A refused connection is reported by the code that made it.
     logging.getLogger("urllib3").setLevel(logging.ERROR)

@@ -72,7 +72,7 @@ def exporting_provider(settings: TracingSettings, process: str) -> TracerProvide
 
 
 def provider_of(exporter: SpanExporter, sample_ratio: float, process: str) -> TracerProvider:
-    """A provider that samples whole traces: whoever begins one decides, and the others follow."""
+    """A provider that samples whole traces: the process that begins one decides, and the others follow."""
     provider = TracerProvider(
         sampler=ParentBased(TraceIdRatioBased(sample_ratio)),
         resource=Resource.create({SERVICE_NAME: f"tryon-{process.replace('_', '-')}"}),

@@ -1,6 +1,6 @@
 """The state of the database, the queues and the disk as gauges.
 
-Every CPU worker records the same, so whoever looks takes the largest of them, never their sum. A gauge keeps its last
+Every CPU worker records the same, so a query takes the largest of them, never their sum. A gauge keeps its last
 value when nothing can be read any more; the time of the last reading tells that from a service at rest.
 """
 

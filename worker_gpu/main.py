@@ -31,7 +31,7 @@ async def run(settings: Settings) -> bool:
     """Set the engines up, then poll until a signal comes or the device is spoilt.
 
     Returns:
-        Whether a signal ended it; otherwise whoever supervises this process should start it anew.
+        Whether a signal ended it; otherwise its supervisor should start this process anew.
 
     Raises:
         EngineUnavailable: An engine cannot be set up; nothing was polled.

@@ -61,9 +61,9 @@ class SetWatermarkWorkflow:
 class EraseAccountWorkflow:
     """Everything that an account has stored goes, whatever fails on the way.
 
-    It is started once `domain.erasure.begin_erasure` has been committed: by whoever did that, and by the reconciler
-    for as long as it is not done. It ends what runs, deletes pictures, waits for what was just being written, deletes
-    that too, and forgets the rows.
+    It is started once `domain.erasure.begin_erasure` has been committed, by the process that did that and, for as long
+    as it is not done, by the reconciler. It ends what runs, deletes pictures, waits for what was just being written,
+    deletes that too, and forgets the rows.
     """
 
     @workflow.run

@@ -228,7 +228,7 @@ class ReleaseInput(Contract):
 
     Attributes:
         error_code: The catalogue's code of the reason.
-        error_advice: What whoever chose the pictures can do about it, where a step knew better than the catalogue.
+        error_advice: What the person who chose the pictures can do, where a step knew more than the catalogue.
     """
 
     job_id: Identifier

@@ -139,7 +139,7 @@ CLEANING = ActivityConfig(
 )
 
 COPYING = ActivityConfig(
-    # A download of 10 s, front and back side by side, then decoding; whoever registers waits for it.
+    # A download of 10 s, front and back side by side, then decoding; the caller who registers waits for it.
     start_to_close_timeout=timedelta(seconds=20),
     schedule_to_close_timeout=timedelta(seconds=24),
     heartbeat_timeout=timedelta(seconds=10),
@@ -288,7 +288,7 @@ class Step(Generic[Input, Output]):
 
         Args:
             argument: Its input.
-            summary: One line for whoever reads the run in the Temporal UI.
+            summary: One line for people who read the run in the Temporal UI.
             task_queue: Another queue than its own.
             budget: Another time for one attempt than its own.
         """

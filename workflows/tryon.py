@@ -54,11 +54,11 @@ with workflow.unsafe.imports_passed_through():
 
 
 GRACE_AFTER_DEADLINE = timedelta(minutes=5)
-"""The run ends itself at its deadline; this much later Temporal ends it, should it not be able to."""
+"""The run ends itself at its deadline. If it cannot, Temporal ends it this much later."""
 
 
 class TryOnOptions(TypedDict):
-    """How a job's workflow is started, whoever starts it."""
+    """How a job's workflow is started: by the API, the relay, or a backfill."""
 
     id: str
     task_queue: str
@@ -137,7 +137,7 @@ class TryOnWorkflow:
         return self._job.deadline_seconds if at is None else (at - workflow.now()).total_seconds()
 
     def _reason(self, error: BaseException) -> tuple[ErrorCode, str | None]:
-        """Why there is no picture: a code, and what the step that failed would tell whoever chose the pictures.
+        """Why there is no picture: a code, and advice from the failed step for the person who chose the pictures.
 
         A failure whose type is a code comes from `activities.failures`. Any other type is an exception that nobody
         expected: people find it in the run and in the log, and the client reads no more than that it failed.

@@ -38,7 +38,7 @@ from runtime.object_store import ObjectMissingError, ObjectStore, S3ObjectStore
 from runtime.settings import DatabaseSettings, Settings
 
 KEPT = (ACCOUNTS, PRODUCTS, RESULTS, BACKFILLS)
-"""What of the bucket is worth keeping. Inputs and work files of jobs are not: no job outlives a restore."""
+"""The part of the bucket that is worth keeping. Inputs and work files of jobs are not: no job outlives a restore."""
 
 STAMP = "%Y%m%dT%H%M%SZ"
 

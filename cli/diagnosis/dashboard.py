@@ -45,7 +45,7 @@ def judged_url(settings: Settings) -> Finding:
         )
     if address.scheme != "https":
         return PUBLIC_URL.warning(
-            f"{url} is plain http: whoever listens can take over a session",
+            f"{url} is plain http: anybody who listens can take over a session",
             "Put a proxy with a certificate in front, then leave TRYON_DASHBOARD_SECURE_COOKIES on.",
         )
     return PUBLIC_URL.ok(url)

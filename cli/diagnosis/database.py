@@ -47,7 +47,7 @@ OF_OWNERS = (MAIL, ERASURES, OPERATORS)
 NEEDING_TABLES = (OUTBOX, DEADLINES, *OF_OWNERS)
 
 MAIL_STUCK_AFTER = timedelta(minutes=10)
-"""Whoever signs up sits there and waits; a server that says "later" (greylisting) means some minutes."""
+"""A person who signs up sits there and waits; a server that says "later" (greylisting) means some minutes."""
 
 ERASURE_STUCK_AFTER = timedelta(hours=1)
 """An erasure takes minutes, and is begun anew by the reconciler."""

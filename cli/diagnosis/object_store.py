@@ -20,7 +20,7 @@ OBJECTS = Subject("objects")
 
 CONNECT_SECONDS = 2.0
 READ_SECONDS = 5.0
-"""Shorter than the service's own: whoever asks the doctor waits for the answer."""
+"""Shorter than the service's own: a person waits for the doctor's answer."""
 
 PREFIX = "doctor/"
 """Probe objects lie below it, for as long as the probe takes."""

@@ -39,7 +39,7 @@ STUCK_RUNS = (
 """Runs whose workflow task fails over and over, by the attribute that Temporal itself sets on them."""
 
 LEAST_RETENTION_HOURS = 24
-"""A closed run has to be kept for longer than its job may be looked at, and for whoever asks on the next day."""
+"""A closed run has to be kept for longer than its job may be looked at, and for questions on the next day."""
 
 SCHEDULE = Subject("schedules")
 

@@ -202,7 +202,7 @@ def create_own_key(
     Raises:
         TooManyKeysError: There are `MOST_IN_USE` already.
     """
-    # Whoever else makes a key for the account waits here, so that the count is still right below.
+    # Other transactions that make a key for the account wait here, so that the count is still right below.
     session.scalar(select(Account.id).where(Account.id == account_id).with_for_update())
     in_use = select(func.count()).where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
     if (session.scalar(in_use) or 0) >= MOST_IN_USE:

@@ -25,7 +25,7 @@ from domain.money.quota import lock_account
 def ask_for_change(session: Session, head: Letterhead, *, account_id: uuid.UUID, new_email: str, now: datetime) -> None:
     """Mail a link to the new address, and word of it to the present one.
 
-    An address that has an account is told that instead, and whoever asked learns nothing of it.
+    An address that has an account is told that instead, and the person who asked learns nothing of it.
 
     Args:
         session: A transaction.

@@ -34,7 +34,7 @@ def address_to_keep(text: str) -> str:
     Hosts within a company (``ann@mail.local``) are taken; whether mail arrives is found out by sending some.
 
     Raises:
-        ValueError: It is not an address, with a sentence for whoever typed it.
+        ValueError: It is not an address, with a sentence for the person who typed it.
     """
     email = spelling(text)
     local, _, host = email.rpartition("@")

@@ -62,7 +62,7 @@ def look_at(session: Session, *, purpose: Purpose, token: str, now: datetime) ->
 
 
 def use_up(session: Session, *, purpose: Purpose, token: str, now: datetime) -> tuple[uuid.UUID, str] | None:
-    """The account and the address that a link stands for; from here on it is worth nothing, whoever else has it.
+    """The account and the address that a link stands for; from here on it is worth nothing to anybody.
 
     The account is held until the transaction ends, before the link: whoever makes its links useless does the same.
     """

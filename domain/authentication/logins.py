@@ -1,6 +1,6 @@
 """How an owner gets into the dashboard: signing up, confirming the address, signing in, choosing a new password.
 
-Nothing here says to whoever asks whether an address has an account: what there is to say goes to the address. Hashes
+Nothing here tells the caller whether an address has an account: what there is to say goes to the address. Hashes
 are made outside of transactions (`domain.authentication.passwords`), which would hold up everybody else meanwhile.
 """
 
@@ -45,7 +45,7 @@ class Credentials:
 
 
 def trial_plan(plans: PlanBook) -> str | None:
-    """The plan that whoever signs up is on; ``None`` where there is no trial, and so no signing up."""
+    """The plan of a new account; ``None`` where there is no trial, and so no signing up."""
     return next((name for name, plan in plans.plans.items() if plan.trial_days is not None), None)
 
 

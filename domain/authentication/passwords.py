@@ -36,7 +36,7 @@ def check_password(password: str, *, email: str) -> None:
     """Refuse a password that is guessed too easily.
 
     Raises:
-        ValueError: With a sentence for whoever chose it.
+        ValueError: With a sentence for the person who chose it.
     """
     if len(password) < SHORTEST:
         raise ValueError(f"Use at least {SHORTEST} characters. A few words in a row are a good password.")

@@ -1,7 +1,7 @@
 """Browsers that are signed in. A cookie holds a random token, of which only a digest is kept.
 
 A session ends by itself when nothing was looked at for a while, and after a longest time in any case. It never changes
-hands: whoever signs in, or changes the password, gets a new token.
+hands: signing in, or changing the password, makes a new token.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def order_topup(
         generations: Size of the pack.
         provider: Who takes the money.
         now: When.
-        payment_id: The order's id, where whoever asks may ask twice: the second time it is the order of the first.
+        payment_id: The order's id, for callers that may ask twice: the second time they get the order of the first.
 
     Raises:
         OrderRefusedError: As in `pack_price`, or too many orders wait already.

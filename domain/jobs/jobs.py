@@ -1,7 +1,7 @@
 """Jobs from acceptance to their one end.
 
 `complete_job` and `fail_job` are compare-and-sets: only the first of any number of callers ends the job and writes
-its ledger row; the others learn that they came too late. Whoever finishes a job twice therefore bills it once. What is
+its ledger row; the others learn that they came too late. A job that is finished twice is therefore billed once. What is
 counted of jobs that end lies in the session whose transaction ends them, for after its commit.
 """
 
@@ -91,7 +91,7 @@ class NewJob:
         products: Registered garments it uses: index, id and revision of each.
         deadline: How long it may take.
         claim: Under which `Idempotency-Key` it is accepted, if under any.
-        relayed: Whether the relay starts its workflow if nobody else has; otherwise whoever accepts it will.
+        relayed: Whether the relay starts its workflow if nobody else has; otherwise the process that accepts it will.
     """
 
     job_id: uuid.UUID

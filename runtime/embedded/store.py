@@ -1,7 +1,7 @@
 """The embedded object store: SeaweedFS, closed to everybody but us.
 
 SeaweedFS is five servers in one process, and only its S3 port asks for a key. The others (master, volumes, filer,
-admin; HTTP and gRPC each) serve every object to whoever can reach loopback: other users of the machine, and web pages
+admin; HTTP and gRPC each) serve every object to all who can reach loopback: other users of the machine, and web pages
 in a browser on it. So they speak mutual TLS, with a certificate that is made anew at each start and that only the
 owner of the data folder can read.
 """

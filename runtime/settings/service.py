@@ -248,7 +248,7 @@ class DashboardSettings(Concern):
 
     secure_cookies: bool = True
     """Cookies for https only (browsers take http://127.0.0.1 and http://localhost for as safe). Off is for a trial
-    over plain http in a network of one's own: whoever listens there can take over a session."""
+    over plain http in a network of one's own: anybody who listens there can take over a session."""
 
     session_idle_hours: int = Field(default=12, ge=1, le=24 * 14)
     """A browser that shows nothing for this long is signed out."""

@@ -73,7 +73,7 @@ class BackfillWorkflow:
             checked = await self._check()
             if checked is not None:
                 return checked
-        # Whoever cancels the run would cancel the step that it waits for, such as writing down what has ended.
+        # Cancelling the run would also cancel the step that it waits for, such as writing down what has ended.
         working = asyncio.create_task(self._work())
         while not working.done():
             try:
