@@ -61,15 +61,9 @@ def _is_urgent() -> bool:
 
 def engine_hints(hints: GarmentHints) -> Hints:
     """The caller's hints in the engine's words, which keep the caller's own beside them."""
-    return Hints(
-        kind=fold_kind(hints.garment_category),
-        size=hints.size,
-        customer_size=hints.customer_size,
-        garment_state=hints.garment_state,
-        tuck_state=hints.tuck_state,
-        view_angle=hints.view_angle,
-        kind_text=hints.garment_category,
-        fit=fit_of(hints.size, hints.customer_size),
+    # Not judged again: what was accepted before a bound became narrower is drawn all the same.
+    return Hints.model_construct(
+        **dict(hints), kind=fold_kind(hints.garment_category), fit=fit_of(hints.size, hints.customer_size)
     )
 
 

@@ -246,7 +246,7 @@ def _new_product(account_id: uuid.UUID, new_id: uuid.UUID, values: Mapping[str, 
     now = datetime.now(UTC)
     return Product(
         **{
-            **dict.fromkeys(("external_id", "garment_category", "back", "garment_state", "tuck_state", "size")),
+            **dict.fromkeys(column.key for column in Product.__table__.columns if column.nullable),
             **values,
             "id": new_id,
             "account_id": account_id,

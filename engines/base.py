@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict
 
 # Part of this protocol, and imported from here, which the spelling says.
 from engines.errors import DeviceBroken as DeviceBroken  # noqa: PLC0414 - likewise
@@ -25,6 +26,7 @@ from engines.errors import RenderStopped as RenderStopped  # noqa: PLC0414 - lik
 # Defined beside the kinds, which know theirs; part of this protocol all the same.
 from engines.garment_kinds import Category as Category  # noqa: PLC0414 - says that it is exported from here
 from engines.garment_kinds import GarmentKind
+from engines.hints import GarmentHints
 from engines.sizes import Fit
 
 Picture: TypeAlias = NDArray[np.uint8]
@@ -118,29 +120,18 @@ class PersonMap:
     score: float
 
 
-@dataclass(frozen=True)
-class Hints:
-    """What the caller said about the garment and how it is worn. ``None`` means not said.
+class Hints(GarmentHints):
+    """What the caller said about the garment and how it is worn, and what follows from it. ``None`` means not said.
 
     Attributes:
         kind: What kind of garment the caller's words name, if any that is known.
-        size: As the caller wrote it, like ``customer_size``.
-        customer_size: What the customer usually wears.
-        garment_state: ``open`` or ``closed``.
-        tuck_state: ``tucked`` or ``untucked``.
-        view_angle: ``front``, ``left``, ``right`` or ``back``.
-        kind_text: The caller's own words for the garment.
         fit: What the two sizes say, where they can be compared.
         left_out: Names of the hints with which no picture came out.
     """
 
+    model_config = ConfigDict(frozen=True)
+
     kind: GarmentKind | None = None
-    size: str | None = None
-    customer_size: str | None = None
-    garment_state: str | None = None
-    tuck_state: str | None = None
-    view_angle: str | None = None
-    kind_text: str | None = None
     fit: Fit | None = None
     left_out: frozenset[str] = frozenset()
 

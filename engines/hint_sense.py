@@ -4,43 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 from engines.base import Category, Garment, Hints
+from engines.hints import HINT_NAMES
 from engines.sizes import NOT_ONE_SYSTEM
 
 Refusal: TypeAlias = Callable[[Garment, str], str | None]
 """Why an engine does not follow a hint that makes sense, by the hint's name; None where it does."""
 
-HINT_NAMES = ("kind", "size", "customer_size", "garment_state", "tuck_state", "view_angle", "back_picture")
-"""Names of hints on a job's report; the back picture is one of them, since it may be of no use."""
-
-LEFT_OUT_TOGETHER = (
-    ("garment_state",),
-    ("view_angle", "back_picture"),
-    ("tuck_state",),
-    ("size", "customer_size"),
-    ("kind",),
-)
+TOGETHER = (("garment_state",), ("view_angle", "back_picture"), ("tuck_state",), ("size", "customer_size"), ("kind",))
+LEFT_OUT_TOGETHER = (*TOGETHER, *((name,) for name in HINT_NAMES if name not in {*chain(*TOGETHER)}))
 """Hints that say something only together, those that ask most of a picture first."""
 
 _LEFT_OUT = "No usable picture came out with it, so the garment is drawn as without it."
+_NOT_FOLLOWED = "This engine draws the same with and without it."
 _ELSEWHERE = " It was followed for another garment."
 
 
 def given_hints(garment: Garment) -> list[str]:
     """Names of the hints that the caller gave."""
     hints = garment.hints
-    given = {
-        "kind": hints.kind is not None or hints.kind_text is not None,
-        "size": hints.size is not None,
-        "customer_size": hints.customer_size is not None,
-        "garment_state": hints.garment_state is not None,
-        "tuck_state": hints.tuck_state is not None,
-        "view_angle": hints.view_angle is not None,
-        "back_picture": garment.back_picture is not None,
-    }
-    return [name for name in HINT_NAMES if given[name]]
+    said = {**dict(hints), "kind": hints.kind or hints.garment_category, "back_picture": garment.back_picture}
+    return [name for name in HINT_NAMES if said[name] is not None]
 
 
 def pointless_hints(garment: Garment) -> dict[str, str]:
@@ -72,7 +59,7 @@ def sensible_hints(garment: Garment) -> Hints:
     none: dict[str, Any] = dict.fromkeys(pointless_hints(garment).keys() - {"back_picture"})
     if "size" in none:
         none["fit"] = None
-    return replace(garment.hints, **none)
+    return garment.hints.model_copy(update=none)
 
 
 def with_fewer_hints(
@@ -104,10 +91,12 @@ def with_fewer_hints(
 
 def _leaving_out(garment: Garment, wishes: Sequence[tuple[Garment, frozenset[str]]]) -> Garment:
     names = frozenset[str]().union(*(names for asked, names in wishes if asked is garment))
-    return replace(garment, hints=replace(garment.hints, left_out=names)) if names else garment
+    return replace(garment, hints=garment.hints.model_copy(update={"left_out": names})) if names else garment
 
 
-def settle(garments: Sequence[Garment], refusal: Refusal) -> tuple[list[str], dict[str, str]]:
+def settle(
+    garments: Sequence[Garment], refusal: Refusal, honoured: frozenset[str] = frozenset(HINT_NAMES)
+) -> tuple[list[str], dict[str, str]]:
     """Sort the hints that were given into applied and not applied; each is in exactly one of the two.
 
     A hint given for several garments counts as applied only when it was for all of them.
@@ -115,6 +104,7 @@ def settle(garments: Sequence[Garment], refusal: Refusal) -> tuple[list[str], di
     Args:
         garments: What was put on.
         refusal: What the engine says about hints that make sense.
+        honoured: Names of the hints that the engine follows.
 
     Returns:
         Names of applied hints, and name to reason for the others.
@@ -125,6 +115,8 @@ def settle(garments: Sequence[Garment], refusal: Refusal) -> tuple[list[str], di
         pointless = pointless_hints(garment)
         for name in given_hints(garment):
             reason = pointless.get(name) or refusal(garment, name)
+            if reason is None and name not in honoured:
+                reason = _NOT_FOLLOWED
             if reason is None:
                 applied[name] = None
             else:

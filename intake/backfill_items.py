@@ -17,13 +17,22 @@ from domain.object_keys import BACKFILLS, PICTURES, backfill_of_key
 from imaging.errors import ImageError
 from imaging.remote_url import check_remote_url
 from intake.backfill_rows import Problem
-from intake.garments import SentGarment, hints_of
+from intake.garments import SentGarment
 from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment, ItemOutcome
-from workflows.contracts import ObjectRef
+from workflows.contracts import GarmentHints, ObjectRef
 
 DERIVED_KEY_DIGITS = 24
 
 OWN_PICTURES = re.compile(rf"{BACKFILLS}[^/]+/{PICTURES}")
+
+# fmt: off
+FIRST_FIELDS = (
+    "productId", "garmentImageUrl", "garmentBackImageUrl", "category", "garmentCategory", "size", "customerSize",
+    "garmentState", "tuckState", "viewAngle",
+)
+# fmt: on
+"""What keys have been made from since there are any, in this order, given or not. What comes later counts where it is
+given: an item that was done under an older version is not done again under a newer one."""
 
 WHICH_GARMENT = ("product_id", "garment_image_url", "garment_back_image_url")
 """Defaults that only count where an item does not say at all which garment it means."""
@@ -85,7 +94,8 @@ def sent_garment(garment: ItemGarment, prefix: str, stored: dict[str, ObjectRef]
         return None if value is None else stored.get(value, value)
 
     front, back = side(garment.garment_image_url), side(garment.garment_back_image_url)
-    return SentGarment(garment.product_id, garment.category, hints_of(garment), front, back, prefix)
+    hints = GarmentHints.model_validate(garment, from_attributes=True)
+    return SentGarment(garment.product_id, garment.category, hints, front, back, prefix)
 
 
 def _whole(item: BackfillItem, defaults: ItemDefaults) -> BackfillItem:
@@ -142,7 +152,9 @@ def _own_object(name: str, key: str | None, otherwise: str = "") -> str:
 
 def _derived_key(item: BackfillItem) -> str:
     """From everything that counts, which a picture's name within whatever backfill it was uploaded for does."""
-    content = OWN_PICTURES.sub("", item.model_dump_json())
+    garments = [dict.fromkeys(FIRST_FIELDS) | garment.model_dump(exclude_none=True) for garment in item.garments]
+    fields = {**dict.fromkeys(FIRST_FIELDS), "person": item.person, "key": None, "garments": garments}
+    content = OWN_PICTURES.sub("", json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
     return "item-" + hashlib.sha256(content.encode()).hexdigest()[:DERIVED_KEY_DIGITS]
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from sqlalchemy.orm import Session
 
 from domain.errors import CATALOGUE, TryOnError
 from domain.products import find_for_tryon, public_id
-from domain.tables import Product
+from engines.hints import ProductHints
 from intake.pictures import Picture
 from workflows.contracts import Category, GarmentHints, GarmentSource, ObjectRef, ProductRef
 
@@ -28,11 +28,13 @@ STAND_IN_CATEGORY: Category = "upper_body"
 
 @dataclass(frozen=True)
 class SentGarment:
-    """A garment as the caller describes it.
+    """A garment as the caller describes it; once its product was looked up, all is known but what is at an address.
 
     Attributes:
         product_id: A registered garment that fills every gap, by its id or by the caller's own name.
+        front: Where its picture is. Likewise ``back``, if it has one.
         prefix: What stands before the names of its fields in error messages.
+        product: The registered garment that it is, as of which revision.
     """
 
     product_id: str | None
@@ -41,21 +43,6 @@ class SentGarment:
     front: Side | None
     back: Side | None
     prefix: str = ""
-
-
-@dataclass(frozen=True)
-class ResolvedGarment:
-    """A garment of which everything is known but what is at an address.
-
-    Attributes:
-        front: Where its picture is; only a stand-in has none. Likewise ``back``, if it has one.
-        product: The registered garment that it is, as of which revision.
-    """
-
-    category: Category
-    hints: GarmentHints
-    front: Side | None
-    back: Side | None
     product: ProductRef | None = None
 
     def source(self, index: int, uploads: Mapping[str, ObjectRef]) -> GarmentSource:
@@ -67,7 +54,7 @@ class ResolvedGarment:
         """
         return GarmentSource(
             index=index,
-            category=self.category,
+            category=self.category or STAND_IN_CATEGORY,
             hints=self.hints,
             picture=_stored(self.front, uploads),
             picture_url=self.front if isinstance(self.front, str) else None,
@@ -77,18 +64,13 @@ class ResolvedGarment:
         )
 
 
-def hints_of(fields: object) -> GarmentHints:
-    """The hints among the fields of a garment, whoever describes it."""
-    return GarmentHints.model_validate({name: getattr(fields, name) for name in GarmentHints.model_fields})
-
-
 def resolve_products(
     session: Session,
     account_id: uuid.UUID,
     garments: Sequence[SentGarment],
     *,
     stand_ins: Collection[str] = (),
-) -> list[ResolvedGarment]:
+) -> list[SentGarment]:
     """Look up the products that are named, and put the caller's own values in their place.
 
     Args:
@@ -103,34 +85,26 @@ def resolve_products(
     Raises:
         TryOnError: ``product_not_found``, for one that is unknown, archived or another account's.
     """
-    return [_resolve(session, account_id, garment, stand_ins) for garment in garments]
-
-
-def _resolve(
-    session: Session, account_id: uuid.UUID, garment: SentGarment, stand_ins: Collection[str]
-) -> ResolvedGarment:
-    name = garment.product_id
-    if name is None or name in stand_ins:
-        return ResolvedGarment(garment.category or STAND_IN_CATEGORY, garment.hints, garment.front, garment.back)
-    product = find_for_tryon(session, account_id=account_id, product_id_text=name)
-    if product is None:
-        sentence = CATALOGUE["product_not_found"].sentence
-        raise TryOnError("product_not_found", fields={f"{garment.prefix}productId": sentence})
-    return _merged(garment, product)
-
-
-def _merged(garment: SentGarment, product: Product) -> ResolvedGarment:
-    registered = {name: getattr(product, name) for name in ("garment_category", "size", "garment_state", "tuck_state")}
-    gaps = {name: value for name, value in registered.items() if getattr(garment.hints, name) is None}
-    front = ObjectRef.model_validate(product.front)
-    back = None if product.back is None else ObjectRef.model_validate(product.back)
-    return ResolvedGarment(
-        category=garment.category or cast("Category", product.category),
-        hints=garment.hints.model_copy(update=gaps),
-        front=garment.front or front,
-        back=garment.back or back,
-        product=ProductRef(id=public_id(product.id), revision=product.revision),
-    )
+    resolved = []
+    for garment in garments:
+        name, whole = garment.product_id, garment
+        if name is not None and name not in stand_ins:
+            product = find_for_tryon(session, account_id=account_id, product_id_text=name)
+            if product is None:
+                sentence = CATALOGUE["product_not_found"].sentence
+                raise TryOnError("product_not_found", fields={f"{garment.prefix}productId": sentence})
+            known = {hint: getattr(product, hint) for hint in ProductHints.model_fields}
+            gaps = {hint: value for hint, value in known.items() if getattr(garment.hints, hint) is None}
+            whole = replace(
+                garment,
+                category=garment.category or cast("Category", product.category),
+                hints=garment.hints.model_copy(update=gaps),
+                front=garment.front or ObjectRef.model_validate(product.front),
+                back=garment.back or (ObjectRef.model_validate(product.back) if product.back else None),
+                product=ProductRef(id=public_id(product.id), revision=product.revision),
+            )
+        resolved.append(whole)
+    return resolved
 
 
 def _stored(side: Side | None, uploads: Mapping[str, ObjectRef]) -> ObjectRef | None:
@@ -139,7 +113,7 @@ def _stored(side: Side | None, uploads: Mapping[str, ObjectRef]) -> ObjectRef | 
     return side if isinstance(side, ObjectRef) else None
 
 
-def products_used(garments: Sequence[ResolvedGarment]) -> list[dict[str, Any]]:
+def products_used(garments: Sequence[SentGarment]) -> list[dict[str, Any]]:
     """Which garments are registered ones, for the job's row: index, product id and revision."""
     return [
         {"index": index, "id": garment.product.id, "revision": garment.product.revision}

@@ -10,7 +10,7 @@ from datetime import timedelta
 from domain.access.idempotency import Claim
 from domain.jobs.jobs import NewJob
 from domain.tables import Job
-from intake.garments import ResolvedGarment, products_used
+from intake.garments import SentGarment, products_used
 from runtime.settings import JobSettings
 from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
 from workflows.queues import INTERACTIVE_PRIORITY
@@ -31,7 +31,7 @@ class JobDraft:
     account_id: uuid.UUID
     api_key_id: uuid.UUID | None
     person: ObjectRef
-    garments: Sequence[ResolvedGarment]
+    garments: Sequence[SentGarment]
     uploads: Mapping[str, ObjectRef]
     deadline: timedelta
     priority: int = INTERACTIVE_PRIORITY
@@ -81,7 +81,7 @@ def workflow_input_of(job: Job) -> TryOnInput:
     return TryOnInput.model_validate(job.workflow_input).model_copy(update={"deadline_at": job.deadline_at})
 
 
-def request_deadline(garments: Sequence[ResolvedGarment], settings: JobSettings) -> timedelta:
+def request_deadline(garments: Sequence[SentGarment], settings: JobSettings) -> timedelta:
     """How long a job that somebody waits for may take."""
     seconds = settings.single_deadline_seconds if len(garments) == 1 else settings.combo_deadline_seconds
     return timedelta(seconds=seconds)

@@ -132,22 +132,8 @@ ViewAngle: TypeAlias = Literal["front", "left", "right", "back"]
 MAX_GARMENTS = 4
 """In one look."""
 
-WIRE_NAMES = {
-    "image": "garmentImageUrl",
-    "back_image": "garmentBackImageUrl",
-    "product_id": "productId",
-    "external_id": "externalId",
-    "name": "name",
-    "status": "status",
-    "category": "category",
-    "garment_category": "garmentCategory",
-    "size": "size",
-    "customer_size": "customerSize",
-    "garment_state": "garmentState",
-    "tuck_state": "tuckState",
-    "view_angle": "viewAngle",
-}
-PICTURES = {"image", "back_image"}
+PICTURES = {"image": "garmentImageUrl", "back_image": "garmentBackImageUrl"}
+"""Fields that hold pictures, and the wire's names for them; every other name is the same in camelCase."""
 
 
 @dataclass(frozen=True)
@@ -241,13 +227,15 @@ def wire_fields(values: Mapping[str, object], name: str) -> dict[str, str | None
     """
     fields: dict[str, str | None] = {}
     for key, value in values.items():
-        if key not in WIRE_NAMES:
+        if key not in Garment.__annotations__.keys() | ProductChanges.__annotations__.keys():
             raise TypeError(f"there is no field {key}")
+        first, *rest = key.split("_")
+        on_the_wire = PICTURES.get(key) or first + "".join(map(str.title, rest))
         if key in PICTURES and value is not None:
             picture: Picture = value  # type: ignore[assignment]  # judged there, whatever it is
-            fields[WIRE_NAMES[key]] = as_inline_or_address(picture, f"{name}: {key}")
+            fields[on_the_wire] = as_inline_or_address(picture, f"{name}: {key}")
         else:
-            fields[WIRE_NAMES[key]] = value if value is None else str(value)
+            fields[on_the_wire] = value if value is None else str(value)
     return fields
 
 

@@ -10,11 +10,12 @@ works either way. New fields need defaults: old histories are replayed with them
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from engines import hints
 from workflows.queues import INTERACTIVE_PRIORITY
 
 Identifier = Annotated[str, Field(min_length=1, max_length=64)]
@@ -22,7 +23,7 @@ Url = Annotated[str, Field(max_length=2048)]
 Hint = Annotated[str, Field(max_length=64)]
 LONGEST_SENTENCE = 200
 Sentence = Annotated[str, Field(max_length=LONGEST_SENTENCE)]
-Category = Literal["upper_body", "lower_body", "full_body"]
+Category: TypeAlias = hints.CategoryName
 MAX_GARMENTS = 4
 
 
@@ -55,15 +56,11 @@ class ObjectRef(Contract):
         return cls(bucket=bucket, key=key, sha256=digest, size=len(data), content_type=content_type)
 
 
-class GarmentHints(Contract):
-    """How the garment is worn, as the caller said."""
+class GarmentHints(hints.GarmentHints, Contract):
+    """How the garment is worn, as the caller said. Older histories may hold longer sizes."""
 
-    garment_category: Hint | None = None
     size: Hint | None = None
     customer_size: Hint | None = None
-    garment_state: Literal["open", "closed"] | None = None
-    tuck_state: Literal["tucked", "untucked"] | None = None
-    view_angle: Literal["front", "left", "right", "back"] | None = None
 
 
 class ProductRef(Contract):

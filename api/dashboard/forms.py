@@ -10,12 +10,14 @@ from __future__ import annotations
 import hmac
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl
 
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic.alias_generators import to_camel
 from python_multipart.exceptions import MultipartParseError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -26,6 +28,24 @@ from api.body_limit import body_of
 from api.dashboard.rendering import page
 from api.dashboard.visitor import form_token_of, possible_visitor
 from api.errors import EXPECTED, as_tryon_error, error_response
+from api.tryon.schemas import GarmentFields
+from engines.hints import GarmentHints, ProductHints
+
+
+def _rule(schema: dict[str, Any]) -> dict[str, Any]:
+    said = schema.get("anyOf", [schema])[0]
+    choices = [(value, value.replace("_", " ").capitalize()) for value in said.get("enum", ())]
+    return {"choices": choices, "longest": said.get("maxLength")}
+
+
+RULES = {name: _rule(schema) for name, schema in GarmentFields.model_json_schema()["properties"].items()}
+"""What the API takes in each field of a garment: one of some values, each with its label, or a text so long."""
+
+CATEGORIES: dict[str, str] = dict(RULES["category"]["choices"])
+"""The parts of the body, with their labels."""
+
+PRODUCT_HINTS = [to_camel(name) for name in ProductHints.model_fields]
+HINTS = [to_camel(name) for name in GarmentHints.model_fields]
 
 HEADINGS = {
     400: "That did not work",

@@ -12,9 +12,10 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import SkipJsonSchema
 
 from api.json_body import WireModel
-from api.tryon.schemas import AnyPicture, Category, GarmentCategoryText, GarmentState, SizeText, TuckState
+from api.tryon.schemas import AnyPicture
 from domain.products import ID_PREFIX, LONGEST_EXTERNAL_ID, RESERVED_PREFIXES, is_reserved, public_id
 from domain.tables import Product
+from engines.hints import CategoryName, KindText, ProductHints, SizeText
 
 Status = Literal["active", "archived"]
 PUBLIC_ID_PATTERN = f"^{ID_PREFIX}[0-9a-f]{{32}}$"
@@ -61,22 +62,25 @@ Cursor = Annotated[
 ]
 
 
-class OptionalFields(WireModel):
-    """What a product need not have."""
+class OwnFields(WireModel):
+    """What a product need not have, and no try-on says of a garment."""
 
     external_id: ExternalId | None = Field(
         None, description="Your own name for it, such as a SKU; unique in your account. Not prod_… or test_…."
     )
-    garment_category: Annotated[GarmentCategoryText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
-        None, description="Free text such as t-shirt or jeans; improves the fit."
-    )
     garment_back_image_url: AnyPicture | None = Field(
         None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
     )
-    garment_state: GarmentState | None = Field(None, description="For jackets, shirts, waistcoats.")
-    tuck_state: TuckState | None = None
+
+
+class OptionalFields(ProductHints, OwnFields):
+    """What a product need not have. The database keeps no text with a null character."""
+
+    garment_category: Annotated[KindText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
+        None, description=ProductHints.model_fields["garment_category"].description
+    )
     size: Annotated[SizeText, Field(json_schema_extra=NO_NULL), Storable] | None = Field(
-        None, description="Size of the garment, e.g. M, 38 or W32/L34."
+        None, description=ProductHints.model_fields["size"].description
     )
 
 
@@ -84,7 +88,7 @@ class CreateProduct(OptionalFields):
     """Body of ``POST /api/v1/products``: the whole product."""
 
     name: Name = Field(description="For people.")
-    category: Category = Field(description="What it covers.")
+    category: CategoryName = Field(description="What it covers.")
     garment_image_url: AnyPicture = Field(description="https:// address or data: URI of the product photo.")
 
 
@@ -92,7 +96,7 @@ class UpdateProduct(OptionalFields):
     """Body of ``PATCH /api/v1/products/{productId}``: what is to change; null empties a field."""
 
     name: Name | SkipJsonSchema[None] = Field(None, description="For people. Cannot be null.")
-    category: Category | SkipJsonSchema[None] = Field(None, description="Cannot be null.")
+    category: CategoryName | SkipJsonSchema[None] = Field(None, description="Cannot be null.")
     garment_image_url: AnyPicture | SkipJsonSchema[None] = Field(
         None, description="https:// address or data: URI of the product photo. Cannot be null."
     )
@@ -109,10 +113,10 @@ class ProductBody(BaseModel):
     id: str = Field(description="What productId takes.", pattern=PUBLIC_ID_PATTERN)
     external_id: str | None
     name: str
-    category: Category
+    category: CategoryName
     garment_category: str | None
-    garment_state: GarmentState | None
-    tuck_state: TuckState | None
+    garment_state: Literal["open", "closed"] | None
+    tuck_state: Literal["tucked", "untucked"] | None
     size: str | None
     has_back_image: bool
     status: Status

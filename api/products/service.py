@@ -26,20 +26,13 @@ from imaging.opening import ImageFacts
 from intake.pictures import Picture
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import ObjectRef
-from workflows.products.contracts import Clearable, PictureSource, ProductFields, RegisterProductInput
+from workflows.products.contracts import CLEARABLE, PictureSource, ProductFields, RegisterProductInput
 
 log = structlog.get_logger(__name__)
 
 FRONT, BACK = "garmentImageUrl", "garmentBackImageUrl"
 
-CLEARABLE: dict[Clearable, str] = {
-    "external_id": "external_id",
-    "garment_category": "garment_category",
-    "garment_state": "garment_state",
-    "tuck_state": "tuck_state",
-    "size": "size",
-    "back": "garment_back_image_url",
-}
+CLEARED_BY = {column: column for column in CLEARABLE} | {"back": "garment_back_image_url"}
 """What a product need not have, and the field of the request that sets it."""
 
 NEEDED = {"name": "name", "category": "category", "garment_image_url": FRONT, "status": "status"}
@@ -57,7 +50,7 @@ class ReadProduct:
     """
 
     fields: ProductFields
-    clear: list[Clearable]
+    clear: list[str]
     front: Picture | str | None
     back: Picture | str | None
     ignored_fields: list[str]
@@ -84,7 +77,7 @@ def read_product(product: CreateProduct, reader: PictureReader) -> ReadProduct:
     Raises:
         TryOnError: ``malformed_data_uri``, ``garment_url_refused``.
     """
-    return _read(product, reader, [column for column, field in CLEARABLE.items() if getattr(product, field) is None])
+    return _read(product, reader, [column for column, field in CLEARED_BY.items() if getattr(product, field) is None])
 
 
 def read_change(body: bytes, limits: ImageLimits) -> ReadProduct:
@@ -107,10 +100,10 @@ def read_update(change: UpdateProduct, reader: PictureReader) -> ReadProduct:
     nulls = {name for name in sent if getattr(change, name) is None}
     if wrong := {wire_name: "cannot be null." for name, wire_name in NEEDED.items() if name in nulls}:
         raise TryOnError("field_invalid", fields=wrong)
-    return _read(change, reader, [column for column, field in CLEARABLE.items() if field in nulls])
+    return _read(change, reader, [column for column, field in CLEARED_BY.items() if field in nulls])
 
 
-def _read(product: OptionalFields, reader: PictureReader, clear: list[Clearable]) -> ReadProduct:
+def _read(product: OptionalFields, reader: PictureReader, clear: list[str]) -> ReadProduct:
     # Unknown fields of the request are attributes too, and must not pass for known ones.
     known = ProductFields.model_fields.keys() & type(product).model_fields.keys()
     pictures = reader.pictures(

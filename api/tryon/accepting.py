@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 
 from api.json_body import PictureReader, ignored_fields, parse_body
 from api.parts import ApiParts
-from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
+from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.access import idempotency
 from domain.access.idempotency import Claim
 from domain.access.keys import TEST, KeyOwner
@@ -35,11 +35,11 @@ from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
-from intake.garments import ResolvedGarment, SentGarment, hints_of, resolve_products
+from intake.garments import SentGarment, resolve_products
 from intake.job import JobDraft, request_deadline, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
 from runtime.object_store import ObjectStoreUnavailableError
-from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
+from workflows.contracts import GarmentHints, ObjectRef, RehearsalScript, TryOnInput
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ def rehearsal_of(request: ReadRequest) -> Rehearsal:
     """The outcome that the first fixed product id of the request asks for, or a plain completion."""
     known = rehearsal_product_ids()
     for garment in request.garments:
-        product_id = garment.fields.product_id
+        product_id = garment.product_id
         if product_id is not None and product_id in known:
             return _rehearsal(product_id)
     return Rehearsal(RehearsalScript())
@@ -109,31 +109,9 @@ def _refusal(code: str) -> TryOnError:
     return TryOnError(code, retry_after=waits.get(code))
 
 
-__all__ = ["GarmentPictures", "Picture", "ReadRequest", "TryOnRequest", "read_request"]
-
 TryOnRequest: TypeAlias = SingleRequest | ComboRequest
 
 PERSON, FRONT, BACK = "customerPhotoBase64", "garmentImageUrl", "garmentBackImageUrl"
-
-
-@dataclass(frozen=True)
-class GarmentPictures:
-    """Where a garment's pictures are: inline, or at an address.
-
-    Attributes:
-        prefix: What stands before the names of its fields in error messages.
-    """
-
-    fields: GarmentFields
-    front: Picture | str | None
-    back: Picture | str | None
-    prefix: str = ""
-
-    @property
-    def sent(self) -> SentGarment:
-        """What is known of it before its product is looked up."""
-        fields = self.fields
-        return SentGarment(fields.product_id, fields.category, hints_of(fields), self.front, self.back, self.prefix)
 
 
 @dataclass(frozen=True)
@@ -141,7 +119,7 @@ class ReadRequest:
     """A request whose fields are right; its pictures have not been looked at yet."""
 
     person: Picture
-    garments: list[GarmentPictures]
+    garments: list[SentGarment]
     ignored_fields: list[str]
 
     @property
@@ -163,7 +141,14 @@ def read_request(body: bytes, model: type[TryOnRequest], limits: ImageLimits) ->
         values |= {f"{prefix}{FRONT}": garment.garment_image_url, f"{prefix}{BACK}": garment.garment_back_image_url}
     found = PictureReader(limits, inline).pictures(values)
     garments = [
-        GarmentPictures(garment, found[f"{prefix}{FRONT}"], found[f"{prefix}{BACK}"], prefix)
+        SentGarment(
+            garment.product_id,
+            garment.category,
+            GarmentHints.model_validate(garment, from_attributes=True),
+            found[f"{prefix}{FRONT}"],
+            found[f"{prefix}{BACK}"],
+            prefix,
+        )
         for prefix, garment in request.items
     ]
     ignored = ignored_fields(request) if isinstance(request, ComboRequest) else []
@@ -286,10 +271,11 @@ class JobAcceptor:
             raise
         return AcceptedJob(job_id, started=await self._start(workflow_input_of(job)))
 
-    async def _resolve(self, requester: Requester, request: ReadRequest) -> list[ResolvedGarment]:
+    async def _resolve(self, requester: Requester, request: ReadRequest) -> list[SentGarment]:
         stand_ins = rehearsal_product_ids() if requester.test else ()
-        sent = [garment.sent for garment in request.garments]
-        return await self._parts.database.read(resolve_products, requester.account_id, sent, stand_ins=stand_ins)
+        return await self._parts.database.read(
+            resolve_products, requester.account_id, request.garments, stand_ins=stand_ins
+        )
 
     async def _store_inputs(
         self, job_id: uuid.UUID, pictures: list[Picture], facts: dict[str, ImageFacts]

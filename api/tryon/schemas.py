@@ -20,17 +20,12 @@ from pydantic_core import PydanticCustomError
 
 from api.json_body import WireModel
 from api.openapi.pictures import INLINE, INLINE_OR_REMOTE
+from engines.hints import CategoryName, GarmentHints
 from imaging.data_uri import is_data_uri
 from workflows.contracts import MAX_GARMENTS
 
 MIN_COMBO = 2
 """Garments of a combo at least; one belongs on the other route."""
-
-SizeText = Annotated[str, Field(min_length=1, max_length=32)]
-GarmentCategoryText = Annotated[str, Field(max_length=64)]
-Category = Literal["upper_body", "lower_body", "full_body"]
-GarmentState = Literal["open", "closed"]
-TuckState = Literal["tucked", "untucked"]
 
 
 def _is_inline(value: str) -> str:
@@ -51,8 +46,8 @@ JobId = Annotated[str, Path(description="From the answer that started the job.",
 """Not a UUID to FastAPI: what is malformed is as unknown as any other job."""
 
 
-class GarmentFields(WireModel):
-    """One garment: a product, or a picture with its category."""
+class WhichGarment(WireModel):
+    """A product, or a picture with its category."""
 
     product_id: str | None = Field(
         None,
@@ -67,15 +62,7 @@ class GarmentFields(WireModel):
     garment_back_image_url: AnyPicture | None = Field(
         None, description="Photo of the back, used when viewAngle is back: https:// address or data: URI."
     )
-    category: Category | None = Field(None, description="Required without productId.", validate_default=True)
-    garment_category: GarmentCategoryText | None = Field(
-        None, description="Free text such as t-shirt or jeans; improves the fit."
-    )
-    size: SizeText | None = Field(None, description="Size of the garment, e.g. M, 38 or W32/L34.")
-    customer_size: SizeText | None = Field(None, description="Size that the customer wears, in the same system.")
-    garment_state: GarmentState | None = Field(None, description="For jackets, shirts, waistcoats.")
-    tuck_state: TuckState | None = None
-    view_angle: Literal["front", "left", "right", "back"] | None = Field(None, description="front when not given.")
+    category: CategoryName | None = Field(None, description="Required without productId.", validate_default=True)
 
     @field_validator("garment_image_url", "category")
     @classmethod
@@ -84,6 +71,10 @@ class GarmentFields(WireModel):
         if value is None and info.data.get("product_id", "") is None:
             raise PydanticCustomError("required_without_product", "required unless productId is given")
         return value
+
+
+class GarmentFields(GarmentHints, WhichGarment):
+    """One garment: a product, or a picture with its category."""
 
 
 class SingleRequest(GarmentFields):

@@ -22,8 +22,7 @@ from engines.base import (
     Picture,
     ShouldStop,
 )
-from engines.fashn import hints
-from engines.fashn.about import FASHN, LICENCES, REVISION
+from engines.fashn.about import FASHN, LICENCES, REVISION, refusal
 from engines.fashn.batching import STILL_S, MicroBatcher
 from engines.fashn.checkpoint import WEIGHTS_FILE, load_network
 from engines.fashn.network import Conditions, FashnNetwork
@@ -156,7 +155,7 @@ class FashnPainter:
 
     def refusal(self, garment: Garment, name: str) -> str | None:
         """Why a hint that makes sense is not followed, by the hint's name; None where it is."""
-        return hints.refusal(garment, name)
+        return refusal(garment, name)
 
     def free_memory(self) -> None:
         """Give cached memory of the GPU back, after a `DeviceOutOfMemory`."""

@@ -83,7 +83,7 @@ class GenerativeEngine:
             stages.begin("paste")
             garments = [reference.garment for reference in shown]
             dressed = replace(dressed, person=paste_back(replace(dressed, garments=garments), painting))
-        applied, not_applied = settle(request.garments, self._painter.refusal)
+        applied, not_applied = settle(request.garments, self._painter.refusal, self._painter.info.hints)
         return RenderResult(
             dressed.person,
             applied,

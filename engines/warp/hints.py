@@ -48,7 +48,7 @@ def is_open(garment: Garment) -> bool:
 
 def settle_hints(garments: Sequence[Garment]) -> tuple[list[str], dict[str, str]]:
     """Sort the given hints into applied and not applied, as `engines.hint_sense.settle` does."""
-    return settle(garments, _refusal)
+    return settle(garments, _refusal, HONOURED)
 
 
 def _refusal(garment: Garment, name: str) -> str | None:

@@ -135,14 +135,14 @@ def test_hints_are_folded_and_keep_the_callers_words() -> None:
         customer_size="32/32",
         tuck_state="tucked",
         view_angle="back",
-        kind_text="Pantalón",
+        garment_category="Pantalón",
         fit=Fit(1.0),
     )
 
 
 def test_what_cannot_be_folded_stays_as_text() -> None:
     hints = engine_hints(GarmentHints(garment_category="Zorb", size="M", customer_size="38"))
-    assert (hints.kind, hints.kind_text, hints.fit) == (None, "Zorb", None)
+    assert (hints.kind, hints.garment_category, hints.fit) == (None, "Zorb", None)
     assert (hints.size, hints.customer_size) == ("M", "38")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from domain.errors import TryOnError
 from domain.products import archive_product, change_product, public_id, register_product
 from domain.tables import Product
 from imaging.limits import ImageLimits
-from intake.garments import ResolvedGarment, resolve_products
+from intake.garments import SentGarment, resolve_products
 from intake.pictures import Picture
 from runtime.database import Database
 from tests.api.conftest import combo, single
@@ -55,15 +56,14 @@ async def registered(database: Database, caller: Caller) -> Product:
         return saved.product
 
 
-async def resolve(database: Database, caller: Caller, body: dict[str, Any], **options: Any) -> list[ResolvedGarment]:
+async def resolve(database: Database, caller: Caller, body: dict[str, Any], **options: Any) -> list[SentGarment]:
     model = ComboRequest if "garments" in body else SingleRequest
     read = read_request(json.dumps(body).encode(), model, ImageLimits())
     with database.reading() as session:
-        sent = [garment.sent for garment in read.garments]
-        return resolve_products(session, caller.account_id, sent, **options)
+        return resolve_products(session, caller.account_id, read.garments, **options)
 
 
-async def resolved(database: Database, caller: Caller, **fields: Any) -> ResolvedGarment:
+async def resolved(database: Database, caller: Caller, **fields: Any) -> SentGarment:
     body = single(**{**NOT_SENT, "productId": "SKU-1", **fields})
     (garment,) = await resolve(database, caller, body)
     return garment
@@ -74,7 +74,8 @@ AS_REGISTERED = GarmentHints(garment_category="jeans", size="M", garment_state="
 
 async def test_a_product_brings_everything_with_it(database: Database, caller: Caller, registered: Product) -> None:
     garment = await resolved(database, caller)
-    assert garment == ResolvedGarment(
+    assert garment == SentGarment(
+        product_id="SKU-1",
         category="lower_body",
         hints=AS_REGISTERED,
         front=FRONT,
@@ -85,7 +86,7 @@ async def test_a_product_brings_everything_with_it(database: Database, caller: C
 
 async def test_our_id_names_the_same_product(database: Database, caller: Caller, registered: Product) -> None:
     by_id = await resolved(database, caller, productId=public_id(registered.id))
-    assert by_id == await resolved(database, caller)
+    assert replace(by_id, product_id="SKU-1") == await resolved(database, caller)
 
 
 HINTS = [
@@ -163,7 +164,7 @@ async def test_an_override_is_for_one_request_only(database: Database, caller: C
 
 async def test_a_garment_without_a_product_is_as_it_was_sent(database: Database, caller: Caller) -> None:
     (garment,) = await resolve(database, caller, single(size="S", garmentImageUrl=URL))
-    assert garment == ResolvedGarment("upper_body", GarmentHints(size="S"), URL, None, None)
+    assert garment == SentGarment(None, "upper_body", GarmentHints(size="S"), URL, None)
 
 
 async def test_a_combo_of_products_and_others_keeps_its_order(
@@ -204,7 +205,7 @@ async def test_a_stand_in_is_not_looked_up(database: Database, caller: Caller) -
     (garment,) = await resolve(
         database, caller, single(**NOT_SENT, productId="test_completed"), stand_ins={"test_completed"}
     )
-    assert (garment.category, garment.front, garment.product) == ("upper_body", None, None)
+    assert garment.source(0, {}) == GarmentSource(category="upper_body")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +218,7 @@ async def test_a_stand_in_is_not_looked_up(database: Database, caller: Caller) -
 )
 def test_a_workflow_is_told_where_each_side_is(side: Picture | str | ObjectRef, expected: dict[str, Any]) -> None:
     product = ProductRef(id="prod_1", revision=3)
-    garment = ResolvedGarment("full_body", GarmentHints(size="S"), side, side, product)
+    garment = SentGarment(None, "full_body", GarmentHints(size="S"), side, side, product=product)
     uploads = {"garmentImageUrl": ref("upload")}
     back = {f"back_{name}": value for name, value in expected.items()}
     source = garment.source(2, uploads)

@@ -9,12 +9,12 @@ PICTURE = np.zeros((4, 4, 3), np.uint8)
 
 
 def top(kind: GarmentKind | None = None, tuck: str | None = None, state: str | None = None) -> Garment:
-    return Garment(PICTURE, Category.UPPER_BODY, Hints(kind, tuck_state=tuck, garment_state=state))
+    return Garment(PICTURE, Category.UPPER_BODY, Hints(kind=kind, tuck_state=tuck, garment_state=state))
 
 
 TROUSERS = Garment(PICTURE, Category.LOWER_BODY, Hints(tuck_state="tucked"))
-DRESS = Garment(PICTURE, Category.FULL_BODY, Hints(GarmentKind.DRESS))
-LONG_COAT = Garment(PICTURE, Category.FULL_BODY, Hints(GarmentKind.COAT))
+DRESS = Garment(PICTURE, Category.FULL_BODY, Hints(kind=GarmentKind.DRESS))
+LONG_COAT = Garment(PICTURE, Category.FULL_BODY, Hints(kind=GarmentKind.COAT))
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ def garment(category: Category, hints: Hints, *, back: bool = False) -> Garment:
 @pytest.mark.parametrize(
     ("category", "hints", "name"),
     [
-        (LOWER, Hints(GarmentKind.TROUSERS, tuck_state="tucked"), "tuck_state"),
+        (LOWER, Hints(kind=GarmentKind.TROUSERS, tuck_state="tucked"), "tuck_state"),
         (LOWER, Hints(tuck_state="untucked"), "tuck_state"),
-        (FULL, Hints(GarmentKind.DRESS, tuck_state="tucked"), "tuck_state"),
-        (UPPER, Hints(GarmentKind.JACKET, tuck_state="tucked"), "tuck_state"),
-        (UPPER, Hints(GarmentKind.T_SHIRT, garment_state="open"), "garment_state"),
+        (FULL, Hints(kind=GarmentKind.DRESS, tuck_state="tucked"), "tuck_state"),
+        (UPPER, Hints(kind=GarmentKind.JACKET, tuck_state="tucked"), "tuck_state"),
+        (UPPER, Hints(kind=GarmentKind.T_SHIRT, garment_state="open"), "garment_state"),
         (LOWER, Hints(garment_state="closed"), "garment_state"),
         (UPPER, Hints(size="M"), "size"),
         (UPPER, Hints(customer_size="M"), "customer_size"),
@@ -37,9 +37,9 @@ def test_what_makes_no_sense_is_not_gone_by(category: Category, hints: Hints, na
 @pytest.mark.parametrize(
     ("category", "hints"),
     [
-        (UPPER, Hints(GarmentKind.SHIRT, garment_state="open", tuck_state="tucked")),
-        (UPPER, Hints(kind_text="kimono", garment_state="open", tuck_state="tucked")),
-        (FULL, Hints(GarmentKind.ABAYA, garment_state="open")),
+        (UPPER, Hints(kind=GarmentKind.SHIRT, garment_state="open", tuck_state="tucked")),
+        (UPPER, Hints(garment_category="kimono", garment_state="open", tuck_state="tucked")),
+        (FULL, Hints(kind=GarmentKind.ABAYA, garment_state="open")),
         (UPPER, Hints(size="M", customer_size="L", fit=Fit(-1.0))),
         (UPPER, Hints(view_angle="left")),
     ],
@@ -61,7 +61,19 @@ def test_a_back_photo_and_the_wish_to_see_it_belong_together() -> None:
 
 
 def test_an_engine_that_follows_everything_applies_all_that_makes_sense() -> None:
-    worn = garment(UPPER, Hints(GarmentKind.SHIRT, "M", "L", "open", "tucked", "back", fit=Fit(-1.0)), back=True)
+    worn = garment(
+        UPPER,
+        Hints(
+            kind=GarmentKind.SHIRT,
+            size="M",
+            customer_size="L",
+            garment_state="open",
+            tuck_state="tucked",
+            view_angle="back",
+            fit=Fit(-1.0),
+        ),
+        back=True,
+    )
     applied, refused = settle([worn], lambda _garment, _name: None)
     assert len(applied) == 7
     assert refused == {}

@@ -62,7 +62,16 @@ def hints(  # noqa: PLR0917  # one for each hint
     size: str | None = None,
     usual: str | None = None,
 ) -> Hints:
-    return Hints(fold_kind(kind), size, usual, state, tuck, view, kind, fit_of(size, usual))
+    return Hints(
+        kind=fold_kind(kind),
+        garment_category=kind,
+        size=size,
+        customer_size=usual,
+        garment_state=state,
+        tuck_state=tuck,
+        view_angle=view,
+        fit=fit_of(size, usual),
+    )
 
 
 def each_hint() -> list[Hints]:
@@ -140,7 +149,16 @@ def choosy(*unbearable: frozenset[str], trained: bool = False) -> tuple[Choosy, 
 
 
 STATE, VIEW, KIND = frozenset({"garment_state"}), frozenset({"view_angle"}), frozenset({"kind"})
-ALL_HINTS = Hints(GarmentKind.SHIRT, "M", "L", "open", "tucked", "back", "shirt", fit_of("M", "L"))
+ALL_HINTS = Hints(
+    kind=GarmentKind.SHIRT,
+    size="M",
+    customer_size="L",
+    garment_state="open",
+    tuck_state="tucked",
+    view_angle="back",
+    garment_category="shirt",
+    fit=fit_of("M", "L"),
+)
 SHIRT = Garment(PICTURE, Category.UPPER_BODY, ALL_HINTS, PICTURE)
 
 
@@ -236,7 +254,7 @@ def test_a_network_draws_with_every_hint(generative: JudgedEngine) -> None:
     generator = random.Random(3)
     picture = sample("plain_tee", 96)
     for kind, wished in zip(generator.sample([*GarmentKind], 13), each_hint(), strict=True):
-        kinds = replace(wished, kind=kind, kind_text=kind)
+        kinds = wished.model_copy(update={"kind": kind, "garment_category": kind})
         check_drawn(generative, SMALL, Garment(picture, Category.UPPER_BODY, kinds, NOTHING))
 
 

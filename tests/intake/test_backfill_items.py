@@ -61,6 +61,16 @@ def test_a_key_is_made_from_everything_that_counts() -> None:
     assert first == again != other
 
 
+def test_a_key_is_the_same_under_every_version() -> None:
+    shirt = {"garmentImageUrl": URL, "category": "upper_body", "garmentCategory": "Pantalón \a", "size": "M"}
+    how = {"customerSize": "L", "garmentState": "open", "tuckState": "tucked", "viewAngle": "back"}
+    items = whole(
+        item(productId="SKU", size="M"),
+        item(person='backfills/a/pictures/ännä"\n.jpg', garments=[{**shirt, **how}, {"productId": "b"}]),
+    )
+    assert [made.key for made in items] == ["item-b9ea6bb17b85dadd91ff4065", "item-33d81c532d4084c9f7674ded"]
+
+
 def test_a_key_does_not_depend_on_the_backfill_that_a_picture_was_uploaded_for() -> None:
     first, again, other = (
         whole(item(person=f"backfills/{name}/pictures/{sha}", productId="SKU"))[0].key

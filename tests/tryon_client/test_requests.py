@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
+from api.products.schemas import OptionalFields, ProductBody
+from api.tryon.schemas import GarmentFields
+from domain import tables
+from engines.base import Hints
+from engines.hints import GarmentHints, ProductHints
 from tests.pictures import encoded
 from tests.tryon_client.conftest import KEY, FakeTime
 from tests.tryon_client.replies import ACCEPTED, COMPLETED, FAILED, JOB, PICTURE, processing
 from tests.tryon_client.scripted_server import Reply, ScriptedServer
-from tryon_client import Garment, Job, JobFailed, TryOnClient
+from tryon_client import Garment, Job, JobFailed, Product, TryOnClient, calls
+from workflows import contracts
+from workflows.backfills.contracts import ItemGarment
+from workflows.products.contracts import ProductFields
 
 
 def inline(data: bytes, kind: str = "jpeg") -> str:
@@ -214,3 +222,15 @@ def test_no_proxy_is_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch, ser
     server.reply(processing())
     with TryOnClient(server.url, KEY) as client:
         assert client.get(JOB).status == "processing"
+
+
+def test_every_hint_is_known_everywhere() -> None:
+    """Most models inherit them; a column, an answer and the client, which knows nothing of the service, name them."""
+    every, registered = GarmentHints.model_fields.keys(), ProductHints.model_fields.keys()
+    for model in (GarmentFields, ItemGarment, contracts.GarmentHints, Hints):
+        assert every <= model.model_fields.keys()
+    for model in (OptionalFields, ProductFields, ProductBody):
+        assert registered <= model.model_fields.keys()
+    assert every <= Garment.__annotations__.keys() & calls.Hints.__annotations__.keys()
+    assert registered <= Product.__annotations__.keys() & calls.ProductFields.__annotations__.keys()
+    assert registered <= {column.key for column in tables.Product.__table__.columns}

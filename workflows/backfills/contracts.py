@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from workflows.contracts import MAX_GARMENTS, Category, Contract, Hint, Identifier, TryOnInput, Url
+from engines.hints import GarmentHints
+from workflows.contracts import MAX_GARMENTS, Category, Contract, Identifier, TryOnInput, Url
 from workflows.queues import BULK_PRIORITY
 
 ItemKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$", max_length=64)]
@@ -22,8 +23,6 @@ BACKFILL_INVALID = "backfill_invalid"
 
 StoredOrRemote = Url
 """Where a picture is: a key of the object store below ``backfills/``, or an https:// address."""
-
-Size = Annotated[str, Field(min_length=1, max_length=32)]
 
 Number = Annotated[int, Field(ge=0)]
 """An item's place in its backfill, from 0."""
@@ -58,19 +57,17 @@ class Strict(Contract):
     model_config = ConfigDict(extra="forbid")
 
 
-class ItemGarment(Strict):
-    """One garment of an item; the fields of a request, with pictures in the object store or at an address."""
+class WhichGarment(Strict):
+    """A product, or pictures in the object store or at an address."""
 
     product_id: Annotated[str, Field(min_length=1, max_length=128)] | None = None
     garment_image_url: StoredOrRemote | None = None
     garment_back_image_url: StoredOrRemote | None = None
     category: Category | None = None
-    garment_category: Hint | None = None
-    size: Size | None = None
-    customer_size: Size | None = None
-    garment_state: Literal["open", "closed"] | None = None
-    tuck_state: Literal["tucked", "untucked"] | None = None
-    view_angle: Literal["front", "left", "right", "back"] | None = None
+
+
+class ItemGarment(GarmentHints, WhichGarment):
+    """One garment of an item; the fields of a request."""
 
 
 class ItemDefaults(ItemGarment):

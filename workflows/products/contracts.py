@@ -7,32 +7,31 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from workflows.contracts import Category, Contract, Identifier, ObjectRef, Url
+from engines.hints import ProductHints
+from workflows.contracts import Category, Contract, Hint, Identifier, ObjectRef, Url
 
 ExternalId = Annotated[str, Field(max_length=128)]
 
 ProductName = Annotated[str, Field(max_length=200)]
 
-ProductHint = Annotated[str, Field(max_length=64)]
-
 ObjectKey = Annotated[str, Field(max_length=512)]
 
-Clearable = Literal["external_id", "garment_category", "garment_state", "tuck_state", "size", "back"]
+CLEARABLE = ("external_id", *ProductHints.model_fields, "back")
 """What a product need not have, by the name of its column."""
 
+Clearable = Annotated[Identifier, WithJsonSchema({"type": "string", "enum": [*CLEARABLE]})]
+Cleared = Annotated[list[Clearable], Field(max_length=len(CLEARABLE))]
 
-class ProductFields(Contract):
+
+class ProductFields(ProductHints, Contract):
     """Fields of a product; what is not given stays as it is."""
 
     external_id: ExternalId | None = None
     name: ProductName | None = None
     category: Category | None = None
-    garment_category: ProductHint | None = None
-    garment_state: Literal["open", "closed"] | None = None
-    tuck_state: Literal["tucked", "untucked"] | None = None
-    size: ProductHint | None = None
+    size: Hint | None = None
     status: Literal["active", "archived"] | None = None
 
 
@@ -61,7 +60,7 @@ class RegisterProductInput(Contract):
     account_id: Identifier
     product_id: Identifier | None = None
     fields: ProductFields = ProductFields()
-    clear: Annotated[list[Clearable], Field(max_length=6)] = Field(default_factory=list)
+    clear: Cleared = Field(default_factory=list)
     front: PictureSource | None = None
     back: PictureSource | None = None
 
@@ -94,7 +93,7 @@ class SaveProductInput(Contract):
     account_id: Identifier
     product_id: Identifier | None = None
     fields: ProductFields = ProductFields()
-    clear: Annotated[list[Clearable], Field(max_length=6)] = Field(default_factory=list)
+    clear: Cleared = Field(default_factory=list)
     pictures: CopiedPictures = CopiedPictures()
 
 
@@ -143,7 +142,7 @@ class ImportRow(Contract):
 
     number: RowNumber
     fields: ProductFields
-    clear: Annotated[list[Clearable], Field(max_length=6)] = Field(default_factory=list)
+    clear: Cleared = Field(default_factory=list)
     front: Url
     back: Url | None = None
 

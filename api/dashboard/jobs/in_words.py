@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from urllib.parse import urlsplit
 
+from pydantic.alias_generators import to_camel
+
+from api.dashboard.forms import CATEGORIES
 from api.dashboard.rendering import day
 from domain.access.keys import TEST
 from domain.errors import CATALOGUE, Audience, sentence_of
@@ -102,17 +105,6 @@ STAGES = {
 }
 """What the parts of a job are called, in their order."""
 
-HINTS = {
-    "kind": "garmentCategory",
-    "size": "size",
-    "customer_size": "customerSize",
-    "garment_state": "garmentState",
-    "tuck_state": "tuckState",
-    "view_angle": "viewAngle",
-    "back_picture": "garmentBackImageUrl",
-}
-"""A report's names of hints, and what callers call them."""
-
 CHECKS = {
     "contrast": "Contrast of the picture",
     "changed": "Change where old clothes were",
@@ -126,8 +118,6 @@ CHECKS = {
     "colours": "Colours of the garment that are seen",
 }
 """What the figures measure; others go by their own names."""
-
-CATEGORIES = {"upper_body": "Upper body", "lower_body": "Lower body", "full_body": "Full body"}
 
 _ADVICE = {
     Audience.SHOPPER: "Use another picture: the same one will fail again.",
@@ -281,7 +271,7 @@ def checks_of(report: RenderReport) -> list[tuple[str, str]]:
 
 def hint_name(name: str) -> str:
     """What callers call a hint of a report."""
-    return HINTS.get(name, name)
+    return {"kind": "garmentCategory", "back_picture": "garmentBackImageUrl"}.get(name) or to_camel(name)
 
 
 def reason_of(job: Job) -> str:

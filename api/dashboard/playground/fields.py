@@ -11,14 +11,14 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, get_args, get_origin
+from typing import TypeAlias
 
 from sqlalchemy.orm import Session
 
-from api.dashboard.forms import Form
+from api.dashboard.forms import RULES, Form
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
 from api.tryon.accepting import TryOnRequest
-from api.tryon.schemas import ComboRequest, GarmentFields, SingleRequest
+from api.tryon.schemas import ComboRequest, SingleRequest
 from domain import accounts
 from domain.errors import TryOnError
 from domain.money import quota
@@ -31,9 +31,7 @@ PERSON = "customerPhotoBase64"
 
 PRODUCT, FRONT, BACK, CATEGORY = "productId", "garmentImageUrl", "garmentBackImageUrl", "category"
 
-ALIASES = [str(field.alias) for field in GarmentFields.model_fields.values()]
-
-TEXTS = [name for name in ALIASES if name not in (PRODUCT, FRONT, BACK)]
+TEXTS = [name for name in RULES if name not in (PRODUCT, FRONT, BACK)]
 """Fields of a garment that are sent as they are typed or chosen."""
 
 UPLOADED, ADDRESS, REGISTERED, SAMPLE = "upload", "address", "product", "sample"
@@ -58,20 +56,6 @@ class AttemptRefused(Exception):
     errors: dict[str, str]
     status: int = 422
     retry_after: int | None = None
-
-
-def options_of(alias: str) -> list[str]:
-    """What a field may hold, if it holds one of a few words."""
-    annotation = next(field.annotation for field in GarmentFields.model_fields.values() if field.alias == alias)
-    return list(_words(annotation))
-
-
-def _words(annotation: Any) -> Iterator[str]:
-    for part in get_args(annotation):
-        if get_origin(annotation) is Literal:
-            yield part
-        else:
-            yield from _words(part)
 
 
 @dataclass(frozen=True)
@@ -126,7 +110,7 @@ class Attempt:
 
     def _in_form(self, name: str) -> str:
         named = _NAMED.fullmatch(name)
-        if named is None or named[2] not in (PERSON, *ALIASES):
+        if named is None or named[2] not in (PERSON, *RULES):
             return ""
         return PERSON if named[2] == PERSON else in_garment(self.places[int(named[1] or 0)], named[2])
 

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
 from api.dashboard import samples
-from api.dashboard.forms import Form, read_form, wants_json
+from api.dashboard.forms import HINTS, RULES, Form, read_form, wants_json
 from api.dashboard.jobs import in_words
 from api.dashboard.playground.fields import (
     PRODUCT,
@@ -23,7 +23,6 @@ from api.dashboard.playground.fields import (
     AttemptRefused,
     in_garment,
     is_filled,
-    options_of,
     standing_of,
 )
 from api.dashboard.rendering import page, redirect, static_url
@@ -148,7 +147,8 @@ async def _form_page(request: Request, form: Form, status: int = 200, errors: di
         sources=SOURCES,
         stages=STAGES,
         kinds=[kind.value for kind in GarmentKind],
-        choices=_choices,
+        hints=HINTS,
+        rules=RULES,
         in_garment=in_garment,
         garment_places=range(MAX_GARMENTS),
         filled_places=[place for place in range(MAX_GARMENTS) if is_filled(form, place)],
@@ -198,7 +198,3 @@ def _told_apart(found: Sequence[Product]) -> dict[str, str]:
         more = product.external_id or f"…{public_id[-6:]}"
         labels[public_id] = product.name if times[product.name] == 1 else f"{product.name} ({more})"
     return labels
-
-
-def _choices(field: str) -> list[tuple[str, str]]:
-    return [(value, value.replace("_", " ").capitalize()) for value in options_of(field)]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from api.dashboard.forms import Form, Upload
+from api.dashboard.forms import PRODUCT_HINTS, Form, Upload
 from api.json_body import PictureReader, WireModel
 from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
 from api.products.service import BACK, FRONT, ReadProduct, read_product, read_update
@@ -17,16 +17,12 @@ from imaging.limits import ImageLimits
 from intake.complaints import complaints_of, field_name
 from intake.pictures import Picture
 
-TEXTS = ("name", "externalId", "category", "garmentCategory", "size", "garmentState", "tuckState")
+TEXTS = ("name", "externalId", "category", *PRODUCT_HINTS)
 FIELDS = (*TEXTS, FRONT, BACK)
 FILES = {FRONT: "frontFile", BACK: "backFile"}
 REMOVE_BACK = "removeBack"
 WHOLE = ""
 """The name under which stands what is wrong with the product as a whole."""
-
-CATEGORIES = (("upper_body", "Upper body"), ("lower_body", "Lower body"), ("full_body", "Full body"))
-GARMENT_STATES = (("", "Not given"), ("open", "Open"), ("closed", "Closed"))
-TUCK_STATES = (("", "Not given"), ("tucked", "Tucked"), ("untucked", "Untucked"))
 
 NEEDED = {"name": "Enter a name.", "category": "Choose the part of the body.", FRONT: "Choose a file or enter a link."}
 """What is said where a field is empty that nothing goes without."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
 
-from api.dashboard.forms import PageRefused, read_form
+from api.dashboard.forms import PRODUCT_HINTS, RULES, PageRefused, read_form
 from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
@@ -41,16 +41,21 @@ EXAMPLE = {
     "size": "M",
 }
 
+SUCH_AS = {"garmentCategory": "its kind, such as t-shirt or jeans; ", "size": "such as M, 38 or W32/L34; "}
+
+
+def _note(hint: str) -> str:
+    values = [value for value, _ in RULES[hint]["choices"]]
+    return " or ".join(values) or f"{SUCH_AS.get(hint, '')}at most {RULES[hint]['longest']} characters"
+
+
 COLUMN_NOTES = {
     "externalId": "your own name for it, such as a SKU; at most 128 characters, one of a kind",
     "name": "for people; at most 200 characters",
     "category": "what it covers: upper_body, lower_body or full_body",
     "garmentImageUrl": "picture of the front: an https:// address",
     "garmentBackImageUrl": "picture of the back: an https:// address",
-    "garmentCategory": "its kind, such as t-shirt or jeans; at most 64 characters",
-    "garmentState": "open or closed",
-    "tuckState": "tucked or untucked",
-    "size": "such as M, 38 or W32/L34; at most 32 characters",
+    **{name: _note(name) for name in PRODUCT_HINTS},
 }
 """What each column of a file may hold, the needed ones first."""
 

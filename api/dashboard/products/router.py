@@ -6,14 +6,11 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter, Request, Response
 
-from api.dashboard.forms import Form, read_form
+from api.dashboard.forms import CATEGORIES, PRODUCT_HINTS, RULES, Form, read_form
 from api.dashboard.products import imports
 from api.dashboard.products.form import (
-    CATEGORIES,
     FIELDS,
     FILES,
-    GARMENT_STATES,
-    TUCK_STATES,
     WHOLE,
     FormRefused,
     empty_values,
@@ -67,7 +64,7 @@ async def list_products(request: Request) -> Response:
         bare=not (search or query.get("status") or query.get("after")),
         address=picture_address,
         public_id=public_id,
-        category=dict(CATEGORIES).get,
+        category=CATEGORIES.get,
     )
 
 
@@ -98,7 +95,7 @@ async def show_product(request: Request, productId: str) -> Response:
         product=product,
         address=picture_address,
         product_id=public_id(product.id),
-        category=dict(CATEGORIES).get,
+        category=CATEGORIES.get,
     )
 
 
@@ -192,9 +189,8 @@ def _form_page(
         holder=holder,
         holder_id=None if holder is None else public_id(holder.id),
         address=picture_address,
-        categories=(("", "Choose one"), *CATEGORIES),
-        garment_states=GARMENT_STATES,
-        tuck_states=TUCK_STATES,
+        hints=PRODUCT_HINTS,
+        rules=RULES,
     )
 
 

@@ -2,7 +2,7 @@
 "use strict";
 
 const base = playground.dataset.baseUrl;
-const HINTS = ["category", "garmentCategory", "size", "customerSize", "garmentState", "tuckState", "viewAngle"];
+const HINTS = [...document.querySelectorAll('[data-garment="0"] [data-api]')].map((each) => each.dataset.api);
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const value = (name) => (playground.elements[name]?.disabled ? "" : (playground.elements[name]?.value || "").trim());
 const fileName = (name, usual) => playground.elements[name].files[0]?.name || usual;

@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from api.dashboard import samples
-from api.dashboard.playground.fields import ALIASES, TEXTS, options_of
+from api.dashboard.forms import RULES
+from api.dashboard.playground.fields import TEXTS
 from api.dashboard.playground.router import RUNS
 from domain import products
 from domain.accounts import OwnTerms
@@ -79,7 +80,7 @@ async def test_products_of_one_name_can_be_told_apart(api: Api, browser: Browser
 async def test_the_page_says_what_it_costs_and_holds_every_field(browser: Browser) -> None:
     answer = await browser.get(PAGE)
     assert "250 left in this period, 0 in packs. Used today: 0 of" in words(answer)
-    for name in ALIASES:
+    for name in RULES:
         assert answer.text.count(f'name="garments[3].{name}"') == 1, name
     assert len(answer.content) < 150_000
     assert answer.headers["Cache-Control"] == "no-store"
@@ -276,9 +277,9 @@ async def test_it_has_a_rate_of_its_own(api: Api, browser: Browser) -> None:
 
 
 def test_choices_are_the_models() -> None:
-    assert options_of("viewAngle") == ["front", "left", "right", "back"]
-    assert options_of("category") == ["upper_body", "lower_body", "full_body"]
-    assert options_of("size") == []
+    assert [value for value, _ in RULES["viewAngle"]["choices"]] == ["front", "left", "right", "back"]
+    assert [value for value, _ in RULES["category"]["choices"]] == ["upper_body", "lower_body", "full_body"]
+    assert RULES["size"] == {"choices": [], "longest": 32}
 
 
 def test_every_sample_is_a_picture_that_the_service_takes() -> None:

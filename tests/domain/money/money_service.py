@@ -29,9 +29,8 @@ import worker_cpu.relay
 from activities.bookkeeping import BookkeepingActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
-from api.tryon.accepting import AcceptedJob, GarmentPictures, JobAcceptor, Picture, ReadRequest, Requester, RequestKey
+from api.tryon.accepting import AcceptedJob, JobAcceptor, ReadRequest, Requester, RequestKey
 from api.tryon.polling import AccountJobs, JobState
-from api.tryon.schemas import GarmentFields
 from domain import accounts
 from domain.access import idempotency, keys
 from domain.access.keys import KeyDigester, KeyOwner
@@ -48,13 +47,23 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts, inspect_image
+from intake.garments import SentGarment
+from intake.pictures import Picture
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.domain.money.mortal_process import DrivenClock, FakeTemporal, MortalDatabase, MortalStore, Process
 from tests.memory_store import MemoryObjectStore
 from tests.pictures import encoded, photo
 from worker_cpu.relay import relay_round
-from workflows.contracts import CleanUpInput, ObjectRef, ReleaseInput, RenderReport, SettleInput, SweepInput
+from workflows.contracts import (
+    CleanUpInput,
+    GarmentHints,
+    ObjectRef,
+    ReleaseInput,
+    RenderReport,
+    SettleInput,
+    SweepInput,
+)
 
 TELL_THE_TIME = (
     activities.bookkeeping,
@@ -76,7 +85,7 @@ DIGESTER = KeyDigester("a pepper for the money machine, of thirty-two characters
 SHIRT = "https://shop.example/shirt.png"
 REQUEST = ReadRequest(
     Picture("customerPhotoBase64", encoded(photo(256, 256))),
-    [GarmentPictures(GarmentFields(category="upper_body", garmentImageUrl=SHIRT), SHIRT, None)],
+    [SentGarment(None, "upper_body", GarmentHints(), SHIRT, None)],
     [],
 )
 

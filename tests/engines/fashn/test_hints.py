@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from engines.base import Category, Garment, Hints
-from engines.fashn.hints import HONOURED, refusal
+from engines.fashn.about import HONOURED, refusal
 from engines.garment_kinds import GarmentKind
 from engines.hint_sense import HINT_NAMES, settle
 
@@ -36,5 +36,5 @@ def test_tuck_is_said_to_decide_the_order_alone() -> None:
 
 
 def test_name_that_is_not_known() -> None:
-    _, refused = settle([Garment(PICTURE, Category.UPPER_BODY, Hints(kind_text="zorb"))], refusal)
+    _, refused = settle([Garment(PICTURE, Category.UPPER_BODY, Hints(garment_category="zorb"))], refusal)
     assert "not known" in refused["kind"]

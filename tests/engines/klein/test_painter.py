@@ -51,7 +51,7 @@ def test_all_that_is_asked_for_shows_in_the_picture(painter: KleinPainter) -> No
             request(reference(1), reference(2)),
             request(reference(2), reference(1)),
             request(reference(1), reference(2), seed=8),
-            request(reference(1), reference(2, Hints(GarmentKind.COAT))),
+            request(reference(1), reference(2, Hints(kind=GarmentKind.COAT))),
             request(reference(1), reference(2, Hints(view_angle="back"), back=True)),
             request(reference(1)),
         )
@@ -92,7 +92,7 @@ def test_photos_and_garments_are_shown_no_larger_than_asked(painter: KleinPainte
 
 def test_a_sign_of_life_at_every_step(painter: KleinPainter) -> None:
     steps: list[str] = []
-    painter.paint(request(reference(21, Hints(GarmentKind.CAPE)), reference(22)), steps.append, go_on)
+    painter.paint(request(reference(21, Hints(kind=GarmentKind.CAPE)), reference(22)), steps.append, go_on)
     assert steps.count("denoise") == 1 + 4
     assert steps.count("encode pictures") == 1 + 2
     assert steps.count("encode words") == 28
@@ -187,7 +187,7 @@ def test_two_threads_with_the_same_words_encode_them_once(
             waiting.set()
 
     monkeypatch.setattr(QwenEncoder, "encode", slowly)
-    asked = request(reference(1, Hints(GarmentKind.CARDIGAN)), reference(2, Hints(GarmentKind.CAPE)))
+    asked = request(reference(1, Hints(kind=GarmentKind.CARDIGAN)), reference(2, Hints(kind=GarmentKind.CAPE)))
     pictures: list[Picture] = []
     threads = [
         threading.Thread(target=lambda: pictures.append(painter.paint(asked, say, go_on)), daemon=True)
@@ -267,7 +267,7 @@ def test_what_operators_are_told(painter: KleinPainter) -> None:
     assert info.trained
     assert (info.max_garments, info.parallel, painter.garments_per_pass) == (4, 2, 4)
     assert painter.info.device == "cpu"
-    unknown = Garment(noise(4, 4, 1), Category.UPPER_BODY, Hints(kind_text="kimono"))
+    unknown = Garment(noise(4, 4, 1), Category.UPPER_BODY, Hints(garment_category="kimono"))
     assert "not known" in (painter.refusal(unknown, "kind") or "")
 
 

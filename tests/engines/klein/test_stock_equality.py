@@ -76,7 +76,7 @@ def test_undistilled_weights_are_guided_as_in_the_stock_pipeline(own_weights: Pa
 def test_stored_embeddings_take_the_place_of_the_text_encoder(
     tmp_path: Path, painter: KleinPainter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = request(reference(1, Hints(GarmentKind.SHIRT)))
+    asked = request(reference(1, Hints(kind=GarmentKind.SHIRT)))
     prompt = prompt_for(asked.references)
     expected = painter.paint(asked, ignore, go_on)
     embedding = painter.embeddings.find(prompt)

@@ -109,7 +109,14 @@ def test_an_open_top_shows_the_one_under_it_and_covers_its_sides() -> None:
 
 
 def test_every_given_hint_is_answered_once() -> None:
-    hints = Hints(GarmentKind.T_SHIRT, "M", "L", "closed", "tucked", "back")
+    hints = Hints(
+        kind=GarmentKind.T_SHIRT,
+        size="M",
+        customer_size="L",
+        garment_state="closed",
+        tuck_state="tucked",
+        view_angle="back",
+    )
     result = render(draw_mannequin(), [garment(hints=hints)])
     assert set(result.hints_applied) == {"tuck_state"}
     assert set(result.hints_not_applied) == {"kind", "size", "customer_size", "garment_state", "view_angle"}

@@ -32,7 +32,7 @@ def test_sizes_count_on_every_part_of_the_body(category: Category) -> None:
 
 
 def test_a_name_that_is_not_known_is_answered_too() -> None:
-    applied, refused = settle_hints([Garment(PICTURE, Category.LOWER_BODY, Hints(kind_text="zorb"))])
+    applied, refused = settle_hints([Garment(PICTURE, Category.LOWER_BODY, Hints(garment_category="zorb"))])
     assert applied == []
     assert "not known" in refused["kind"]
 
@@ -69,7 +69,7 @@ def test_the_photo_of_the_side_that_is_seen_is_laid(
         (Category.UPPER_BODY, Hints(tuck_state="tucked"), True),
         (Category.UPPER_BODY, Hints(tuck_state="untucked"), False),
         (Category.UPPER_BODY, Hints(), False),
-        (Category.UPPER_BODY, Hints(GarmentKind.COAT, tuck_state="tucked"), False),
+        (Category.UPPER_BODY, Hints(kind=GarmentKind.COAT, tuck_state="tucked"), False),
         (Category.LOWER_BODY, Hints(tuck_state="tucked"), False),
     ],
 )
@@ -87,7 +87,7 @@ def any_garment(generator: random.Random) -> Garment:
         garment_state=generator.choice([None, "open", "closed"]),
         tuck_state=generator.choice([None, "tucked", "untucked"]),
         view_angle=generator.choice([None, "front", "left", "right", "back"]),
-        kind_text=text,
+        garment_category=text,
         fit=fit_of(size, customer_size),
     )
     back = generator.choice([None, PICTURE])
