@@ -48,3 +48,15 @@ def test_every_make_target_that_is_named_exists(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
     for name in re.findall(r"`make ([a-z-]+)", page.read_text()):
         assert name in targets, name
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "decisions"], ids=lambda page: page.name
+)
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    """Decisions tell of their own day; every other page of today."""
+    folders = "|".join(
+        path.name for path in PROJECT.iterdir() if path.is_dir() and path.name[0] != "." and path.name != "out"
+    )
+    for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", page.read_text()):
+        assert (PROJECT / name).exists(), name
