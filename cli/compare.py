@@ -13,7 +13,7 @@ from PIL import Image
 
 from cli.contact_sheet import contact_sheet
 from cli.render import CATEGORIES, Piece, read_outfit, report_of
-from engines.catalogue import ENGINES
+from engines.catalogue import ENGINES, OFFERED
 from runtime.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ def compare(
     garment: Annotated[list[Path], typer.Option(help="Product photo; up to four times.", exists=True, dir_okay=False)],
     category: Annotated[list[str], typer.Option(help=f"One of {', '.join(CATEGORIES)}; one for each garment.")],
     out: Annotated[Path, typer.Option(help="Where the sheet goes; each engine's own picture goes beside it.")],
-    engine: Annotated[list[str] | None, typer.Option(help=f"Of {', '.join(ENGINES)}; all of them by default.")] = None,
+    engine: Annotated[list[str] | None, typer.Option(help=f"Of {', '.join(OFFERED)}; all of them by default.")] = None,
     hints: Annotated[list[str] | None, typer.Option(help="As for `tryon render`.")] = None,
     back: Annotated[list[str] | None, typer.Option(help="As for `tryon render`.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print times, checks and hints as JSON.")] = False,
 ) -> None:
     """Render with several engines and lay the pictures beside the photo; an engine that cannot says why."""
-    names = list(dict.fromkeys(engine or ENGINES))
+    names = list(dict.fromkeys(engine or OFFERED))
     if not set(names) <= set(ENGINES):
-        raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
+        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     outfit = read_outfit(garment, category, hints, back)
     out.parent.mkdir(parents=True, exist_ok=True)
     settings = load_settings()

@@ -11,7 +11,7 @@ import typer
 
 from cli.compare import compare
 from engines.base import EngineInfo, EngineUnavailable
-from engines.catalogue import ENGINES, WEIGHTS
+from engines.catalogue import OFFERED
 from engines.models import ModelsMissing, fetch_models, models_present
 from engines.weights.fetch import fetch_weights
 from runtime.settings import Settings, load_settings
@@ -28,31 +28,31 @@ def list_engines(
     if context.invoked_subcommand is not None:
         return
     settings = load_settings()
-    entries = [_entry(info, settings) for info in ENGINES.values()]
+    entries = [_entry(each.info, settings) for each in OFFERED.values()]
     typer.echo(json.dumps(entries, indent=2) if as_json else "\n\n".join(_in_words(entry) for entry in entries))
 
 
 @app.command("fetch")
 def fetch(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(ENGINES)}.")],
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(OFFERED)}.")],
     into: Annotated[Path | None, typer.Option(help="Folder; by default the one that the settings name.")] = None,
 ) -> None:
     """Download the weights that an engine needs and verify them; nothing to do when they are there and whole."""
-    if name not in ENGINES:
-        raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
+    if name not in OFFERED:
+        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     settings = load_settings()
     os.umask(0o022)  # what is fetched is public, and who renders with it may be another user
     try:
-        if name not in WEIGHTS:
+        wanted = OFFERED[name]
+        if not wanted.weights:
             fetch_models(into or settings.engine.models_dir, typer.echo)
             return
-        # Here, since only this needs the libraries of the generative engines.
-        from worker_gpu.painters import check_libraries, check_weights
+        from worker_gpu.engine import check_libraries  # here, since it loads what finds people
 
         check_libraries(name)
         folder = into or settings.engine.weights_dir / name
-        fetch_weights(WEIGHTS[name], folder, licence=ENGINES[name].weights_licence, report=typer.echo)
-        check_weights(name, folder)
+        fetch_weights(wanted.weights, folder, licence=wanted.info.weights_licence, report=typer.echo)
+        wanted.check(folder)
     except (ModelsMissing, EngineUnavailable) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
@@ -60,9 +60,10 @@ def fetch(
 
 
 def _entry(info: EngineInfo, settings: Settings) -> dict[str, Any]:
-    from worker_gpu.painters import weights_present
+    from worker_gpu.engine import weights_present
 
-    whole = weights_present(info.name, settings) if info.name in WEIGHTS else models_present(settings.engine.models_dir)
+    models = bool(OFFERED[info.name].weights) or models_present(settings.engine.models_dir)
+    whole = models and weights_present(info.name, settings)
     return {
         "name": info.name,
         "device": info.device,

@@ -13,9 +13,9 @@ from PIL import Image
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
-from engines.catalogue import ENGINES
+from engines.catalogue import ENGINES, OFFERED
 from engines.garment_kinds import Category
-from engines.warp.hints import WARP
+from engines.warp.about import WARP
 from runtime.settings import load_settings
 from workflows.contracts import GarmentHints
 
@@ -94,13 +94,13 @@ def render(
         list[str] | None,
         typer.Option(help="Photo of the back, one for each garment, '-' for none; drawn where viewAngle is back."),
     ] = None,
-    engine: Annotated[str, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = "warp",
+    engine: Annotated[str, typer.Option(help=f"One of {', '.join(OFFERED)}.")] = "warp",
     as_json: Annotated[bool, typer.Option("--json", help="Print times, checks and hints as JSON.")] = False,
     debug: Annotated[Path | None, typer.Option(help="Folder for pictures of every step.")] = None,
 ) -> None:
     """Render without the service, with the same engine and the same preparation of pictures."""
     if engine not in ENGINES:
-        raise typer.BadParameter(f"engines are {', '.join(ENGINES)}")
+        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
     if debug and engine != WARP.name:
         raise typer.BadParameter(f"--debug shows the steps of {WARP.name} alone")
     outfit = read_outfit(garment, category, hints, back)

@@ -1,17 +1,33 @@
-"""Every engine: what it is, under which licences, and where its weights come from. Nothing heavy is imported here."""
+"""Every engine: a new one is its folder and a line here. Nothing heavy is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from engines.base import EngineInfo
-from engines.fashn.about import FASHN, FASHN_WEIGHTS
-from engines.klein.about import KLEIN, KLEIN_WEIGHTS
-from engines.warp.hints import WARP
-from engines.weights.fetch import Repository
+import engines.fashn.about
+import engines.flat.about
+import engines.klein.about
+import engines.warp.about
+from engines.registration import Registration
 
-ENGINES: Mapping[str, EngineInfo] = {info.name: info for info in (WARP, KLEIN, FASHN)}
+ENGINES: Mapping[str, Registration] = {
+    each.info.name: each
+    for each in (
+        engines.warp.about.ENGINE,
+        engines.klein.about.ENGINE,
+        engines.fashn.about.ENGINE,
+        engines.flat.about.ENGINE,
+    )
+}
 """By name."""
 
-WEIGHTS: Mapping[str, Sequence[Repository]] = {KLEIN.name: KLEIN_WEIGHTS, FASHN.name: FASHN_WEIGHTS}
-"""Where the weights of the generative engines come from, by the engine's name."""
+OFFERED: Mapping[str, Registration] = {name: each for name, each in ENGINES.items() if not each.for_tests}
+"""Those for customers."""
+
+AUTOMATIC = ("klein", "warp")
+"""What ``auto`` stands for: the first of these that can be set up here; the last one can everywhere."""
+
+
+def nameable(route: str) -> set[str]:
+    """Engines that a route may name: those for customers, and one for tests where it stands alone."""
+    return {*OFFERED, *({route.strip()} & ENGINES.keys())}

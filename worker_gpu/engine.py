@@ -1,19 +1,21 @@
-"""Which engines this process renders with, chosen by the settings."""
+"""Which engines this process renders with, and whether what they need is here."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
 from engines.base import Engine, EngineUnavailable, PersonSegmenter
-from engines.catalogue import ENGINES
+from engines.catalogue import AUTOMATIC, ENGINES, nameable
 from engines.finish.checks import Bounds
 from engines.finish.judged import JudgedEngine
-from engines.generative.engine import GenerativeEngine
 from engines.licences import check_licence
 from engines.person.segmenter import MediaPipeSegmenter
+from engines.registration import Workplace
 from engines.routes import RoutedEngines, parse_route
-from engines.warp.debug_pictures import Observe, look_away
-from engines.warp.engine import WarpEngine
+from engines.warp.debug_pictures import Observe
+from engines.weights.fetch import read_manifest
 from runtime.settings import EngineSettings, Settings
-from worker_gpu.painters import build_painter, is_ready
 
 
 def choose_engines(settings: Settings, segmenter: PersonSegmenter) -> RoutedEngines:
@@ -23,30 +25,44 @@ def choose_engines(settings: Settings, segmenter: PersonSegmenter) -> RoutedEngi
         EngineUnavailable: The route names no engine of ours, or a library is missing, or a licence forbids it.
     """
     try:
-        route = parse_route(settings.engine.engine, ENGINES)
+        route = parse_route(settings.engine.engine, nameable(settings.engine.engine))
     except ValueError as error:
         raise EngineUnavailable(f"TRYON_ENGINE: {error}.") from None
-    route = route.with_auto(lambda: "klein" if is_ready("klein", settings) else "warp")
+    *better, last = AUTOMATIC
+    route = route.with_auto(lambda: next((name for name in better if is_ready(name, settings)), last))
     return RoutedEngines(route, {name: build_engine(name, settings, segmenter) for name in route.names})
 
 
-def build_engine(name: str, settings: Settings, segmenter: PersonSegmenter, observe: Observe = look_away) -> Engine:
+def build_engine(
+    name: str, settings: Settings, segmenter: PersonSegmenter, observe: Observe | None = None
+) -> JudgedEngine:
     """One engine by its name, its pictures judged, not yet set up.
 
     Args:
         name: One of `engines.catalogue.ENGINES`.
         settings: Of the process.
         segmenter: Finds people in photos, garments' pictures and results.
-        observe: Shown what each step of the embedded engine made.
+        observe: Shown what each step of an engine made, by those that tell.
 
     Raises:
-        EngineUnavailable: A library that it needs is not installed, or its licence forbids it.
+        EngineUnavailable: A library that it needs is not installed, its weights were never fetched, or its licence
+            forbids it.
     """
-    engine: Engine
-    if name == "warp":
-        engine = WarpEngine(settings.engine.engine_threads, observe, segmenter)
-    else:
-        engine = GenerativeEngine(build_painter(name, settings), segmenter)
+    check_libraries(name)
+    if not weights_present(name, settings):
+        folder = weights_of(name, settings)
+        raise EngineUnavailable(
+            f"The weights of {name} are not in {folder}, or not whole: fetch them with `tryon engines fetch {name}`."
+        )
+    workplace = Workplace(
+        weights=weights_of(name, settings),
+        device=settings.engine.device,
+        threads=settings.engine.engine_threads,
+        compile=settings.engine.compile,
+        segmenter=segmenter,
+        observe=observe,
+    )
+    engine: Engine = ENGINES[name].built(settings.options[name], workplace)
     check_licence(engine.info, settings.engine.licence_acknowledged)
     return JudgedEngine(engine, segmenter, Bounds(**settings.checks.model_dump()))
 
@@ -54,3 +70,45 @@ def build_engine(name: str, settings: Settings, segmenter: PersonSegmenter, obse
 def choose_segmenter(settings: EngineSettings) -> PersonSegmenter:
     """What finds the person; the same for every engine."""
     return MediaPipeSegmenter(settings.models_dir, threads=settings.engine_threads)
+
+
+def check_libraries(name: str) -> None:
+    """See that what an engine is made of is installed.
+
+    Raises:
+        EngineUnavailable: Names what is missing.
+    """
+    missing = [library for library in ENGINES[name].libraries if find_spec(library) is None]
+    if missing:
+        raise EngineUnavailable(
+            f"The engine {name} needs {', '.join(missing)}: install the optional dependencies `gpu` of this package."
+        )
+
+
+def is_ready(name: str, settings: Settings) -> bool:
+    """Whether the engine's libraries and weights are there and torch finds a GPU; cheap questions first."""
+    if any(find_spec(library) is None for library in ENGINES[name].libraries) or not weights_present(name, settings):
+        return False
+    import torch  # here, for it takes seconds to load
+
+    return bool(torch.cuda.is_available())
+
+
+def weights_present(name: str, settings: Settings) -> bool:
+    """Whether an engine's weights are there, whole as far as can be told without reading them.
+
+    The folder that ``tryon engines fetch`` fills has a manifest once it is full; what the operator chose instead counts
+    as it is.
+    """
+    folder = weights_of(name, settings)
+    if not ENGINES[name].weights:
+        return True
+    if folder == settings.engine.weights_dir / name:
+        return bool(read_manifest(folder))
+    return settings.options[name].has_weights(folder)
+
+
+def weights_of(name: str, settings: Settings) -> Path:
+    """The folder of an engine's weights, or what the settings call it."""
+    chosen = settings.options[name].own_weights()
+    return Path(chosen).expanduser() if chosen else settings.engine.weights_dir / name

@@ -20,7 +20,7 @@ from bench.figures import Figure, table, write_json
 from cli.studio import Studio
 from engines.base import EngineError, PersonMap, Picture
 from engines.garment.network import GarmentNetwork
-from engines.warp.hints import WARP
+from engines.warp.about import WARP
 from runtime.settings import load_settings
 
 COVER, COLOURS = "mask_1", "drape_1"

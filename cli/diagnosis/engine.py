@@ -8,31 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 
 from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
 from engines.base import EngineUnavailable
-from engines.catalogue import ENGINES, WEIGHTS
-from engines.fashn.about import LICENCES as FASHN_LICENCES
-from engines.fashn.about import REVISION as FASHN_REVISION
-from engines.klein.about import LICENCES as KLEIN_LICENCES
-from engines.klein.about import REVISION as KLEIN_REVISION
+from engines.catalogue import AUTOMATIC, ENGINES, OFFERED, nameable
 from engines.licences import check_licence
 from engines.models import MODELS, ModelsMissing, model_path
 from engines.routes import AUTO, Route, parse_route
 from engines.weights.origin import info_of
 from engines.weights.verify import check_folder
 from runtime.settings import Settings
-from worker_gpu.painters import check_libraries, weights_of, weights_present
+from worker_gpu.engine import check_libraries, weights_of, weights_present
 
 ENGINE = Subject("engine")
 LICENCE = Subject("licence")
-
-ORIGINS: Mapping[str, tuple[Mapping[str, str], str]] = {
-    "klein": (KLEIN_LICENCES, KLEIN_REVISION),
-    "fashn": (FASHN_LICENCES, FASHN_REVISION),
-}
-"""Licences known to allow commercial use, and the commit, of the engines with weights of their own."""
 
 _ASK_FOR_THE_DEVICE = "import sys; from engines.accelerator import found_device; found_device(*sys.argv[1:])"
 
@@ -46,9 +36,9 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     """Choose as the GPU worker does."""
     settings = case.settings
     try:
-        route = parse_route(settings.engine.engine, ENGINES)
+        route = parse_route(settings.engine.engine, nameable(settings.engine.engine))
     except ValueError as error:
-        yield ENGINE.error(f"TRYON_ENGINE: {error}", f"Name one of {', '.join(ENGINES)}, or auto.")
+        yield ENGINE.error(f"TRYON_ENGINE: {error}", f"Name one of {', '.join(OFFERED)}, or auto.")
         yield LICENCE.skipped("no engine is chosen")
         return
     chosen = await resolved(route, settings)
@@ -60,13 +50,17 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
 
 async def resolved(route: Route, settings: Settings) -> Route:
     """The route with ``auto`` replaced as a GPU worker on this machine would."""
-    best = "klein" if AUTO in route.names and await _failure("klein", settings) is None else "warp"
+    *better, best = AUTOMATIC
+    for name in better if AUTO in route.names else ():
+        if await _failure(name, settings) is None:
+            best = name
+            break
     return route.with_auto(lambda: best)
 
 
 async def _standing(name: str, settings: Settings) -> Finding:
     """Whether an engine could be set up here, as far as can be told without loading it."""
-    failure = await _failure(name, settings) if name in WEIGHTS else None
+    failure = await _failure(name, settings) if ENGINES[name].weights else None
     if failure is None:
         return ENGINE.ok(f"{name} ({settings.engine.engine})")
     return ENGINE.error(
@@ -100,11 +94,10 @@ async def _failure(name: str, settings: Settings) -> str | None:
 
 
 def _licence(name: str, settings: Settings) -> Finding:
-    info = ENGINES[name]
-    if name in WEIGHTS:
-        licences, revision = ORIGINS[name]
+    engine, info = ENGINES[name], ENGINES[name].info
+    if engine.weights:
         folder = str(weights_of(name, settings))
-        info = info_of(info, licences, folder, revision=revision, device=settings.engine.device)
+        info = info_of(info, engine.licences, folder, revision=info.revision, device=settings.engine.device)
     try:
         check_licence(info, settings.engine.licence_acknowledged)
     except EngineUnavailable as error:
@@ -125,11 +118,13 @@ async def look_at_weights(case: Case) -> AsyncGenerator[Finding, None]:
     else:
         yield MODEL_FILES.ok(f"{len(MODELS)} in {folder}, SHA-256 verified")
     try:
-        route = await resolved(parse_route(case.settings.engine.engine, ENGINES), case.settings)
+        route = await resolved(
+            parse_route(case.settings.engine.engine, nameable(case.settings.engine.engine)), case.settings
+        )
     except ValueError:
         yield WEIGHTS_OF_ENGINES.skipped("no engine is chosen")
         return
-    generative = [name for name in route.names if name in WEIGHTS]
+    generative = [name for name in route.names if ENGINES[name].weights]
     if not generative:
         yield WEIGHTS_OF_ENGINES.skipped(f"{', '.join(route.names)} has none besides the model files")
     for name in generative:

@@ -22,7 +22,7 @@ from engines.base import (
     Picture,
     ShouldStop,
 )
-from engines.fashn.about import FASHN, LICENCES, REVISION, refusal
+from engines.fashn.about import ENGINE, FASHN, REVISION, FashnOptions, refusal
 from engines.fashn.batching import STILL_S, MicroBatcher
 from engines.fashn.checkpoint import WEIGHTS_FILE, load_network
 from engines.fashn.network import Conditions, FashnNetwork
@@ -30,7 +30,9 @@ from engines.fashn.poses.finder import PoseFinder
 from engines.fashn.preprocess import as_picture
 from engines.fashn.sampler import Sampler, start_noise
 from engines.fashn.showing import Shown, shown
+from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
+from engines.registration import Workplace
 from engines.weights.origin import info_of
 from engines.weights.sentences import first_line
 
@@ -84,7 +86,7 @@ class FashnPainter:
         self._batch_size = batch_size
         self._compile = compile
         self._threads = threads
-        info = info_of(FASHN, LICENCES, str(weights), revision=REVISION, device=device)
+        info = info_of(FASHN, ENGINE.licences, str(weights), revision=REVISION, device=device)
         self._info = replace(info, parallel=batch_size)
         # A step at full size may take minutes on a CPU, which does not hang either.
         still_s = math.inf if device == "cpu" else STILL_S
@@ -243,3 +245,18 @@ def _warm_up(network: FashnNetwork, count: int, device: torch.device) -> None:
     sampler = Sampler(network, steps=_WARM_UP_STEPS, guidance=GUIDANCE)
     if not sampler.sample(conditions, noise, lambda _: None, lambda: False).isfinite().all():
         raise EngineError("result_not_usable", _NOT_FINITE)
+
+
+def build(options: FashnOptions, workplace: Workplace) -> GenerativeEngine:
+    """The engine with the settings of a worker, not yet loaded."""
+    painter = FashnPainter(
+        workplace.weights,
+        device=workplace.device,
+        steps=options.steps,
+        guidance=options.guidance,
+        batch_size=options.batch_size,
+        batch_wait_s=options.batch_wait_ms / 1000,
+        threads=workplace.threads,
+        compile=workplace.compile,
+    )
+    return GenerativeEngine(painter, workplace.segmenter)

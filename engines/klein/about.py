@@ -1,37 +1,118 @@
-"""What this engine is, and where its weights come from. Nothing heavy is imported here."""
+"""What this engine is, its settings, and where its weights come from. Nothing heavy is imported here."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from pathlib import Path
+from typing import Literal
 
-from engines import provenance
-from engines.base import EngineInfo
-from engines.klein.prompt import HONOURED, MAX_GARMENTS
+from pydantic import Field
+
+from engines.base import EngineInfo, EngineUnavailable
+from engines.registration import DEVICE, GPU_LIBRARIES, EngineOptions, Folder, Registration
 from engines.weights.fetch import Repository
 
-MODEL = provenance.KLEIN.source
+HONOURED = frozenset({"kind", "size", "customer_size", "garment_state", "tuck_state", "view_angle", "back_picture"})
+"""Names of the hints that become words, or a picture more."""
 
-REVISION = provenance.KLEIN.revision
-
-LICENCES = {MODEL: provenance.KLEIN.weights_licence}
-"""Repositories whose licence is known to allow commercial use."""
+MAX_GARMENTS = 4
+"""More are never named in one prompt; FLUX.2 [klein] was published as an editor of up to four references."""
 
 PARALLEL = 2
 """One picture is drawn while the pictures of the next one are made ready and encoded."""
 
+MODEL = "black-forest-labs/FLUX.2-klein-4B"
+"""The distilled network of 3.9 billion parameters; the larger ones forbid commercial use."""
+
+REVISION = "e7b7dc27f91deacad38e78976d1f2b499d76a294"
+"""The commit of its repository that this engine was written for."""
+
+MEMORY_MB = 17 * 1024
+"""Reckoned, not measured.
+
+Two bytes for each weight in bfloat16: 7.8 GB for the transformer (3.88 billion), 8.0 GB for the text encoder (4.0
+billion) and 0.2 GB for the VAE (84 million) are 16.0 GB or 14.9 GiB; 2 GiB are for the picture that is drawn. By
+default the text encoder is lent the GPU for each new prompt and lies beside the others while it works. Where it
+computes elsewhere, 10 GiB should do: 7.4 for the others, 2 for the picture.
+"""
+
 KLEIN = EngineInfo(
-    **asdict(provenance.KLEIN),
+    name="klein",
+    code_licence="Apache-2.0",
+    weights_licence="Apache-2.0",
+    commercial_use=True,
+    source=MODEL,
+    revision=REVISION,
+    device="cuda",
     trained=True,
     max_garments=MAX_GARMENTS,
     hints=HONOURED,
+    memory_mb=MEMORY_MB,
     parallel=PARALLEL,
 )
 
-KLEIN_WEIGHTS = (
-    Repository(
-        MODEL,
-        REVISION,
-        ("model_index.json", "scheduler/*", "transformer/*", "vae/*", "text_encoder/*", "tokenizer/*"),
+
+class KleinOptions(EngineOptions):
+    """FLUX.2 [klein] 4B."""
+
+    model: str | None = None
+    """A folder in diffusers' layout or a hub id in the hub's local cache; None is the folder that ``tryon engines fetch
+    klein`` fills."""
+
+    revision: str | None = Field(default=None, pattern=r"^\S+$")
+    """Commit of the hub's repository; None is the one that this version of the service was made for."""
+
+    steps: int = Field(default=4, ge=1, le=100)
+    """Steps of the network; the distilled weights want 4."""
+
+    person_megapixels: float = Field(default=1.0, ge=0.25, le=4.0)
+    """How large the photo is shown to the network, at most, and drawn."""
+
+    garment_megapixels: float = Field(default=0.35, ge=0.1, le=1.0)
+    """How large a garment is shown to the network. Its time grows with the pixels that it is shown."""
+
+    fp8: Literal["off", "storage"] = "off"
+    """``storage`` keeps the network's weights in 8 bits: half the memory, not faster."""
+
+    attention_backend: str | None = Field(default=None, pattern=r"^\S+$")
+    """Name of one of diffusers' attention backends, such as ``_native_cudnn`` or ``flash``; None is PyTorch's own."""
+
+    text_encoder_device: str | None = Field(default=None, pattern=DEVICE)
+    """Where the text encoder (8 GB) lies and computes. None: in main memory, and it is lent the GPU for each new
+    prompt, which then needs the room for both."""
+
+    embeddings_dir: Folder | None = None
+    """Folder in which embeddings of prompts are kept across starts, 8 MB each, for one set of weights; None keeps them
+    in memory alone."""
+
+    def own_weights(self) -> str | None:
+        """A folder or a hub id."""
+        return self.model
+
+    def has_weights(self, folder: Path) -> bool:
+        """A folder that is there, or a repository in the hub's local cache."""
+        if folder.is_dir():
+            return True
+        from engines.klein.repository import model_folder  # here, for its library is not installed everywhere
+
+        try:
+            return model_folder(str(self.model), self.revision or REVISION).is_dir()
+        except EngineUnavailable:
+            return False
+
+
+ENGINE = Registration(
+    KLEIN,
+    "engines.klein.painter:build",
+    KleinOptions,
+    libraries=GPU_LIBRARIES,
+    weights=(
+        # The components in diffusers' layout; the single file beside them holds the same network once more.
+        Repository(
+            MODEL,
+            REVISION,
+            ("model_index.json", "scheduler/*", "transformer/*", "vae/*", "text_encoder/*", "tokenizer/*"),
+        ),
     ),
+    licences={MODEL: KLEIN.weights_licence},
+    check_weights="engines.klein.loading:check_weights",
 )
-"""The components in diffusers' layout; the single file beside them holds the same network once more."""

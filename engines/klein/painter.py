@@ -21,19 +21,21 @@ from engines.base import (
     RenderStopped,
     ShouldStop,
 )
+from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
-from engines.klein.about import KLEIN, LICENCES, MODEL, REVISION
+from engines.klein.about import ENGINE, KLEIN, MAX_GARMENTS, MODEL, REVISION, KleinOptions
 from engines.klein.dtypes import DTYPES
 from engines.klein.embeddings import EmbeddingCache
 from engines.klein.latents import LatentCache
 from engines.klein.loading import load_networks
 from engines.klein.networks import Networks
 from engines.klein.pipeline import pipeline_for
-from engines.klein.prompt import MAX_GARMENTS, prompt_for, refusal
+from engines.klein.prompt import prompt_for, refusal
 from engines.klein.references import prepared_garment, prepared_person
 from engines.klein.speed import Fp8, Speed, apply_speed
 from engines.klein.turn import Turn
 from engines.klein.warm_up import warm_up_request
+from engines.registration import Workplace
 from engines.weights.origin import info_of
 from engines.weights.sentences import first_line
 
@@ -86,7 +88,7 @@ class KleinPainter:
         networks: Networks | None = None,
     ) -> None:
         self._model, self._revision, self._device_name = model, revision, device
-        self._info = info_of(KLEIN, LICENCES, model, revision=revision, device=device)
+        self._info = info_of(KLEIN, ENGINE.licences, model, revision=revision, device=device)
         self._dtype = DTYPES[dtype]
         self._steps, self._guidance = steps, guidance
         self._person_megapixels, self._garment_megapixels = person_megapixels, garment_megapixels
@@ -251,3 +253,22 @@ def _watch(on_step: OnStep, should_stop: ShouldStop, stage: str) -> dict[str, to
     if should_stop():
         raise RenderStopped
     return {}
+
+
+def build(options: KleinOptions, workplace: Workplace) -> GenerativeEngine:
+    """The engine with the settings of a worker, not yet loaded."""
+    painter = KleinPainter(
+        str(workplace.weights),
+        revision=options.revision or REVISION,
+        device=workplace.device,
+        dtype="float32" if workplace.device == "cpu" else "bfloat16",
+        steps=options.steps,
+        person_megapixels=options.person_megapixels,
+        garment_megapixels=options.garment_megapixels,
+        embeddings_folder=options.embeddings_dir,
+        compile=workplace.compile,
+        attention_backend=options.attention_backend,
+        fp8=options.fp8,
+        text_encoder_device=options.text_encoder_device,
+    )
+    return GenerativeEngine(painter, workplace.segmenter)

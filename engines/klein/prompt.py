@@ -14,13 +14,8 @@ from engines.base import Category, Garment, Hints
 from engines.garment_kinds import GarmentKind
 from engines.generative.painter import Reference
 from engines.hint_sense import sensible_hints
+from engines.klein.about import MAX_GARMENTS
 from engines.sizes import Fit
-
-HONOURED = frozenset({"kind", "size", "customer_size", "garment_state", "tuck_state", "view_angle", "back_picture"})
-"""Names of the hints that become words, or a picture more."""
-
-MAX_GARMENTS = 4
-"""More are never named in one prompt; FLUX.2 [klein] was published as an editor of up to four references."""
 
 CLOSE_TO_FITTING, FAR_FROM_FITTING = 0.5, 1.5
 """Sizes by which a garment is off: below the first nothing shows, from the second on it shows a lot."""

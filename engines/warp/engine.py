@@ -27,7 +27,9 @@ from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
 from engines.labels import labelled_as
 from engines.regions import BoolMask
+from engines.registration import EngineOptions, Workplace
 from engines.stages import Stages
+from engines.warp.about import WARP
 from engines.warp.body.model import LEFT, RIGHT, BodyModel, measure_body
 from engines.warp.composite.compose import Scene, compose
 from engines.warp.debug_pictures import (
@@ -42,7 +44,7 @@ from engines.warp.debug_pictures import (
 )
 from engines.warp.drape.upper import drape_garment
 from engines.warp.gate import check_drape, check_pose
-from engines.warp.hints import WARP, is_open, is_tucked, settle_hints
+from engines.warp.hints import is_open, is_tucked, settle_hints
 from engines.warp.lifted_ahead import LiftedAhead
 from engines.warp.plate.lay import fill_in, left_as_it_is, old_garment, take_off
 from engines.warp.ribbon import Drape
@@ -207,3 +209,8 @@ def redressed(person_map: PersonMap, body: BodyModel, drape: Drape, old: BoolMas
     matte[bared & (labels == Label.BACKGROUND)] = 0
     labels[covered & ~labelled_as(labels, IN_FRONT)] = WORN_AS[category]
     return replace(person_map, labels=labels, matte=np.maximum(matte, (drape.alpha * 255).astype(np.uint8)))
+
+
+def build(_options: EngineOptions, workplace: Workplace) -> WarpEngine:
+    """The engine for a worker, not yet set up."""
+    return WarpEngine(workplace.threads, workplace.observe or look_away, workplace.segmenter)

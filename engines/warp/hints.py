@@ -1,20 +1,14 @@
-"""What this engine is, which of the caller's wishes it follows, and what it says about the others."""
+"""Which of the caller's wishes this engine follows, and what it says about the others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from engines import provenance
-from engines.base import Category, EngineInfo, Garment, Picture
+from engines.base import Category, Garment, Picture
 from engines.garment.dress_landmarks import DRESS_KINDS, JUMPSUIT_KINDS
 from engines.garment.lower_landmarks import SHAPES
 from engines.hint_sense import sensible_hints, settle
-
-HONOURED = frozenset({"kind", "tuck_state", "garment_state", "view_angle", "back_picture", "size", "customer_size"})
-"""Names of the hints that can change a picture."""
-
-WARP = EngineInfo(**asdict(provenance.WARP), trained=False, max_garments=4, hints=HONOURED)
+from engines.warp.about import HONOURED
 
 DECISIVE_KINDS = {
     Category.UPPER_BODY: frozenset[str](),

@@ -11,8 +11,10 @@ import os
 from pathlib import Path
 from typing import get_type_hints
 
+from engines.catalogue import ENGINES
+from engines.registration import EngineOptions
 from runtime.settings.concern import Concern, SettingsError
-from runtime.settings.engines import CheckSettings, EngineSettings, FashnSettings, KleinSettings
+from runtime.settings.engines import CheckSettings, EngineSettings, concern_of
 from runtime.settings.platform import (
     DatabaseSettings,
     ObjectStoreSettings,
@@ -45,10 +47,8 @@ __all__ = [
     "DashboardSettings",
     "DatabaseSettings",
     "EngineSettings",
-    "FashnSettings",
     "ImageSettings",
     "JobSettings",
-    "KleinSettings",
     "LogSettings",
     "MailSettings",
     "MetricsSettings",
@@ -83,8 +83,6 @@ class Settings:
     payments: PaymentSettings
     images: ImageSettings
     engine: EngineSettings
-    klein: KleinSettings
-    fashn: FashnSettings
     checks: CheckSettings
     database: DatabaseSettings
     object_store: ObjectStoreSettings
@@ -102,19 +100,29 @@ class Settings:
         Raises:
             SettingsError: Names every setting that is wrong.
         """
+        self.options: dict[str, EngineOptions] = {name: each.options() for name, each in ENGINES.items()}
+        """Of each engine, by its name."""
         wrong = []
         for name, concern in self.concerns().items():
             try:
-                setattr(self, name, concern.load(embedded_file))
+                read = concern.load(embedded_file)
             except SettingsError as error:
                 wrong.append(str(error))
+                continue
+            if isinstance(read, EngineOptions):
+                self.options[name] = read
+            else:
+                setattr(self, name, read)
         if wrong:
             raise SettingsError("\n".join(wrong))
 
     @classmethod
     def concerns(cls) -> dict[str, type[Concern]]:
-        """Every concern by the name of its attribute."""
-        return get_type_hints(cls)
+        """Every concern by the name of its attribute, or of its engine."""
+        own = get_type_hints(cls)
+        engines = {name: concern_of(name, each.options) for name, each in ENGINES.items() if each.options.model_fields}
+        at = list(own).index("engine") + 1
+        return dict([*list(own.items())[:at], *engines.items(), *list(own.items())[at:]])
 
 
 def load_settings() -> Settings:

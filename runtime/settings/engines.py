@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from engines.registration import DEVICE, EngineOptions
 from runtime.settings.concern import Concern, Folder
-
-_DEVICE = r"^(cpu|cuda(:[0-9]{1,3})?)$"
-
-_NAME = r"^\S+$"
 
 
 class EngineSettings(Concern):
@@ -38,71 +35,12 @@ class EngineSettings(Concern):
     """Names, with commas, of engines whose weights are not known to allow commercial use and that may start all the
     same."""
 
-    device: str = Field(default="cuda", pattern=_DEVICE)
+    device: str = Field(default="cuda", pattern=DEVICE)
     """Device of the generative engines; ``cpu`` is for trials, a picture takes minutes there. With several GPUs start
     one worker for each and give it ``CUDA_VISIBLE_DEVICES``."""
 
     compile: bool = False
     """Compile the blocks of generative networks at the start: minutes then, faster pictures afterwards."""
-
-
-class KleinSettings(Concern):
-    """FLUX.2 [klein] 4B."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_KLEIN_")
-    title = "Engine klein"
-
-    model: str | None = None
-    """A folder in diffusers' layout or a hub id in the hub's local cache; None is the folder that ``tryon engines fetch
-    klein`` fills."""
-
-    revision: str | None = Field(default=None, pattern=_NAME)
-    """Commit of the hub's repository; None is the one that this version of the service was made for."""
-
-    steps: int = Field(default=4, ge=1, le=100)
-    """Steps of the network; the distilled weights want 4."""
-
-    person_megapixels: float = Field(default=1.0, ge=0.25, le=4.0)
-    """How large the photo is shown to the network, at most, and drawn."""
-
-    garment_megapixels: float = Field(default=0.35, ge=0.1, le=1.0)
-    """How large a garment is shown to the network. Its time grows with the pixels that it is shown."""
-
-    fp8: Literal["off", "storage"] = "off"
-    """``storage`` keeps the network's weights in 8 bits: half the memory, not faster."""
-
-    attention_backend: str | None = Field(default=None, pattern=_NAME)
-    """Name of one of diffusers' attention backends, such as ``_native_cudnn`` or ``flash``; None is PyTorch's own."""
-
-    text_encoder_device: str | None = Field(default=None, pattern=_DEVICE)
-    """Where the text encoder (8 GB) lies and computes. None: in main memory, and it is lent the GPU for each new
-    prompt, which then needs the room for both."""
-
-    embeddings_dir: Folder | None = None
-    """Folder in which embeddings of prompts are kept across starts, 8 MB each, for one set of weights; None keeps them
-    in memory alone."""
-
-
-class FashnSettings(Concern):
-    """FASHN VTON v1.5."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_FASHN_")
-    title = "Engine fashn"
-
-    weights: Folder | None = None
-    """Folder of its weights; None is the one that ``tryon engines fetch fashn`` fills."""
-
-    steps: int = Field(default=30, ge=2, le=100)
-    """Steps of the network: 20 is fast, 50 is its makers' best."""
-
-    guidance: float = Field(default=1.5, ge=1.0, le=10.0)
-    """How strongly the garment rules over what the network would draw by itself."""
-
-    batch_size: int = Field(default=4, ge=1, le=32)
-    """At most so many pictures, of any customers, are drawn at a time."""
-
-    batch_wait_ms: int = Field(default=20, ge=0, le=1000)
-    """How long a picture waits for others to be drawn with."""
 
 
 class CheckSettings(Concern):
@@ -137,3 +75,15 @@ class CheckSettings(Concern):
 
     colours: float = Field(default=0.25, ge=0, le=1)
     """Least share of a garment's colours that is seen where it is worn."""
+
+
+@cache
+def concern_of(engine: str, options: type[EngineOptions]) -> type[Concern]:
+    """An engine's own settings as they are read from the environment."""
+
+    class Read(options, Concern):  # type: ignore[misc, valid-type]  # a base that is a value
+        __doc__ = options.__doc__
+        model_config = SettingsConfigDict(env_prefix=f"TRYON_{engine.upper()}_")
+        title = f"Engine {engine}"
+
+    return Read

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from api.dashboard.samples import PORTRAIT, pixels_of
 from cli.main import app
-from engines.catalogue import ENGINES
+from engines.catalogue import OFFERED
 from engines.models import models_present
 
 MODELS = Path(__file__).parents[2] / ".models"
@@ -29,7 +29,7 @@ def engines(*arguments: str) -> Result:
 
 def test_list_says_licence_source_and_how_to_get_what_is_missing() -> None:
     said = engines().output
-    assert f"klein  (cuda, {ENGINES['klein'].memory_mb / 1024:.0f} GiB, up to 4 garments)" in said
+    assert f"klein  (cuda, {OFFERED['klein'].info.memory_mb / 1024:.0f} GiB, up to 4 garments)" in said
     assert "licences: code Apache-2.0, weights Apache-2.0: commercial use allowed" in said
     assert "black-forest-labs/FLUX.2-klein-4B at e7b7dc27" in said
     assert "missing: tryon engines fetch fashn" in said
@@ -37,8 +37,8 @@ def test_list_says_licence_source_and_how_to_get_what_is_missing() -> None:
 
 def test_list_as_json_has_every_engine() -> None:
     entries = {entry["name"]: entry for entry in json.loads(engines("--json").output)}
-    assert set(entries) == set(ENGINES) == {"warp", "klein", "fashn"}
-    assert entries["klein"]["hints"] == sorted(ENGINES["klein"].hints)
+    assert set(entries) == set(OFFERED) == {"warp", "klein", "fashn"}
+    assert entries["klein"]["hints"] == sorted(OFFERED["klein"].info.hints)
     assert (entries["fashn"]["weightsPresent"], entries["fashn"]["commercialUse"]) == (False, True)
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from engines.base import EngineUnavailable
+from engines.base import Category, EngineUnavailable, Garment, Hints, RenderRequest
+from engines.flat.about import FLAT
 from engines.klein.about import KLEIN
 from engines.weights.fetch import MANIFEST
 from runtime.settings import Settings
-from tests.engines.painted import DrawnSegmenter
-from worker_gpu.engine import choose_engines
-from worker_gpu.painters import is_ready, weights_present
+from tests.engines.painted import DrawnSegmenter, person_at_a_wall
+from worker_gpu.engine import choose_engines, is_ready, weights_present
 
 MANIFEST_TEXT = json.dumps(
     {"licence": KLEIN.weights_licence, "sources": [{"repository": KLEIN.source, "revision": KLEIN.revision}]}
@@ -65,6 +66,24 @@ def test_hub_id_that_is_not_in_the_cache_is_not_there(tmp_path: Path, monkeypatc
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setenv("TRYON_KLEIN_MODEL", "somebody/else")
     assert not weights_present("klein", Settings())
+
+
+def test_the_engine_for_tests_is_found_by_its_name_and_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder and its line in the catalogue are all there is of it."""
+    monkeypatch.setenv("TRYON_ENGINE", "flat")
+    monkeypatch.setenv("TRYON_CHECK_POSE", "99")
+    person = person_at_a_wall()
+    (engine,) = choose_engines(Settings(), DrawnSegmenter(person)).all
+    assert engine.info is FLAT
+    engine.setup()
+    red = np.full((60, 40, 3), 255, np.uint8)
+    red[10:50, 5:35] = (200, 0, 0)
+    garment = Garment(red, Category.UPPER_BODY, Hints(tuck_state="tucked"))
+    request = RenderRequest(person.photo, person.person_map, [garment])
+    result = engine.render(request, lambda _: None, lambda: False)
+    assert result.picture.shape == person.photo.shape
+    assert (result.picture == (200, 0, 0)).all(2).sum() > 1000
+    assert list(result.hints_not_applied) == ["tuck_state"]
 
 
 def test_route_that_is_none_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

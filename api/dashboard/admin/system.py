@@ -15,7 +15,7 @@ from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from domain.operation import audit
 from domain.operation.audit import Act
-from engines.provenance import PROVENANCES
+from engines.catalogue import OFFERED
 from gateway.calls import TemporalAwayError
 
 router = APIRouter()
@@ -30,7 +30,7 @@ async def show_system(request: Request) -> Response:
         "admin/system.html",
         state=await system_state(parts),
         version=metadata.version("tryon-service"),
-        engines=PROVENANCES,
+        engines=[each.info for each in OFFERED.values()],
         chosen=parts.settings.engine.engine,
         ui_url=parts.settings.temporal.ui_url,
     )

@@ -16,7 +16,7 @@ from safetensors.numpy import save_file
 
 from cli.diagnosis import dashboard, engine, machine
 from cli.diagnosis.findings import Case
-from engines.fashn.about import FASHN_WEIGHTS
+from engines.fashn.about import ENGINE as FASHN
 from engines.models import MODELS, model_path
 from engines.weights.fetch import MANIFEST
 from runtime.settings import EngineSettings, SecuritySettings, Settings
@@ -40,7 +40,7 @@ def fetched(tmp_path: Path) -> Path:
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     sources = [
         {"repository": repository.name, "revision": repository.revision, "into": ".", "sha256": {}}
-        for repository in FASHN_WEIGHTS
+        for repository in FASHN.weights
     ]
     sources[0]["sha256"] = {"model.safetensors": digest}
     (folder / MANIFEST).write_text(json.dumps({"licence": "Apache-2.0", "sources": sources}))

@@ -17,14 +17,13 @@ from engines.base import (
     Garment,
     RenderStopped,
 )
-from engines.fashn.about import MODEL, POSES
+from engines.fashn.about import MODEL, POSES, FashnOptions
 from engines.fashn.batching import WAIT
 from engines.fashn.painter import FashnPainter
 from engines.fashn.poses import finder
 from engines.fashn.sampler import STEP, Sampler
 from engines.generative.painter import Painter, PaintRequest
 from engines.weights.fetch import MANIFEST
-from runtime.settings.engines import FashnSettings
 from tests.engines.fashn.painters import STEPS, paint, painter_of, request_for
 from tests.engines.fashn.weights import write_pose_graphs
 
@@ -209,7 +208,7 @@ def test_fetched_weights_say_what_they_are(own_weights: Path) -> None:
 
 
 def test_defaults_are_those_of_the_settings() -> None:
-    settings = FashnSettings()
+    settings = FashnOptions()
     defaults = {name: one.default for name, one in inspect.signature(FashnPainter).parameters.items()}
     assert defaults["steps"] == settings.steps
     assert defaults["guidance"] == settings.guidance

@@ -21,12 +21,11 @@ from engines.base import (
 )
 from engines.garment_kinds import GarmentKind
 from engines.generative.painter import Reference
-from engines.klein.about import MODEL, REVISION
+from engines.klein.about import MODEL, REVISION, KleinOptions
 from engines.klein.painter import KleinPainter
 from engines.klein.references import frame_for, prepared_person
 from engines.klein.text_encoding import QwenEncoder
 from engines.klein.warm_up import warm_up_request
-from runtime.settings.engines import KleinSettings
 from tests.engines.klein.tiny import go_on, ignore, networks_of, noise, reference, request
 
 
@@ -221,7 +220,7 @@ def test_the_first_picture_on_a_gpu_is_as_large_as_any() -> None:
 
 
 def test_defaults_are_those_of_the_settings() -> None:
-    settings = {name: field.default for name, field in KleinSettings.model_fields.items()}
+    settings = {name: field.default for name, field in KleinOptions.model_fields.items()}
     defaults = {name: one.default for name, one in inspect.signature(KleinPainter).parameters.items()}
     common = (settings.keys() & defaults.keys()) - {"model", "revision"}
     assert {"garment_megapixels", "person_megapixels", "steps", "fp8"} <= common

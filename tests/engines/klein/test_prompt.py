@@ -10,7 +10,8 @@ from engines.base import Category, Garment, Hints
 from engines.garment_kinds import GarmentKind
 from engines.generative.painter import Reference
 from engines.hint_sense import HINT_NAMES, pointless_hints
-from engines.klein.prompt import HONOURED, MAX_GARMENTS, prompt_for, refusal, vocabulary, words_of
+from engines.klein.about import HONOURED, MAX_GARMENTS
+from engines.klein.prompt import prompt_for, refusal, vocabulary, words_of
 from engines.sizes import Fit
 
 UPPER, LOWER, FULL = Category

@@ -24,11 +24,11 @@ def folder_from(folder: Path, *repositories: str) -> str:
 
 
 def klein_info(model: str, device: str = "cuda") -> EngineInfo:
-    return info_of(klein.KLEIN, klein.LICENCES, model, revision=klein.REVISION, device=device)
+    return info_of(klein.KLEIN, klein.ENGINE.licences, model, revision=klein.REVISION, device=device)
 
 
 def fashn_info(model: str) -> EngineInfo:
-    return info_of(fashn.FASHN, fashn.LICENCES, model, revision=fashn.REVISION, device="cuda")
+    return info_of(fashn.FASHN, fashn.ENGINE.licences, model, revision=fashn.REVISION, device="cuda")
 
 
 def test_the_published_weights_may_earn_money() -> None:

@@ -11,8 +11,7 @@ from temporalio.worker import Worker
 from activities.ledger_check import LedgerCheckActivities
 from api.dashboard.admin import state
 from domain.operation import audit
-from engines.catalogue import ENGINES
-from engines.provenance import PROVENANCES
+from engines.catalogue import OFFERED
 from gateway.temporal import TemporalGateway
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import TemporalSettings
@@ -39,8 +38,9 @@ async def test_every_part_is_told(api: Api, operator: Browser) -> None:
     for each in ("tryon-cpu workflow nobody", "tryon-gpu-bulk", "tryon-ledger-check on", "CPU without a build id"):
         assert each in shown
     assert "TRYON_ENGINE=auto" in shown
-    for engine in PROVENANCES:
-        assert f"{engine.name} {engine.device}" in shown
+    for engine in OFFERED.values():
+        assert f"{engine.info.name} {engine.info.device}" in shown
+    assert "flat" not in shown, "it is for tests"
 
 
 async def test_what_is_away_is_told_and_holds_up_nothing(open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,11 +88,3 @@ async def test_a_ledger_check_is_started_and_its_result_shown(open_api: OpenApi,
             entry = next(each for each in audit.page(session, limit=1000) if each.operator_id == operator.account_id)
         assert entry.action == "ledger.check_started"
         await operator.client.aclose()
-
-
-def test_the_engines_are_all_there_are_and_what_they_say() -> None:
-    facts = {each.name: each for each in PROVENANCES}
-    assert facts.keys() == ENGINES.keys()
-    for name, info in ENGINES.items():
-        for field, value in vars(facts[name]).items():
-            assert getattr(info, field) == value

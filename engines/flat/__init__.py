@@ -1,0 +1,1 @@
+"""An engine for tests of everything around engines."""

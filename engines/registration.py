@@ -1,0 +1,111 @@
+"""What an engine says of itself, so that nothing else has to know its name. Nothing heavy is imported here."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISDIR
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+from engines.base import Engine, EngineInfo, PersonSegmenter
+from engines.weights.fetch import Repository
+
+GPU_LIBRARIES = ("torch", "diffusers", "transformers", "onnxruntime", "huggingface_hub")
+"""What the optional dependencies ``gpu`` install."""
+
+
+def _folder(value: Path) -> Path:
+    try:
+        is_folder = S_ISDIR(value.stat().st_mode)
+    except (FileNotFoundError, PermissionError):
+        return value
+    except (OSError, ValueError):  # no path at all, or one that leads through a file
+        is_folder = False
+    if not is_folder:
+        raise ValueError("a folder, and this is none")
+    return value
+
+
+Folder = Annotated[Path, AfterValidator(_folder)]
+"""A folder, there or to be made."""
+
+DEVICE = r"^(cpu|cuda(:[0-9]{1,3})?)$"
+"""Names of devices."""
+
+
+class EngineOptions(BaseModel):
+    """Settings of one engine alone; each field is read from ``TRYON_<ENGINE>_<FIELD>``, and its docstring is shown."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True, frozen=True, allow_inf_nan=False)
+
+    def own_weights(self) -> str | None:
+        """Folder of weights that the operator chose; None is the one that ``tryon engines fetch`` fills."""
+        return None
+
+    def has_weights(self, folder: Path) -> bool:
+        """Whether weights are where `own_weights` says."""
+        return folder.is_dir()
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """What a worker gives an engine to work with.
+
+    Attributes:
+        weights: Folder of its weights, or what stands for one.
+        device: Such as ``cuda`` or ``cpu``.
+        threads: CPU threads of one render.
+        compile: Whether networks are compiled at the start.
+        segmenter: Finds people in photos and in pictures of garments.
+        observe: Shown what each step made, by engines that tell; None looks away.
+    """
+
+    weights: Path
+    device: str
+    threads: int
+    compile: bool
+    segmenter: PersonSegmenter
+    observe: Callable[[str, Any], None] | None = None
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One engine.
+
+    Attributes:
+        info: What it is, with its published weights.
+        build: ``module:function`` that takes its options and a `Workplace` and gives the engine, not yet set up.
+        options: Its own settings.
+        libraries: What has to be installed for it.
+        weights: Where its weights come from; none for an engine that brings along what it needs.
+        licences: Repositories whose licence is known to allow commercial use, and that licence.
+        check_weights: ``module:function`` that raises `EngineUnavailable` unless a folder holds its tensors.
+        for_tests: Whether it is no engine for customers; it is not listed then.
+    """
+
+    info: EngineInfo
+    build: str
+    options: type[EngineOptions] = EngineOptions
+    libraries: Sequence[str] = ()
+    weights: Sequence[Repository] = ()
+    licences: Mapping[str, str] = field(default_factory=dict)
+    check_weights: str | None = None
+    for_tests: bool = False
+
+    def built(self, options: EngineOptions, workplace: Workplace) -> Engine:
+        """The engine, not yet set up; its libraries are imported now."""
+        engine: Engine = pkgutil.resolve_name(self.build)(options, workplace)
+        return engine
+
+    def check(self, folder: Path) -> None:
+        """See that a folder holds exactly the tensors of its network; nothing is loaded.
+
+        Raises:
+            EngineUnavailable: Names the file and the key.
+        """
+        if self.check_weights is not None:
+            pkgutil.resolve_name(self.check_weights)(folder)
