@@ -27,7 +27,6 @@ from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain.products import products
 from domain.products.products import new_registration_id
 from domain.tables import Product
-from imaging.limits import ImageLimits
 from intake.pictures import Picture
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
@@ -197,7 +196,7 @@ def import_file(
 
 def _read(file: Path, settings: Settings) -> ProductFile:
     try:
-        found = read_product_file(file.read_bytes(), ImageLimits(**settings.images.limits()))
+        found = read_product_file(file.read_bytes(), settings.images.limits())
     except ValueError as error:
         typer.echo(f"{file}: {error}.", err=True)
         raise typer.Exit(1) from None

@@ -41,6 +41,7 @@ def _two_to_four(garments: object) -> object:
 
 
 InlinePicture = Annotated[str, AfterValidator(_is_inline), WithJsonSchema(INLINE)]
+PHOTO = "data: URI of a JPEG, PNG or WebP, at most {photo.size}."
 AnyPicture = Annotated[str, WithJsonSchema(INLINE_OR_REMOTE)]
 JobId = Annotated[str, Path(description="From the answer that started the job.", json_schema_extra={"format": "uuid"})]
 """Not a UUID to FastAPI: what is malformed is as unknown as any other job."""
@@ -80,7 +81,7 @@ class GarmentFields(GarmentHints, WhichGarment):
 class SingleRequest(GarmentFields):
     """Body of ``POST /api/v1/tryon``."""
 
-    customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    customer_photo_base64: InlinePicture = Field(description=PHOTO)
 
     @property
     def items(self) -> list[tuple[str, GarmentFields]]:
@@ -91,7 +92,7 @@ class SingleRequest(GarmentFields):
 class ComboRequest(WireModel):
     """Body of ``POST /api/v1/tryon/combo``."""
 
-    customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    customer_photo_base64: InlinePicture = Field(description=PHOTO)
     garments: Annotated[
         list[GarmentFields],
         Field(json_schema_extra={"minItems": MIN_COMBO, "maxItems": MAX_GARMENTS}),

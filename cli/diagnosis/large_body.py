@@ -70,7 +70,7 @@ def judged(path: str, size: int, answer: Answer, *, with_key: bool) -> Finding:
     if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return BODY.warning(
             f"{large} is refused by the API itself",
-            "Its caps are smaller than this host's settings: TRYON_API_MAX_BODY_…",
+            "Its caps are smaller than this host's settings: TRYON_IMAGE_MAX_BYTES",
         )
     if answer.code is None:
         return BODY.error(

@@ -12,6 +12,7 @@ import httpx
 from cli.diagnosis import held_poll, large_body
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
 from runtime.settings import Settings
+from runtime.settings.pictures import IN_COMBO, IN_SINGLE
 
 ADDRESS = Subject("public address")
 TLS = Subject("TLS")
@@ -57,8 +58,8 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
 
 def _caps(settings: Settings) -> dict[str, int]:
     return {
-        "/api/v1/tryon": settings.api.max_body_single_bytes,
-        "/api/v1/tryon/combo": settings.api.max_body_combo_bytes,
+        "/api/v1/tryon": settings.images.body_cap(IN_SINGLE),
+        "/api/v1/tryon/combo": settings.images.body_cap(IN_COMBO),
     }
 
 

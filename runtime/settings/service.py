@@ -65,17 +65,8 @@ class ApiSettings(Concern):
     """The same for one address (of IPv6: one network of 64 bits). Proxies in ``TRYON_API_TRUSTED_PROXIES`` are
     exempt, everybody comes through them: let them count their visitors' connections."""
 
-    max_body_single_bytes: int = Field(default=36 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of ``POST /api/v1/tryon``: three pictures of 8 MiB in base64, and some air."""
-
-    max_body_combo_bytes: int = Field(default=100 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of ``POST /api/v1/tryon/combo``: nine pictures of 8 MiB in base64."""
-
-    max_body_product_bytes: int = Field(default=24 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of adding and changing products: two pictures of 8 MiB in base64, and some air."""
-
     max_body_other_bytes: int = Field(default=64 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of every other route."""
+    """Body cap of every route that takes no picture."""
 
     body_budget_bytes: int = Field(default=256 * 1024 * 1024, ge=1024, le=1024 * LARGEST_BODY)
     """All bodies in flight in one process together; beyond it a POST gets 503 with Retry-After.

@@ -22,7 +22,6 @@ from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
-from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
@@ -117,7 +116,7 @@ async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
                 store=store,
                 temporal=temporal,
                 digester=KeyDigester(PEPPER),
-                limits=ImageLimits(**settings.images.limits()),
+                limits=settings.images.limits(),
                 plans=PLANS,
                 endings=endings,
                 rate_limiter=generous_rates(database),

@@ -25,7 +25,6 @@ from api.payments.choice import open_provider
 from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
-from imaging.limits import ImageLimits
 from runtime import process as _process  # as in workers: sets up Temporal's loggers
 from runtime.database import Database
 from runtime.logs import ActivityLogContext, configure_logs
@@ -85,7 +84,7 @@ async def main(database_url: str) -> None:
             store=store,
             temporal=client,
             digester=digester,
-            limits=ImageLimits(**settings.images.limits()),
+            limits=settings.images.limits(),
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=generous_rates(database),

@@ -79,7 +79,7 @@ TELL_THE_TIME = (
 
 SETTINGS = Settings()
 RESULT_LASTS = timedelta(seconds=SETTINGS.jobs.result_ttl_seconds)
-LIMITS = ImageLimits(**SETTINGS.images.limits())
+LIMITS = SETTINGS.images.limits()
 DIGESTER = KeyDigester("a pepper for the money machine, of thirty-two characters and more")
 SHIRT = "https://shop.example/shirt.png"
 REQUEST = ReadRequest(
