@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
+from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from activities.picture_metrics import count_refused_picture
 from domain.errors import CATALOGUE, ErrorCode, known_code
 from engines.base import EngineError, Garment
 from imaging.errors import ImageError
+from runtime.metric_catalogue import IMAGE_REJECTED, SSRF_BLOCKED
+from runtime.metrics import activity_meter
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError
 from workflows.contracts import LONGEST_SENTENCE
 
@@ -59,6 +61,16 @@ def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
             what_to_do = error.advice or CATALOGUE[known_code(error.code)].advice
             error.advice = f"It is number {place} of {len(garments)}. {what_to_do}"
         raise
+
+
+def count_refused_picture(error: ImageError) -> None:
+    """Count a picture that is refused for good; one that is tried again is not refused yet."""
+    if error.retryable or not activity.in_activity():
+        return
+    meter = activity_meter()
+    meter.add(IMAGE_REJECTED, reason=error.code)
+    if error.refusal is not None:
+        meter.add(SSRF_BLOCKED, reason=error.refusal)
 
 
 @contextmanager

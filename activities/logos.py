@@ -12,9 +12,8 @@ import structlog
 from temporalio import activity
 
 from activities.device import heartbeats
-from activities.failures import failure
+from activities.failures import count_refused_picture, failure
 from activities.objects import put_object
-from activities.picture_metrics import count_refused_picture
 from domain import watermarks
 from domain.errors import ErrorCode
 from domain.object_keys import logo_key, logo_prefix

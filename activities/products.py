@@ -15,10 +15,9 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.device import heartbeats
-from activities.failures import expected_failures, failure
+from activities.failures import count_refused_picture, expected_failures, failure
 from activities.garments import garment_png
 from activities.objects import get_object, put_object
-from activities.picture_metrics import count_refused_picture
 from domain.errors import TryOnError, known_code
 from domain.jobs import jobs
 from domain.object_keys import (

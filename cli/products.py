@@ -20,17 +20,17 @@ from sqlalchemy.orm import Session
 from temporalio.client import Client, WorkflowFailureError
 from temporalio.service import RPCError
 
-from api.products.imports import BadRow, GoodRow, ProductFile, read_product_file
+from api.products.imports import ProductFile, read_product_file
 from api.products.schemas import ProductBody
 from api.products.service import BACK, FRONT, refusal_of
 from cli.transactions import AccountName, AsJson, account_named, in_reading
 from domain.products import products
 from domain.products.products import new_registration_id
 from domain.tables import Product
-from intake.pictures import Picture
+from intake.import_pages import SkippedRow
 from runtime.settings import Settings, load_settings
 from runtime.temporal import connect_temporal
-from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput, SavedProduct
 from workflows.products.registration import start_registration
 from workflows.queues import BULK_PRIORITY
 
@@ -42,8 +42,8 @@ class ImportReport:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
-    failed: list[BadRow] = field(default_factory=list)
-    skipped: list[BadRow] = field(default_factory=list)
+    failed: list[SkippedRow] = field(default_factory=list)
+    skipped: list[SkippedRow] = field(default_factory=list)
 
     def count(self, saved: SavedProduct) -> None:
         """Add a row that was registered."""
@@ -66,7 +66,7 @@ class ImportReport:
 
 
 async def import_rows(
-    client: Client, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int, on_row: Callable[[], None]
+    client: Client, account_id: uuid.UUID, rows: Sequence[ImportRow], concurrency: int, on_row: Callable[[], None]
 ) -> ImportReport:
     """Register every row; one that fails does not hold up the others.
 
@@ -82,13 +82,13 @@ async def import_rows(
     """
     report, slots = ImportReport(), asyncio.Semaphore(concurrency)
 
-    async def register(row: GoodRow) -> None:
+    async def register(row: ImportRow) -> None:
         async with slots:
             try:
                 run = await start_registration(client, _registration(account_id, row), priority=BULK_PRIORITY)
                 report.count(await run.result())
             except WorkflowFailureError as error:
-                report.failed.append(BadRow(row.number, refusal_of(error).sentence))
+                report.failed.append(SkippedRow(number=row.number, sentence=refusal_of(error).sentence))
             on_row()
 
     tasks = [asyncio.create_task(register(row)) for row in rows]
@@ -101,19 +101,15 @@ async def import_rows(
     return report
 
 
-def _registration(account_id: uuid.UUID, row: GoodRow) -> RegisterProductInput:
+def _registration(account_id: uuid.UUID, row: ImportRow) -> RegisterProductInput:
     return RegisterProductInput(
         registration_id=new_registration_id(),
         account_id=str(account_id),
-        fields=row.product.fields,
-        clear=row.product.clear,
-        front=_source(FRONT, row.product.front),
-        back=_source(BACK, row.product.back),
+        fields=row.fields,
+        clear=row.clear,
+        front=PictureSource(field=FRONT, url=row.front),
+        back=PictureSource(field=BACK, url=row.back) if row.back else None,
     )
-
-
-def _source(name: str, side: Picture | str | None) -> PictureSource | None:
-    return PictureSource(field=name, url=side) if isinstance(side, str) else None
 
 
 app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
@@ -205,7 +201,7 @@ def _read(file: Path, settings: Settings) -> ProductFile:
     return found
 
 
-def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int) -> ImportReport:
+def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[ImportRow], concurrency: int) -> ImportReport:
     async def run(on_row: Callable[[], None]) -> ImportReport:
         client = await connect_temporal(settings.temporal)
         return await import_rows(client, account_id, rows, concurrency, on_row)
@@ -218,7 +214,7 @@ def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRo
             raise typer.Exit(1) from None
 
 
-def _complain(rows: Sequence[BadRow]) -> None:
+def _complain(rows: Sequence[SkippedRow]) -> None:
     for row in rows:
         typer.echo(f"row {row.number}: {row.sentence}", err=True)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from activities.garments import WORKING_SIDE
 from activities.inference import engine_hints
 from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
-from engines.dressing_order import dressing_order
+from engines.hint_sense import dressing_order
 from engines.warp.debug_pictures import Observe, look_away
 from imaging.decode import decode_image
 from runtime.settings import Settings

@@ -22,6 +22,7 @@ from engines.base import (
     Picture,
     ShouldStop,
 )
+from engines.errors import first_line
 from engines.fashn.about import FASHN, LICENCES, REVISION, refusal
 from engines.fashn.batching import STILL_S, MicroBatcher
 from engines.fashn.checkpoint import WEIGHTS_FILE, load_network
@@ -32,7 +33,6 @@ from engines.fashn.sampler import Sampler, start_noise
 from engines.fashn.showing import Shown, shown
 from engines.generative.painter import PaintRequest
 from engines.weights.origin import info_of
-from engines.weights.sentences import first_line
 
 STEPS = 30
 GUIDANCE = 1.5

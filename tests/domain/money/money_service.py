@@ -46,7 +46,7 @@ from domain.tables import Allowance, DailyUsage, IdempotencyKey, Job, LedgerEntr
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts, inspect_image
-from intake.garments import SentGarment
+from intake.job import SentGarment
 from intake.pictures import Picture
 from runtime.database import Database
 from runtime.object_store import MemoryObjectStore
