@@ -14,14 +14,14 @@ from activities.bookkeeping import outcome_of
 from domain.errors import TryOnError
 from domain.jobs import backfills, jobs
 from domain.jobs.backfills import ItemStanding
+from domain.jobs.jobs import NewJob
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account
 from domain.object_keys import backfill_page_key, backfill_result_key, result_key
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from intake.backfill_items import PAGE_ITEMS, read_page, sent_garment, stored_pictures
-from intake.garments import resolve_products
-from intake.job import JobDraft, workflow_input_of
+from intake.job import new_job, resolve_products, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
 from runtime.database import Database
 from runtime.metric_catalogue import BACKFILL_WAITS
@@ -66,8 +66,7 @@ class BackfillItemActivities:
         if known is not None:
             return await self._as_it_is(request, known)
         try:
-            draft = await self._draft(request, item)
-            return await self._accepted(request, key, draft)
+            return await self._accepted(request, key, await self._new_job(request, item))
         except TryOnError as error:
             state = "waiting" if error.code in WAITED_FOR else "refused"
             if state == "waiting":
@@ -128,7 +127,7 @@ class BackfillItemActivities:
         page, place = divmod(request.number, PAGE_ITEMS)
         return read_page(await self._store.get(backfill_page_key(request.backfill_id, "items", page)))[place]
 
-    async def _draft(self, request: AcceptItemInput, item: BackfillItem) -> JobDraft:
+    async def _new_job(self, request: AcceptItemInput, item: BackfillItem) -> NewJob:
         """The job that the item asks for, with every picture of it looked into."""
         stored = await self._stored(item, request.account_id)
         several = len(item.garments) > 1
@@ -138,7 +137,7 @@ class BackfillItemActivities:
         ]
         account_id = uuid.UUID(request.account_id)
         garments = await self._database.read(resolve_products, account_id, sent)
-        return JobDraft(
+        return new_job(
             job_id=uuid.uuid4(),
             account_id=account_id,
             api_key_id=None,
@@ -147,6 +146,7 @@ class BackfillItemActivities:
             uploads={},
             deadline=timedelta(seconds=request.deadline_seconds),
             priority=request.priority,
+            relayed=False,
         )
 
     async def _stored(self, item: BackfillItem, account_id: str) -> dict[str, ObjectRef]:
@@ -162,27 +162,26 @@ class BackfillItemActivities:
             found[key] = await asyncio.to_thread(ObjectRef.of, self._store.bucket, key, data, content_type)
         return found
 
-    async def _accepted(self, request: AcceptItemInput, key: str, draft: JobDraft) -> AcceptedItem:
-        new = draft.row(relayed=False)
+    async def _accepted(self, request: AcceptItemInput, key: str, new: NewJob) -> AcceptedItem:
         now = datetime.now(UTC)
 
         def accept(session: Session) -> AcceptedItem:
             # With the account locked, another backfill with the same key has been here or comes later.
-            lock_account(session, account_id=draft.account_id)
-            standing = backfills.find_item(session, account_id=draft.account_id, key=key)
+            lock_account(session, account_id=new.account_id)
+            standing = backfills.find_item(session, account_id=new.account_id, key=key)
             known = _taken_up_before(request, key, standing)
             if known is not None:
                 return known
             job = jobs.accept_job(session, self._plans, new, now=now)
             backfills.note_job(
                 session,
-                account_id=draft.account_id,
+                account_id=new.account_id,
                 key=key,
-                job_id=draft.job_id,
+                job_id=new.job_id,
                 backfill_id=request.backfill_id,
                 now=now,
             )
-            return AcceptedItem(key=key, state="accepted", job_id=str(draft.job_id), job=workflow_input_of(job))
+            return AcceptedItem(key=key, state="accepted", job_id=str(new.job_id), job=workflow_input_of(job))
 
         return await self._database.write(accept)
 

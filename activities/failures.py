@@ -63,6 +63,16 @@ def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
         raise
 
 
+def count_refused_picture(error: ImageError) -> None:
+    """Count a picture that is refused for good; one that is tried again is not refused yet."""
+    if error.retryable or not activity.in_activity():
+        return
+    meter = activity_meter()
+    meter.add(IMAGE_REJECTED, reason=error.code)
+    if error.refusal is not None:
+        meter.add(SSRF_BLOCKED, reason=error.refusal)
+
+
 @contextmanager
 def expected_failures() -> Iterator[None]:
     """Turn what the inputs are to blame for into failures that end the job; faults of ours are retried."""
@@ -81,13 +91,3 @@ def expected_failures() -> Iterator[None]:
         raise ApplicationError(
             str(error)[:LONGEST_MESSAGE], type=type(error).__name__, next_retry_delay=STORE_AWAY
         ) from error
-
-
-def count_refused_picture(error: ImageError) -> None:
-    """Count a picture that is refused for good; one that is tried again is not refused yet."""
-    if error.retryable or not activity.in_activity():
-        return
-    meter = activity_meter()
-    meter.add(IMAGE_REJECTED, reason=error.code)
-    if error.refusal is not None:
-        meter.add(SSRF_BLOCKED, reason=error.refusal)

@@ -26,7 +26,7 @@ from engines.base import (
     RenderRequest,
     RenderResult,
 )
-from engines.dressing_order import dressing_order
+from engines.hint_sense import dressing_order
 from engines.kind_folding import fold_kind
 from engines.routes import RoutedEngines
 from engines.sizes import fit_of

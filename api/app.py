@@ -31,8 +31,10 @@ from api.request_context import RequestContext
 from api.tracing import HttpTracing
 from api.tryon import router as tryon
 from api.usage import router as usage
+from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
+from runtime.settings.service import IN_COMBO, IN_PRODUCT, IN_SINGLE
 from runtime.tracing import NO_TRACING, Tracing
 
 ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router)
@@ -62,6 +64,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        say_limits(settings.images.limits(), settings.images.logo_limits())
         most_pixels = settings.images.max_pixels
         app.state.decoders = DecoderPool(settings.api.image_threads, most_pixels)
         # Pages are asked for as often as anybody likes: what they draw waits for its own kind, not calls for it.
@@ -106,11 +109,11 @@ def create_app(
     app.add_middleware(
         BodyLimit,
         caps={
-            tryon.SINGLE_PATH: settings.api.max_body_single_bytes,
-            tryon.COMBO_PATH: settings.api.max_body_combo_bytes,
-            products.PRODUCTS_PATH: settings.api.max_body_product_bytes,
-            products.PRODUCT_PATH: settings.api.max_body_product_bytes,
-            **body_caps(settings.api),
+            tryon.SINGLE_PATH: settings.images.body_cap(IN_SINGLE),
+            tryon.COMBO_PATH: settings.images.body_cap(IN_COMBO),
+            products.PRODUCTS_PATH: settings.images.body_cap(IN_PRODUCT),
+            products.PRODUCT_PATH: settings.images.body_cap(IN_PRODUCT),
+            **body_caps(settings.images),
         },
         other_cap=settings.api.max_body_other_bytes,
         budget=budget,

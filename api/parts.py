@@ -69,7 +69,7 @@ async def open_parts(
             store=S3ObjectStore(settings.object_store, object_store_calls(meter)),
             temporal=temporal,
             digester=KeyDigester(*settings.security.peppers()),
-            limits=ImageLimits(**settings.images.limits()),
+            limits=settings.images.limits(),
             plans=settings.billing.plans(load_plans),
             endings=endings,
             rate_limiter=rate_limiter,

@@ -19,7 +19,7 @@ import typer
 from pydantic import ValidationError
 
 from cli.transactions import AccountName, AsJson
-from domain.errors import sentence_of
+from domain.errors import say_limits, sentence_of
 from domain.object_keys import (
     BACKFILLS,
     backfill_failures_key,
@@ -152,9 +152,10 @@ def start(
 ) -> None:
     """Start a backfill from a file. Rows that were done before under the same key are skipped."""
     settings = load_settings()
+    say_limits(settings.images.limits(), settings.images.logo_limits())
     name = backfill_id or made_up_id()
     defaults = _defaults(default or [])
-    pictures = PictureFolder(file.parent, name, ImageLimits(**settings.images.limits()))
+    pictures = PictureFolder(file.parent, name, settings.images.limits())
     found = read_backfill_file(file.read_bytes(), defaults, pictures)
     if found.problems or not found.items:
         for problem in found.problems:
@@ -370,6 +371,7 @@ def _run(settings: Settings, work: Callable[[TemporalGateway, S3ObjectStore], Aw
         temporal = await TemporalGateway.connect(settings.temporal)
         return await work(temporal, S3ObjectStore(settings.object_store))
 
+    say_limits(settings.images.limits(), settings.images.logo_limits())
     try:
         return asyncio.run(run())
     except RunNotFoundError:

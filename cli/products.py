@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from sqlalchemy.orm import Session
 
-from api.products.imports import BadRow, GoodRow, ProductFile, read_product_file
+from api.products.imports import ProductFile, read_product_file
 from api.products.schemas import ProductBody
 from api.products.service import BACK, FRONT, refusal_named
 from cli.transactions import AccountName, AsJson, account_named, in_reading
@@ -27,10 +27,9 @@ from domain.products import new_registration_id
 from domain.tables import Product
 from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
-from imaging.limits import ImageLimits
-from intake.pictures import Picture
+from intake.import_pages import SkippedRow
 from runtime.settings import Settings, load_settings
-from workflows.products.contracts import PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput, SavedProduct
 from workflows.queues import BULK_PRIORITY
 
 
@@ -41,8 +40,8 @@ class ImportReport:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
-    failed: list[BadRow] = field(default_factory=list)
-    skipped: list[BadRow] = field(default_factory=list)
+    failed: list[SkippedRow] = field(default_factory=list)
+    skipped: list[SkippedRow] = field(default_factory=list)
 
     def count(self, saved: SavedProduct) -> None:
         """Add a row that was registered."""
@@ -67,7 +66,7 @@ class ImportReport:
 async def import_rows(
     temporal: TemporalGateway,
     account_id: uuid.UUID,
-    rows: Sequence[GoodRow],
+    rows: Sequence[ImportRow],
     concurrency: int,
     on_row: Callable[[], None],
 ) -> ImportReport:
@@ -85,13 +84,14 @@ async def import_rows(
     """
     report, slots = ImportReport(), asyncio.Semaphore(concurrency)
 
-    async def register(row: GoodRow) -> None:
+    async def register(row: ImportRow) -> None:
         async with slots:
             try:
                 wanted = _registration(account_id, row)
                 report.count(await temporal.register_product(wanted, priority=BULK_PRIORITY))
             except RunFailedError as error:
-                report.failed.append(BadRow(row.number, refusal_named(error.code, error.detail).sentence))
+                sentence = refusal_named(error.code, error.detail).sentence
+                report.failed.append(SkippedRow(number=row.number, sentence=sentence))
             on_row()
 
     tasks = [asyncio.create_task(register(row)) for row in rows]
@@ -104,19 +104,15 @@ async def import_rows(
     return report
 
 
-def _registration(account_id: uuid.UUID, row: GoodRow) -> RegisterProductInput:
+def _registration(account_id: uuid.UUID, row: ImportRow) -> RegisterProductInput:
     return RegisterProductInput(
         registration_id=new_registration_id(),
         account_id=str(account_id),
-        fields=row.product.fields,
-        clear=row.product.clear,
-        front=_source(FRONT, row.product.front),
-        back=_source(BACK, row.product.back),
+        fields=row.fields,
+        clear=row.clear,
+        front=PictureSource(field=FRONT, url=row.front),
+        back=PictureSource(field=BACK, url=row.back) if row.back else None,
     )
-
-
-def _source(name: str, side: Picture | str | None) -> PictureSource | None:
-    return PictureSource(field=name, url=side) if isinstance(side, str) else None
 
 
 app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
@@ -199,7 +195,7 @@ def import_file(
 
 def _read(file: Path, settings: Settings) -> ProductFile:
     try:
-        found = read_product_file(file.read_bytes(), ImageLimits(**settings.images.limits()))
+        found = read_product_file(file.read_bytes(), settings.images.limits())
     except ValueError as error:
         typer.echo(f"{file}: {error}.", err=True)
         raise typer.Exit(1) from None
@@ -208,7 +204,7 @@ def _read(file: Path, settings: Settings) -> ProductFile:
     return found
 
 
-def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRow], concurrency: int) -> ImportReport:
+def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[ImportRow], concurrency: int) -> ImportReport:
     async def run(on_row: Callable[[], None]) -> ImportReport:
         temporal = await TemporalGateway.connect(settings.temporal)
         return await import_rows(temporal, account_id, rows, concurrency, on_row)
@@ -221,7 +217,7 @@ def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[GoodRo
             raise typer.Exit(1) from None
 
 
-def _complain(rows: Sequence[BadRow]) -> None:
+def _complain(rows: Sequence[SkippedRow]) -> None:
     for row in rows:
         typer.echo(f"row {row.number}: {row.sentence}", err=True)
 

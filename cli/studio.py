@@ -10,10 +10,9 @@ from pathlib import Path
 from activities.garments import WORKING_SIDE
 from activities.inference import engine_hints
 from engines.base import Category, EngineError, Garment, PersonMap, Picture, RenderRequest, RenderResult
-from engines.dressing_order import dressing_order
+from engines.hint_sense import dressing_order
 from engines.warp.debug_pictures import Observe, look_away
 from imaging.decode import decode_image
-from imaging.limits import ImageLimits
 from runtime.settings import Settings
 from worker_gpu.engine import build_engine, choose_segmenter
 from workflows.contracts import GarmentHints
@@ -44,7 +43,7 @@ class Studio:
             ModelsMissing: They have not been fetched.
             EngineUnavailable: The engine cannot be set up here.
         """
-        self._limits = ImageLimits()
+        self._limits = settings.images.limits()
         self._segmenter = choose_segmenter(settings.engine)
         self._engine = build_engine(engine, settings, self._segmenter, observe)
         self._segmenter.setup()

@@ -13,14 +13,13 @@ from sqlalchemy.orm import Session
 
 from api.administration import watermarks
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
-from domain.errors import TryOnError, sentence_of
+from domain.errors import TryOnError, say_limits, sentence_of
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
 from imaging.decode import decode_image
 from imaging.errors import ImageError
-from imaging.limits import PHOTO_LIMITS
 from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
 from workflows.contracts import SetWatermarkInput, WatermarkSetting
@@ -47,7 +46,7 @@ def show(account: AccountName, as_json: AsJson = False) -> None:
 @app.command("set")
 def set_logo(
     account: AccountName,
-    logo: Annotated[str, typer.Option(help="https:// address of a PNG, WebP or JPEG of at most 1 MB.")],
+    logo: Annotated[str, typer.Option(help="https:// address of a PNG, WebP or JPEG.")],
     off: Annotated[
         bool, typer.Option("--off", help="Only fetch and keep the logo; do not put it on results yet.")
     ] = False,
@@ -55,6 +54,7 @@ def set_logo(
 ) -> None:
     """Fetch a logo, keep a copy, and put it on results. Needs Temporal and the CPU worker."""
     settings = load_settings()
+    say_limits(settings.images.limits(), settings.images.logo_limits())
 
     def work(session: Session) -> uuid.UUID:
         return account_named(session, account)
@@ -114,11 +114,12 @@ def preview(
 ) -> None:
     """Put the stored logo on a picture of your own, to see how it will look."""
     settings = load_settings()
+    say_limits(settings.images.limits(), settings.images.logo_limits())
     watermark = _watermark_of(settings, account)
     if watermark is None:
         raise _refusal("There is no logo yet: tryon watermark set --logo https://…")
     try:
-        picture = decode_image(photo.read_bytes(), PHOTO_LIMITS)
+        picture = decode_image(photo.read_bytes(), settings.images.limits())
     except ImageError as error:
         raise _refusal(sentence_of(error.code)) from None
     try:

@@ -7,10 +7,28 @@ in the poll. Nothing ever reads a sentence: which fields are to blame is a refus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias, TypeGuard
+
+from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
+
+LIMITS = {"photo": PHOTO_LIMITS, "logo": LOGO_LIMITS}
+"""What the process keeps to, once `say_limits` has told: sentences name the limits in force."""
+
+_LIMIT = re.compile(r"{(photo|logo)\.(\w+)}")
+
+
+def say_limits(photo: ImageLimits, logo: ImageLimits) -> None:
+    """Have sentences name these limits, from now on and wherever they are said in this process."""
+    LIMITS.update(photo=photo, logo=logo)
+
+
+def with_limits(text: str) -> str:
+    """A text with the limits in place of their names, such as ``{photo.size}``."""
+    return _LIMIT.sub(lambda found: str(getattr(LIMITS[found[1]], found[2])), text)
 
 
 class Audience(StrEnum):
@@ -32,8 +50,8 @@ class ErrorEntry:
         status: HTTP status, or ``None`` for what is only found out after a job was accepted.
         audience: Who can fix it.
         retryable: Whether the same call may succeed later.
-        problem: What is wrong. Safe to show to a shopper: it holds no internals and asks for nothing that only the
-            shop can do.
+        problem: What is wrong; a limit of pictures is named, see `with_limits`. Safe to show to a shopper: it holds no
+            internals and asks for nothing that only the shop can do.
         advice: What to do about it, as safe; what found the error may know better advice.
         remedy: What the shop does about it, for its owner and its programs. Shoppers do not read it.
     """
@@ -52,7 +70,7 @@ class ErrorEntry:
 
     def advised(self, advice: str | None = None) -> str:
         """What an end user reads, with this advice in place of the entry's own."""
-        return f"{self.problem} {advice or self.advice}".rstrip()
+        return with_limits(f"{self.problem} {advice or self.advice}".rstrip())
 
 
 # fmt: off
@@ -130,13 +148,15 @@ CATALOGUE: dict[str, ErrorEntry] = {
     "malformed_data_uri": ErrorEntry(
         400, CALLER, False, "A picture must be a base64 data: URI of type image/jpeg, image/png or image/webp."
     ),
-    "image_too_large": ErrorEntry(413, SHOPPER, False, "A picture is larger than 8 MB."),
+    "image_too_large": ErrorEntry(413, SHOPPER, False, "A picture is larger than {photo.size}."),
     "image_not_readable": ErrorEntry(422, SHOPPER, False, "A picture could not be read as JPEG, PNG or WebP."),
     "image_animated": ErrorEntry(422, SHOPPER, False, "Animated pictures cannot be used."),
-    "image_too_small": ErrorEntry(422, SHOPPER, False, "A picture is too small: both sides need at least 256 pixels."),
-    "image_too_many_pixels": ErrorEntry(422, SHOPPER, False, "A picture has more than 50 megapixels."),
+    "image_too_small": ErrorEntry(
+        422, SHOPPER, False, "A picture is too small: both sides need at least {photo.min_side} pixels."
+    ),
+    "image_too_many_pixels": ErrorEntry(422, SHOPPER, False, "A picture has more than {photo.megapixels}."),
     "image_too_elongated": ErrorEntry(
-        422, SHOPPER, False, "One side of a picture is more than four times as long as the other."
+        422, SHOPPER, False, "One side of a picture is more than {photo.times} times as long as the other."
     ),
     "image_too_complex": ErrorEntry(
         422, SHOPPER, False, "A picture takes too much work to open.", "Save it again as an ordinary JPEG and use that."
@@ -148,18 +168,18 @@ CATALOGUE: dict[str, ErrorEntry] = {
     # The logo of an account's watermark
     "logo_url_refused": ErrorEntry(422, CALLER, False, "The logo URL must be a public https:// address."),
     "logo_unreachable": ErrorEntry(422, CALLER, True, "The logo could not be downloaded from its address."),
-    "logo_too_large": ErrorEntry(422, CALLER, False, "The logo file is larger than 1 MB."),
+    "logo_too_large": ErrorEntry(422, CALLER, False, "The logo file is larger than {logo.size}."),
     "logo_not_usable": ErrorEntry(
         422,
         CALLER,
         False,
-        "The logo must be a still PNG, WebP or JPEG that shows something, at least 16 pixels a side, at most "
-        "16 megapixels, and not more than twelve times as long as wide.",
+        "The logo must be a still PNG, WebP or JPEG that shows something, at least {logo.min_side} pixels a side, at "
+        "most {logo.megapixels}, and not more than {logo.times} times as long as wide.",
     ),
     "logo_being_set": ErrorEntry(409, CALLER, True, "Another logo is being fetched for this account at this moment."),
     # Found out once the job runs
     "garment_url_unreachable": ErrorEntry(None, CALLER, False, "The garment picture could not be downloaded."),
-    "garment_url_too_large": ErrorEntry(None, CALLER, False, "The garment picture is larger than 8 MB."),
+    "garment_url_too_large": ErrorEntry(None, CALLER, False, "The garment picture is larger than {photo.size}."),
     "garment_url_not_an_image": ErrorEntry(
         None, CALLER, False, "There is no usable JPEG, PNG or WebP picture at the address of the garment."
     ),

@@ -53,3 +53,8 @@ class DeviceBroken(Exception):
 
 class RenderStopped(Exception):
     """Raised out of `Engine.render` when ``should_stop`` said so; the job runs again elsewhere."""
+
+
+def first_line(error: Exception) -> str:
+    """What an exception says, in one line; its type where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,13 +1,15 @@
-"""Which of a caller's hints make sense for a garment, whatever engine draws it, and where each of them ends up."""
+"""Which hints make sense for a garment, whatever engine draws it, where each ends up, and in which order to dress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from itertools import chain
 from typing import Any, TypeAlias
 
 from engines.base import Category, Garment, Hints
+from engines.garment_kinds import Layer
 from engines.hints import HINT_NAMES
 from engines.sizes import NOT_ONE_SYSTEM
 
@@ -123,3 +125,32 @@ def settle(
                 refused.setdefault(name, reason)
     explained = {name: reason + _ELSEWHERE if name in applied else reason for name, reason in refused.items()}
     return [name for name in applied if name not in refused], explained
+
+
+class _Turn(IntEnum):
+    """An untucked top falls over the waistband, a tucked one goes under it; outerwear goes over everything."""
+
+    WHOLE = 0
+    TUCKED_TOP = 1
+    BOTTOMS = 2
+    TOP = 3
+    OUTERWEAR = 4
+
+
+def _place(garment: Garment) -> tuple[_Turn, Layer]:
+    hints = sensible_hints(garment)
+    layer = hints.kind.layer if hints.kind else Layer.INNER
+    if garment.category is Category.LOWER_BODY:
+        turn = _Turn.BOTTOMS
+    elif layer is Layer.OUTER or (garment.category is Category.UPPER_BODY and hints.garment_state == "open"):
+        turn = _Turn.OUTERWEAR
+    elif garment.category is Category.FULL_BODY:
+        turn = _Turn.WHOLE
+    else:
+        turn = _Turn.TUCKED_TOP if hints.tuck_state == "tucked" else _Turn.TOP
+    return turn, layer
+
+
+def dressing_order(garments: Sequence[Garment]) -> list[Garment]:
+    """Sort garments from the skin outwards; those of one layer keep the caller's order."""
+    return sorted(garments, key=_place)

@@ -17,7 +17,7 @@ from domain.object_keys import BACKFILLS, PICTURES, backfill_of_key
 from imaging.errors import ImageError
 from imaging.remote_url import check_remote_url
 from intake.backfill_rows import Problem
-from intake.garments import SentGarment
+from intake.job import SentGarment
 from workflows.backfills.contracts import BackfillItem, ItemDefaults, ItemGarment, ItemOutcome
 from workflows.contracts import GarmentHints, ObjectRef
 

@@ -1,72 +1,186 @@
-"""A job put together: what its workflow is started with, and what its row says."""
+"""A job put together: its garments, what its workflow is started with, and what its row says.
+
+A value of the caller replaces that one field of a registered garment for this job only; null, like a field that is not
+sent, replaces nothing.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TypeAlias, cast
+
+from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim
+from domain.errors import CATALOGUE, TryOnError
 from domain.jobs.jobs import NewJob
+from domain.products import find_for_tryon, public_id
 from domain.tables import Job
-from intake.garments import SentGarment, products_used
+from engines.hints import ProductHints
+from intake.pictures import Picture
 from runtime.settings import JobSettings
-from workflows.contracts import ObjectRef, RehearsalScript, TryOnInput
+from workflows.contracts import (
+    Category,
+    GarmentHints,
+    GarmentSource,
+    ObjectRef,
+    ProductRef,
+    RehearsalScript,
+    TryOnInput,
+)
 from workflows.queues import INTERACTIVE_PRIORITY
+
+Side: TypeAlias = Picture | str | ObjectRef
+"""A picture that came along and is not stored yet, the address of one, or one that is stored."""
+
+STAND_IN_CATEGORY: Category = "upper_body"
+"""For a product id that stands for an outcome: no garment is drawn."""
 
 
 @dataclass(frozen=True)
-class JobDraft:
-    """A job that nobody has accepted yet.
+class SentGarment:
+    """A garment as the caller describes it; once its product was looked up, all is known but what is at an address.
 
     Attributes:
-        api_key_id: Which key asked for it; none for an item of a backfill.
-        person: The stored photo.
-        uploads: Where pictures that came along were stored, by the names of their fields.
-        rehearsal: Only for a test key's job, which costs nothing.
+        product_id: A registered garment that fills every gap, by its id or by the caller's own name.
+        front: Where its picture is. Likewise ``back``, if it has one.
+        prefix: What stands before the names of its fields in error messages.
+        product: The registered garment that it is, as of which revision.
     """
 
-    job_id: uuid.UUID
-    account_id: uuid.UUID
-    api_key_id: uuid.UUID | None
-    person: ObjectRef
-    garments: Sequence[SentGarment]
-    uploads: Mapping[str, ObjectRef]
-    deadline: timedelta
-    priority: int = INTERACTIVE_PRIORITY
-    rehearsal: RehearsalScript | None = None
+    product_id: str | None
+    category: Category | None
+    hints: GarmentHints
+    front: Side | None
+    back: Side | None
+    prefix: str = ""
+    product: ProductRef | None = None
 
-    def row(self, *, claim: Claim | None = None, relayed: bool = True) -> NewJob:
-        """What becomes the job's row once it is accepted.
+    def source(self, index: int, uploads: Mapping[str, ObjectRef]) -> GarmentSource:
+        """What the workflow is started with.
 
         Args:
-            claim: Under which `Idempotency-Key` it is accepted, if under any.
-            relayed: Whether the relay starts its workflow if nobody else has.
+            index: The garment's place among those of the job.
+            uploads: Where pictures that came along were stored, by the names of their fields.
         """
-        workflow_input = TryOnInput(
-            job_id=str(self.job_id),
-            account_id=str(self.account_id),
-            kind="single" if len(self.garments) == 1 else "combo",
-            person=self.person,
-            garments=[garment.source(index, self.uploads) for index, garment in enumerate(self.garments)],
-            seed=self.job_id.int % 2**31,
-            deadline_seconds=round(self.deadline.total_seconds()),
-            priority=self.priority,
-            rehearsal=self.rehearsal,
+
+        def stored(side: Side | None) -> ObjectRef | None:
+            return uploads[side.field] if isinstance(side, Picture) else side if isinstance(side, ObjectRef) else None
+
+        return GarmentSource(
+            index=index,
+            category=self.category or STAND_IN_CATEGORY,
+            hints=self.hints,
+            picture=stored(self.front),
+            picture_url=self.front if isinstance(self.front, str) else None,
+            back_picture=stored(self.back),
+            back_picture_url=self.back if isinstance(self.back, str) else None,
+            product=self.product,
         )
-        return NewJob(
-            job_id=self.job_id,
-            account_id=self.account_id,
-            api_key_id=self.api_key_id,
-            kind=workflow_input.kind,
-            test=self.rehearsal is not None,
-            workflow_input=workflow_input.model_dump(mode="json"),
-            products=products_used(self.garments),
-            deadline=self.deadline,
-            claim=claim,
-            relayed=relayed,
-        )
+
+
+def resolve_products(
+    session: Session,
+    account_id: uuid.UUID,
+    garments: Sequence[SentGarment],
+    *,
+    stand_ins: Collection[str] = (),
+) -> list[SentGarment]:
+    """Look up the products that are named, and put the caller's own values in their place.
+
+    Args:
+        session: The transaction; it only reads.
+        account_id: Whose products.
+        garments: Their pictures need not have been looked at.
+        stand_ins: Product ids that stand for an outcome and not for a garment; they are not looked up.
+
+    Returns:
+        Every garment, in order.
+
+    Raises:
+        TryOnError: ``product_not_found``, for one that is unknown, archived or another account's.
+    """
+    resolved = []
+    for garment in garments:
+        name, whole = garment.product_id, garment
+        if name is not None and name not in stand_ins:
+            product = find_for_tryon(session, account_id=account_id, product_id_text=name)
+            if product is None:
+                sentence = CATALOGUE["product_not_found"].sentence
+                raise TryOnError("product_not_found", fields={f"{garment.prefix}productId": sentence})
+            known = {hint: getattr(product, hint) for hint in ProductHints.model_fields}
+            gaps = {hint: value for hint, value in known.items() if getattr(garment.hints, hint) is None}
+            whole = replace(
+                garment,
+                category=garment.category or cast("Category", product.category),
+                hints=garment.hints.model_copy(update=gaps),
+                front=garment.front or ObjectRef.model_validate(product.front),
+                back=garment.back or (ObjectRef.model_validate(product.back) if product.back else None),
+                product=ProductRef(id=public_id(product.id), revision=product.revision),
+            )
+        resolved.append(whole)
+    return resolved
+
+
+def new_job(
+    *,
+    job_id: uuid.UUID,
+    account_id: uuid.UUID,
+    api_key_id: uuid.UUID | None,
+    person: ObjectRef,
+    garments: Sequence[SentGarment],
+    uploads: Mapping[str, ObjectRef],
+    deadline: timedelta,
+    priority: int = INTERACTIVE_PRIORITY,
+    rehearsal: RehearsalScript | None = None,
+    claim: Claim | None = None,
+    relayed: bool = True,
+) -> NewJob:
+    """What becomes a job's row once it is accepted.
+
+    Args:
+        job_id: Nobody else's.
+        account_id: Who pays.
+        api_key_id: Which key asked for it; none for an item of a backfill.
+        person: The stored photo.
+        garments: Resolved, see `resolve_products`.
+        uploads: Where pictures that came along were stored, by the names of their fields.
+        deadline: How long it may take.
+        priority: Temporal's.
+        rehearsal: Only for a test key's job, which costs nothing.
+        claim: Under which `Idempotency-Key` it is accepted, if under any.
+        relayed: Whether the relay starts its workflow if nobody else has.
+    """
+    workflow_input = TryOnInput(
+        job_id=str(job_id),
+        account_id=str(account_id),
+        kind="single" if len(garments) == 1 else "combo",
+        person=person,
+        garments=[garment.source(index, uploads) for index, garment in enumerate(garments)],
+        seed=job_id.int % 2**31,
+        deadline_seconds=round(deadline.total_seconds()),
+        priority=priority,
+        rehearsal=rehearsal,
+    )
+    return NewJob(
+        job_id=job_id,
+        account_id=account_id,
+        api_key_id=api_key_id,
+        kind=workflow_input.kind,
+        test=rehearsal is not None,
+        workflow_input=workflow_input.model_dump(mode="json"),
+        products=[
+            {"index": index, "id": garment.product.id, "revision": garment.product.revision}
+            for index, garment in enumerate(garments)
+            if garment.product is not None
+        ],
+        deadline=deadline,
+        claim=claim,
+        relayed=relayed,
+    )
 
 
 def workflow_input_of(job: Job) -> TryOnInput:

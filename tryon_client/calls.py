@@ -23,9 +23,6 @@ import httpx
 Picture: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 """A path, bytes, an open binary file, or a string: a path, a ``data:`` URI or an ``https://`` address."""
 
-MAX_BYTES = 8 * 1024 * 1024
-"""The API's limit for one picture."""
-
 
 def as_inline(picture: Picture, field: str) -> str:
     """A picture that has to be sent itself, as a ``data:`` URI.
@@ -35,7 +32,7 @@ def as_inline(picture: Picture, field: str) -> str:
         field: What the caller calls it, for error messages.
 
     Raises:
-        ValueError: It is an address, no JPEG, PNG or WebP, or larger than 8 MiB.
+        ValueError: It is an address, or no JPEG, PNG or WebP.
         OSError: It is a path and the file cannot be read.
     """
     if isinstance(picture, str) and _scheme(picture) in {"http", "https"}:
@@ -47,7 +44,7 @@ def as_inline_or_address(picture: Picture, field: str) -> str:
     """A picture as a ``data:`` URI, or its address.
 
     Raises:
-        ValueError: It is an address that is not https, no JPEG, PNG or WebP, or larger than 8 MiB.
+        ValueError: It is an address that is not https, or no JPEG, PNG or WebP.
         OSError: It is a path and the file cannot be read.
     """
     if isinstance(picture, str):
@@ -98,9 +95,7 @@ def _read(picture: Picture, field: str) -> bytes:
         except ValueError as error:
             raise ValueError(f"{field}: {error}") from None
     if isinstance(picture, str | os.PathLike):
-        path = Path(picture)
-        _check_size(path.stat().st_size, field)
-        return path.read_bytes()
+        return Path(picture).read_bytes()
     if isinstance(picture, bytes | bytearray | memoryview):
         return bytes(picture)
     data = picture.read()
@@ -112,16 +107,10 @@ def _read(picture: Picture, field: str) -> bytes:
 def _data_uri(data: bytes, field: str) -> str:
     if not data:
         raise ValueError(f"{field}: the picture is empty")
-    _check_size(len(data), field)
     kind = media_type(data)
     if kind is None:
         raise ValueError(f"{field}: not a JPEG, PNG or WebP picture (it begins with {data[:8].hex(' ')})")
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
-
-
-def _check_size(size: int, field: str) -> None:
-    if size > MAX_BYTES:
-        raise ValueError(f"{field}: the picture has {size} bytes, the limit is {MAX_BYTES} (8 MiB)")
 
 
 Category: TypeAlias = Literal["upper_body", "lower_body", "full_body"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from temporalio.worker import Worker
@@ -25,7 +24,6 @@ from domain.money.plans import load_plans
 from gateway.queues import deployment_config, version_of
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
-from imaging.limits import LOGO_LIMITS, ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStore
@@ -68,13 +66,12 @@ def build_worker(
 ) -> Worker:
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    limits = ImageLimits(**settings.images.limits())
+    limits = settings.images.limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
     garments = GarmentActivities(store, fetcher, limits, decoders)
     products = ProductActivities(database, store, fetcher, limits, decoders=decoders)
     watermark = WatermarkActivities(database, store, settings.images, decoders)
-    logo_limits = replace(LOGO_LIMITS, max_bytes=settings.images.logo_max_bytes)
-    logos = LogoActivities(database, store, fetcher, logo_limits, decoders)
+    logos = LogoActivities(database, store, fetcher, settings.images.logo_limits(), decoders)
     plans = settings.billing.plans(load_plans)
     backfills = BackfillActivities(database, store, plans)
     items = BackfillItemActivities(database, store, plans, limits, decoders)

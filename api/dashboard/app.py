@@ -26,7 +26,8 @@ from api.dashboard.rendering import ROOT, STATIC, KeptStaticFiles
 from api.dashboard.settings import router as settings_pages
 from api.dashboard.visitor import VISITOR
 from domain.errors import TryOnError
-from runtime.settings import ApiSettings
+from runtime.settings import ImageSettings
+from runtime.settings.service import IN_COMBO, IN_PRODUCT
 
 ROUTERS: tuple[APIRouter, ...] = (
     authentication.router,
@@ -50,14 +51,13 @@ ROUTERS: tuple[APIRouter, ...] = (
 TOO_LARGE = "The upload is too large. Choose smaller files and try again."
 
 
-def body_caps(settings: ApiSettings) -> dict[str, int]:
+def body_caps(images: ImageSettings) -> dict[str, int]:
     """Address of each page that takes pictures or files, and the largest body it takes in bytes."""
-    pictures = settings.max_body_product_bytes
     return {
-        f"{ROOT}/playground/run": settings.max_body_combo_bytes,
-        f"{ROOT}/products/new": pictures,
+        f"{ROOT}/playground/run": images.body_cap(IN_COMBO),
+        f"{ROOT}/products/new": images.body_cap(IN_PRODUCT),
         f"{ROOT}/products/import": LARGEST_FILE_BYTES,
-        f"{ROOT}/products/{{productId}}/edit": pictures,
+        f"{ROOT}/products/{{productId}}/edit": images.body_cap(IN_PRODUCT),
     }
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.products.schemas import CreateProduct, UpdateProduct
 from api.tryon.schemas import ComboRequest, SingleRequest
 from domain.access.idempotency import LONGEST_KEY
-from domain.errors import CATALOGUE
+from domain.errors import CATALOGUE, with_limits
 from imaging.errors import ImageErrorCode
 from runtime.settings import Settings
 
@@ -323,9 +323,11 @@ def refusal(status: int, codes: Iterable[str]) -> dict[str, Any]:
         headers |= required_header("WWW-Authenticate")
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         headers |= required_header("Allow")
-    examples = {code: {"summary": code, "value": {"error": CATALOGUE[code].sentence}} for code in codes}
+    # With the limits only named: routes are described before the settings are known.
+    said = {code: f"{CATALOGUE[code].problem} {CATALOGUE[code].advice}".rstrip() for code in codes}
+    examples = {code: {"summary": code, "value": {"error": sentence}} for code, sentence in said.items()}
     return {
-        "description": "\n".join(f"- `{code}`: {CATALOGUE[code].sentence}" for code in codes),
+        "description": "\n".join(f"- `{code}`: {sentence}" for code, sentence in said.items()),
         "headers": headers,
         "content": {"application/json": {"examples": examples}},
     }
@@ -454,7 +456,8 @@ def _document(app: FastAPI) -> dict[str, Any]:
     components["securitySchemes"] = SECURITY_SCHEMES
     components["responses"] = {name: _anywhere(status, code) for name, (status, code) in ANYWHERE.items()}
     components["headers"] = header_components(json.dumps(document))
-    return document
+    filled: dict[str, Any] = json.loads(with_limits(json.dumps(document)))
+    return filled
 
 
 def _complete(operation: dict[str, Any], *, under_api: bool) -> None:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import cast
 
 import structlog
 from pydantic import ValidationError
@@ -20,7 +21,7 @@ from pydantic import ValidationError
 from api.json_body import PictureReader, refusal
 from api.parts import ApiParts
 from api.products.schemas import CreateProduct
-from api.products.service import BACK, FRONT, ReadProduct, read_product, refusal_named
+from api.products.service import BACK, FRONT, read_product, refusal_named
 from domain.errors import TryOnError
 from domain.object_keys import import_page_key, import_plan_key, import_prefix, imports_prefix
 from domain.products import LONGEST_EXTERNAL_ID, began_at, new_registration_id
@@ -49,34 +50,12 @@ NO_TEXTS = (b"%PDF-", b"PK\x03\x04", b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"RIF
 """How PDF files, workbooks and pictures begin."""
 
 
-@dataclass(frozen=True)
-class GoodRow:
-    """A row that can be registered; ``number`` as a spreadsheet shows it, the header being row 1."""
-
-    number: int
-    external_id: str
-    product: ReadProduct
-
-
-@dataclass(frozen=True)
-class BadRow:
-    """A row that cannot, and why; the sentence begins with the name of the field.
-
-    Attributes:
-        external_id: What the file says, shortened; empty where it says nothing.
-    """
-
-    number: int
-    sentence: str
-    external_id: str = ""
-
-
 @dataclass
 class ProductFile:
     """What a file holds."""
 
-    good: list[GoodRow] = field(default_factory=list)
-    bad: list[BadRow] = field(default_factory=list)
+    good: list[ImportRow] = field(default_factory=list)
+    bad: list[SkippedRow] = field(default_factory=list)
     ignored_columns: list[str] = field(default_factory=list)
 
 
@@ -103,11 +82,11 @@ def read_product_file(data: bytes, limits: ImageLimits, most_rows: int | None = 
             raise ValueError(f"the file has more than {most_rows} rows; import it in parts")
         try:
             row = _read_row(number, header, cells, limits)
-            if (earlier := seen.setdefault(row.external_id, number)) != number:
+            if (earlier := seen.setdefault(row.fields.external_id or "", number)) != number:
                 raise TryOnError("field_invalid", fields={EXTERNAL_ID: f"already used in row {earlier}."})
         except TryOnError as error:
             said = dict(zip(header, cells, strict=False)).get(EXTERNAL_ID, "").strip()
-            found.bad.append(BadRow(number, error.sentence, said[:LONGEST_EXTERNAL_ID]))
+            found.bad.append(SkippedRow(number=number, sentence=error.sentence, external_id=said[:LONGEST_EXTERNAL_ID]))
         else:
             found.good.append(row)
     return found
@@ -150,7 +129,7 @@ def _check_header(header: Sequence[str]) -> None:
         raise ValueError(f"there are two columns {', '.join(twice)}")
 
 
-def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: ImageLimits) -> GoodRow:
+def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: ImageLimits) -> ImportRow:
     if len(cells) > len(header):
         raise TryOnError("field_invalid", f"there are {len(cells)} cells and {len(header)} columns.")
     values = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if name in COLUMNS and cell.strip()}
@@ -163,7 +142,9 @@ def _read_row(number: int, header: Sequence[str], cells: Sequence[str], limits: 
         product = CreateProduct.model_validate(values)
     except ValidationError as error:
         raise refusal(error.errors(include_url=False, include_input=False)) from None
-    return GoodRow(number, values[EXTERNAL_ID], read_product(product, PictureReader(limits)))
+    read = read_product(product, PictureReader(limits))
+    front, back = cast("str", read.front), cast("str | None", read.back)
+    return ImportRow(number=number, fields=read.fields, clear=read.clear, front=front, back=back)
 
 
 MOST_ROWS = 5000
@@ -282,10 +263,10 @@ class ImportService:
             name=name[:200],
             created_at=datetime.now(UTC),
             rows=len(file.good),
-            skipped=[_skipped(row) for row in file.bad],
+            skipped=file.bad,
             ignored_columns=file.ignored_columns,
         )
-        for number, page in enumerate(row_pages([_row(row) for row in file.good])):
+        for number, page in enumerate(row_pages(file.good)):
             await store.put(import_page_key(self._account, import_id, "rows", number), page, CONTENT_TYPE)
         await store.put(import_plan_key(self._account, import_id), plan.model_dump_json().encode(), "application/json")
 
@@ -320,19 +301,6 @@ class ImportService:
             return "running" if await self._parts.temporal.is_importing(self._account) else "stopped"
         except TemporalAwayError:
             return "running"
-
-
-def _row(row: GoodRow) -> ImportRow:
-    product = row.product
-    if not isinstance(product.front, str) or not (product.back is None or isinstance(product.back, str)):
-        raise TypeError("pictures in a file are addresses")
-    return ImportRow(
-        number=row.number, fields=product.fields, clear=product.clear, front=product.front, back=product.back
-    )
-
-
-def _skipped(row: BadRow) -> SkippedRow:
-    return SkippedRow(number=row.number, sentence=row.sentence, external_id=row.external_id)
 
 
 def _told(outcome: RowOutcome) -> Row:

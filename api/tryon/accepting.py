@@ -35,8 +35,7 @@ from gateway.calls import TemporalAwayError
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
-from intake.garments import SentGarment, resolve_products
-from intake.job import JobDraft, request_deadline, workflow_input_of
+from intake.job import SentGarment, new_job, request_deadline, resolve_products, workflow_input_of
 from intake.pictures import Picture, inspect_pictures
 from runtime.object_store import ObjectStoreUnavailableError
 from workflows.contracts import GarmentHints, ObjectRef, RehearsalScript, TryOnInput
@@ -244,7 +243,7 @@ class JobAcceptor:
         refused = True
         try:
             uploads = await self._store_inputs(job_id, request.pictures, facts)
-            draft = JobDraft(
+            new = new_job(
                 job_id=job_id,
                 account_id=requester.account_id,
                 api_key_id=requester.api_key_id,
@@ -253,8 +252,8 @@ class JobAcceptor:
                 uploads=uploads,
                 deadline=request_deadline(garments, self._parts.settings.jobs),
                 rehearsal=rehearsal.script if rehearsal else None,
+                claim=claim,
             )
-            new = draft.row(claim=claim)
 
             def accept(session: Session) -> Job:
                 nonlocal refused

@@ -19,7 +19,6 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from api.json_body import WireModel
-from api.openapi.pictures import INLINE, INLINE_OR_REMOTE
 from engines.hints import CategoryName, GarmentHints
 from imaging.data_uri import is_data_uri
 from workflows.contracts import MAX_GARMENTS
@@ -40,8 +39,14 @@ def _two_to_four(garments: object) -> object:
     return garments
 
 
+INLINE = {"type": "string", "format": "picture-data-uri"}
+REMOTE = {"type": "string", "format": "public-https-url"}
+"""A schema cannot say that a text is a picture of some size, nor that a host is a public one; a pattern would only say
+less than the names of the formats and the descriptions of the fields."""
+
 InlinePicture = Annotated[str, AfterValidator(_is_inline), WithJsonSchema(INLINE)]
-AnyPicture = Annotated[str, WithJsonSchema(INLINE_OR_REMOTE)]
+PHOTO = "data: URI of a JPEG, PNG or WebP, at most {photo.size}."
+AnyPicture = Annotated[str, WithJsonSchema({"anyOf": [REMOTE, INLINE]})]
 JobId = Annotated[str, Path(description="From the answer that started the job.", json_schema_extra={"format": "uuid"})]
 """Not a UUID to FastAPI: what is malformed is as unknown as any other job."""
 
@@ -80,7 +85,7 @@ class GarmentFields(GarmentHints, WhichGarment):
 class SingleRequest(GarmentFields):
     """Body of ``POST /api/v1/tryon``."""
 
-    customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    customer_photo_base64: InlinePicture = Field(description=PHOTO)
 
     @property
     def items(self) -> list[tuple[str, GarmentFields]]:
@@ -91,7 +96,7 @@ class SingleRequest(GarmentFields):
 class ComboRequest(WireModel):
     """Body of ``POST /api/v1/tryon/combo``."""
 
-    customer_photo_base64: InlinePicture = Field(description="data: URI of a JPEG, PNG or WebP, at most 8 MB.")
+    customer_photo_base64: InlinePicture = Field(description=PHOTO)
     garments: Annotated[
         list[GarmentFields],
         Field(json_schema_extra={"minItems": MIN_COMBO, "maxItems": MAX_GARMENTS}),

@@ -19,6 +19,7 @@ import httpx
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
 from domain.access.keys import TEST
 from runtime.settings import Settings
+from runtime.settings.service import IN_COMBO, IN_SINGLE
 
 ADDRESS = Subject("public address")
 TLS = Subject("TLS")
@@ -90,8 +91,8 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
 
 def _caps(settings: Settings) -> dict[str, int]:
     return {
-        "/api/v1/tryon": settings.api.max_body_single_bytes,
-        "/api/v1/tryon/combo": settings.api.max_body_combo_bytes,
+        "/api/v1/tryon": settings.images.body_cap(IN_SINGLE),
+        "/api/v1/tryon/combo": settings.images.body_cap(IN_COMBO),
     }
 
 
@@ -186,7 +187,7 @@ def judged_body(path: str, size: int, answer: Answer, *, with_key: bool) -> Find
     if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return BODY.warning(
             f"{large} is refused by the API itself",
-            "Its caps are smaller than this host's settings: TRYON_API_MAX_BODY_…",
+            "Its caps are smaller than this host's settings: TRYON_IMAGE_MAX_BYTES",
         )
     if answer.code is None:
         return BODY.error(

@@ -22,6 +22,7 @@ from engines.base import (
     Picture,
     ShouldStop,
 )
+from engines.errors import first_line
 from engines.fashn.about import ENGINE, FASHN, REVISION, FashnOptions, refusal
 from engines.fashn.batching import STILL_S, MicroBatcher
 from engines.fashn.checkpoint import WEIGHTS_FILE, load_network
@@ -34,7 +35,6 @@ from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
 from engines.registration import Workplace
 from engines.weights.origin import info_of
-from engines.weights.sentences import first_line
 
 STEPS = 30
 GUIDANCE = 1.5

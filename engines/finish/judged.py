@@ -19,10 +19,9 @@ from engines.base import (
     RenderStopped,
     ShouldStop,
 )
-from engines.dressing_order import dressing_order
 from engines.finish.checks import Bounds, broken, measure, pose_drift
 from engines.finish.views import View, seen_at, view_of
-from engines.hint_sense import with_fewer_hints
+from engines.hint_sense import dressing_order, with_fewer_hints
 
 ANOTHER_SEED = 1_000_003
 """Added to the seed for the second try."""

@@ -16,11 +16,11 @@ from transformers.models.qwen3.configuration_qwen3 import Qwen3Config
 from transformers.models.qwen3.modeling_qwen3 import Qwen3ForCausalLM
 
 from engines.base import EngineUnavailable
+from engines.errors import first_line
 from engines.klein.networks import Networks
 from engines.klein.repository import model_folder, read_index, read_json
 from engines.klein.text_encoding import DEEPEST_LAYER, LAYERS_READ, QwenEncoder
 from engines.klein.weight_files import check_component
-from engines.weights.sentences import first_line
 
 DIFFUSERS_STEM, TRANSFORMERS_STEM = "diffusion_pytorch_model", "model"
 """Names that the two libraries give to weight files."""

@@ -21,10 +21,10 @@ from engines.base import (
     RenderStopped,
     ShouldStop,
 )
+from engines.errors import first_line
 from engines.generative.engine import GenerativeEngine
 from engines.generative.painter import PaintRequest
 from engines.klein.about import ENGINE, KLEIN, MAX_GARMENTS, MODEL, REVISION, KleinOptions
-from engines.klein.dtypes import DTYPES
 from engines.klein.embeddings import EmbeddingCache
 from engines.klein.latents import LatentCache
 from engines.klein.loading import load_networks
@@ -37,9 +37,11 @@ from engines.klein.turn import Turn
 from engines.klein.warm_up import warm_up_request
 from engines.registration import Workplace
 from engines.weights.origin import info_of
-from engines.weights.sentences import first_line
 
 MIB = 1 << 20
+
+DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
+"""Kinds of numbers by the names that settings use; the weights were published in bfloat16."""
 
 
 class KleinPainter:

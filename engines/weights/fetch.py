@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from engines.base import EngineUnavailable
-from engines.weights.sentences import first_line
+from engines.errors import first_line
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling

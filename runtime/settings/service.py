@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal, TypedDict, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
 from runtime.settings.concern import Concern, File, Host, HostAndPort, Sender, WebAddress
+
+IN_SINGLE, IN_COMBO, IN_PRODUCT = 1 + 2, 1 + 4 * 2, 2
+"""Pictures that a request may come with: the person's, and two of each garment."""
+
+AIR = 4 * 1024 * 1024
+"""Bytes of a body beside its pictures."""
 
 DAY = 86_400
 """Seconds."""
@@ -65,17 +74,8 @@ class ApiSettings(Concern):
     """The same for one address (of IPv6: one network of 64 bits). Proxies in ``TRYON_API_TRUSTED_PROXIES`` are
     exempt, everybody comes through them: let them count their visitors' connections."""
 
-    max_body_single_bytes: int = Field(default=36 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of ``POST /api/v1/tryon``: three pictures of 8 MiB in base64, and some air."""
-
-    max_body_combo_bytes: int = Field(default=100 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of ``POST /api/v1/tryon/combo``: nine pictures of 8 MiB in base64."""
-
-    max_body_product_bytes: int = Field(default=24 * 1024 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of adding and changing products: two pictures of 8 MiB in base64, and some air."""
-
     max_body_other_bytes: int = Field(default=64 * 1024, ge=1024, le=LARGEST_BODY)
-    """Body cap of every other route."""
+    """Body cap of every route that takes no picture."""
 
     body_budget_bytes: int = Field(default=256 * 1024 * 1024, ge=1024, le=1024 * LARGEST_BODY)
     """All bodies in flight in one process together; beyond it a POST gets 503 with Retry-After.
@@ -318,37 +318,30 @@ class PaymentSettings(Concern):
     """Longest wait for one answer of the provider; an owner looks at a blank page meanwhile."""
 
 
-class PictureLimits(TypedDict):
-    """The bounds among `ImageSettings`."""
-
-    max_bytes: int
-    min_side: int
-    max_pixels: int
-    max_aspect: float
-
-
 class ImageSettings(Concern):
     """What is accepted as a picture."""
 
     model_config = SettingsConfigDict(env_prefix="TRYON_IMAGE_")
     title = "Pictures"
 
-    max_bytes: int = Field(default=8 * 1024 * 1024, ge=1024, le=128 * 1024 * 1024)
-    """Largest picture in bytes after base64; exactly that many passes."""
+    max_bytes: int = Field(default=PHOTO_LIMITS.max_bytes, ge=1024, le=128 * 1024 * 1024)
+    """Largest picture in bytes after base64; exactly that many passes. The largest bodies follow: one garment may come
+    with three pictures, a combo with nine, a product with two, each a third larger in base64; and 4 MiB
+    for the rest."""
 
-    min_side: int = Field(default=256, ge=1, le=10_000)
+    min_side: int = Field(default=PHOTO_LIMITS.min_side, ge=1, le=10_000)
     """Shorter side in pixels."""
 
-    max_pixels: int = Field(default=50_000_000, ge=1, le=1_000_000_000)
+    max_pixels: int = Field(default=PHOTO_LIMITS.max_pixels, ge=1, le=1_000_000_000)
     """Width times height; a 48-megapixel phone photo passes, a decompression bomb does not."""
 
-    max_aspect: float = Field(default=4.0, ge=1, le=100)
+    max_aspect: float = Field(default=PHOTO_LIMITS.max_aspect, ge=1, le=100)
     """Longer side over shorter side."""
 
     jpeg_quality: int = Field(default=92, ge=60, le=100)
     """Quality of the result's JPEG."""
 
-    logo_max_bytes: int = Field(default=1024 * 1024, ge=1024, le=128 * 1024 * 1024)
+    logo_max_bytes: int = Field(default=LOGO_LIMITS.max_bytes, ge=1024, le=128 * 1024 * 1024)
     """Largest logo file of an account's watermark; exactly that many bytes pass."""
 
     watermark_width_share: float = Field(default=0.18, gt=0, le=0.5)
@@ -357,11 +350,17 @@ class ImageSettings(Concern):
     watermark_margin_share: float = Field(default=0.03, ge=0, le=0.2)
     """Distance of the logo from the right and lower edge, as a share of the picture's width."""
 
-    def limits(self) -> PictureLimits:
-        """The arguments of `imaging.limits.ImageLimits`."""
-        return PictureLimits(
-            max_bytes=self.max_bytes, min_side=self.min_side, max_pixels=self.max_pixels, max_aspect=self.max_aspect
-        )
+    def limits(self) -> ImageLimits:
+        """What photos and pictures of garments have to meet."""
+        return ImageLimits(self.max_bytes, self.min_side, self.max_pixels, self.max_aspect)
+
+    def logo_limits(self) -> ImageLimits:
+        """What logos have to meet."""
+        return replace(LOGO_LIMITS, max_bytes=self.logo_max_bytes)
+
+    def body_cap(self, pictures: int) -> int:
+        """The largest body in bytes of a request with so many pictures: all of them in base64, and some air."""
+        return math.ceil(pictures * self.max_bytes * 4 / 3) + AIR
 
 
 class LogSettings(Concern):

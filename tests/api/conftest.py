@@ -24,7 +24,6 @@ from domain.accounts import PLAN_AS_IT_IS, OwnTerms
 from domain.jobs import jobs
 from domain.object_keys import result_key
 from gateway.temporal import TemporalGateway
-from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.settings import Settings
 from tests.factories import PLANS, Caller, cheap_passwords, create_caller
@@ -75,8 +74,8 @@ class Applications:
 
     @asynccontextmanager
     async def running(self, parts: ApiParts) -> AsyncIterator[FastAPI]:
-        """One that nobody else uses for the length of the block; all that it takes from the settings is ``api``."""
-        idle = self._idle[parts.settings.api.model_dump_json()]
+        """One that nobody else uses for the length of the block; all that it takes from the settings is keyed."""
+        idle = self._idle[parts.settings.api.model_dump_json() + parts.settings.images.model_dump_json()]
         app = idle.pop() if idle else self._new(parts.settings)
         app.state.next_parts, routes = parts, len(app.routes)
         async with app.router.lifespan_context(app):
@@ -119,7 +118,7 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
             store=store,
             temporal=temporal,
             digester=digester,
-            limits=ImageLimits(**settings.images.limits()),
+            limits=settings.images.limits(),
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=rate_limiter or generous_rates(database),

@@ -23,7 +23,6 @@ from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
 from gateway.temporal import TemporalGateway
-from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.settings import DatabaseSettings, Settings
@@ -118,7 +117,7 @@ async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
                 store=store,
                 temporal=TemporalGateway(temporal),
                 digester=KeyDigester(PEPPER),
-                limits=ImageLimits(**settings.images.limits()),
+                limits=settings.images.limits(),
                 plans=PLANS,
                 endings=endings,
                 rate_limiter=generous_rates(database),

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from api.products.imports import BadRow, ProductFile, read_product_file
+from api.products.imports import ProductFile, read_product_file
 from imaging.limits import ImageLimits
+from intake.import_pages import SkippedRow
 from tests.pictures import data_uri, encoded
 
 URL = "https://shop.example/a.jpg"
@@ -43,11 +44,11 @@ def test_a_file_is_read_however_a_spreadsheet_wrote_it(encoding: str, delimiter:
     found = read(line_end.join(lines), encoding)
     assert found.bad == []
     first, second = found.good
-    assert (first.number, first.external_id, second.number) == (2, "SKU-1", 4)
-    assert (first.product.fields.name, first.product.fields.size) == ('Jeans, blue; "slim"', "W32/L34")
-    assert (first.product.fields.tuck_state, first.product.front) == ("tucked", URL)
-    assert second.product.fields.name == "Größe Ü"
-    assert {"size", "tuck_state", "back"} <= set(second.product.clear), "an empty cell empties the field"
+    assert (first.number, first.fields.external_id, second.number) == (2, "SKU-1", 4)
+    assert (first.fields.name, first.fields.size) == ('Jeans, blue; "slim"', "W32/L34")
+    assert (first.fields.tuck_state, first.front) == ("tucked", URL)
+    assert second.fields.name == "Größe Ü"
+    assert {"size", "tuck_state", "back"} <= set(second.clear), "an empty cell empties the field"
 
 
 BAD_ROWS = {
@@ -76,7 +77,7 @@ def test_an_optional_cell_is_judged_too() -> None:
 def test_one_name_twice_is_refused() -> None:
     found = read("\n".join([HEADER, row(), row(externalId="SKU-2"), row(name="Blouse")]))
     assert [good.number for good in found.good] == [2, 3]
-    assert found.bad == [BadRow(4, "externalId: already used in row 2.", "SKU-1")]
+    assert found.bad == [SkippedRow(number=4, sentence="externalId: already used in row 2.", external_id="SKU-1")]
 
 
 def test_a_bad_row_says_which_name_the_file_gives_it() -> None:

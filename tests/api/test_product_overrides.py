@@ -17,7 +17,7 @@ from domain.errors import TryOnError
 from domain.products import archive_product, change_product, public_id, register_product
 from domain.tables import Product
 from imaging.limits import ImageLimits
-from intake.garments import SentGarment, resolve_products
+from intake.job import SentGarment, resolve_products
 from intake.pictures import Picture
 from runtime.database import Database
 from tests.api.conftest import combo, single

@@ -123,7 +123,7 @@ async def test_what_is_refused_before_the_count_does_not_count(limited: Api) -> 
 
 
 async def test_what_is_refused_after_the_count_counts_and_says_so(limited: Api) -> None:
-    too_long = "x" * (limited.parts.settings.api.max_body_single_bytes + 1)
+    too_long = "x" * (limited.parts.settings.images.body_cap(3) + 1)
     answers = [
         (await limited.post({"customerPhotoBase64": 1}), 400),
         (await limited.client.post("/api/v1/tryon", content=b"{"), 400),

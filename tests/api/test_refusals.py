@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
-from domain.errors import CATALOGUE, ErrorEntry
+from domain.errors import CATALOGUE, ErrorEntry, say_limits, sentence_of
 from domain.tables import Job
+from imaging.limits import LOGO_LIMITS, MIB, PHOTO_LIMITS
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi, combo, single
 from tests.pictures import data_uri, encoded, padded, photo, png_claiming
@@ -192,7 +194,7 @@ async def test_a_body_over_the_cap_is_413_by_its_declared_length(api: Api, path:
 
 
 async def test_a_body_over_the_cap_is_413_while_it_streams(open_api: OpenApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRYON_API_MAX_BODY_SINGLE_BYTES", "100000")
+    monkeypatch.setenv("TRYON_IMAGE_MAX_BYTES", "100000")
     sent = 0
 
     async def endless() -> Any:
@@ -204,6 +206,35 @@ async def test_a_body_over_the_cap_is_413_while_it_streams(open_api: OpenApi, mo
     async with open_api(Settings()) as api:
         answer = await api.client.post(TRYON, content=endless(), headers={"Content-Type": "application/json"})
         await assert_refused(api, answer, 413, "body_too_large")
+
+
+@pytest.fixture
+def five_megabytes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """Another limit of photos, and everything else as it comes."""
+    monkeypatch.setenv("TRYON_IMAGE_MAX_BYTES", str(5 * MIB))
+    monkeypatch.setenv("TRYON_IMAGE_MIN_SIDE", "300")
+    yield Settings()
+    say_limits(PHOTO_LIMITS, LOGO_LIMITS)
+
+
+async def test_one_limit_is_changed_and_caps_and_sentences_follow(five_megabytes: Settings, open_api: OpenApi) -> None:
+    async with open_api(five_megabytes) as api:
+        large, small = padded(encoded(), 5 * MIB + 1), encoded(photo(299, 400))
+        answer = await api.client.post(TRYON, json=single(customerPhotoBase64=data_uri(large)))
+        said = await assert_refused(api, answer, 413, "image_too_large")
+        assert said == "customerPhotoBase64: A picture is larger than 5 MB."
+        answer = await api.client.post(TRYON, json=single(customerPhotoBase64=data_uri(small)))
+        assert "both sides need at least 300 pixels" in answer.json()["error"]
+        for path, cap in ((TRYON, 24 * MIB), (COMBO, 64 * MIB)):
+            for length, status in ((cap, 400), (cap + 1, 413)):
+                head = {"Content-Type": "application/json", "Content-Length": str(length)}
+                assert (await api.client.post(path, content=b"{}", headers=head)).status_code == status
+        document = (await api.client.get("/openapi.json")).text
+        assert "larger than 5 MB" in document
+        assert "at most 5 MB" in document
+        assert "8 MB" not in document
+        assert "{photo" not in document
+    assert sentence_of("garment_url_too_large") == "The garment picture is larger than 5 MB."
 
 
 PICTURES = {

@@ -9,6 +9,10 @@ from types import ModuleType
 
 import pytest
 
+from imaging.limits import MIB
+from runtime.settings import ImageSettings
+from runtime.settings.service import IN_COMBO
+
 PROJECT = Path(__file__).parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 
@@ -60,3 +64,13 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
     )
     for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", page.read_text()):
         assert (PROJECT / name).exists(), name
+
+
+def test_pages_name_the_limits_that_there_are() -> None:
+    images, pages = ImageSettings(), {path.name: path.read_text() for path in PAGES}
+    combo = images.body_cap(IN_COMBO) // MIB
+    assert f"| body | {combo} MiB, a little more here |" in pages["deployment.md"]
+    assert f"client_max_body_size {combo + 1}m;" in pages["deployment.md"]
+    logo = images.logo_limits()
+    assert f"at most {logo.size}, at least {logo.min_side} pixels a side, at most {logo.times}" in pages["watermark.md"]
+    assert f"| over {logo.size} | `logo_too_large` |" in pages["watermark.md"]

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from engines.base import Category, Garment, Hints
-from engines.dressing_order import dressing_order
 from engines.garment_kinds import GarmentKind
+from engines.hint_sense import dressing_order
 
 PICTURE = np.zeros((4, 4, 3), np.uint8)
 

@@ -26,7 +26,6 @@ from api.tryon.endings import JobEndings
 from domain import migrations
 from domain.access.keys import KeyDigester
 from gateway.temporal import TemporalGateway
-from imaging.limits import ImageLimits
 from runtime import process as _process  # as in workers: sets up Temporal's loggers
 from runtime.database import Database
 from runtime.logs import ActivityLogContext, configure_logs
@@ -87,7 +86,7 @@ async def main(database_url: str) -> None:
             store=store,
             temporal=TemporalGateway(client),
             digester=digester,
-            limits=ImageLimits(**settings.images.limits()),
+            limits=settings.images.limits(),
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=generous_rates(database),

@@ -111,7 +111,6 @@ async def test_pictures_may_be_paths_files_and_data_uris(
         ((encoded(), [encoded()] * 5, {}), "1 to 4 garments, not 5"),
         ((encoded(), b"", {"category": "upper_body"}), "garment: image: the picture is empty"),
         ((encoded(), io.StringIO("text"), {"category": "upper_body"}), "binary mode"),
-        ((encoded() + b"x" * 8 * 2**20, encoded(), {"category": "upper_body"}), "bytes, the limit is 8388608"),
         ((encoded(), encoded(), {"category": "upper_body", "idempotency_key": "a\nb"}), "printable"),
     ],
 )
@@ -122,19 +121,6 @@ async def test_what_cannot_be_used_is_said_before_any_request(
     with pytest.raises(ValueError, match=complaint):
         await client.start(person, garments, **hints)
     assert not server.received
-
-
-async def test_a_file_that_is_too_large_is_not_even_read(client: Any, tmp_path: Path) -> None:
-    path = tmp_path / "large.jpg"
-    with path.open("wb") as file:
-        file.truncate(8 * 2**20 + 1)
-    with pytest.raises(ValueError, match=f"{8 * 2**20 + 1} bytes"):
-        await client.start(path, product_id="prod_1")
-
-
-async def test_exactly_eight_mebibytes_are_taken(client: Any, server: ScriptedServer, jpeg: bytes) -> None:
-    server.reply(ACCEPTED)
-    await client.start(jpeg + b"x" * (8 * 2**20 - len(jpeg)), product_id="prod_1")
 
 
 async def test_hints_for_several_garments_are_a_mistake(client: Any, jpeg: bytes) -> None:

@@ -16,13 +16,13 @@ from api.products.imports import (
     COLUMNS,
     MOST_ROWS,
     NEEDED,
-    BadRow,
     Import,
     ImportService,
     read_product_file,
 )
 from gateway.calls import AlreadyRunningError
 from imaging.decoder_pool import DecoderPool
+from intake.import_pages import SkippedRow
 
 LARGEST_FILE_BYTES = 5 * 1024 * 1024
 """`MOST_ROWS` rows of a thousand characters."""
@@ -132,7 +132,7 @@ async def download_report(request: Request, importId: str) -> Response:
 
 
 async def _import_page(
-    request: Request, error: str = "", *, bad: list[BadRow] | None = None, status: int = 422
+    request: Request, error: str = "", *, bad: list[SkippedRow] | None = None, status: int = 422
 ) -> Response:
     return page(
         request,

@@ -191,6 +191,7 @@ def _form_page(
         address=picture_address,
         hints=PRODUCT_HINTS,
         rules=RULES,
+        limits=parts_of(request).limits,
     )
 
 

@@ -121,6 +121,7 @@ async def show_settings(
         errors=errors or {},
         values=values or {},
         watermark=watermark,
+        logo_size=settings.images.logo_limits().size,
         sharp_up_to=await _sharp_up_to(parts, watermark),
         ttl=ttl,
         ttl_choices=ttl_choices(settings.jobs.result_ttl_seconds, ttl),

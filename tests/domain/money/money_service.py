@@ -47,7 +47,7 @@ from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts, inspect_image
-from intake.garments import SentGarment
+from intake.job import SentGarment
 from intake.pictures import Picture
 from runtime.database import Database
 from runtime.settings import Settings
@@ -80,7 +80,7 @@ TELL_THE_TIME = (
 
 SETTINGS = Settings()
 RESULT_LASTS = timedelta(seconds=SETTINGS.jobs.result_ttl_seconds)
-LIMITS = ImageLimits(**SETTINGS.images.limits())
+LIMITS = SETTINGS.images.limits()
 DIGESTER = KeyDigester("a pepper for the money machine, of thirty-two characters and more")
 SHIRT = "https://shop.example/shirt.png"
 REQUEST = ReadRequest(

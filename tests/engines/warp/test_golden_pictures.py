@@ -18,7 +18,7 @@ from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, pixels_of
 from engines.base import Category, Garment, Hints, PersonMap, Picture, RenderRequest
-from engines.dressing_order import dressing_order
+from engines.hint_sense import dressing_order
 from engines.models import models_present
 from engines.person.segmenter import MediaPipeSegmenter
 from engines.warp.engine import WarpEngine
