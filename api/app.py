@@ -9,32 +9,32 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import RedirectResponse
-from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 from starlette.types import Scope
 
 from api import health
+from api.admission import KeyAdmission, account_of
 from api.body_limit import BodyBudget, BodyLimit
-from api.dashboard.app import body_caps, body_refusal, create_dashboard
-from api.dashboard.door import Door, visiting_account
+from api.dashboard.admission import SessionAdmission, visiting_account
+from api.dashboard.app import ROUTERS as DASHBOARD_ROUTERS
+from api.dashboard.app import body_refusal, create_dashboard
 from api.dashboard.rendering import ROOT as DASHBOARD
 from api.errors import error_response, register_error_handlers
-from api.gate import Gate, account_of
 from api.known_hosts import KnownHosts, hosts_of
-from api.metrics import ApiMetrics, HttpMetrics, RouteNames
+from api.metrics import ApiMetrics, HttpMetrics
 from api.openapi.document import DESCRIPTION, openapi_of, servers_of
 from api.openapi.pages import add_reference_pages
 from api.parts import ApiParts, open_parts
 from api.payments import webhook as payments
 from api.products import router as products
 from api.request_context import RequestContext
+from api.routes import RouteTable, route_of
 from api.tracing import HttpTracing
 from api.tryon import router as tryon
 from api.usage import router as usage
 from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
-from runtime.settings.service import IN_COMBO, IN_PRODUCT, IN_SINGLE
 from runtime.tracing import NO_TRACING, Tracing
 
 ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router)
@@ -92,41 +92,41 @@ def create_app(
     add_reference_pages(app)
     register_error_handlers(app)
     app.state.metrics = metrics
-    app.state.own_addresses = {}
     for router in ROUTERS:
         app.include_router(router)
-        for route in router.routes:
-            if isinstance(route, APIRoute) and "{" not in route.path:
-                app.state.own_addresses.setdefault(route.path, set()).update(route.methods)
     dashboard = create_dashboard(app.state)
     app.mount(DASHBOARD, dashboard)
     for path in ("/", DASHBOARD):
         app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
     metrics.watch(budget)
-    routes = RouteNames([*app.routes, *(route for router in ROUTERS for route in router.routes)])
+    pages = [route for router in DASHBOARD_ROUTERS for route in router.routes]
+    routes = RouteTable(
+        [*app.routes, *(route for router in ROUTERS for route in router.routes)], mounted={DASHBOARD: pages}
+    )
+    app.state.routes = routes
+
+    def cap_of(scope: Scope) -> int:
+        asked = route_of(scope).policy(scope["method"])
+        if asked.pictures:
+            return settings.images.body_cap(asked.pictures)
+        return asked.body_bytes or settings.api.max_body_other_bytes
+
     # The last one added is the outermost.
     app.add_middleware(
         BodyLimit,
-        caps={
-            tryon.SINGLE_PATH: settings.images.body_cap(IN_SINGLE),
-            tryon.COMBO_PATH: settings.images.body_cap(IN_COMBO),
-            products.PRODUCTS_PATH: settings.images.body_cap(IN_PRODUCT),
-            products.PRODUCT_PATH: settings.images.body_cap(IN_PRODUCT),
-            **body_caps(settings.images),
-        },
-        other_cap=settings.api.max_body_other_bytes,
+        cap_of=cap_of,
         budget=budget,
         timeout_seconds=settings.api.body_timeout_seconds,
         holder_of=_holder_of,
         refusal_of=lambda scope, error: body_refusal(dashboard, scope, error) or error_response(error),
     )
-    app.add_middleware(Gate)
-    app.add_middleware(Door, dashboard=dashboard)
+    app.add_middleware(KeyAdmission)
+    app.add_middleware(SessionAdmission, dashboard=dashboard)
     app.add_middleware(KnownHosts, names=hosts_of(settings))
     app.add_middleware(RequestContext, store_seconds=settings.api.store_timeout_seconds)
     if tracing.on:
-        app.add_middleware(HttpTracing, tracing=tracing, routes=routes)
+        app.add_middleware(HttpTracing, tracing=tracing)
     app.add_middleware(HttpMetrics, metrics=metrics, routes=routes)
 
     def openapi() -> dict[str, Any]:

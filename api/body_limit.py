@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.early_answer import CLOSE, Incoming, answer_early
@@ -102,8 +101,7 @@ class BodyLimit:
         self,
         app: ASGIApp,
         *,
-        caps: Mapping[str, int],
-        other_cap: int,
+        cap_of: Callable[[Scope], int],
         budget: BodyBudget,
         timeout_seconds: float,
         holder_of: Callable[[Scope], Hashable],
@@ -113,16 +111,14 @@ class BodyLimit:
 
         Args:
             app: The application.
-            caps: Path of a route, such as ``/things/{id}``, to the largest body in bytes.
-            other_cap: The same for every other route.
+            cap_of: The largest body of a request in bytes.
             budget: Of all bodies together that are being received or worked on.
             timeout_seconds: Longest time for a body to arrive.
             holder_of: Whose request it is, so that nobody can use up the budget of all.
             refusal_of: The answer to a request whose body is not read to its end.
         """
         self._app = app
-        self._caps = [(compile_path(path)[0], cap) for path, cap in caps.items()]
-        self._other_cap = other_cap
+        self._cap_of = cap_of
         self._budget = budget
         self._timeout_seconds = timeout_seconds
         self._holder_of = holder_of
@@ -158,7 +154,7 @@ class BodyLimit:
 
     async def _body(self, scope: Scope, receive: Receive, share: BodyShare) -> bytes | TryOnError:
         """Read the body, or tell why it is not read to its end."""
-        cap = next((cap for path, cap in self._caps if path.match(scope["path"])), self._other_cap)
+        cap = self._cap_of(scope)
         try:
             self._check_announcement(scope, cap)
             async with asyncio.timeout(self._timeout_seconds):

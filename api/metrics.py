@@ -7,14 +7,12 @@ SDK and an exporter for two metrics.
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable
 
-from starlette.routing import BaseRoute, Mount, Route, compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.body_limit import BodyBudget
+from api.routes import METHODS, ROUTE, RouteTable
 from imaging.errors import ImageError, ImageErrorCode
 from runtime.metric_catalogue import (
     API,
@@ -29,50 +27,13 @@ from runtime.metric_catalogue import (
 )
 from runtime.metrics import PrometheusMeter
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-
 OTHER_METHOD = "(other)"
 """A method is whatever a client sends, so only those that mean something are told apart."""
-
-UNMATCHED = "(none)"
-"""Stands for every address that leads nowhere; there is no end of those."""
 
 
 def method_name(method: str) -> str:
     """The method, or what stands for one that means nothing."""
     return method if method in METHODS else OTHER_METHOD
-
-
-class RouteNames:
-    """Knows routes, the first that fits a path first.
-
-    Requests that are refused before they are routed have a name too, so the router is not asked.
-    """
-
-    def __init__(self, routes: Iterable[BaseRoute]) -> None:
-        self._own: set[str] = set()
-        self._patterns: list[tuple[re.Pattern[str], str]] = []
-        self._mounts: list[str] = []
-        for route in routes:
-            if isinstance(route, Route):
-                self._add(route.path)
-            elif isinstance(route, Mount):
-                self._mounts.append(route.path)
-
-    def name_of(self, path: str) -> str:
-        """The template that this path fits."""
-        if path in self._own:
-            return path
-        for pattern, template in self._patterns:
-            if pattern.match(path):
-                return template
-        return next((f"{mount}/…" for mount in self._mounts if path.startswith(f"{mount}/")), UNMATCHED)
-
-    def _add(self, path: str) -> None:
-        if "{" in path:
-            self._patterns.append((compile_path(path)[0], path))
-        else:
-            self._own.add(path)
 
 
 CLIENT_GONE = "499"
@@ -122,9 +83,9 @@ class ApiMetrics:
 
 
 class HttpMetrics:
-    """ASGI middleware, the outermost: it sees every answer, whoever gives it."""
+    """ASGI middleware, the outermost: it looks the route up, and sees every answer."""
 
-    def __init__(self, app: ASGIApp, *, metrics: ApiMetrics, routes: RouteNames) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: ApiMetrics, routes: RouteTable) -> None:
         self._app = app
         self._metrics = metrics
         self._routes = routes
@@ -134,6 +95,7 @@ class HttpMetrics:
             await self._app(scope, receive, send)
             return
         began, status, held = time.monotonic(), CLIENT_GONE, "no"
+        route = scope.setdefault("state", {})[ROUTE] = self._routes.find(scope["path"])
 
         async def watched_send(message: Message) -> None:
             nonlocal status, held
@@ -155,7 +117,7 @@ class HttpMetrics:
                 HTTP_SECONDS,
                 time.monotonic() - began,
                 method=method_name(scope["method"]),
-                route=self._routes.name_of(scope["path"]),
+                route=route.label,
                 status=status,
                 held=held,
             )

@@ -13,9 +13,10 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.gate import account_of
-from api.metrics import RouteNames, method_name
+from api.admission import account_of
+from api.metrics import method_name
 from api.request_context import QUIET, REQUEST_ID, job_of
+from api.routes import route_of
 from runtime.tracing import JOB_RUN_ATTRIBUTE, Tracing
 from workflows.queues import tryon_workflow_id
 
@@ -23,17 +24,16 @@ from workflows.queues import tryon_workflow_id
 class HttpTracing:
     """ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, *, tracing: Tracing, routes: RouteNames) -> None:
+    def __init__(self, app: ASGIApp, *, tracing: Tracing) -> None:
         self._app = app
         self._tracing = tracing
-        self._routes = routes
         self._propagator = TraceContextTextMapPropagator()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in QUIET:
             await self._app(scope, receive, send)
             return
-        method, route = method_name(scope["method"]), self._routes.name_of(scope["path"])
+        method, route = method_name(scope["method"]), route_of(scope).label
         attributes = {"http.request.method": method, "http.route": route}
         with self._tracing.tracer.start_as_current_span(
             f"{method} {route}",

@@ -21,13 +21,10 @@ from api.dashboard.forms import PageRefused, refusal_page, register_refusals
 from api.dashboard.jobs import router as jobs
 from api.dashboard.playground import router as playground
 from api.dashboard.products import router as products
-from api.dashboard.products.imports import LARGEST_FILE_BYTES
-from api.dashboard.rendering import ROOT, STATIC, KeptStaticFiles
+from api.dashboard.rendering import STATIC, KeptStaticFiles
 from api.dashboard.settings import router as settings_pages
 from api.dashboard.visitor import VISITOR
 from domain.errors import TryOnError
-from runtime.settings import ImageSettings
-from runtime.settings.service import IN_COMBO, IN_PRODUCT
 
 ROUTERS: tuple[APIRouter, ...] = (
     authentication.router,
@@ -49,16 +46,6 @@ ROUTERS: tuple[APIRouter, ...] = (
 
 
 TOO_LARGE = "The upload is too large. Choose smaller files and try again."
-
-
-def body_caps(images: ImageSettings) -> dict[str, int]:
-    """Address of each page that takes pictures or files, and the largest body it takes in bytes."""
-    return {
-        f"{ROOT}/playground/run": images.body_cap(IN_COMBO),
-        f"{ROOT}/products/new": images.body_cap(IN_PRODUCT),
-        f"{ROOT}/products/import": LARGEST_FILE_BYTES,
-        f"{ROOT}/products/{{productId}}/edit": images.body_cap(IN_PRODUCT),
-    }
 
 
 def body_refusal(dashboard: FastAPI, scope: Scope, error: TryOnError) -> Response | None:

@@ -1,7 +1,7 @@
 """What a page sends, and what it says when that is refused.
 
 This is the one way in for every POST, which asks each of them for its token. The token shows that the form was served
-to this very browser. It stands behind what `api.dashboard.door` asks of the headers, for browsers that do not send
+to this very browser. It stands behind what `api.dashboard.admission` asks of the headers, for browsers that do not send
 those. A refusal is a page that says what to do, or ``{error}`` where a script has asked.
 """
 
@@ -107,7 +107,7 @@ async def _handle(request: Request, error: Exception) -> Response:
 
 
 def register_refusals(app: FastAPI) -> None:
-    """Send every expected exception through `refusal_page`; unexpected ones end in `api.dashboard.door`."""
+    """Send every expected exception through `refusal_page`; unexpected ones end in `api.dashboard.admission`."""
     for kind in (PageRefused, *EXPECTED, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handle)
 

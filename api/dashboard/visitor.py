@@ -64,7 +64,7 @@ def clear_cookie(response: Response, name: str, settings: DashboardSettings) -> 
 
 
 VISITOR, FORM_TOKEN = "visitor", "form_token"
-"""Where in the ASGI scope's state `api.dashboard.door` leaves what it knows."""
+"""Where in the ASGI scope's state `api.dashboard.admission` leaves what it knows."""
 
 
 @dataclass(frozen=True)

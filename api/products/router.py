@@ -8,20 +8,22 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from api.admission import owner_of
 from api.body_limit import body_of
-from api.gate import OWNER
 from api.json_body import check_media_type, ignored_header
 from api.openapi import document
 from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import parts_of
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService, ReadProduct, read_change, read_creation
+from api.routes import policy
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
 from intake.pictures import inspect_pictures
+from runtime.settings.service import IN_PRODUCT
 
 PRODUCTS_PATH = "/api/v1/products"
 PRODUCT_PATH = PRODUCTS_PATH + "/{productId}"
@@ -57,6 +59,7 @@ router = APIRouter(tags=["products"])
     },
     openapi_extra=read_by_hand(CreateProduct, examples=document.CREATE_PRODUCTS),
 )
+@policy(pictures=IN_PRODUCT)
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
     read = await _read(request, read_creation)
@@ -107,6 +110,7 @@ async def get_product(request: Request, productId: ProductId) -> ProductBody:
     },
     openapi_extra=read_by_hand(UpdateProduct, examples=document.UPDATE_PRODUCTS),
 )
+@policy(pictures=IN_PRODUCT)
 async def update_product(request: Request, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
     read = await _read(request, read_change)
@@ -130,19 +134,19 @@ async def archive_product(request: Request, productId: ProductId) -> None:
 
 
 def _service(request: Request) -> ProductService:
-    return ProductService(parts_of(request), request.scope["state"][OWNER].account_id)
+    return ProductService(parts_of(request), owner_of(request).account_id)
 
 
 async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
     parts = parts_of(request)
     check_media_type(request.headers)
     decoders: DecoderPool = request.app.state.decoders
-    return await decoders.in_thread(request.scope["state"][OWNER].account_id, reader, body_of(request), parts.limits)
+    return await decoders.in_thread(owner_of(request).account_id, reader, body_of(request), parts.limits)
 
 
 async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:
     parts = parts_of(request)
-    holder = request.scope["state"][OWNER].account_id
+    holder = owner_of(request).account_id
     return await inspect_pictures(read.pictures, parts.limits, request.app.state.decoders, holder)
 
 

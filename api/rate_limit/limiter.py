@@ -149,13 +149,6 @@ class ValkeyRateLog:
         await self._bridge.storage.aclose()
 
 
-TRYON_PATH = "/api/v1/tryon"
-"""The contract's own routes lie here and below."""
-
-TRYON_METHODS = ("GET", "POST")
-"""Starting a job and polling it; whatever else can be done to a job is management."""
-
-
 class RateLog(Protocol):
     """Where calls are counted; shared by every process of the API."""
 
@@ -193,11 +186,6 @@ class RateLimiter:
             RatePolicy("requests", settings.requests, settings.window_seconds),
             RatePolicy("management", settings.management_requests, settings.management_window_seconds),
         )
-
-    def policy_of(self, method: str, path: str) -> RatePolicy:
-        """The policy that a call falls under."""
-        is_tryon = path == TRYON_PATH or path.startswith(f"{TRYON_PATH}/")
-        return self.requests if is_tryon and method in TRYON_METHODS else self.management
 
     async def close(self) -> None:
         """Let go of the log's connections."""

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
+from api.admission import owner_of
 from api.body_limit import body_of
-from api.gate import OWNER
 from api.json_body import check_media_type, ignored_header
 from api.openapi import document
 from api.openapi.document import (
@@ -27,13 +27,14 @@ from api.openapi.document import (
 )
 from api.openapi.document import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
 from api.parts import parts_of
+from api.routes import policy
 from api.tryon.accepting import JobAcceptor, Requester, RequestKey, read_request
 from api.tryon.polling import AccountJobs, JobState, wait_preferred
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
-from domain.access.keys import KeyOwner
 from domain.jobs import jobs
 from imaging.data_uri import encode_data_uri_bytes
 from imaging.decoder_pool import DecoderPool
+from runtime.settings.service import IN_COMBO, IN_SINGLE
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"
 RETRY_AFTER_SECONDS = 2
@@ -60,7 +61,7 @@ router = APIRouter(tags=["try-on"])
 async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -> JSONResponse:
     parts = parts_of(request)
     decoders: DecoderPool = request.app.state.decoders
-    owner: KeyOwner = request.scope["state"][OWNER]
+    owner = owner_of(request)
     check_media_type(request.headers)
     body, sent_key = body_of(request), request.headers.get(IDEMPOTENCY_KEY)
     read = await decoders.in_thread(owner.account_id, read_request, body, model, parts.limits)
@@ -84,6 +85,7 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
     responses=ANSWERS_TO_A_START,
     openapi_extra=read_by_hand(SingleRequest, examples=document.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
+@policy(rate="requests", pictures=IN_SINGLE)
 async def create_tryon(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, SingleRequest)
@@ -99,6 +101,7 @@ async def create_tryon(request: Request) -> Response:
     responses=ANSWERS_TO_A_START,
     openapi_extra=read_by_hand(ComboRequest, examples=document.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
+@policy(rate="requests", pictures=IN_COMBO)
 async def create_combo(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, ComboRequest)
@@ -116,6 +119,7 @@ async def create_combo(request: Request) -> Response:
     },
     openapi_extra=read_by_hand(headers=[PREFER]),
 )
+@policy(rate="requests")
 async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """Poll every 2 to 3 seconds until the status is completed or failed.
 
@@ -124,7 +128,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
     """
     parts = parts_of(request)
     wait = wait_preferred(request.headers.getlist("Prefer"), parts.settings.jobs.longest_wait_seconds)
-    state = await AccountJobs(parts, request.scope["state"][OWNER].account_id).state(jobId, wait)
+    state = await AccountJobs(parts, owner_of(request).account_id).state(jobId, wait)
     headers = {"Preference-Applied": f"wait={wait}"} if wait else {}
     if state.status == jobs.COMPLETED:
         return Response(completed_body(state), media_type="application/json", headers=headers)
@@ -146,7 +150,7 @@ async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract
 async def erase_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """A job in progress is cancelled and not billed. A completed one stays billed."""
     parts = parts_of(request)
-    await AccountJobs(parts, request.scope["state"][OWNER].account_id).delete(jobId)
+    await AccountJobs(parts, owner_of(request).account_id).delete(jobId)
     return Response(status_code=204)
 
 

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request
 
-from api.gate import OWNER
+from api.admission import owner_of
 from api.openapi import document
 from api.openapi.document import GATE, refusals, success
 from api.parts import parts_of
 from api.usage.schemas import UsageAnswer
-from domain.access.keys import KeyOwner
 from domain.money.usage import usage_of
 
 router = APIRouter(tags=["usage"])
@@ -27,6 +26,6 @@ router = APIRouter(tags=["usage"])
 async def get_usage(request: Request) -> UsageAnswer:
     """The same for every key of the account; looking costs nothing."""
     parts = parts_of(request)
-    owner: KeyOwner = request.scope["state"][OWNER]
+    owner = owner_of(request)
     usage = await parts.database.read(usage_of, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
     return UsageAnswer.of(usage)

@@ -26,11 +26,10 @@ class Application:
         await send({"type": "http.response.body", "body": b""})
 
 
-def limited(application: Application, budget: int = 1000, timeout_seconds: float = 5, **caps: int) -> BodyLimit:
+def limited(application: Application, budget: int = 1000, timeout_seconds: float = 5, cap: int = CAP) -> BodyLimit:
     return BodyLimit(
         application,
-        caps=caps or {"/large": CAP},
-        other_cap=10,
+        cap_of=lambda scope: cap if scope["path"] == "/large" else 10,
         budget=BodyBudget(budget, small=10),
         timeout_seconds=timeout_seconds,
         holder_of=lambda scope: scope["holder"],
@@ -82,7 +81,7 @@ async def test_one_byte_more_is_413_however_it_arrives() -> None:
 async def test_chunks_of_all_sizes_arrive_in_order() -> None:
     application, chunks = Application(), [bytes([number % 251]) * (number * 37 % 6000) for number in range(1000)]
     messages: list[Message] = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
-    limit = limited(application, budget=10**7, **{"/large": 10**7})
+    limit = limited(application, budget=10**7, cap=10**7)
     assert await status_of(limit, *messages, part(0)) == 200
     assert application.bodies == [b"".join(chunks)]
     assert len(application.bodies[0]) > COPIED_AT_ONCE
@@ -90,14 +89,6 @@ async def test_chunks_of_all_sizes_arrive_in_order() -> None:
 
 async def test_another_path_has_its_own_cap() -> None:
     assert await status_of(limited(Application()), part(11), path="/other") == 413
-
-
-async def test_a_cap_holds_for_every_path_of_its_route() -> None:
-    limit = limited(Application(), **{"/things/{id}": CAP})
-    assert await status_of(limit, part(CAP), path="/things/one") == 200
-    assert await status_of(limit, part(CAP + 1), path="/things/two") == 413
-    for path in ("/things", "/things/", "/things/one/more", "/other/things/one"):
-        assert await status_of(limit, part(11), path=path) == 413
 
 
 async def test_a_client_that_hangs_up_is_refused() -> None:

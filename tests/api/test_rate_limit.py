@@ -10,12 +10,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError
 
+from api.app import create_app
 from api.parts import open_parts
 from api.rate_limit.limiter import DatabaseRateLog, RateLimiter, ValkeyRateLog
+from api.routes import RouteTable
 from domain import accounts
 from domain.access import keys
 from domain.access.rates import RatePolicy, RateState
@@ -28,8 +29,7 @@ pytestmark = pytest.mark.databases("sqlite", "postgresql")
 
 REQUESTS = RatePolicy("requests", requests=20, window_seconds=300)
 MANAGEMENT = RatePolicy("management", requests=2, window_seconds=60)
-MANAGED = "/api/v1/managed"
-"""Stands for products, usage and the like."""
+MANAGED = "/api/v1/usage"
 
 
 @dataclass
@@ -52,13 +52,6 @@ async def limited(open_api: OpenApi, database: Database, clock: Clock) -> AsyncI
     limiter = RateLimiter(DatabaseRateLog(database, clock), REQUESTS, MANAGEMENT)
     async with open_api(rate_limiter=limiter) as api:
         yield api
-
-
-def application(api: Api) -> FastAPI:
-    transport = api.client._transport
-    assert isinstance(transport, httpx.ASGITransport)
-    assert isinstance(transport.app, FastAPI)
-    return transport.app
 
 
 async def poll(api: Api, **headers: str) -> httpx.Response:
@@ -154,26 +147,24 @@ async def test_another_key_of_the_account_has_its_own_window(limited: Api) -> No
 
 
 async def test_other_calls_have_a_window_of_their_own(limited: Api) -> None:
-    def answer() -> str:
-        return "managed"
-
-    application(limited).add_api_route(MANAGED, answer, methods=["GET", "DELETE"])
     await spend(limited, 20)
     first = await limited.client.get(MANAGED)
     assert first.status_code == 200
     assert first.headers["RateLimit-Policy"] == '"management";q=2;w=60'
     assert first.headers["RateLimit"] == '"management";r=1;t=60'
-    assert (await limited.client.delete(MANAGED)).status_code == 200
+    assert (await limited.client.delete(f"/api/v1/tryon/{uuid.uuid4()}")).headers[
+        "RateLimit"
+    ] == '"management";r=0;t=60'
     refused = await limited.client.get(MANAGED)
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "60"
 
 
-async def test_a_fault_of_ours_counts_and_says_so(limited: Api) -> None:
-    def fail() -> None:
+async def test_a_fault_of_ours_counts_and_says_so(limited: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyError
 
-    application(limited).add_api_route(MANAGED, fail)
+    monkeypatch.setattr("api.usage.router.usage_of", fail)
     answer = await limited.client.get(MANAGED)
     assert answer.status_code == 500
     assert answer.headers["RateLimit"] == '"management";r=1;t=60'
@@ -222,8 +213,9 @@ async def test_a_valkey_server_that_is_away_is_503_and_not_an_open_door(open_api
         ("POST", "/api/v1/products", "management"),
     ],
 )
-def test_a_call_falls_under_the_policy_of_its_route(method: str, path: str, policy: str, database: Database) -> None:
-    assert RateLimiter.of(RateLimitSettings(), database).policy_of(method, path).name == policy
+def test_a_call_falls_under_the_policy_of_its_route(method: str, path: str, policy: str) -> None:
+    routes: RouteTable = create_app(Settings()).state.routes
+    assert routes.find(path).policy(method).rate == policy
 
 
 async def test_a_process_counts_by_its_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

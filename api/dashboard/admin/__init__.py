@@ -1,1 +1,1 @@
-"""Pages for those who run the service; `api.dashboard.door` shows them to nobody else."""
+"""Pages for those who run the service; `api.dashboard.admission` shows them to nobody else."""

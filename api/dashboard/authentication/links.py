@@ -17,6 +17,7 @@ from api.dashboard.mailing import letterhead, write_and_send
 from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import SESSION, Visitor, possible_visitor, set_cookie
 from api.parts import parts_of
+from api.routes import policy
 from domain import accounts
 from domain.authentication import address_changes, email_tokens, logins, sessions, throttles
 from domain.authentication.email_tokens import Purpose
@@ -46,6 +47,7 @@ class Link:
 
 
 @router.get("/verify")
+@policy(public=True)
 async def show_verify(request: Request) -> Response:
     """Ask to confirm, for the password too where nobody is signed in.
 
@@ -57,6 +59,7 @@ async def show_verify(request: Request) -> Response:
 
 
 @router.post("/verify")
+@policy(public=True)
 async def verify(request: Request) -> Response:
     """Confirm the address, and be signed in."""
     parts = parts_of(request)
@@ -91,6 +94,7 @@ async def verify(request: Request) -> Response:
 
 
 @router.get("/reset")
+@policy(public=True)
 async def show_reset(request: Request) -> Response:
     """Ask for a new password."""
     link = await _find(request, Purpose.RESET, request.query_params.get("token", ""))
@@ -98,6 +102,7 @@ async def show_reset(request: Request) -> Response:
 
 
 @router.post("/reset")
+@policy(public=True)
 async def reset(request: Request) -> Response:
     """Set a new password; every browser is signed out, this one too."""
     parts = parts_of(request)
@@ -122,6 +127,7 @@ async def reset(request: Request) -> Response:
 
 
 @router.get("/change-address")
+@policy(public=True)
 async def show_change(request: Request) -> Response:
     """Ask to confirm a new address, for the password too where nobody is signed in."""
     link = await _find(request, Purpose.CHANGE, request.query_params.get("token", ""))
@@ -129,6 +135,7 @@ async def show_change(request: Request) -> Response:
 
 
 @router.post("/change-address")
+@policy(public=True)
 async def change_address(request: Request) -> Response:
     """Use the new address from now on."""
     parts = parts_of(request)

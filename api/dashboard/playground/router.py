@@ -30,6 +30,7 @@ from api.dashboard.stages import STAGES, stage_of
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.rate_limit.limiter import whole_seconds
+from api.routes import policy
 from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, read_request
 from api.tryon.polling import AccountJobs
 from api.tryon.schemas import JobId
@@ -40,6 +41,7 @@ from domain.jobs import job_history, jobs
 from domain.tables import Job, Product
 from engines.garment_kinds import GarmentKind
 from imaging.decoder_pool import DecoderPool
+from runtime.settings.service import IN_COMBO
 from workflows.contracts import MAX_GARMENTS
 
 RUNS = RatePolicy("playground", requests=20, window_seconds=300)
@@ -62,6 +64,7 @@ async def show(request: Request, productId: str = "", personSource: str = "") ->
 
 
 @router.post("/playground/run")
+@policy(pictures=IN_COMBO)
 async def run(request: Request) -> Response:
     """Start the job that the form describes, through the very checks, quota and ledger of the API."""
     form = await read_form(request)

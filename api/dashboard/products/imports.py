@@ -20,6 +20,7 @@ from api.products.imports import (
     ImportService,
     read_product_file,
 )
+from api.routes import policy
 from gateway.calls import AlreadyRunningError
 from imaging.decoder_pool import DecoderPool
 from intake.import_pages import SkippedRow
@@ -79,6 +80,7 @@ async def download_template() -> Response:
 
 
 @router.post("/products/import")
+@policy(body_bytes=LARGEST_FILE_BYTES)
 async def import_file(request: Request) -> Response:
     """Judge every row, and have the good ones registered."""
     form, parts = await read_form(request), parts_of(request)

@@ -10,18 +10,17 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import structlog
-from fastapi import FastAPI
+from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
-from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED, answer_to
-from api.metrics import METHODS
 from api.parts import ApiParts
 from api.rate_limit.limiter import rate_headers, whole_seconds
 from api.request_context import ANSWER_HEADERS
+from api.routes import METHODS, route_of
 from domain.access import keys
 from domain.access.keys import KeyOwner
 from domain.errors import TryOnError
@@ -36,7 +35,7 @@ LAST_USE_GRAIN = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
 
 
-class Gate:
+class KeyAdmission:
     """ASGI middleware for everything under ``/api/``."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -52,9 +51,8 @@ class Gate:
         await self._app(scope, receive, send)
 
     async def _admit(self, scope: Scope) -> None:
-        app: FastAPI = scope["app"]
-        parts: ApiParts = app.state.parts
-        check_route(app, scope)
+        parts: ApiParts = scope["app"].state.parts
+        check_route(scope)
         owner = await authenticate(parts, scope)
         scope["state"][OWNER] = owner
         structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
@@ -63,27 +61,27 @@ class Gate:
         await renew_digest(parts, owner)
 
 
+def owner_of(request: Request) -> KeyOwner:
+    """Who is calling; for routes of the API."""
+    owner: KeyOwner = request.scope["state"][OWNER]
+    return owner
+
+
 def account_of(scope: Scope) -> uuid.UUID | None:
     """Whose request it is, further in; nobody's outside of the API."""
     owner: KeyOwner | None = scope.get("state", {}).get(OWNER)
     return owner.account_id if owner else None
 
 
-def check_route(app: FastAPI, scope: Scope) -> None:
+def check_route(scope: Scope) -> None:
     """Raise unless there is such a route and it takes this method; the answer names the methods that it takes."""
-    # An address of its own goes before patterns that fit it too: `combo` is no job's id.
-    own: set[str] | None = app.state.own_addresses.get(scope["path"])
-    if scope["method"] in own if own is not None else _takes(app, scope):
+    policies = route_of(scope).policies
+    if scope["method"] in policies:
         return
-    allowed = [each for each in METHODS if (each in own if own is not None else _takes(app, {**scope, "method": each}))]
-    if not allowed:
+    if not policies:
         raise TryOnError("route_not_found")
-    scope["state"][ANSWER_HEADERS]["Allow"] = ", ".join(allowed)
+    scope["state"][ANSWER_HEADERS]["Allow"] = ", ".join(each for each in METHODS if each in policies)
     raise TryOnError("method_not_allowed")
-
-
-def _takes(app: FastAPI, scope: Scope) -> bool:
-    return any(route.matches(scope)[0] is Match.FULL for route in app.routes)
 
 
 async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
@@ -101,8 +99,10 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
 
 async def count_call(parts: ApiParts, scope: Scope, owner: KeyOwner) -> None:
     """Count the call under its policy and tell the caller how that stands; raises when the key has called too often."""
-    policy = parts.rate_limiter.policy_of(scope["method"], scope["path"])
-    state = await parts.rate_limiter.log.hit(owner.key_id, policy)
+    limiter = parts.rate_limiter
+    counted = route_of(scope).policy(scope["method"]).rate
+    policy = limiter.requests if counted == "requests" else limiter.management
+    state = await limiter.log.hit(owner.key_id, policy)
     scope["state"][ANSWER_HEADERS].update(rate_headers(policy, state))
     if not state.admitted:
         raise TryOnError("rate_limited", retry_after=whole_seconds(state))

@@ -1,7 +1,7 @@
 """Everything that can be decided about a page on headers alone, before a byte of a body is read.
 
-Who looks, whether the request came from a page of ours, and whether this visitor may go there. Only what is listed
-here is open to everybody, so a page that is forgotten is closed.
+Who looks, whether the request came from a page of ours, and whether this visitor may go there. Only what its route
+calls public is open to everybody, so a page that is forgotten is closed.
 """
 
 from __future__ import annotations
@@ -33,14 +33,9 @@ from api.dashboard.visitor import (
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED
 from api.parts import ApiParts
+from api.routes import route_of
 from domain.authentication import sessions
 from domain.errors import TryOnError
-
-PUBLIC = frozenset(
-    f"{ROOT}/{name}"
-    for name in ("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset", "change-address", "outbox")
-)
-"""Pages for people who are not signed in."""
 
 STATIC_PREFIX, ADMIN_PREFIX = f"{ROOT}/static/", f"{ROOT}/admin"
 LOG_IN, CHECK_MAIL = f"{ROOT}/log-in", f"{ROOT}/check-mail"
@@ -65,7 +60,7 @@ HEADERS = {
 log = structlog.get_logger(__name__)
 
 
-class Door:
+class SessionAdmission:
     """ASGI middleware for everything under ``/dashboard``."""
 
     def __init__(self, app: ASGIApp, *, dashboard: FastAPI) -> None:
@@ -171,7 +166,7 @@ def admit(request: Request, visitor: Visitor | None) -> Response | None:
         raise TryOnError("route_not_found")  # the end of a line fits where a route's pattern ends
     if not safe:
         check_origin(request)
-    if path in PUBLIC:
+    if route_of(request.scope).public:
         return None
     if visitor is None:
         return _to_log_in(request)
