@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.early_answer import CLOSE, Incoming, answer_early
 from api.errors import EXPECTED, answer_to
 from api.parts import ApiParts
-from api.rate_limit.limiter import rate_headers, whole_seconds
+from api.rate_limit import rate_headers, whole_seconds
 from api.request_context import ANSWER_HEADERS
 from api.routes import METHODS, route_of
 from domain.access import keys

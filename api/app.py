@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from fastapi_offline import FastAPIOffline
 from starlette.types import Scope
 
-from api import health
+from api import health, usage
 from api.admission import KeyAdmission, account_of
 from api.body_limit import BodyBudget, BodyLimit
 from api.dashboard.admission import SessionAdmission, visiting_account
@@ -31,7 +31,6 @@ from api.request_context import RequestContext
 from api.routes import RouteTable, route_of
 from api.tracing import HttpTracing
 from api.tryon import router as tryon
-from api.usage import router as usage
 from domain.errors import say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings

@@ -13,7 +13,7 @@ from fastapi import Request
 from api.metrics import ApiMetrics
 from api.payments.choice import open_provider
 from api.payments.provider import PaymentProvider
-from api.rate_limit.limiter import RateLimiter
+from api.rate_limit import RateLimiter
 from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from domain.authentication.passwords import Passwords

@@ -14,7 +14,7 @@ import typer
 from sqlalchemy.orm import Session
 
 from api.administration import blocking, erasing, terms
-from api.usage.schemas import UsageAnswer
+from api.usage import UsageAnswer
 from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction, migrated_database
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms

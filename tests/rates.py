@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.rate_limit.limiter import DatabaseRateLog, RateLimiter
+from api.rate_limit import DatabaseRateLog, RateLimiter
 from domain.access.rates import RatePolicy
 from runtime.database import Database
 

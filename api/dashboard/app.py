@@ -7,7 +7,7 @@ from starlette.datastructures import State
 from starlette.responses import Response
 from starlette.types import Scope
 
-from api.dashboard import keys, overview
+from api.dashboard import docs, jobs, keys, overview, playground
 from api.dashboard.admin import accounts as admin_accounts
 from api.dashboard.admin import acts as admin_acts
 from api.dashboard.admin import audit as admin_audit
@@ -16,10 +16,7 @@ from api.dashboard.admin import system as admin_system
 from api.dashboard.authentication import links
 from api.dashboard.authentication import router as authentication
 from api.dashboard.billing import router as billing
-from api.dashboard.docs import router as docs
 from api.dashboard.forms import PageRefused, refusal_page, register_refusals
-from api.dashboard.jobs import router as jobs
-from api.dashboard.playground import router as playground
 from api.dashboard.products import router as products
 from api.dashboard.rendering import STATIC, KeptStaticFiles
 from api.dashboard.settings import router as settings_pages

@@ -86,7 +86,7 @@ class Visitor:
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Whoever is signed in; only for pages that the door opens to nobody else."""
+    """Whoever is signed in; only for pages that nobody else gets to see."""
     return cast("Visitor", request.scope["state"][VISITOR])
 
 

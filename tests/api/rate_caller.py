@@ -9,7 +9,7 @@ import asyncio
 import sys
 import uuid
 
-from api.rate_limit.limiter import DatabaseRateLog
+from api.rate_limit import DatabaseRateLog
 from domain.access.rates import RatePolicy
 from runtime.database import Database
 from runtime.settings import DatabaseSettings

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from api.app import create_app
 from api.parts import open_parts
-from api.rate_limit.limiter import DatabaseRateLog, RateLimiter, ValkeyRateLog
+from api.rate_limit import DatabaseRateLog, RateLimiter, ValkeyRateLog
 from api.routes import RouteTable
 from domain import accounts
 from domain.access import keys
@@ -164,7 +164,7 @@ async def test_a_fault_of_ours_counts_and_says_so(limited: Api, monkeypatch: pyt
     def fail(*_: object, **__: object) -> None:
         raise KeyError
 
-    monkeypatch.setattr("api.usage.router.usage_of", fail)
+    monkeypatch.setattr("api.usage.usage_of", fail)
     answer = await limited.client.get(MANAGED)
     assert answer.status_code == 500
     assert answer.headers["RateLimit"] == '"management";r=1;t=60'

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from api.errors import EXPECTED, as_tryon_error
-from api.rate_limit.limiter import DatabaseRateLog
+from api.rate_limit import DatabaseRateLog
 from domain.access.rates import RatePolicy
 from runtime.database import Database
 from runtime.settings import DatabaseSettings

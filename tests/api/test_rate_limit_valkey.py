@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from api.rate_limit import limiter
-from api.rate_limit.limiter import HIT_SECONDS, ValkeyRateLog, whole_seconds
+from api import rate_limit as limiter
+from api.rate_limit import HIT_SECONDS, ValkeyRateLog, whole_seconds
 from domain.access.rates import RatePolicy
 from domain.errors import TryOnError
 from tests.servers.processes import free_port

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy.orm import Session
 from typer.testing import CliRunner, Result
 
-from api.usage.schemas import UsageAnswer
+from api.usage import UsageAnswer
 from cli import accounts as commands
 from cli.main import app
 from domain.errors import TryOnError

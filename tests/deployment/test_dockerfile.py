@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from api.dashboard.docs.library import FOLDER
+from api.dashboard.docs import FOLDER
 from runtime.settings import Settings
 from tests.deployment.compose import OURS, PROJECT, Compose
 from tests.deployment.dockerfile import FILE, Dockerfile, read

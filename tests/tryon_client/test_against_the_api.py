@@ -12,7 +12,7 @@ import httpx
 import pytest
 from temporalio.client import Client
 
-from api.rate_limit.limiter import DatabaseRateLog, RateLimiter
+from api.rate_limit import DatabaseRateLog, RateLimiter
 from domain.access.rates import RatePolicy
 from domain.jobs import jobs
 from runtime.database import Database

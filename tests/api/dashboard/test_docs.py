@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from api.dashboard.docs import library
-from api.dashboard.docs.library import TEXTS, operator_texts, own_address, read_text, render
+from api.dashboard import docs as library
+from api.dashboard.docs import TEXTS, operator_texts, own_address, read_text, render
 from domain.access import keys
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
@@ -139,8 +139,8 @@ async def test_only_texts_are_served(browser: Browser, name: str) -> None:
 async def test_an_installation_without_texts_says_so(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.dashboard.docs.router.FOLDER", tmp_path / "none")
-    monkeypatch.setattr("api.dashboard.docs.router.read_text", lambda *_, **__: None)
+    monkeypatch.setattr("api.dashboard.docs.FOLDER", tmp_path / "none")
+    monkeypatch.setattr("api.dashboard.docs.read_text", lambda *_, **__: None)
     answer = await browser.get("/docs/clients")
     assert answer.status_code == 404
     assert "This installation has no docs" in words(answer)

@@ -93,7 +93,7 @@ def words_of(html: str) -> str:
 
 
 async def test_filters_are_kept_while_paging(api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("api.dashboard.jobs.router.PAGE_JOBS", 2)
+    monkeypatch.setattr("api.dashboard.jobs.PAGE_JOBS", 2)
     lost = [str(await failed(api, await accepted(api))) for _ in range(3)][::-1]
     await accepted(api)
     first = await browser.get("/jobs?status=failed")
@@ -250,7 +250,7 @@ async def test_a_pack_and_a_trial_are_named_on_the_bill(api: Api) -> None:
 async def test_an_open_job_is_watched_until_it_ends(
     api: Api, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.dashboard.jobs.router.HELD_SECONDS", 0)
+    monkeypatch.setattr("api.dashboard.jobs.HELD_SECONDS", 0)
     job_id = await accepted(api)
     page = await browser.get(f"/jobs/{job_id}")
     assert f'data-job-state="/dashboard/jobs/{job_id}/state"' in page.text

@@ -11,8 +11,7 @@ import pytest
 
 from api.dashboard import samples
 from api.dashboard.forms import RULES
-from api.dashboard.playground.fields import TEXTS
-from api.dashboard.playground.router import RUNS
+from api.dashboard.playground import RUNS, TEXTS
 from domain import products
 from domain.accounts import OwnTerms
 from domain.jobs import jobs
@@ -289,7 +288,7 @@ def test_every_sample_is_a_picture_that_the_service_takes() -> None:
 
 
 def test_a_body_is_json_whatever_the_texts_hold() -> None:
-    from api.dashboard.playground.fields import Attempt
+    from api.dashboard.playground import Attempt
 
     attempt = Attempt(b"\xff\xd8", [{"garmentCategory": 'a "quoted" \\ word\n', "category": "upper_body"}], [0])
     read = json.loads(attempt.body())
@@ -303,7 +302,7 @@ async def test_a_link_chooses_a_product_and_the_sample_portrait(
 ) -> None:
     product_id = await register(api, api.caller.account_id)
     if not offered:
-        monkeypatch.setattr("api.dashboard.playground.router.PRODUCTS_OFFERED", 0)
+        monkeypatch.setattr("api.dashboard.playground.PRODUCTS_OFFERED", 0)
     shown = (await browser.get(f"/playground?productId={product_id}&personSource=sample")).text
     assert re.search(r'name="personSource" value="sample"[^>]*checked', shown)
     assert re.search(r'name="garments\[0\]\.source" value="product"[^>]*checked', shown)

@@ -1,8 +1,4 @@
-"""The texts of ``docs/`` as pages: which there are and for whom, and Markdown as the dashboard's own HTML.
-
-Some texts are for everybody, the others tell operators how to run the service. The HTML has nothing raw, no inline
-styles, no pictures, and code that can be copied.
-"""
+"""The docs, as pages."""
 
 from __future__ import annotations
 
@@ -16,12 +12,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from api.dashboard.rendering import ROOT
+from api.dashboard.forms import PageRefused, read_form
+from api.dashboard.rendering import ROOT, page
+from api.dashboard.visitor import visitor_of
+from api.parts import parts_of
+from domain.access import keys
+from domain.errors import CATALOGUE
+
+router = APIRouter()
+
+PLACEHOLDER = "$VTO_API_KEY"
+"""What stands in place of a key: no key can be shown twice."""
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 
@@ -31,6 +39,73 @@ NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 Where = Callable[[str], str | None]
 """From a link's address to the one of the page it means; ``None`` for what this reader cannot see."""
+
+FOLDER = Path(__file__).parents[2] / "docs"
+"""Beside the packages, in a checkout and in an image; an installation of the packages alone comes without."""
+
+EXAMPLE_URL = "http://127.0.0.1:8000"
+"""Where the texts say that the service is."""
+
+
+@router.get("/docs")
+async def quickstart(request: Request) -> HTMLResponse:
+    """How to make the first call."""
+    return _page(request, "docs/quickstart.html", key=PLACEHOLDER, filled_in=False)
+
+
+@router.post("/docs")
+async def quickstart_with_key(request: Request) -> HTMLResponse:
+    """The same with a new test key of the account in every snippet; it is shown this once, like any key.
+
+    Raises:
+        PageRefused: The account has as many keys as it may have.
+    """
+    await read_form(request)
+    parts = parts_of(request)
+    account_id = visitor_of(request).account_id
+    try:
+        _, key = await parts.database.write(keys.create_own_key, parts.digester, account_id=account_id, mode=keys.TEST)
+    except keys.TooManyKeysError:
+        sentence = f"You have {keys.MOST_IN_USE} keys in use, the most an account can have. Revoke one first."
+        raise PageRefused(409, sentence) from None
+    return _page(request, "docs/quickstart.html", key=key, filled_in=True)
+
+
+@router.get("/docs/limits")
+async def limits(request: Request) -> HTMLResponse:
+    """What there is to spend, how often one may call, and what the answers are beyond."""
+    parts = parts_of(request)
+    return _page(request, "docs/limits.html", book=parts.plans, settings=parts.settings, catalogue=CATALOGUE)
+
+
+@router.get("/docs/{name}")
+async def text(request: Request, name: str) -> HTMLResponse:
+    """One of the texts.
+
+    Raises:
+        PageRefused: There is none of that name for this reader.
+    """
+    parts = parts_of(request)
+    base_url = parts.settings.dashboard.base_url(parts.settings.api)
+    found = read_text(name, operator=visitor_of(request).operator, base_url=base_url)
+    if found is None:
+        missing = name in TEXTS and not FOLDER.is_dir()
+        sentence = "This installation has no docs." if missing else "There is no such page in the docs."
+        raise PageRefused(404, sentence)
+    return _page(request, "docs/text.html", text=found)
+
+
+def _page(request: Request, template: str, **context: Any) -> HTMLResponse:
+    parts = parts_of(request)
+    texts = {name: each.label for name, each in TEXTS.items()} if FOLDER.is_dir() else {}
+    others = operator_texts() if visitor_of(request).operator else {}
+    common: dict[str, Any] = {
+        "texts": texts,
+        "others": others,
+        "base_url": parts.settings.dashboard.base_url(parts.settings.api),
+        "result_ttl": parts.settings.jobs.result_ttl_seconds,
+    }
+    return page(request, template, **common, **context)
 
 
 @dataclass(frozen=True)
@@ -136,13 +211,6 @@ def _follow_links(tokens: Iterable[Token], where: Where, names: Mapping[str, str
             token.attrSet("href", address or "")
         if leads or token.type not in ("link_open", "link_close"):
             yield token
-
-
-FOLDER = Path(__file__).parents[3] / "docs"
-"""Beside the packages, in a checkout and in an image; an installation of the packages alone comes without."""
-
-EXAMPLE_URL = "http://127.0.0.1:8000"
-"""Where the texts say that the service is."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,20 @@
-"""What travels over the wire."""
+"""``GET /api/v1/usage``."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from domain.money.usage import Usage
+from api.admission import owner_of
+from api.openapi import document
+from api.openapi.document import GATE, refusals, success
+from api.parts import parts_of
+from domain.money.usage import Usage, usage_of
+
+router = APIRouter(tags=["usage"])
 
 
 class _Answer(BaseModel):
@@ -48,3 +55,18 @@ class UsageAnswer(_Answer):
             daily_used=usage.daily_used,
             trial_ends_at=usage.trial_ends_at,
         )
+
+
+@router.get(
+    "/api/v1/usage",
+    operation_id="getUsage",
+    summary="What the account has used of its volume",
+    response_description="The account's standing.",
+    responses={200: success(examples=document.USAGE), **refusals(*GATE)},
+)
+async def get_usage(request: Request) -> UsageAnswer:
+    """The same for every key of the account; looking costs nothing."""
+    parts = parts_of(request)
+    owner = owner_of(request)
+    usage = await parts.database.read(usage_of, parts.plans, account_id=owner.account_id, now=datetime.now(UTC))
+    return UsageAnswer.of(usage)

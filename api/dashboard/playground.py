@@ -1,0 +1,389 @@
+"""The form, starting a job from it, and how the job stands: transport only."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from sqlalchemy.orm import Session
+from starlette.background import BackgroundTask
+
+from api.dashboard import samples
+from api.dashboard.forms import HINTS, RULES, Form, read_form, wants_json
+from api.dashboard.jobs import hint_name, report_of
+from api.dashboard.rendering import page, redirect, static_url
+from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of
+from api.dashboard.stages import STAGES, stage_of
+from api.dashboard.visitor import visitor_of
+from api.parts import ApiParts, parts_of
+from api.rate_limit import whole_seconds
+from api.routes import policy
+from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, TryOnRequest, read_request
+from api.tryon.polling import AccountJobs
+from api.tryon.schemas import ComboRequest, JobId, SingleRequest
+from domain import accounts, products
+from domain.access.rates import RatePolicy
+from domain.errors import TryOnError
+from domain.jobs import job_history, jobs
+from domain.money import quota
+from domain.money.plans import PlanBook
+from domain.money.usage import usage_of
+from domain.tables import Job, Product
+from engines.garment_kinds import GarmentKind
+from imaging.data_uri import encode_data_uri_bytes
+from imaging.decoder_pool import DecoderPool
+from runtime.settings.service import IN_COMBO
+from workflows.contracts import MAX_GARMENTS
+
+RUNS = RatePolicy("playground", requests=20, window_seconds=300)
+"""How often one account may press the button: as often as a key may call, and apart from every key's own budget."""
+
+PRODUCTS_OFFERED = 100
+
+router = APIRouter()
+
+PERSON = "customerPhotoBase64"
+
+PRODUCT, FRONT, BACK, CATEGORY = "productId", "garmentImageUrl", "garmentBackImageUrl", "category"
+
+TEXTS = [name for name in RULES if name not in (PRODUCT, FRONT, BACK)]
+"""Fields of a garment that are sent as they are typed or chosen."""
+
+UPLOADED, ADDRESS, REGISTERED, SAMPLE = "upload", "address", "product", "sample"
+
+SOURCES = {UPLOADED: "Upload", ADDRESS: "Address", REGISTERED: "Product", SAMPLE: "Sample"}
+"""Where a garment may come from."""
+
+FieldValues: TypeAlias = dict[str, str | bytes]
+
+_NAMED = re.compile(r"(?:garments\[(\d)\]\.)?(\w+)")
+
+
+@router.get("/playground")
+async def show(request: Request, productId: str = "", personSource: str = "") -> Response:  # as the form names them
+    """The form: empty, or with a product and the sample portrait chosen."""
+    form = Form()
+    form.add("personSource", personSource)
+    if productId:
+        form.add(in_garment(0, "source"), "product")
+        form.add(in_garment(0, PRODUCT), productId)
+    return await _form_page(request, form)
+
+
+@router.post("/playground/run")
+@policy(pictures=IN_COMBO)
+async def run(request: Request) -> Response:
+    """Start the job that the form describes, through the very checks, quota and ledger of the API."""
+    form = await read_form(request)
+    try:
+        acceptor, accepted = await _accept(request, form)
+    except AttemptRefused as refused:
+        return await _refused(request, form, refused)
+    answer: Response
+    if wants_json(request):
+        answer = JSONResponse({"jobId": str(accepted.job_id)}, 202)
+    else:
+        answer = redirect(f"/jobs/{accepted.job_id}")
+    answer.background = BackgroundTask(acceptor.note_started, accepted)
+    return answer
+
+
+@router.get("/playground/jobs/{jobId}/state")
+async def state(request: Request, jobId: JobId) -> Response:  # spelled as in the contract
+    """How a job stands, for the script that waits for it."""
+    parts, account_id = parts_of(request), visitor_of(request).account_id
+    standing = await AccountJobs(parts, account_id).state(jobId)
+    answer: dict[str, Any] = {"status": standing.status}
+    if standing.status == jobs.PROCESSING:
+        answer |= await _under_way(parts, account_id, jobId)
+    else:
+        answer |= await _means(parts, account_id)
+    if standing.status == jobs.COMPLETED:
+        answer["generationTimeMs"] = standing.generation_ms
+        answer["hintsNotFollowed"] = await _hints_not_followed(parts, account_id, jobId)
+    if standing.status == jobs.FAILED:
+        answer["error"] = standing.error
+    return JSONResponse(answer)
+
+
+async def _accept(request: Request, form: Form) -> tuple[JobAcceptor, AcceptedJob]:
+    parts, account_id = parts_of(request), visitor_of(request).account_id
+    decoders: DecoderPool = request.app.state.decoders
+    attempt = Attempt.read(form)
+    rate = await parts.rate_limiter.log.hit(account_id, RUNS)
+    try:
+        if not rate.admitted:
+            raise TryOnError("rate_limited", retry_after=whole_seconds(rate))
+        read = await decoders.in_thread(account_id, lambda: read_request(attempt.body(), attempt.model, parts.limits))
+        acceptor = JobAcceptor(parts, decoders)
+        return acceptor, await acceptor.accept(Requester(account_id), read, None)
+    except TryOnError as error:
+        raise attempt.locate(error) from None
+
+
+async def _refused(request: Request, form: Form, refused: AttemptRefused) -> Response:
+    headers = {} if refused.retry_after is None else {"Retry-After": str(refused.retry_after)}
+    if wants_json(request):
+        answer = {"error": " ".join(refused.errors.values()), "fields": refused.errors}
+        return JSONResponse(answer, refused.status, headers=headers)
+    shown = await _form_page(request, form, refused.status, refused.errors)
+    shown.headers.update(headers)
+    return shown
+
+
+async def _form_page(request: Request, form: Form, status: int = 200, errors: dict[str, str] | None = None) -> Response:
+    parts, account_id = parts_of(request), visitor_of(request).account_id
+    standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
+    newest = await parts.database.read(products.list_products, account_id=account_id, limit=PRODUCTS_OFFERED)
+    under_way = await parts.database.read(job_history.newest_open_of_owner, account_id=account_id)
+    offered = _told_apart(newest)
+    chosen = form.text(in_garment(0, PRODUCT))
+    if chosen and chosen not in offered:
+        form.add(in_garment(0, f"{PRODUCT}.other"), chosen)
+    return page(
+        request,
+        "playground/form.html",
+        status,
+        form=form,
+        errors=errors or {},
+        standing=standing,
+        under_way=under_way,
+        products=list(offered.items()),
+        samples=[(garment.name, garment.label) for garment in samples.SAMPLES.values()],
+        sample_details=json.dumps(
+            {garment.name: [static_url(garment.file), garment.category] for garment in samples.SAMPLES.values()}
+        ),
+        portrait=samples.file_of(samples.PORTRAIT),
+        sources=SOURCES,
+        stages=STAGES,
+        kinds=[kind.value for kind in GarmentKind],
+        hints=HINTS,
+        rules=RULES,
+        in_garment=in_garment,
+        garment_places=range(MAX_GARMENTS),
+        filled_places=[place for place in range(MAX_GARMENTS) if is_filled(form, place)],
+        largest=parts.limits.max_bytes,
+        base_url=parts.settings.dashboard.base_url(parts.settings.api),
+    )
+
+
+async def _job(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> Job:
+    identifier = uuid.UUID(job_id)
+    job = await parts.database.read(jobs.find_job, job_id=identifier, account_id=account_id)
+    if job is None:
+        raise TryOnError("job_not_found")
+    return job
+
+
+async def _under_way(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> dict[str, Any]:
+    job = await _job(parts, account_id, job_id)
+    garments = len(job.workflow_input.get("garments", ()))
+    stage = await stage_of(parts.temporal, str(job.id), garments)
+    return {
+        "stage": stage.name,
+        "words": stage.words,
+        "garment": stage.garment,
+        "garments": garments,
+        "elapsedMs": round((datetime.now(UTC) - job.created_at).total_seconds() * 1000),
+    }
+
+
+async def _hints_not_followed(parts: ApiParts, account_id: uuid.UUID, job_id: str) -> list[str]:
+    """By the names of the fields."""
+    report = report_of(await _job(parts, account_id, job_id))
+    return [hint_name(name) for name in report.hints_not_applied] if report else []
+
+
+async def _means(parts: ApiParts, account_id: uuid.UUID) -> dict[str, Any]:
+    standing = await parts.database.read(standing_of, parts.plans, account_id=account_id, now=datetime.now(UTC))
+    return {"means": standing.sentence, "refusal": standing.refusal}
+
+
+def _told_apart(found: Sequence[Product]) -> dict[str, str]:
+    """What each product is called in a list, by public id: those of one name by something more."""
+    times = Counter(product.name for product in found)
+    labels = {}
+    for product in found:
+        public_id = products.public_id(product.id)
+        more = product.external_id or f"…{public_id[-6:]}"
+        labels[public_id] = product.name if times[product.name] == 1 else f"{product.name} ({more})"
+    return labels
+
+
+@dataclass
+class AttemptRefused(Exception):
+    """Something that has to be put right first.
+
+    Attributes:
+        errors: A sentence for the visitor by the name of the field in the form, with ``garments[n].`` before it; the
+            name is empty where it is about no field in particular.
+    """
+
+    errors: dict[str, str]
+    status: int = 422
+    retry_after: int | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a form asks for.
+
+    Attributes:
+        garments: The API's fields of each garment; bytes stand for a picture that came along.
+        places: Where in the form each of them stands, from 0.
+    """
+
+    person: bytes
+    garments: Sequence[FieldValues]
+    places: Sequence[int]
+
+    @classmethod
+    def read(cls, form: Form) -> Attempt:
+        """Take the form apart.
+
+        Raises:
+            AttemptRefused: Something that nothing goes without is not there; it names all of it.
+        """
+        upload = form.file(PERSON)
+        person = picture_of(PORTRAIT) if form.text("personSource") == SAMPLE else upload.data if upload else None
+        read = {place: _garment(form, place) for place in range(MAX_GARMENTS)}
+        used = {place: garment for place, garment in read.items() if garment or place == 0}
+        errors = {name: said for place, garment in used.items() for name, said in _missing(place, garment)}
+        if person is None:
+            raise AttemptRefused({PERSON: "Choose a photo of the person, or use the sample.", **errors})
+        if errors:
+            raise AttemptRefused(errors)
+        return cls(person, list(used.values()), list(used))
+
+    @property
+    def model(self) -> type[TryOnRequest]:
+        """Which of the API's requests it is."""
+        return SingleRequest if len(self.garments) == 1 else ComboRequest
+
+    def body(self) -> bytes:
+        """The request as a program would send it. Takes a while with large pictures."""
+        if len(self.garments) == 1:
+            return _written({PERSON: self.person, **self.garments[0]})
+        return _written({PERSON: self.person, "garments": self.garments})
+
+    def locate(self, error: TryOnError) -> AttemptRefused:
+        """A refusal of the API, each sentence beside the field of the form that it is about."""
+        status = error.entry.status or 422
+        errors = {self._in_form(name): f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
+        if not errors or "" in errors:
+            errors = {"": error.entry.remedy or error.sentence}
+        return AttemptRefused(errors, status, error.retry_after)
+
+    def _in_form(self, name: str) -> str:
+        named = _NAMED.fullmatch(name)
+        if named is None or named[2] not in (PERSON, *RULES):
+            return ""
+        return PERSON if named[2] == PERSON else in_garment(self.places[int(named[1] or 0)], named[2])
+
+
+def in_garment(place: int, name: str) -> str:
+    """The name of a garment's field in the form: as the API calls it in its refusals of a combo."""
+    return f"garments[{place}].{name}"
+
+
+def is_filled(form: Form, place: int) -> bool:
+    """Whether anything was said about this garment."""
+    return bool(_garment(form, place)) or form.text(in_garment(place, "source")) not in ("", UPLOADED)
+
+
+def _garment(form: Form, place: int) -> FieldValues:
+    def text(name: str) -> str:
+        return form.text(in_garment(place, name))
+
+    def upload(name: str) -> bytes | None:
+        file = form.file(in_garment(place, name))
+        return file.data if file else None
+
+    sample = SAMPLES.get(text("sample"))
+    front: Mapping[str, FieldValues] = {
+        UPLOADED: {FRONT: upload(f"{FRONT}.file") or b""},
+        ADDRESS: {FRONT: text(FRONT)},
+        REGISTERED: {PRODUCT: text(f"{PRODUCT}.other") or text(PRODUCT)},
+        SAMPLE: {FRONT: picture_of(sample.name), CATEGORY: sample.category} if sample else {},
+    }
+    values = front.get(text("source") or UPLOADED, {})
+    values |= {BACK: upload(f"{BACK}.file") or text(BACK)}
+    values |= {name: said for name in TEXTS if (said := text(name))}
+    return {name: value for name, value in values.items() if value}
+
+
+def _missing(place: int, garment: FieldValues) -> Iterator[tuple[str, str]]:
+    if PRODUCT in garment:
+        return
+    if FRONT not in garment:
+        yield in_garment(place, FRONT), "Choose a picture, a link, a product or a sample."
+    if CATEGORY not in garment:
+        yield in_garment(place, CATEGORY), "Choose the part of the body."
+
+
+def _written(value: object) -> bytes:
+    """As JSON; pictures are put in as bytes, since making text of them first would stop everybody else."""
+    if isinstance(value, bytes):
+        return b'"%b"' % encode_data_uri_bytes(value)
+    if isinstance(value, dict):
+        return b"{%b}" % b",".join(_written(name) + b":" + _written(each) for name, each in value.items())
+    if isinstance(value, list):
+        return b"[%b]" % b",".join(map(_written, value))
+    return json.dumps(value).encode()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An account's means, in generations.
+
+    Attributes:
+        left: Of the period or the trial.
+        packs: Left in top-up packs.
+        today: Started today (UTC) and not failed.
+        daily_cap: How many of those there may be.
+        trial: Whether the account is on one.
+        refusal: Why nothing can be started now; None where something can.
+    """
+
+    left: int
+    packs: int
+    today: int
+    daily_cap: int
+    trial: bool
+    refusal: str | None
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        period = "your trial" if self.trial else "this period"
+        today = f"Used today: {self.today:,} of {self.daily_cap:,}."
+        return f"{self.left:,} left in {period}, {self.packs:,} in packs. {today}"
+
+
+def standing_of(session: Session, plans: PlanBook, *, account_id: uuid.UUID, now: datetime) -> Standing:
+    """Look, without changing anything."""
+    usage = usage_of(session, plans, account_id=account_id, now=now)
+    try:
+        quota.check(session, plans, account_id=account_id, now=now)
+    except TryOnError as error:
+        refusal: str | None = error.entry.remedy or error.sentence
+    else:
+        refusal = None
+    account = accounts.find_account(session, account_id=account_id)
+    left = quota.generations_left(session, plans, account=account, now=now) if account else 0
+    return Standing(
+        left=max(0, left - usage.topup_remaining),
+        packs=usage.topup_remaining,
+        today=usage.daily_used,
+        daily_cap=usage.daily_cap,
+        trial=usage.trial_ends_at is not None,
+        refusal=refusal,
+    )

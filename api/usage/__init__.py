@@ -1,1 +1,0 @@
-"""How much of its volume an account has used."""
