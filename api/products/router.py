@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -15,11 +14,10 @@ from api.openapi import document
 from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import parts_of
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
-from api.products.service import ProductService, ReadProduct, read_change, read_creation
+from api.products.service import ProductService, ReadProduct, read_body
 from domain.products.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
-from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
 from intake.pictures import inspect_pictures
 
@@ -59,7 +57,7 @@ router = APIRouter(tags=["products"])
 )
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
-    read = await _read(request, read_creation)
+    read = await _read(request, CreateProduct)
     product, created = await _service(request).register(read, await _facts(request, read))
     headers = {"Location": f"{PRODUCTS_PATH}/{public_id(product.id)}", **ignored_header(read.ignored_fields)}
     return _answer(product, 201 if created else 200, headers)
@@ -109,7 +107,7 @@ async def get_product(request: Request, productId: ProductId) -> ProductBody:
 )
 async def update_product(request: Request, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
-    read = await _read(request, read_change)
+    read = await _read(request, UpdateProduct)
     service = _service(request)
     await service.find(productId)
     product, _ = await service.register(read, await _facts(request, read), productId)
@@ -133,11 +131,11 @@ def _service(request: Request) -> ProductService:
     return ProductService(parts_of(request), request.scope["state"][OWNER].account_id)
 
 
-async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
-    parts = parts_of(request)
+async def _read(request: Request, model: type[CreateProduct | UpdateProduct]) -> ReadProduct:
     check_media_type(request.headers)
     decoders: DecoderPool = request.app.state.decoders
-    return await decoders.in_thread(request.scope["state"][OWNER].account_id, reader, body_of(request), parts.limits)
+    holder, body = request.scope["state"][OWNER].account_id, body_of(request)
+    return await decoders.in_thread(holder, read_body, body, model, parts_of(request).limits)
 
 
 async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from api.dashboard.forms import PRODUCT_HINTS, Form, Upload
 from api.json_body import PictureReader, WireModel
 from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
-from api.products.service import BACK, FRONT, ReadProduct, read_product, read_update
+from api.products.service import BACK, FRONT, ReadProduct, read_product
 from domain.errors import TryOnError
 from domain.tables import Product
 from imaging.limits import ImageLimits
@@ -104,7 +104,7 @@ def read_edit(form: Form, limits: ImageLimits) -> ReadProduct:
         del values[FRONT]
     if values[BACK] is None and not form.text(REMOVE_BACK):
         del values[BACK]
-    return read_update(_validated(UpdateProduct, values), UploadReader(limits, uploads))
+    return read_product(_validated(UpdateProduct, values), UploadReader(limits, uploads))
 
 
 def placed(error: TryOnError) -> dict[str, str]:
