@@ -115,7 +115,6 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
             store=store,
             temporal=client or idle_temporal,
             digester=digester,
-            limits=settings.images.limits(),
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=rate_limiter or generous_rates(database),

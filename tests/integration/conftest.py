@@ -23,7 +23,6 @@ from api.tryon.endings import JobEndings
 from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines
 from imaging.decoder_pool import DecoderPool
-from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
@@ -118,7 +117,7 @@ async def service(servers: Servers) -> AsyncIterator[Service]:
 @asynccontextmanager
 async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngines) -> AsyncIterator[Service]:
     """API and both workers, with these engines."""
-    settings, limits, device = Settings(), ImageLimits(), Device(engines.parallel)
+    settings, device = Settings(), Device(engines.parallel)
     database, store, shop = servers.database, servers.store, servers.shop
     fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
     inference = InferenceActivities(store, segmenter, engines, device, lambda: None, decoders=DecoderPool())
@@ -128,7 +127,6 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
         store=store,
         temporal=servers.temporal,
         digester=servers.digester,
-        limits=limits,
         plans=PLANS,
         endings=JobEndings(database),
         rate_limiter=generous_rates(database),
