@@ -38,13 +38,17 @@ class ApiParts:
     store: ObjectStore
     temporal: TemporalGateway
     digester: KeyDigester
-    limits: ImageLimits
     plans: PlanBook
     endings: JobEndings
     rate_limiter: RateLimiter
     payments: PaymentProvider
     passwords: Passwords = field(default_factory=Passwords)
     """Hashes a few at a time, whoever asks."""
+
+    @property
+    def limits(self) -> ImageLimits:
+        """What pictures have to meet."""
+        return self.settings.images.limits()
 
 
 @asynccontextmanager
@@ -69,7 +73,6 @@ async def open_parts(
             store=S3ObjectStore(settings.object_store, object_store_calls(meter)),
             temporal=temporal,
             digester=KeyDigester(*settings.security.peppers()),
-            limits=settings.images.limits(),
             plans=settings.billing.plans(load_plans),
             endings=endings,
             rate_limiter=rate_limiter,

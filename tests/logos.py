@@ -6,8 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from imaging.errors import ImageError, ImageErrorCode
+from imaging.remote import RemoteImageFetcher
 from tests.pictures import encoded
 
+LOGO_URL = "https://shop.example/logo.png"
 ORANGE = (250, 120, 10)
 
 
@@ -23,3 +26,12 @@ def disc(side: int = 200, border: int = 0, colour: tuple[int, int, int] = ORANGE
 def logo_file(logo: NDArray[np.uint8] | None = None, format: str = "PNG", **options: object) -> bytes:
     image = Image.fromarray(disc() if logo is None else logo)
     return encoded(image.convert("RGB") if format == "JPEG" else image, format, **options)
+
+
+class OneLogo(RemoteImageFetcher):
+    """A world with one address in it."""
+
+    async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
+        if url != LOGO_URL:
+            raise ImageError(ImageErrorCode.URL_UNREACHABLE, "answered 404")
+        return logo_file()

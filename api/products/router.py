@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -15,12 +14,11 @@ from api.openapi import document
 from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_hand, refusals, success
 from api.parts import parts_of
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
-from api.products.service import ProductService, ReadProduct, read_change, read_creation
+from api.products.service import ProductService, ReadProduct, read_body
 from api.routes import policy
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
-from imaging.limits import ImageLimits
 from imaging.opening import ImageFacts
 from intake.pictures import inspect_pictures
 from runtime.settings.service import IN_PRODUCT
@@ -62,7 +60,7 @@ router = APIRouter(tags=["products"])
 @policy(pictures=IN_PRODUCT)
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
-    read = await _read(request, read_creation)
+    read = await _read(request, CreateProduct)
     product, created = await _service(request).register(read, await _facts(request, read))
     headers = {"Location": f"{PRODUCTS_PATH}/{public_id(product.id)}", **ignored_header(read.ignored_fields)}
     return _answer(product, 201 if created else 200, headers)
@@ -113,7 +111,7 @@ async def get_product(request: Request, productId: ProductId) -> ProductBody:
 @policy(pictures=IN_PRODUCT)
 async def update_product(request: Request, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
-    read = await _read(request, read_change)
+    read = await _read(request, UpdateProduct)
     service = _service(request)
     await service.find(productId)
     product, _ = await service.register(read, await _facts(request, read), productId)
@@ -137,11 +135,11 @@ def _service(request: Request) -> ProductService:
     return ProductService(parts_of(request), owner_of(request).account_id)
 
 
-async def _read(request: Request, reader: Callable[[bytes, ImageLimits], ReadProduct]) -> ReadProduct:
-    parts = parts_of(request)
+async def _read(request: Request, model: type[CreateProduct | UpdateProduct]) -> ReadProduct:
     check_media_type(request.headers)
     decoders: DecoderPool = request.app.state.decoders
-    return await decoders.in_thread(owner_of(request).account_id, reader, body_of(request), parts.limits)
+    holder, body = owner_of(request).account_id, body_of(request)
+    return await decoders.in_thread(holder, read_body, body, model, parts_of(request).limits)
 
 
 async def _facts(request: Request, read: ReadProduct) -> dict[str, ImageFacts]:

@@ -14,7 +14,7 @@ import structlog
 from api.cursor import cursor_after, read_cursor
 from api.json_body import PictureReader, ignored_fields, parse_body
 from api.parts import ApiParts
-from api.products.schemas import CreateProduct, OptionalFields, UpdateProduct
+from api.products.schemas import CreateProduct, UpdateProduct
 from domain import products
 from domain.errors import CATALOGUE, Audience, TryOnError
 from domain.object_keys import product_upload_key, registration_prefix
@@ -61,57 +61,34 @@ class ReadProduct:
         return [side for side in (self.front, self.back) if isinstance(side, Picture)]
 
 
-def read_creation(body: bytes, limits: ImageLimits) -> ReadProduct:
-    """Parse and judge the description of a whole product; what it leaves out is empty.
+def read_body(body: bytes, model: type[CreateProduct | UpdateProduct], limits: ImageLimits) -> ReadProduct:
+    """Parse and judge the description of a product, or what is to change of one.
 
     Raises:
-        TryOnError: ``json_invalid``, ``field_invalid``, ``malformed_data_uri``, ``garment_url_refused``.
+        TryOnError: ``json_invalid``, and what `read_product` raises.
     """
-    product, inline = parse_body(body, CreateProduct)
+    product, inline = parse_body(body, model)
     return read_product(product, PictureReader(limits, inline))
 
 
-def read_product(product: CreateProduct, reader: PictureReader) -> ReadProduct:
-    """Judge the pictures of a description whose fields are right on their own.
+def read_product(product: CreateProduct | UpdateProduct, reader: PictureReader) -> ReadProduct:
+    """Judge the rest of what is right field by field.
 
-    Raises:
-        TryOnError: ``malformed_data_uri``, ``garment_url_refused``.
-    """
-    return _read(product, reader, [column for column, field in CLEARED_BY.items() if getattr(product, field) is None])
-
-
-def read_change(body: bytes, limits: ImageLimits) -> ReadProduct:
-    """Parse and judge a change; what it leaves out stays as it is, and null empties a field.
-
-    Raises:
-        TryOnError: As `read_creation`.
-    """
-    change, inline = parse_body(body, UpdateProduct)
-    return read_update(change, PictureReader(limits, inline))
-
-
-def read_update(change: UpdateProduct, reader: PictureReader) -> ReadProduct:
-    """Judge the rest of a change whose fields are right on their own.
+    What the description of a whole product leaves out is empty. A change leaves it as it is, and null empties a field.
 
     Raises:
         TryOnError: ``field_invalid`` for null where it cannot be; ``malformed_data_uri``, ``garment_url_refused``.
     """
-    sent = change.model_fields_set - (change.model_extra or {}).keys()
-    nulls = {name for name in sent if getattr(change, name) is None}
-    if wrong := {wire_name: "cannot be null." for name, wire_name in NEEDED.items() if name in nulls}:
+    own = type(product).model_fields.keys()  # unknown fields of the request are attributes too
+    said = product.model_fields_set if isinstance(product, UpdateProduct) else own
+    empty = {name for name in own & said if getattr(product, name) is None}
+    if wrong := {wire_name: "cannot be null." for name, wire_name in NEEDED.items() if name in empty}:
         raise TryOnError("field_invalid", fields=wrong)
-    return _read(change, reader, [column for column, field in CLEARED_BY.items() if field in nulls])
-
-
-def _read(product: OptionalFields, reader: PictureReader, clear: list[str]) -> ReadProduct:
-    # Unknown fields of the request are attributes too, and must not pass for known ones.
-    known = ProductFields.model_fields.keys() & type(product).model_fields.keys()
-    pictures = reader.pictures(
-        {FRONT: getattr(product, "garment_image_url", None), BACK: product.garment_back_image_url}
-    )
+    fields = {name: getattr(product, name) for name in own & ProductFields.model_fields.keys()}
+    pictures = reader.pictures({FRONT: product.garment_image_url, BACK: product.garment_back_image_url})
     return ReadProduct(
-        fields=ProductFields.model_validate({name: getattr(product, name) for name in known}),
-        clear=clear,
+        fields=ProductFields.model_validate(fields),
+        clear=[column for column, field in CLEARED_BY.items() if field in empty],
         front=pictures[FRONT],
         back=pictures[BACK],
         ignored_fields=ignored_fields(product),

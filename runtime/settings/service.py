@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,9 +17,6 @@ from runtime.settings.concern import Concern, File, Host, HostAndPort, Sender, W
 
 IN_SINGLE, IN_COMBO, IN_PRODUCT = 1 + 2, 1 + 4 * 2, 2
 """Pictures that a request may come with: the person's, and two of each garment."""
-
-AIR = 4 * 1024 * 1024
-"""Bytes of a body beside its pictures."""
 
 DAY = 86_400
 """Seconds."""
@@ -326,8 +322,7 @@ class ImageSettings(Concern):
 
     max_bytes: int = Field(default=PHOTO_LIMITS.max_bytes, ge=1024, le=128 * 1024 * 1024)
     """Largest picture in bytes after base64; exactly that many passes. The largest bodies follow: one garment may come
-    with three pictures, a combo with nine, a product with two, each a third larger in base64; and 4 MiB
-    for the rest."""
+    with three pictures, a combo with nine, a product with two, each a third larger in base64, and some air."""
 
     min_side: int = Field(default=PHOTO_LIMITS.min_side, ge=1, le=10_000)
     """Shorter side in pixels."""
@@ -359,8 +354,11 @@ class ImageSettings(Concern):
         return replace(LOGO_LIMITS, max_bytes=self.logo_max_bytes)
 
     def body_cap(self, pictures: int) -> int:
-        """The largest body in bytes of a request with so many pictures: all of them in base64, and some air."""
-        return math.ceil(pictures * self.max_bytes * 4 / 3) + AIR
+        """The largest body in bytes of a request with so many pictures: all in base64, and some air.
+
+        That is a sixth of a picture for each, up to three.
+        """
+        return self.max_bytes * (8 * pictures + min(pictures, 3)) // 6
 
 
 class LogSettings(Concern):

@@ -118,7 +118,6 @@ def open_api(database: Database, digester: KeyDigester, idle_temporal: Client, a
             store=store,
             temporal=temporal,
             digester=digester,
-            limits=settings.images.limits(),
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=rate_limiter or generous_rates(database),

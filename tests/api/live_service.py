@@ -117,7 +117,6 @@ async def _running_parts(database_url: str) -> AsyncIterator[ApiParts]:
                 store=store,
                 temporal=TemporalGateway(temporal),
                 digester=KeyDigester(PEPPER),
-                limits=settings.images.limits(),
                 plans=PLANS,
                 endings=endings,
                 rate_limiter=generous_rates(database),

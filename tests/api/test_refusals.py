@@ -225,7 +225,7 @@ async def test_one_limit_is_changed_and_caps_and_sentences_follow(five_megabytes
         assert said == "customerPhotoBase64: A picture is larger than 5 MB."
         answer = await api.client.post(TRYON, json=single(customerPhotoBase64=data_uri(small)))
         assert "both sides need at least 300 pixels" in answer.json()["error"]
-        for path, cap in ((TRYON, 24 * MIB), (COMBO, 64 * MIB)):
+        for path, cap in ((TRYON, 45 * MIB // 2), (COMBO, 125 * MIB // 2)):
             for length, status in ((cap, 400), (cap + 1, 413)):
                 head = {"Content-Type": "application/json", "Content-Length": str(length)}
                 assert (await api.client.post(path, content=b"{}", headers=head)).status_code == status

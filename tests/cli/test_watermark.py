@@ -21,26 +21,13 @@ from cli.main import app
 from domain.access.keys import KeyDigester
 from domain.object_keys import logo_key, logo_prefix
 from gateway.temporal import TemporalGateway
-from imaging.errors import ImageError, ImageErrorCode
-from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
 from runtime.settings import ObjectStoreSettings, Settings
 from tests.factories import Caller, create_caller
-from tests.logos import ORANGE, logo_file
+from tests.logos import LOGO_URL, ORANGE, OneLogo, logo_file
 from tests.pictures import encoded
 from worker_cpu.worker import build_worker
-
-LOGO_URL = "https://shop.example/logo.png"
-
-
-class OneLogo(RemoteImageFetcher):
-    """A world with one address in it."""
-
-    async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
-        if url != LOGO_URL:
-            raise ImageError(ImageErrorCode.URL_UNREACHABLE, "answered 404")
-        return logo_file()
 
 
 @dataclass

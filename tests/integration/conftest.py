@@ -24,7 +24,6 @@ from domain.access.keys import KeyDigester
 from engines.routes import RoutedEngines
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
-from imaging.limits import ImageLimits
 from runtime.database import Database
 from runtime.object_store import S3ObjectStore
 from runtime.settings import Settings
@@ -119,7 +118,7 @@ async def service(servers: Servers) -> AsyncIterator[Service]:
 @asynccontextmanager
 async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngines) -> AsyncIterator[Service]:
     """API and both workers, with these engines."""
-    settings, limits, device = Settings(), ImageLimits(), Device(engines.parallel)
+    settings, device = Settings(), Device(engines.parallel)
     database, store, shop = servers.database, servers.store, servers.shop
     fetcher = shop.fetcher(ShopResolver(shop.port), allow_ports={443, shop.port})
     inference = InferenceActivities(store, segmenter, engines, device, lambda: None, decoders=DecoderPool())
@@ -129,7 +128,6 @@ async def running_service(servers: Servers, segmenter: Any, engines: RoutedEngin
         store=store,
         temporal=TemporalGateway(servers.temporal),
         digester=servers.digester,
-        limits=limits,
         plans=PLANS,
         endings=JobEndings(database),
         rate_limiter=generous_rates(database),

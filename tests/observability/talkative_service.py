@@ -86,7 +86,6 @@ async def main(database_url: str) -> None:
             store=store,
             temporal=TemporalGateway(client),
             digester=digester,
-            limits=settings.images.limits(),
             plans=PLANS,
             endings=JobEndings(database),
             rate_limiter=generous_rates(database),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from api.dashboard.forms import PRODUCT_HINTS, Form, Upload
-from api.json_body import PictureReader, WireModel
+from api.json_body import PictureReader
 from api.products.schemas import CreateProduct, ProductBody, UpdateProduct
-from api.products.service import BACK, FRONT, ReadProduct, read_product, read_update
+from api.products.service import BACK, FRONT, ReadProduct, read_product
 from domain.errors import TryOnError
 from domain.tables import Product
 from imaging.limits import ImageLimits
@@ -28,8 +28,6 @@ NEEDED = {"name": "Enter a name.", "category": "Choose the part of the body.", F
 """What is said where a field is empty that nothing goes without."""
 
 _UPLOADED = "a file that came along"
-
-Model = TypeVar("Model", bound=WireModel)
 
 
 class FormRefused(Exception):
@@ -60,51 +58,39 @@ class UploadReader(PictureReader):
         return Picture(field, data if len(data) <= self._longest else None)
 
 
-def empty_values() -> dict[str, str]:
-    """What a form for a new product shows."""
-    return dict.fromkeys(FIELDS, "")
+def values_of(product: Product | None, sent: Form | None) -> dict[str, str]:
+    """What a form shows: again what was sent and not right, or else what the product is."""
+    if sent is not None:
+        return {name: sent.text(name) for name in FIELDS}
+    body = {} if product is None else ProductBody.of(product).model_dump(mode="json")
+    return {name: body.get(name) or "" for name in FIELDS}
 
 
-def values_of(product: Product) -> dict[str, str]:
-    """What a form for this product shows."""
-    body = ProductBody.of(product).model_dump(mode="json")
-    return {**empty_values(), **{name: body[name] or "" for name in TEXTS}}
+def read_sent(form: Form, limits: ImageLimits, *, changes: bool) -> ReadProduct:
+    """Judge a form.
 
-
-def sent_values(form: Form) -> dict[str, str]:
-    """What a form shows again that was not right."""
-    return {name: form.text(name) for name in FIELDS}
-
-
-def read_new(form: Form, limits: ImageLimits) -> ReadProduct:
-    """Judge the form of a new product.
+    Args:
+        form: As it came.
+        limits: What its pictures have to meet.
+        changes: Whether the product is there already: what is empty becomes empty then, but pictures stay as they are.
 
     Raises:
         FormRefused: Some fields are not right.
         TryOnError: An address is not one that is dialled.
     """
-    uploads = _uploads(form)
-    sent = {name: value for name, value in _values(form, uploads).items() if value is not None}
-    return read_product(_validated(CreateProduct, sent), UploadReader(limits, uploads))
-
-
-def read_edit(form: Form, limits: ImageLimits) -> ReadProduct:
-    """Judge the form of a product that is there: what is empty becomes empty, but pictures stay as they are.
-
-    Raises:
-        FormRefused: Some fields are not right.
-        TryOnError: An address is not one that is dialled.
-    """
-    uploads = _uploads(form)
-    values = _values(form, uploads)
-    empty = {name: NEEDED[name] for name in ("name", "category") if values[name] is None}
-    if empty:
+    uploads = {field: upload for field, name in FILES.items() if (upload := form.file(name)) is not None}
+    if both := [field for field in uploads if form.text(field)]:
+        raise FormRefused(dict.fromkeys(both, "Choose a file or enter a link, not both."))
+    values = {name: _UPLOADED if name in uploads else form.text(name) or None for name in FIELDS}
+    if changes and (empty := {name: NEEDED[name] for name in ("name", "category") if values[name] is None}):
         raise FormRefused(empty)
-    if values[FRONT] is None:
-        del values[FRONT]
-    if values[BACK] is None and not form.text(REMOVE_BACK):
-        del values[BACK]
-    return read_update(_validated(UpdateProduct, values), UploadReader(limits, uploads))
+    stays = {FRONT} if form.text(REMOVE_BACK) else {FRONT, BACK}
+    said = {name: value for name, value in values.items() if value is not None or (changes and name not in stays)}
+    try:
+        product = UpdateProduct.model_validate(said) if changes else CreateProduct.model_validate(said)
+    except ValidationError as error:
+        raise FormRefused(_sentences(error.errors(include_url=False, include_input=False))) from None
+    return read_product(product, UploadReader(limits, uploads))
 
 
 def placed(error: TryOnError) -> dict[str, str]:
@@ -112,25 +98,6 @@ def placed(error: TryOnError) -> dict[str, str]:
     if error.fields and error.fields.keys() <= set(FIELDS):
         return {name: f"{said[:1].upper()}{said[1:]}" for name, said in error.fields.items()}
     return {WHOLE: error.sentence}
-
-
-def _uploads(form: Form) -> dict[str, Upload]:
-    uploads = {field: upload for field, name in FILES.items() if (upload := form.file(name)) is not None}
-    both = [field for field in uploads if form.text(field)]
-    if both:
-        raise FormRefused(dict.fromkeys(both, "Choose a file or enter a link, not both."))
-    return uploads
-
-
-def _values(form: Form, uploads: Mapping[str, Upload]) -> dict[str, str | None]:
-    return {name: _UPLOADED if name in uploads else form.text(name) or None for name in FIELDS}
-
-
-def _validated(model: type[Model], values: Mapping[str, str | None]) -> Model:
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise FormRefused(_sentences(error.errors(include_url=False, include_input=False))) from None
 
 
 def _sentences(errors: Sequence[Any]) -> dict[str, str]:

@@ -13,11 +13,8 @@ from api.dashboard.products.form import (
     FILES,
     WHOLE,
     FormRefused,
-    empty_values,
     placed,
-    read_edit,
-    read_new,
-    sent_values,
+    read_sent,
     values_of,
 )
 from api.dashboard.products.pictures import picture_address, picture_answer
@@ -151,7 +148,7 @@ async def _saved(request: Request, form: Form, product: Product | None) -> Respo
     parts, service, holder = parts_of(request), _service(request), None
     product_id = None if product is None else public_id(product.id)
     try:
-        read = read_new(form, parts.limits) if product is None else read_edit(form, parts.limits)
+        read = read_sent(form, parts.limits, changes=product is not None)
         account_id = visitor_of(request).account_id
         facts = await inspect_pictures(read.pictures, parts.limits, request.app.state.page_decoders, account_id)
         saved, _ = await service.register(read, facts, product_id)
@@ -178,14 +175,13 @@ def _form_page(
     status: int = 422,
     holder: Product | None = None,
 ) -> Response:
-    shown = empty_values() if product is None else values_of(product)
     return page(
         request,
         "products/form.html",
         status if errors else 200,
         product=product,
         product_id=None if product is None else public_id(product.id),
-        values=shown if sent is None else sent_values(sent),
+        values=values_of(product, sent),
         errors={**dict.fromkeys(FIELDS, ""), **(errors or {})},
         whole=(errors or {}).get(WHOLE, ""),
         wrong=bool(errors),

@@ -17,29 +17,17 @@ from domain.object_keys import logo_prefix
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, save_watermark
 from gateway.temporal import TemporalGateway
-from imaging.errors import ImageError, ImageErrorCode
-from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
 from runtime.object_store import ObjectStoreUnavailableError
 from runtime.settings import Settings
 from tests.api.conftest import Api, OpenApi
 from tests.api.dashboard.browser import Browser, signed_in, words
 from tests.factories import create_caller
-from tests.logos import ORANGE, logo_file
+from tests.logos import LOGO_URL, ORANGE, OneLogo, logo_file
 from worker_cpu.worker import build_worker
 from workflows.contracts import ObjectRef
 
-LOGO_URL = "https://shop.example/logo.png"
 PREVIEW = "/settings/watermark/preview.jpg"
-
-
-class OneLogo(RemoteImageFetcher):
-    """A world with one address in it."""
-
-    async def fetch(self, url: str, max_bytes: int | None = None) -> bytes:
-        if url != LOGO_URL:
-            raise ImageError(ImageErrorCode.URL_UNREACHABLE, "answered 404")
-        return logo_file()
 
 
 @pytest.fixture
