@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,6 @@ from temporalio.common import (
     SearchAttributePair,
     TypedSearchAttributes,
     WorkflowIDConflictPolicy,
-    WorkflowIDReusePolicy,
 )
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
@@ -81,6 +80,7 @@ _CLOSED: dict[WorkflowExecutionStatus, ErrorCode] = {
 
 _OPEN = (None, WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.CONTINUED_AS_NEW)
 
+Argument = TypeVar("Argument")
 Value = TypeVar("Value")
 
 
@@ -222,18 +222,14 @@ class TemporalGateway:
         fields, run_id = registration.fields, registration_workflow_id(registration.registration_id)
         summary = fields.external_id or fields.name or registration.product_id or ""
         try:
-            run = await self._start(
-                self.client.start_workflow(
-                    RegisterProductWorkflow.run,
-                    registration,
-                    id=run_id,
-                    task_queue=CPU_QUEUE,
-                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                    execution_timeout=LONGEST_REGISTRATION,
-                    priority=Priority(priority_key=priority, fairness_key=registration.account_id),
-                    search_attributes=_of_account(registration.account_id),
-                    static_summary=f"product: {summary[:LONGEST_SUMMARY]}",
-                )
+            run = await self._begin(
+                RegisterProductWorkflow.run,
+                registration,
+                run_id,
+                f"product: {summary[:LONGEST_SUMMARY]}",
+                longest=LONGEST_REGISTRATION,
+                account_id=registration.account_id,
+                priority=priority,
             )
             async with asyncio.timeout(seconds):
                 with temporal_calls():
@@ -248,18 +244,15 @@ class TemporalGateway:
         Raises:
             AlreadyRunningError: Another file of the account is being imported.
         """
-        await self._start(
-            self.client.start_workflow(
-                ImportProductsWorkflow.run,
-                wanted,
-                id=import_workflow_id(wanted.account_id),
-                task_queue=CPU_QUEUE,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                execution_timeout=LONGEST_IMPORT,
-                priority=Priority(priority_key=BULK_PRIORITY, fairness_key=wanted.account_id),
-                search_attributes=_of_account(wanted.account_id),
-                static_summary=f"import of {wanted.rows} products",
-            )
+        await self._begin(
+            ImportProductsWorkflow.run,
+            wanted,
+            import_workflow_id(wanted.account_id),
+            f"import of {wanted.rows} products",
+            longest=LONGEST_IMPORT,
+            account_id=wanted.account_id,
+            priority=BULK_PRIORITY,
+            alone=True,
         )
 
     async def is_importing(self, account_id: str) -> bool:
@@ -280,16 +273,16 @@ class TemporalGateway:
             TryOnError: One of the ``logo_…`` codes; ``busy`` when no worker got to it in time, ``internal`` otherwise.
         """
         try:
+            run = await self._begin(
+                SetWatermarkWorkflow.run,
+                wanted,
+                watermark_workflow_id(wanted.account_id),
+                "watermark",
+                longest=LONGEST_SETTING,
+                alone=True,
+            )
             with temporal_calls():
-                return await self.client.execute_workflow(
-                    SetWatermarkWorkflow.run,
-                    wanted,
-                    id=watermark_workflow_id(wanted.account_id),
-                    task_queue=CPU_QUEUE,
-                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                    execution_timeout=LONGEST_SETTING,
-                    static_summary="watermark",
-                )
+                return await run.result()
         except AlreadyRunningError:
             raise TryOnError("logo_being_set") from None
         except RunFailedError as failure:
@@ -297,17 +290,13 @@ class TemporalGateway:
 
     async def erase_account(self, erasure: EraseAccountInput) -> None:
         """Start deleting what the account has stored, unless that is under way."""
-        await self._start(
-            self.client.start_workflow(
-                EraseAccountWorkflow.run,
-                erasure,
-                id=erasure_workflow_id(erasure.account_id),
-                task_queue=CPU_QUEUE,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                execution_timeout=LONGEST_ERASURE,
-                search_attributes=_of_account(erasure.account_id),
-                static_summary="erasure",
-            )
+        await self._begin(
+            EraseAccountWorkflow.run,
+            erasure,
+            erasure_workflow_id(erasure.account_id),
+            "erasure",
+            longest=LONGEST_ERASURE,
+            account_id=erasure.account_id,
         )
 
     async def send_mail(self, mail_id: str) -> None:
@@ -315,18 +304,8 @@ class TemporalGateway:
 
         A message whose run has ended without sending it may be started again: the row says what is left to do.
         """
-        await self._start(
-            self.client.start_workflow(
-                SendMailWorkflow.run,
-                SendMailInput(mail_id=mail_id),
-                id=mail_workflow_id(mail_id),
-                task_queue=CPU_QUEUE,
-                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                execution_timeout=LONGEST_SENDING,
-                static_summary="mail",
-            )
-        )
+        mail = SendMailInput(mail_id=mail_id)
+        await self._begin(SendMailWorkflow.run, mail, mail_workflow_id(mail_id), "mail", longest=LONGEST_SENDING)
 
     async def start_backfill(self, backfill_id: str, backfill: BackfillInput) -> None:
         """Start a backfill; one of the same name that has ended is no hindrance.
@@ -336,16 +315,14 @@ class TemporalGateway:
         Raises:
             AlreadyRunningError: A backfill of this name is running.
         """
-        await self._start(
-            self.client.start_workflow(
-                BackfillWorkflow.run,
-                backfill,
-                id=backfill_id,
-                task_queue=CPU_QUEUE,
-                execution_timeout=LONGEST_BACKFILL,
-                priority=Priority(priority_key=backfill.priority),
-                static_summary=f"backfill for {backfill.account}",
-            )
+        await self._begin(
+            BackfillWorkflow.run,
+            backfill,
+            backfill_id,
+            f"backfill for {backfill.account}",
+            longest=LONGEST_BACKFILL,
+            priority=backfill.priority,
+            alone=True,
         )
 
     async def backfill_report(self, backfill_id: str) -> BackfillReport:
@@ -399,6 +376,34 @@ class TemporalGateway:
     def _backfill(self, backfill_id: str) -> WorkflowHandle[BackfillWorkflow, BackfillReport]:
         return self.client.get_workflow_handle_for(BackfillWorkflow.run, backfill_id)
 
+    async def _begin(
+        self,
+        run: Callable[[Any, Argument], Awaitable[Value]],
+        argument: Argument,
+        run_id: str,
+        summary: str,
+        *,
+        longest: timedelta,
+        account_id: str | None = None,
+        priority: int | None = None,
+        alone: bool = False,
+    ) -> WorkflowHandle[Any, Value]:
+        """Start a run; where one has the id already, that one is meant, unless this one has to be ``alone``."""
+        attributes = [] if account_id is None else [SearchAttributePair(ACCOUNT_ATTRIBUTE, account_id)]
+        return await self._start(
+            self.client.start_workflow(
+                run,
+                argument,
+                id=run_id,
+                task_queue=CPU_QUEUE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL if alone else WorkflowIDConflictPolicy.USE_EXISTING,
+                execution_timeout=longest,
+                priority=Priority(priority_key=priority, fairness_key=account_id),
+                search_attributes=TypedSearchAttributes(attributes),
+                static_summary=summary,
+            )
+        )
+
     async def _start(self, call: Coroutine[Any, Any, Value]) -> Value:
         with temporal_calls():
             return await asyncio.wait_for(call, self._start_seconds)
@@ -410,7 +415,3 @@ class TemporalGateway:
     async def _cancel(self, run_id: str) -> None:
         with suppress(TemporalAwayError, RunNotFoundError):
             await self._start(self.client.get_workflow_handle(run_id).cancel())
-
-
-def _of_account(account_id: str) -> TypedSearchAttributes:
-    return TypedSearchAttributes([SearchAttributePair(ACCOUNT_ATTRIBUTE, account_id)])
