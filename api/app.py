@@ -16,7 +16,6 @@ from api import health, usage
 from api.admission import KeyAdmission, account_of
 from api.body_limit import BodyBudget, BodyLimit
 from api.dashboard.admission import SessionAdmission, visiting_account
-from api.dashboard.app import ROUTERS as DASHBOARD_ROUTERS
 from api.dashboard.app import body_refusal, create_dashboard
 from api.dashboard.rendering import ROOT as DASHBOARD
 from api.errors import error_response, register_error_handlers
@@ -99,11 +98,7 @@ def create_app(
         app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
     metrics.watch(budget)
-    pages = [route for router in DASHBOARD_ROUTERS for route in router.routes]
-    routes = RouteTable(
-        [*app.routes, *(route for router in ROUTERS for route in router.routes)], mounted={DASHBOARD: pages}
-    )
-    app.state.routes = routes
+    routes = app.state.routes = RouteTable(app.routes, mounted={DASHBOARD: dashboard.routes})
 
     def cap_of(scope: Scope) -> int:
         asked = route_of(scope).policy(scope["method"])

@@ -7,7 +7,7 @@ router is asked last: most refusals come before it, and are counted and traced u
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, cast
 
@@ -97,10 +97,9 @@ class RouteTable:
         self._mounts = {prefix: MatchedRoute(f"{prefix}/…", {}) for prefix in mounted}
         for prefix, group in (("", routes), *mounted.items()):
             policies: dict[str, dict[str, RoutePolicy]] = {}
-            for route in group:
-                if isinstance(route, Route):
-                    known = getattr(route.endpoint, "route_policy", ORDINARY)
-                    policies.setdefault(prefix + route.path, {}).update(dict.fromkeys(route.methods or (), known))
+            for route in each_route(group):
+                known = getattr(route.endpoint, "route_policy", ORDINARY)
+                policies.setdefault(prefix + route.path, {}).update(dict.fromkeys(route.methods or (), known))
             for path, of_path in policies.items():
                 matched = MatchedRoute(self._mounts[prefix].label if prefix else path, of_path)
                 if "{" in path:
@@ -117,6 +116,17 @@ class RouteTable:
                 return matched
         mounts = (mount for prefix, mount in self._mounts.items() if path.startswith(f"{prefix}/"))
         return next(mounts, MatchedRoute(UNMATCHED, {}))
+
+
+def each_route(routes: Iterable[BaseRoute]) -> Iterator[Route]:
+    """Routes, and those of routers within routers."""
+    for route in routes:
+        if isinstance(route, Route):
+            yield route
+        else:
+            # FastAPI puts a router within a router in a wrapper of its own, which has no public name.
+            within = getattr(route, "original_router", None)
+            yield from each_route(within.routes if within is not None else ())
 
 
 def route_of(scope: Scope) -> MatchedRoute:

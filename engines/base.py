@@ -27,6 +27,7 @@ from engines.errors import RenderStopped as RenderStopped  # noqa: PLC0414 - lik
 from engines.garment_kinds import Category as Category  # noqa: PLC0414 - says that it is exported from here
 from engines.garment_kinds import GarmentKind
 from engines.hints import GarmentHints
+from engines.registration import EngineInfo as EngineInfo  # noqa: PLC0414 - likewise
 from engines.sizes import Fit
 
 Picture: TypeAlias = NDArray[np.uint8]
@@ -193,33 +194,6 @@ class RenderResult:
     checks: Mapping[str, float] = field(default_factory=dict)
     painting: Picture | None = None
     swatches: Sequence[NDArray[np.uint8]] = ()
-
-
-@dataclass(frozen=True)
-class EngineInfo:
-    """What an operator has to know before choosing an engine.
-
-    Attributes:
-        trained: Whether a generative model draws pixels; such pictures are marked as made by one.
-        max_garments: How many garments one call of `Engine.render` takes.
-        hints: Names of the hints it honours.
-        memory_mb: Memory of the device that it needs, weights included, in MiB.
-        parallel: How many calls of `Engine.render` may run at a time; the engine itself keeps them from fighting over
-            its device.
-    """
-
-    name: str
-    code_licence: str
-    weights_licence: str
-    commercial_use: bool
-    source: str
-    revision: str
-    device: str
-    trained: bool
-    max_garments: int
-    hints: frozenset[str] = frozenset()
-    memory_mb: int = 0
-    parallel: int = 1
 
 
 class PersonSegmenter(Protocol):

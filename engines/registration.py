@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from engines.base import Engine, EngineInfo, PersonSegmenter
 from engines.weights.fetch import Repository
+
+if TYPE_CHECKING:  # not imported: numpy takes a tenth of a second, and commands read settings
+    from engines.base import Engine, PersonSegmenter
 
 GPU_LIBRARIES = ("torch", "diffusers", "transformers", "onnxruntime", "huggingface_hub")
 """What the optional dependencies ``gpu`` install."""
@@ -49,6 +51,33 @@ class EngineOptions(BaseModel):
     def has_weights(self, folder: Path) -> bool:
         """Whether weights are where `own_weights` says."""
         return folder.is_dir()
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What an operator has to know before choosing an engine.
+
+    Attributes:
+        trained: Whether a generative model draws pixels; such pictures are marked as made by one.
+        max_garments: How many garments one call of `Engine.render` takes.
+        hints: Names of the hints it honours.
+        memory_mb: Memory of the device that it needs, weights included, in MiB.
+        parallel: How many calls of `Engine.render` may run at a time; the engine itself keeps them from fighting over
+            its device.
+    """
+
+    name: str
+    code_licence: str
+    weights_licence: str
+    commercial_use: bool
+    source: str
+    revision: str
+    device: str
+    trained: bool
+    max_garments: int
+    hints: frozenset[str] = frozenset()
+    memory_mb: int = 0
+    parallel: int = 1
 
 
 @dataclass(frozen=True)

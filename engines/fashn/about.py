@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import Field
 
-from engines.base import EngineInfo, Garment
-from engines.registration import GPU_LIBRARIES, EngineOptions, Folder, Registration
+from engines.registration import GPU_LIBRARIES, EngineInfo, EngineOptions, Folder, Registration
 from engines.weights.fetch import Repository
+
+if TYPE_CHECKING:
+    from engines.base import Garment
 
 MODEL = "fashn-ai/fashn-vton-1.5"
 POSES = "fashn-ai/DWPose"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engines.base import EngineInfo
-from engines.registration import Registration
+from engines.registration import EngineInfo, Registration
 
 FLAT = EngineInfo(
     name="flat",

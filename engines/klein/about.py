@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from engines.base import EngineInfo, EngineUnavailable
-from engines.registration import DEVICE, GPU_LIBRARIES, EngineOptions, Folder, Registration
+from engines.errors import EngineUnavailable
+from engines.registration import DEVICE, GPU_LIBRARIES, EngineInfo, EngineOptions, Folder, Registration
 from engines.weights.fetch import Repository
 
 HONOURED = frozenset({"kind", "size", "customer_size", "garment_state", "tuck_state", "view_angle", "back_picture"})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engines.base import EngineInfo
-from engines.registration import Registration
+from engines.registration import EngineInfo, Registration
 
 HONOURED = frozenset({"kind", "tuck_state", "garment_state", "view_angle", "back_picture", "size", "customer_size"})
 """Names of the hints that can change a picture."""

@@ -15,8 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
-from engines.base import EngineUnavailable
-from engines.errors import first_line
+from engines.errors import EngineUnavailable, first_line
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling

@@ -22,6 +22,14 @@ PUBLIC = {
 }
 
 
+def test_every_page_is_found_with_its_methods() -> None:
+    """Also those of routers within routers, which the framework hides."""
+    routes = create_app(Settings()).state.routes
+    assert len(addresses()) > 60
+    for method, path in addresses():
+        assert method in routes.find(path).policies, (method, path)
+
+
 def test_no_other_page_is_public() -> None:
     routes = create_app(Settings()).state.routes
     assert {path for _, path in addresses() if routes.find(path).public} == PUBLIC
