@@ -1,12 +1,14 @@
-"""Connected regions of boolean masks: the few operations that both mask finders and landmarks need."""
+"""Regions of masks and of maps of labels: the few operations that both mask finders and landmarks need."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from engines.base import Label
 
 BoolMask = NDArray[np.bool_]
 
@@ -158,3 +160,19 @@ def window_of(mask: BoolMask, margin: int = 0) -> tuple[slice, slice]:
         slice(max(0, top - margin), min(top + height + margin, mask.shape[0])),
         slice(max(0, left - margin), min(left + width + margin, mask.shape[1])),
     )
+
+
+def labelled_as(labels: NDArray[np.uint8], wanted: Sequence[Label]) -> NDArray[np.bool_]:
+    """Which pixels carry any of some labels; comparing one by one is many times faster than `numpy.isin` or a table.
+
+    Args:
+        labels: Of any shape.
+        wanted: The labels asked for.
+
+    Returns:
+        Of the same shape.
+    """
+    found = np.zeros(labels.shape, dtype=bool)
+    for label in wanted:
+        found |= labels == label
+    return found

@@ -16,8 +16,7 @@ from engines.base import Category, PersonMap, Picture
 from engines.garment.cutout import cut_out
 from engines.garment.network import GarmentNetwork
 from engines.garment.upper_landmarks import find_upper_landmarks
-from engines.labels import labelled_as
-from engines.regions import BoolMask, dilated, eroded, opened
+from engines.regions import BoolMask, dilated, eroded, labelled_as, opened
 from engines.warp.working_photo import reduced_map, working_scale
 
 REACH = 0.15

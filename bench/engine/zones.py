@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label, Landmark, PersonMap
-from engines.labels import labelled_as
-from engines.regions import BoolMask, eroded
+from engines.regions import BoolMask, eroded, labelled_as
 
 KEPT = (Label.FACE, Label.HAIR, Label.HANDS)
 """What no garment may touch."""

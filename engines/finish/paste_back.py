@@ -14,8 +14,7 @@ from engines.enlarging import enlarged_sharply, laid_over
 from engines.finish.alignment import Alignment, aligned, alignment_of
 from engines.finish.views import Floats, View, differences, seen_at, view_of
 from engines.finish.zone import changeable, replaced_by
-from engines.labels import labelled_as
-from engines.regions import BoolMask, closed, dilated, eroded, largest, opened, reaching
+from engines.regions import BoolMask, closed, dilated, eroded, labelled_as, largest, opened, reaching
 
 CHANGED, REDRAWN = 6.0, 22.0
 """Colour differences from which a pixel counts as changed, and from which face, hair and hands count as covered."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from engines.base import Category, EngineError, Label, Landmark
 from engines.finish.views import Floats, View
-from engines.labels import labelled_as
-from engines.regions import BoolMask, dilated
+from engines.regions import BoolMask, dilated, labelled_as
 
 WORN = {
     Category.UPPER_BODY: (Label.UPPER, Label.FULL, Label.TORSO_SKIN),

@@ -13,8 +13,7 @@ from engines.filling import fill_from
 from engines.garment.cloth import MARGIN, Cloth, lay_on_canvas, looked_at, pull_matte
 from engines.garment.cutout import ASKEW, askew_of, turned
 from engines.garment.network import GarmentNetwork
-from engines.labels import labelled_as
-from engines.regions import BoolMask, closed, dilated, eroded, largest, opened, window_of
+from engines.regions import BoolMask, closed, dilated, eroded, labelled_as, largest, opened, window_of
 
 WORN_AS = {
     Category.UPPER_BODY: ((Label.UPPER,), (Label.FULL,)),

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from engines.base import Label, OnStep, PersonMap, Picture, RenderStopped, ShouldStop
 from engines.beside import beside
-from engines.labels import labelled_as
 from engines.person.finding import Person, PersonFinder
 from engines.person.matte import enlarged_matte, refined, with_carried
 from engines.person.networks import Floats
 from engines.person.parser import Parser
 from engines.person.parsing import enlarged_labels, parse
+from engines.regions import labelled_as
 from engines.settling import cells_of, lab_of
 
 _WORKING_SIDE = 1024

@@ -25,8 +25,7 @@ from engines.errors import blamed_on
 from engines.finish.swatches import swatch
 from engines.garment.lifting import Lifter
 from engines.heap import keep_freed_memory
-from engines.labels import labelled_as
-from engines.regions import BoolMask
+from engines.regions import BoolMask, labelled_as
 from engines.registration import EngineOptions, Workplace
 from engines.stages import Stages
 from engines.warp.about import WARP

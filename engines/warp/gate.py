@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engines.base import Category, EngineError, Label, Landmark, PersonMap
-from engines.labels import labelled_as
+from engines.regions import labelled_as
 from engines.warp.body.bare_parts import in_pocket
 from engines.warp.body.model import LEFT, RIGHT, BodyModel
 from engines.warp.plate.other_garment import LOWEST

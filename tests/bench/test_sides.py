@@ -10,7 +10,7 @@ from PIL import Image
 
 from bench.engine import sides
 from bench.engine.sides import TAUGHT, Pair, read_set, switched_off
-from engines import labels
+from engines import regions
 from engines.base import Category
 from engines.person import segmenter
 
@@ -25,11 +25,11 @@ def test_nobody_and_no_garment_is_there_twice_and_nobody_trained_a_network() -> 
 
 
 def test_a_mechanism_is_off_wherever_its_name_is_known_and_comes_back() -> None:
-    function = labels.labelled_as
-    with switched_off(["engines.labels:labelled_as=1"]):
-        for module in (labels, segmenter):
+    function = regions.labelled_as
+    with switched_off(["engines.regions:labelled_as=1"]):
+        for module in (regions, segmenter):
             assert module.labelled_as("first", "second", other=3) == "second"
-    assert labels.labelled_as is segmenter.labelled_as is function
+    assert regions.labelled_as is segmenter.labelled_as is function
 
 
 def test_only_what_differs_is_laid_side_by_side_and_the_key_tells_which_is_which(

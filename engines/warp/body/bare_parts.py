@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from engines.base import Label, Mask
-from engines.labels import labelled_as
+from engines.regions import labelled_as
 from engines.warp.body.limbs import ARM_BARE, END_OF_HAND, LEG_BARE, Limb
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, SIDES, BodyModel
 from engines.warp.body.silhouette import ease, values_at

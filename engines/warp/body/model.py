@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label, Mask, PersonMap
-from engines.labels import labelled_as
+from engines.regions import labelled_as
 from engines.warp.body.limbs import (
     CROTCH_DROP,
     LEFT,

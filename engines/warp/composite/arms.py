@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Label
-from engines.labels import labelled_as
-from engines.regions import BoolMask, runs_of
+from engines.regions import BoolMask, labelled_as, runs_of
 from engines.warp.body.bare_parts import SeenArm, bare_arm, clothed_until, seen_arms
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import BodyModel

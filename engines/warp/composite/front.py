@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label
 from engines.channels import brightness
-from engines.labels import labelled_as
-from engines.regions import BoolMask, dilated, opened, window_of
+from engines.regions import BoolMask, dilated, labelled_as, opened, window_of
 
 CUFF_FROM, CUFF_WITHIN = 0.75, 1.8
 """Share of the arm from which a cuff lies, which goes over the root of the hand if it is long, and how far from the

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from engines.base import Label, PersonMap
 from engines.channels import brightness, largest_channel
-from engines.labels import labelled_as
-from engines.regions import BoolMask, dilated, eroded, window_of
+from engines.regions import BoolMask, dilated, eroded, labelled_as, window_of
 from engines.warp.body.model import LEFT, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease
 from engines.warp.ribbon import Piece

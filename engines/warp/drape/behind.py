@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from engines.base import Label
 from engines.garment.cloth import Cloth
 from engines.garment.neckline import inner_back_alone
-from engines.labels import labelled_as
-from engines.regions import BoolMask, closed, dilated, eroded
+from engines.regions import BoolMask, closed, dilated, eroded, labelled_as
 from engines.warp.body.bare_parts import around_wrist, bare_arm, bare_torso, clothed_until
 from engines.warp.body.model import SIDES, BodyModel
 from engines.warp.body.silhouette import ease

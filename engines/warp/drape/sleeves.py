@@ -13,8 +13,7 @@ from engines.base import Label
 from engines.garment.cloth import Cloth
 from engines.garment.curves import Polyline, at_lengths, lengths_along, mirrored, resampled, smoothed
 from engines.garment.upper_landmarks import POINTS, Sleeve, UpperLandmarks
-from engines.labels import labelled_as
-from engines.regions import BoolMask, dilated, eroded
+from engines.regions import BoolMask, dilated, eroded, labelled_as
 from engines.warp.body.bare_parts import clothed_until, hand_hidden, led_over, seen_arms
 from engines.warp.body.limbs import ARM_CLOTHED, Limb
 from engines.warp.body.model import LEFT, SIDES, BodyModel

@@ -14,7 +14,7 @@ from scipy import ndimage
 
 from engines.base import Label
 from engines.garment.upper_landmarks import UpperLandmarks
-from engines.labels import labelled_as
+from engines.regions import labelled_as
 from engines.warp.body.model import LEFT, NECK_HALF_WIDTH, NECK_RISE, RIGHT, SIDES, BodyModel
 from engines.warp.body.silhouette import ease, reach, values_at
 from engines.warp.drape.hang import FITTING, Sizing

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engines.base import Category, Label
-from engines.labels import labelled_as
-from engines.regions import BoolMask, closed, eroded, window_of
+from engines.regions import BoolMask, closed, eroded, labelled_as, window_of
 from engines.warp.body.bare_parts import CAP_SLEEVE, BarePart, bare_arm, bare_leg, bare_torso, clothed_until
 from engines.warp.body.limbs import Limb
 from engines.warp.body.model import LEFT, NECK_RISE, SIDES, BodyModel

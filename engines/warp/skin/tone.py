@@ -12,8 +12,7 @@ from scipy import ndimage
 from engines.base import Label
 from engines.channels import brightness, largest_channel
 from engines.filling import carried_out, reduced
-from engines.labels import labelled_as
-from engines.regions import BoolMask, eroded
+from engines.regions import BoolMask, eroded, labelled_as
 from engines.warp.body.model import BodyModel
 
 BODY_LABELS = (Label.NECK, Label.TORSO_SKIN, Label.ARMS, Label.LEGS)

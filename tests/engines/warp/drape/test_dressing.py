@@ -25,12 +25,12 @@ def draped(cloth: Cloth, hints: Hints, body: BodyModel, *, under_tucked_top: boo
 
 @pytest.mark.parametrize("words", ["jeans", "Jeans", "pantalon", "Jogginghosen", "PANTS"])
 def test_every_word_for_trousers_gives_legs(body: BodyModel, words: str) -> None:
-    assert draped(skirt(), Hints(fold_kind(words)), body).checks["legs"] == 1.0
+    assert draped(skirt(), Hints(kind=fold_kind(words)), body).checks["legs"] == 1.0
 
 
 @pytest.mark.parametrize("words", ["wrap skirt", "falda", "Faltenrock", "jupe en jean"])
 def test_every_word_for_a_skirt_gives_one_piece(body: BodyModel, words: str) -> None:
-    assert draped(trousers(), Hints(fold_kind(words)), body).checks["legs"] == 0.0
+    assert draped(trousers(), Hints(kind=fold_kind(words)), body).checks["legs"] == 0.0
 
 
 def test_tucking_trousers_changes_nothing(body: BodyModel) -> None:
