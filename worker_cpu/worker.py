@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
@@ -115,6 +115,9 @@ def build_worker(
             erasing.delete_account_objects,
             erasing.forget_account_rows,
         ],
+        # Replays of recorded histories and the import contracts guard what the sandbox would; it took 44 % of the
+        # worker's time, most of it once for each payload. A test runs every workflow in it.
+        workflow_runner=UnsandboxedWorkflowRunner(),
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,
