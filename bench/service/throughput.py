@@ -15,7 +15,7 @@ from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, pixels_of
 from bench.figures import Figure
-from bench.service.attack import JSON, SINGLE, job_done
+from bench.service.attack import job_done
 from bench.service.photos import jpeg_uri
 
 ALONE, AT_ONCE, CROWD = 40, 16, 320
