@@ -18,7 +18,7 @@ from typing import Annotated, Literal, TypeVar
 import typer
 from pydantic import ValidationError
 
-from cli.transactions import AccountName, AsJson
+from cli.database import AccountName, AsJson
 from domain.errors import say_limits, sentence_of
 from domain.object_keys import (
     BACKFILLS,

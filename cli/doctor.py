@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
+from cli.database import AsJson
 from cli.diagnosis.examination import PROBES, examine
 from cli.diagnosis.findings import Case, Finding, counted
-from cli.transactions import AsJson
 from runtime.settings import load_settings
 
 NAMES = [probe.name for probe in PROBES]

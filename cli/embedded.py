@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from cli.stack import all_checks
@@ -30,6 +29,7 @@ from runtime.embedded.servers import temporal_command
 from runtime.embedded.store import OBJECTS, WEED_OFFSETS, prepare_weed
 from runtime.embedded.supervisor import Supervisor
 from runtime.metrics import host_and_port
+from runtime.object_store import ObjectStore, S3ObjectStore
 from runtime.process import stop_event
 from runtime.settings import EMBEDDED_FILE, MetricsSettings, Settings
 from workflows.queues import SEARCH_ATTRIBUTES
@@ -74,6 +74,8 @@ READY_SECONDS = 60.0
 
 GPU_WORKER_STOP_SECONDS = 75.0
 """Longer than its own graceful shutdown."""
+
+STOP_SECONDS = 40.0
 
 NO_OPERATOR = "  No operator yet, so nobody can approve orders: sign up, then run tryon operator add you@example.com"
 
@@ -130,34 +132,55 @@ def addresses_of(settings: Settings) -> dict[str, str]:
 def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
     """Every process of the stack by name, in the order in which they start."""
     checks = all_checks(settings, data_dir)
-    commands = {
-        "temporal": temporal_command(
-            data_dir / "temporal.db",
-            port=_port(settings.temporal.address),
-            ui_port=_port(settings.temporal.ui_url) if settings.temporal.ui_url else None,
-            namespace=settings.temporal.namespace,
-            search_attributes=[key.name for key in SEARCH_ATTRIBUTES],
-        ),
-        "object-store": prepare_weed(
-            data_dir,
-            s3_port=_port(settings.object_store.endpoint),
-            access_key=settings.object_store.access_key,
-            secret_key=settings.object_store.secret_key.get_secret_value(),
-        ),
-        **{name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()},
-    }
-    specs = {
+    temporal = temporal_command(
+        data_dir / "temporal.db",
+        port=_port(settings.temporal.address),
+        ui_port=_port(settings.temporal.ui_url) if settings.temporal.ui_url else None,
+        namespace=settings.temporal.namespace,
+        search_attributes=[key.name for key in SEARCH_ATTRIBUTES],
+    )
+    store = prepare_weed(
+        data_dir,
+        s3_port=_port(settings.object_store.endpoint),
+        access_key=settings.object_store.access_key,
+        secret_key=settings.object_store.secret_key.get_secret_value(),
+    )
+    commands = {"temporal": temporal, "object-store": store}
+    commands |= {name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()}
+    return {
         name: ChildSpec(
             name,
             command,
             checks[name],
             environment=marked_environment(data_dir),
-            stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else 40.0,
+            stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else STOP_SECONDS,
             stops_last=name not in OUR_PROCESSES,
+            wants_restart=RoomRegained(data_dir / OBJECTS) if name == "object-store" else lambda: False,
         )
         for name, command in commands.items()
     }
-    return specs | {"object-store": replace(specs["object-store"], wants_restart=RoomRegained(data_dir / OBJECTS))}
+
+
+@asynccontextmanager
+async def store_alone(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectStore]:
+    """Run the object store of a stack that is down for the length of a block.
+
+    Args:
+        settings: With the store's access key, secret key and bucket; the store listens on a free port.
+        data_dir: Where its objects lie; the caller has sole use of it.
+
+    Raises:
+        ChildFailedError: It did not come up.
+    """
+    port = choose_port(settings.stack.s3_port, named=False, offsets=WEED_OFFSETS, what="the object store")
+    settings.object_store = settings.object_store.model_copy(update={"endpoint": f"http://{LOOPBACK}:{port}"})
+    child = Child(child_specs(settings, data_dir)["object-store"], data_dir / "logs" / "object-store.log")
+    child.start()
+    try:
+        await child.wait_ready(READY_SECONDS)
+        yield S3ObjectStore(settings.object_store)
+    finally:
+        await child.stop()
 
 
 def has_operator(settings: Settings) -> bool:

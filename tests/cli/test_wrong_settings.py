@@ -43,7 +43,7 @@ def every_command() -> Iterator[tuple[str, Any]]:
 
     group: Any = get_command(app)
     for name in PLACES:
-        yield from below(name, group.commands[name])
+        yield from below(name, group.get_command(None, name))
 
 
 def arguments_of(command: Any, folder: Path) -> list[str]:

@@ -25,8 +25,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     async def in_memory(_settings: Settings, data_dir: Path) -> AsyncIterator[ObjectStore]:
         yield scene.stores.setdefault(data_dir, MemoryObjectStore())
 
-    for module in ("making", "restoring"):
-        monkeypatch.setattr(f"cli.backups.{module}.store_alone", in_memory)
+    monkeypatch.setattr("cli.backup.store_alone", in_memory)
     scene.data_dir.mkdir()
     write_environment(scene.data_dir / EMBEDDED_FILE, kept_environment(Settings()))
     store = scene.stores[scene.data_dir] = MemoryObjectStore()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pysqlite3.dbapi2 as fixed_sqlite
 import pytest
 
-from cli.backups.archive import read_archive
+from cli.archive import read_archive
 from runtime.embedded.child import Child
 from tests.cli.backups.scene import PRODUCT, Scene, furnish, made, tryon
 

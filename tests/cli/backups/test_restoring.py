@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.backups.archive import ArchiveReader
+from cli.archive import ArchiveReader
 from domain.access.keys import find_owner
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
