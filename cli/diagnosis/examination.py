@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cli.diagnosis import dashboard, database, engine, machine, object_store, public_address, temporal
 from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
-from runtime.settings import SettingsError
+from runtime.concern import SettingsError
 
 
 @dataclass(frozen=True)

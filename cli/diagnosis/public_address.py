@@ -18,8 +18,7 @@ import httpx
 
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
 from domain.access.keys import TEST
-from runtime.settings import Settings
-from runtime.settings.service import IN_COMBO, IN_SINGLE
+from runtime.settings import IN_COMBO, IN_SINGLE, Settings
 
 ADDRESS = Subject("public address")
 TLS = Subject("TLS")

@@ -16,8 +16,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from cli.main import PLACES, app
-from runtime.settings import SettingsError
-from runtime.settings.concern import Concern
+from runtime.concern import Concern, SettingsError
 
 PROJECT = Path(__file__).parents[2]
 
