@@ -24,7 +24,6 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import SecretStr
-from sqlalchemy import make_url
 
 from cli.archive import (
     DATABASE,
@@ -223,13 +222,13 @@ def sqlite_file(settings: DatabaseSettings) -> Path:
     Raises:
         BackupError: The database is a server.
     """
-    url = make_url(settings.url)
-    if not url.drivername.startswith("sqlite") or not url.database:
+    file = settings.file()
+    if file is None:
         raise BackupError(
             "this is for the embedded stack, whose database is a SQLite file, and TRYON_DATABASE_URL names another; "
             "docs/backup.md has the commands for PostgreSQL and S3"
         )
-    return Path(url.database)
+    return file
 
 
 @asynccontextmanager

@@ -414,6 +414,11 @@ class DatabaseSettings(Concern, title="Database", env_prefix="TRYON_DATABASE_"):
     """How long to wait for SQLite's one write lock, or for a lock or a connection of PostgreSQL, before the caller
     gets 503."""
 
+    def file(self) -> Path | None:
+        """The file of a SQLite database; None of another database, or one in memory."""
+        kind, _, place = self.url.partition(":///")
+        return Path(place.partition("?")[0]) if kind == "sqlite" and not place.startswith(":memory:") else None
+
 
 class ObjectStoreSettings(Concern, title="Object store", env_prefix="TRYON_S3_"):
     """Where pictures are kept: any S3."""

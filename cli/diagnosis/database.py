@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from sqlalchemy import URL, make_url, text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -60,9 +59,9 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
     url = make_url(case.settings.database.url)
     kind = "SQLite" if url.get_backend_name() == "sqlite" else "PostgreSQL"
     place = url.render_as_string(hide_password=True)
-    absent = missing_file(url)
-    if absent:
-        yield DATABASE.error(f"there is no file {absent}", _away(kind))
+    file = case.settings.database.file()
+    if file and not file.is_file():  # connecting would make an empty one
+        yield DATABASE.error(f"there is no file {file}", _away(kind))
         for subject in (MIGRATIONS, CLOCK, *NEEDING_TABLES):
             yield subject.skipped("there is no database")
         return
@@ -89,13 +88,6 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
             yield finding
     finally:
         database.close()
-
-
-def missing_file(url: URL) -> str | None:
-    """The file of a SQLite database that is not there; connecting would make an empty one."""
-    if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
-        return url.database
-    return None
 
 
 def judged_version(kind: str, version: str, place: str) -> Finding:
@@ -231,7 +223,8 @@ async def look_at_ledger(case: Case) -> AsyncGenerator[Finding, None]:
     if not case.ledger:
         yield LEDGER.skipped("it is recomputed hourly; --ledger does it now")
         return
-    if missing_file(make_url(case.settings.database.url)):
+    file = case.settings.database.file()
+    if file and not file.is_file():
         yield LEDGER.skipped("there is no database")
         return
     with closing(Database(case.settings.database)) as database:

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import psutil
-from sqlalchemy import make_url
 
 from api.dashboard.authentication.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
@@ -60,10 +59,8 @@ def judged(folder: Path, *, total: int, free: int) -> Finding:
 
 def _folders(settings: Settings) -> list[Path]:
     """Where data lies on this machine, one folder for each disk."""
-    url = make_url(settings.database.url)
-    wanted = [settings.stack.data_dir]
-    if url.get_backend_name() == "sqlite" and url.database:
-        wanted.append(Path(url.database).parent)
+    file = settings.database.file()
+    wanted = [settings.stack.data_dir, *([file.parent] if file else [])]
     by_disk: dict[int, Path] = {}
     for folder in wanted:
         there = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.is_dir())

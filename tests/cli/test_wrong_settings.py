@@ -91,7 +91,7 @@ def every_process() -> list[list[str]]:
     for room in ("api", "worker_cpu", "worker_gpu", "bench"):
         for path in sorted((PROJECT / room).rglob("*.py")):
             text = path.read_text()
-            if '__name__ == "__main__"' in text and re.search(r"\bload_settings\(|\bSettings\(\)", text):
+            if '__name__ == "__main__"' in text and re.search(r"\bload_settings\(|\bSettings\(\)|\brun_worker\(", text):
                 name = ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__main__")
                 found.append([name, *(["."] if room == "bench" else [])])
     return found
