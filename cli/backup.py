@@ -47,8 +47,6 @@ from domain.money.ledger import Disagreement, check_ledger
 from domain.object_keys import ACCOUNTS, BACKFILLS, PRODUCTS, RESULTS
 from domain.references import count_rows, referenced_keys
 from runtime.database import Database
-from runtime.embedded.child import ChildFailedError
-from runtime.embedded.ports import PortInUseError
 from runtime.embedded.record import (
     LOCK_FILE,
     FolderInUseError,
@@ -59,6 +57,8 @@ from runtime.embedded.record import (
     stop_leftovers,
     write_environment,
 )
+from runtime.embedded.servers import PortInUseError
+from runtime.embedded.supervisor import ChildFailedError
 from runtime.object_store import ObjectMissingError, ObjectStore, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import EMBEDDED_FILE, DatabaseSettings, Settings, load_settings
 

@@ -13,21 +13,27 @@ from cli.stack import all_checks
 from domain import migrations
 from domain.operation import operators
 from runtime.database import Database
-from runtime.embedded.child import Child, ChildSpec, marked_environment
-from runtime.embedded.disk import RoomRegained, check_room
-from runtime.embedded.ports import LOOPBACK, choose_port
 from runtime.embedded.record import (
     Endings,
     ProcessIdentity,
     StackRecord,
+    marked_environment,
     sole_use,
     stack_secrets,
     stop_leftovers,
     write_environment,
 )
-from runtime.embedded.servers import temporal_command
-from runtime.embedded.store import OBJECTS, WEED_OFFSETS, prepare_weed
-from runtime.embedded.supervisor import Supervisor
+from runtime.embedded.servers import (
+    LOOPBACK,
+    OBJECTS,
+    WEED_OFFSETS,
+    RoomRegained,
+    check_room,
+    choose_port,
+    prepare_weed,
+    temporal_command,
+)
+from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from runtime.metrics import host_and_port
 from runtime.object_store import ObjectStore, S3ObjectStore
 from runtime.process import stop_event

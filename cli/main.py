@@ -14,7 +14,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from runtime.embedded.privacy import UMASK
+UMASK = 0o077
+"""Of every command, and so of every process that a stack starts: what they write is for their user alone."""
 
 PLACES = {
     "up": "stack:up",
@@ -79,8 +80,6 @@ def _commands() -> None:
 
 def main() -> None:
     """Run one command, and leave without taking the interpreter down in order.
-
-    What it writes is for its user alone, and so is what the processes write that it starts.
 
     A thread of Temporal's client may just be delivering an answer then, and Python ends the process with an abort
     (temporalio/sdk-python#300): a command that did its work would fail, every third time.

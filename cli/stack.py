@@ -18,12 +18,9 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from engines.models import models_present
 from gateway.queues import queue_state
 from gateway.temporal import TemporalGateway
-from runtime.embedded.child import ChildFailedError
-from runtime.embedded.disk import DiskFullError
-from runtime.embedded.ports import PortInUseError
 from runtime.embedded.record import Endings, FolderInUseError, StackRecord
-from runtime.embedded.store import check_weed
-from runtime.embedded.supervisor import UP_LOG
+from runtime.embedded.servers import DiskFullError, PortInUseError, check_weed
+from runtime.embedded.supervisor import UP_LOG, ChildFailedError
 from runtime.logs import configure_logs
 from runtime.metrics import MetricsAddressError
 from runtime.object_store import S3ObjectStore

@@ -12,9 +12,8 @@ import psutil
 
 from api.dashboard.authentication.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
-from runtime.embedded.disk import GIB, LEAST_FREE_SHARE
-from runtime.embedded.privacy import is_private
-from runtime.embedded.record import has_secrets
+from runtime.embedded.record import has_secrets, is_private
+from runtime.embedded.servers import GIB, LEAST_FREE_SHARE
 from runtime.settings import Settings, StackSettings, TemporalSettings
 
 DISK = Subject("disk")

@@ -1,4 +1,6 @@
-"""One supervisor at a time in a data folder: its lock, its record, and the processes that a killed one left behind.
+"""A stack's data folder: its lock, its record, its secrets, and the processes that a supervisor left that was killed.
+
+All of it is for the user who runs the stack: photos, secrets, mail with links that let people in.
 
 The record tells other commands who runs the stack, and where its parts listen. The kernel asks every child to end when
 the supervisor dies; one that hangs does not listen, and children of children are not asked. The record may be gone or
@@ -9,10 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import secrets
 import signal
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -21,9 +25,6 @@ from typing import Any
 
 import psutil
 import structlog
-
-from runtime.embedded.child import STACK_MARK, mark_of
-from runtime.embedded.privacy import make_private
 
 LOCK_FILE = "up.lock"
 """Stays in the folder; what counts is who holds it."""
@@ -56,6 +57,35 @@ def sole_use(data_dir: Path) -> Iterator[None]:
         if left:
             log.warning("open to other users, and not ours to close", path=str(left[0]), and_more=len(left) - 1)
         yield
+
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def is_private(folder: Path) -> bool:
+    """Whether users other than its owner are kept out of a folder, and so of everything in it."""
+    return not folder.stat().st_mode & OTHERS
+
+
+def make_private(folder: Path) -> list[Path]:
+    """Take a folder, and everything in it, from everybody but the owner, whose own rights stay as they are.
+
+    The folder alone would do; what is in it may be copied or moved. Links are not followed.
+
+    Returns:
+        What could not be taken: it belongs to another user.
+    """
+    left = []
+    for path in itertools.chain([folder], folder.rglob("*")):
+        try:
+            mode = path.lstat().st_mode
+            if mode & OTHERS and not stat.S_ISLNK(mode):
+                path.chmod(stat.S_IMODE(mode) & ~OTHERS)
+        except FileNotFoundError:
+            continue  # gone meanwhile
+        except PermissionError:
+            left.append(path)
+    return left
 
 
 RECORD_FILE, SECRETS_FILE = "stack.json", "secrets.json"
@@ -157,6 +187,20 @@ def has_secrets(data_dir: Path) -> bool:
 def keep_secrets(data_dir: Path, kept: Mapping[str, str]) -> None:
     """Replace the secrets of this stack: ``s3_secret_key``, ``key_pepper``, perhaps ``key_pepper_previous``."""
     write_privately(data_dir / SECRETS_FILE, json.dumps(dict(kept), indent=2))
+
+
+STACK_MARK = "TRYON_CHILD_OF_STACK"
+"""Environment variable of every process that a stack starts; its value is the stack's data folder."""
+
+
+def marked_environment(data_dir: Path) -> dict[str, str]:
+    """The environment of this process, with the mark of the stack in ``data_dir``."""
+    return {**os.environ, STACK_MARK: mark_of(data_dir)}
+
+
+def mark_of(data_dir: Path) -> str:
+    """The mark of the stack in this folder, however the folder is named."""
+    return str(data_dir.resolve())
 
 
 STOP_SECONDS = 10.0

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from cli.embedded import metrics_addresses, metrics_environment
-from runtime.embedded.ports import PortInUseError
+from runtime.embedded.servers import PortInUseError
 from runtime.settings import MetricsSettings
 
 

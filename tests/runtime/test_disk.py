@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from runtime.embedded.disk import GIB, DiskFullError, RoomRegained, check_room
+from runtime.embedded.servers import GIB, DiskFullError, RoomRegained, check_room
 
 
 @pytest.mark.parametrize("free_gib", [2.6, 100])

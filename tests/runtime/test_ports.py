@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from runtime.embedded.ports import PortInUseError, choose_port, is_free
+from runtime.embedded.servers import PortInUseError, choose_port, is_free
 from tests.servers.processes import free_port
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embedded.privacy import is_private, make_private
-from runtime.embedded.record import sole_use
+from runtime.embedded.record import is_private, make_private, sole_use
 
 
 def mode_of(path: Path) -> int:

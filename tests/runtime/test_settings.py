@@ -155,7 +155,11 @@ def test_secrets_do_not_show_when_printed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_else_reads_the_environment() -> None:
     allowed = {"runtime/settings.py", "cli/embedded.py"}
-    allowed |= {"runtime/embedded/child.py", "imaging/decoder_pool.py"}  # what a process passes on to its own
+    allowed |= {
+        "runtime/embedded/record.py",
+        "runtime/embedded/supervisor.py",
+        "imaging/decoder_pool.py",
+    }  # what a process passes on to its own
     rooms = (
         "api",
         "workflows",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli.embedded import kept_environment
-from runtime.embedded.child import Child, ChildSpec, marked_environment
-from runtime.embedded.record import write_environment
+from runtime.embedded.record import marked_environment, write_environment
+from runtime.embedded.supervisor import Child, ChildSpec
 from runtime.object_store import ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.cli.backups.scene import PRODUCT, Scene, furnish, made

@@ -11,7 +11,7 @@ import pysqlite3.dbapi2 as fixed_sqlite
 import pytest
 
 from cli.archive import read_archive
-from runtime.embedded.child import Child
+from runtime.embedded.supervisor import Child
 from tests.cli.backups.scene import PRODUCT, Scene, furnish, made, tryon
 
 
