@@ -13,7 +13,8 @@ import typer
 
 from api.administration import blocking, erasing, terms
 from api.usage import UsageAnswer
-from cli.database import AccountName, AsJson, account_named, migrated_database, reading, show, transaction
+from cli.answers import AsJson, show
+from cli.database import AccountName, account_named, migrated_database, reading, transaction
 from domain import mails
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms

@@ -25,6 +25,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import SecretStr
 
+from cli.answers import AsJson, failing_on, show
 from cli.archive import (
     DATABASE,
     OBJECTS,
@@ -38,7 +39,7 @@ from cli.archive import (
     new_archive,
     read_archive,
 )
-from cli.database import AsJson, failing_on, migrated_database, show
+from cli.database import migrated_database
 from cli.embedded import kept_environment, store_alone
 from domain import migrations
 from domain.errors import ErrorCode

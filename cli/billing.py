@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from api.administration import orders
-from cli.database import AccountName, AsJson, account_named, fail, reading, show, transaction
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName, account_named, reading, transaction
 from domain.billing import payments
 from domain.money.ledger import check_ledger, entries_of_account
 from domain.money.plans import load_plans

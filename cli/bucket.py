@@ -6,7 +6,7 @@ import asyncio
 
 import typer
 
-from cli.database import fail
+from cli.answers import fail
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import load_settings
 

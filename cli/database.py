@@ -1,21 +1,20 @@
-"""``tryon db``, and what commands share: transactions, accounts by any name, answers as text or JSON, failing."""
+"""``tryon db``, and what commands on the database share: transactions, and accounts by any name."""
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from sqlalchemy.orm import Session
 
+from cli.answers import failing_on
 from domain import accounts, migrations
 from runtime.database import Database
 from runtime.settings import Settings, load_settings
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AccountName = Annotated[str, typer.Option("--account", help="Account id or e-mail address.")]
 
 app = typer.Typer(no_args_is_help=True, help="The database.")
@@ -68,27 +67,3 @@ def account_named(session: Session, name: str) -> uuid.UUID:
     if account is None:
         raise ValueError(f"there is no account {name}")
     return account.id
-
-
-def show(facts: object, *lines: str, as_json: bool) -> None:
-    """Print facts as JSON, or lines for people."""
-    for line in [json.dumps(facts)] if as_json else lines:
-        typer.echo(line)
-
-
-def fail(sentence: str) -> NoReturn:
-    """End the command with a sentence on standard error and exit code 1."""
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)
-
-
-@contextmanager
-def failing_on(*errors: type[Exception]) -> Iterator[None]:
-    """`fail` with what an error of these kinds says, instead of a traceback."""
-    try:
-        yield
-    except errors as error:
-        sentence = str(error)
-    else:
-        return
-    fail(sentence)

@@ -15,8 +15,8 @@ import typer
 from PIL import Image
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
-from cli.contact_sheet import contact_sheet
 from cli.database import reading, transaction
+from cli.render import contact_sheet
 from cli.stack import running_stack, start_detached
 from domain import accounts
 from domain.access import keys

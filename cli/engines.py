@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.compare import compare
+from cli.answers import AsJson, fail
+from cli.render import compare
 from engines.base import EngineInfo, EngineUnavailable
 from engines.catalogue import OFFERED
 from engines.models import ModelsMissing, fetch_models, models_present
@@ -21,9 +22,7 @@ app.command()(compare)
 
 
 @app.callback(invoke_without_command=True)
-def list_engines(
-    context: typer.Context, *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Without a command: list the engines with licences, revisions, memory, the hints they follow, and what is here."""
     if context.invoked_subcommand is not None:
         return
@@ -54,8 +53,7 @@ def fetch(
         fetch_weights(wanted.weights, folder, licence=wanted.info.weights_licence, report=typer.echo)
         wanted.check(folder)
     except (ModelsMissing, EngineUnavailable) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
+        fail(str(error))
     typer.echo(f"All that {name} needs is in {folder}, and its tensors are those of the network.")
 
 

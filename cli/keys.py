@@ -15,7 +15,8 @@ import typer
 from pydantic import SecretStr
 from sqlalchemy.orm import Session
 
-from cli.database import AccountName, AsJson, account_named, fail, reading, show, transaction
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName, account_named, reading, transaction
 from domain.access import keys
 from domain.operation import audit
 from domain.operation.audit import Act, Detail

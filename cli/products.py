@@ -19,7 +19,8 @@ import typer
 from api.products.imports import read_product_file
 from api.products.schemas import ProductBody
 from api.products.service import BACK, FRONT, refusal_named
-from cli.database import AccountName, AsJson, account_named, fail, reading, show
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName, account_named, reading
 from domain import products
 from domain.products import new_registration_id
 from domain.tables import Product

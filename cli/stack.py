@@ -15,6 +15,7 @@ import httpx
 import typer
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
+from cli.answers import fail, failing_on
 from engines.models import models_present
 from gateway.queues import queue_state
 from gateway.temporal import TemporalGateway
@@ -32,47 +33,47 @@ PROBE_SECONDS = 2.0
 PROBE_KEY = "probe"
 
 Check = Callable[[int], Awaitable[object]]
+"""Takes the id of a part's process; raises while it does not do its work."""
 
 
-def check_temporal(settings: Settings) -> Check:
-    """The frontend answers and has the namespace."""
-
-    async def check(_pid: int) -> None:
-        temporal = await TemporalGateway.connect(settings.temporal)
-        await temporal.client.workflow_service.describe_namespace(
-            DescribeNamespaceRequest(namespace=settings.temporal.namespace)
-        )
-
-    return check
+class NotPollingError(Exception):
+    """The worker is not polling its queue yet."""
 
 
-def check_object_store(settings: Settings, data_dir: Path) -> Check:
-    """The store has room, answers no stranger, takes our key, has, or makes, the bucket, and keeps an object.
+def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
+    """For every part of the embedded stack by name, in the order in which they start."""
 
-    The first object of a new bucket takes a second, while the store makes room for it; better now than in the first
-    customer's request.
-    """
+    async def temporal(_pid: int) -> None:
+        """The frontend answers and has the namespace."""
+        request = DescribeNamespaceRequest(namespace=settings.temporal.namespace)
+        await (await TemporalGateway.connect(settings.temporal)).client.workflow_service.describe_namespace(request)
+
     store = S3ObjectStore(settings.object_store)
-    s3_port = int(settings.object_store.endpoint.rpartition(":")[2])
 
-    async def check(_pid: int) -> None:
-        await check_weed(data_dir, s3_port)
+    async def object_store(_pid: int) -> None:
+        """It has room, answers no stranger, takes our key, has, or makes, the bucket, and keeps an object.
+
+        The first object of a new bucket takes a second, while the store makes room for it; better now than in the
+        first customer's request.
+        """
+        await check_weed(data_dir, int(settings.object_store.endpoint.rpartition(":")[2]))
         await store.ensure_bucket()
         await store.put(PROBE_KEY, b"probe", "application/octet-stream")
         await store.delete_prefix(PROBE_KEY)
 
-    return check
-
-
-def check_api(settings: Settings) -> Check:
-    """The API says that it is ready."""
-
-    async def check(_pid: int) -> None:
+    async def api(_pid: int) -> None:
+        """It says that it is ready."""
         async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as client:
             answer = await client.get(f"http://{settings.api.host}:{settings.api.port}/readyz")
         answer.raise_for_status()
 
-    return check
+    return {
+        "temporal": temporal,
+        "object-store": object_store,
+        "api": api,
+        "worker-cpu": check_worker(settings, CPU_QUEUE),
+        "worker-gpu": check_worker(settings, GPU_QUEUE),
+    }
 
 
 def check_worker(settings: Settings, queue: str) -> Check:
@@ -85,21 +86,6 @@ def check_worker(settings: Settings, queue: str) -> Check:
             raise NotPollingError(queue)
 
     return check
-
-
-class NotPollingError(Exception):
-    """The worker is not polling its queue yet."""
-
-
-def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
-    """Every part of the embedded stack by name, in the order in which they start."""
-    return {
-        "temporal": check_temporal(settings),
-        "object-store": check_object_store(settings, data_dir),
-        "api": check_api(settings),
-        "worker-cpu": check_worker(settings, CPU_QUEUE),
-        "worker-gpu": check_worker(settings, GPU_QUEUE),
-    }
 
 
 START_SECONDS = 120.0
@@ -138,14 +124,10 @@ def up(
     configure_logs(LogSettings(format="text", level="warning"), "up")
     settings = Settings()
     if not models_present(settings.engine.models_dir):
-        typer.echo(f"Model files are missing in {settings.engine.models_dir}. Run: tryon engines fetch warp", err=True)
-        raise typer.Exit(1)
+        fail(f"Model files are missing in {settings.engine.models_dir}. Run: tryon engines fetch warp")
     typer.echo("Starting …")
-    try:
+    with failing_on(FolderInUseError, PortInUseError, DiskFullError, MetricsAddressError, ChildFailedError, OSError):
         asyncio.run(EmbeddedStack(settings, typer.echo).run())
-    except (FolderInUseError, PortInUseError, DiskFullError, MetricsAddressError, ChildFailedError, OSError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
 
 
 def start_detached() -> StackRecord:
@@ -193,8 +175,7 @@ def down() -> None:
     deadline = time.monotonic() + STOP_SECONDS
     while record and record.supervisor.find():
         if time.monotonic() > deadline:
-            typer.echo(f"The stack did not stop within {STOP_SECONDS:.0f} s.", err=True)
-            raise typer.Exit(1)
+            fail(f"The stack did not stop within {STOP_SECONDS:.0f} s.")
         time.sleep(0.05)
     typer.echo("Stopped.")
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from api.administration import watermarks
-from cli.database import AccountName, AsJson, account_named, fail, reading, show, transaction
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName, account_named, reading, transaction
 from domain.errors import TryOnError, say_limits, sentence_of
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark

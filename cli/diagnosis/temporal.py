@@ -168,9 +168,8 @@ async def _attributes(client: Client, settings: TemporalSettings) -> Finding:
 
 async def look_at_schedules(temporal: TemporalGateway, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
     """One finding for each schedule of the code."""
-    options = f"--address {settings.address} --namespace {settings.namespace}"
     for scheduled in SCHEDULES:
-        yield await _schedule(temporal, scheduled, f"{options} --schedule-id {scheduled.name}")
+        yield await _schedule(temporal, scheduled, f"{options_of(settings)} --schedule-id {scheduled.name}")
 
 
 async def _schedule(temporal: TemporalGateway, scheduled: Scheduled, options: str) -> Finding:
