@@ -8,12 +8,12 @@ import functools
 import io
 import itertools
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import urllib3
@@ -167,26 +167,6 @@ class ObjectStore(Protocol):
         """Raise if the bucket is not there, or takes nothing."""
 
 
-def _in_a_thread(
-    operation: str,
-) -> Callable[
-    [Callable[Concatenate[S3ObjectStore, Parameters], Answer]],
-    Callable[Concatenate[S3ObjectStore, Parameters], Coroutine[Any, Any, Answer]],
-]:
-    """Makes a coroutine of a method that waits for the store; what it may raise and how it is told is `_call`'s."""
-
-    def coroutine_of(
-        work: Callable[Concatenate[S3ObjectStore, Parameters], Answer],
-    ) -> Callable[Concatenate[S3ObjectStore, Parameters], Coroutine[Any, Any, Answer]]:
-        @functools.wraps(work)
-        async def call(store: S3ObjectStore, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Answer:
-            return await store._call(operation, work, store, *args, **kwargs)  # noqa: SLF001  # a method of it
-
-        return call
-
-    return coroutine_of
-
-
 class S3ObjectStore:
     """`ObjectStore` over the minio client, whose blocking calls run in threads."""
 
@@ -212,71 +192,36 @@ class S3ObjectStore:
             ),
         )
 
-    @_in_a_thread("put")
-    def put(self, key: str, data: bytes, content_type: str) -> None:
-        self._put(key, data, content_type)
+    async def put(self, key: str, data: bytes, content_type: str) -> None:
+        await self._call("put", self._put, key, data, content_type)
 
-    @_in_a_thread("get")
-    def get(self, key: str) -> bytes:
-        response, pieces = self._client.get_object(bucket_name=self.bucket, object_name=key), []
-        try:
-            # The timeout of a connection is for each silence, and a store may trickle.
-            while piece := response.read1(READ_AT_ONCE):
-                pieces.append(piece)
-                _seconds_left(_PATIENCE.get())
-            return b"".join(pieces)
-        finally:
-            response.close()
-            response.release_conn()
+    async def get(self, key: str) -> bytes:
+        return await self._call("get", self._get, key)
 
-    @_in_a_thread("delete")
-    def delete(self, key: str) -> None:
-        self._client.remove_object(bucket_name=self.bucket, object_name=key)
+    async def delete(self, key: str) -> None:
+        await self._call("delete", self._client.remove_object, bucket_name=self.bucket, object_name=key)
 
-    @_in_a_thread("delete")
-    def delete_prefix(self, prefix: str) -> int:
-        keys = self._keys(prefix)
-        self._remove(keys)
-        return len(keys)
+    async def delete_prefix(self, prefix: str) -> int:
+        return await self._call("delete", self._delete_prefix, prefix)
+
+    async def list_keys(self, prefix: str) -> list[str]:
+        return await self._call("list", self._list_keys, prefix)
+
+    async def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
+        return await self._call("list", self._list_page, prefix, after, limit)
+
+    async def list_folders(self, prefix: str) -> list[str]:
+        return await self._call("list", self._list_folders, prefix)
 
     async def delete_keys(self, keys: Sequence[str]) -> None:
         if keys:
-            await self._call("delete", self._remove, keys)
+            await self._call("delete", self._delete_keys, keys)
 
-    @_in_a_thread("list")
-    def list_keys(self, prefix: str) -> list[str]:
-        return self._keys(prefix)
+    async def ensure_bucket(self) -> None:
+        await self._call("ensure_bucket", self._ensure_bucket)
 
-    @_in_a_thread("list")
-    def list_page(self, prefix: str, *, after: str = "", limit: int = PAGE) -> list[StoredKey]:
-        # The client asks for the next thousand when they are wanted.
-        found = self._client.list_objects(
-            bucket_name=self.bucket, prefix=prefix, recursive=True, start_after=after or None
-        )
-        return [
-            StoredKey(entry.object_name, entry.last_modified or datetime.now(UTC))
-            for entry in itertools.islice(found, limit)
-            if entry.object_name
-        ]
-
-    @_in_a_thread("list")
-    def list_folders(self, prefix: str) -> list[str]:
-        found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix)
-        names = (entry.object_name for entry in found if entry.is_dir)
-        return sorted(name.removeprefix(prefix).rstrip("/") for name in names if name)
-
-    @_in_a_thread("ensure_bucket")
-    def ensure_bucket(self) -> None:
-        if not self._client.bucket_exists(bucket_name=self.bucket):
-            self._client.make_bucket(bucket_name=self.bucket)
-
-    @_in_a_thread("ping")
-    def ping(self) -> None:
-        # Asked first: some stores make a bucket that something is put into.
-        if not self._client.bucket_exists(bucket_name=self.bucket):
-            raise ObjectStoreUnavailableError(f"there is no bucket {self.bucket}")
-        self._put(PING_KEY, b"ping", "text/plain")
-        self._client.remove_object(bucket_name=self.bucket, object_name=PING_KEY)
+    async def ping(self) -> None:
+        await self._call("ping", self._ping)
 
     def _put(self, key: str, data: bytes, content_type: str) -> None:
         self._client.put_object(
@@ -288,15 +233,59 @@ class S3ObjectStore:
             part_size=ONE_PART_BYTES,
         )
 
-    def _keys(self, prefix: str) -> list[str]:
+    def _get(self, key: str) -> bytes:
+        response, pieces = self._client.get_object(bucket_name=self.bucket, object_name=key), []
+        try:
+            # The timeout of a connection is for each silence, and a store may trickle.
+            while piece := response.read1(READ_AT_ONCE):
+                pieces.append(piece)
+                _seconds_left(_PATIENCE.get())
+            return b"".join(pieces)
+        finally:
+            response.close()
+            response.release_conn()
+
+    def _list_keys(self, prefix: str) -> list[str]:
         found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix, recursive=True)
         return sorted(entry.object_name for entry in found if entry.object_name)
 
-    def _remove(self, keys: Sequence[str]) -> None:
+    def _list_page(self, prefix: str, after: str, limit: int) -> list[StoredKey]:
+        # The client asks for the next thousand when they are wanted.
+        found = self._client.list_objects(
+            bucket_name=self.bucket, prefix=prefix, recursive=True, start_after=after or None
+        )
+        return [
+            StoredKey(entry.object_name, entry.last_modified or datetime.now(UTC))
+            for entry in itertools.islice(found, limit)
+            if entry.object_name
+        ]
+
+    def _list_folders(self, prefix: str) -> list[str]:
+        found = self._client.list_objects(bucket_name=self.bucket, prefix=prefix)
+        names = (entry.object_name for entry in found if entry.is_dir)
+        return sorted(name.removeprefix(prefix).rstrip("/") for name in names if name)
+
+    def _delete_prefix(self, prefix: str) -> int:
+        keys = self._list_keys(prefix)
+        self._delete_keys(keys)
+        return len(keys)
+
+    def _delete_keys(self, keys: Sequence[str]) -> None:
         for failure in self._client.remove_objects(
             bucket_name=self.bucket, delete_object_list=[DeleteObject(key) for key in keys]
         ):
             raise ObjectStoreUnavailableError(f"{failure.code}: {failure.message}")
+
+    def _ping(self) -> None:
+        # Asked first: some stores make a bucket that something is put into.
+        if not self._client.bucket_exists(bucket_name=self.bucket):
+            raise ObjectStoreUnavailableError(f"there is no bucket {self.bucket}")
+        self._put(PING_KEY, b"ping", "text/plain")
+        self._client.remove_object(bucket_name=self.bucket, object_name=PING_KEY)
+
+    def _ensure_bucket(self) -> None:
+        if not self._client.bucket_exists(bucket_name=self.bucket):
+            self._client.make_bucket(bucket_name=self.bucket)
 
     async def _call(
         self,
