@@ -17,9 +17,7 @@ from typing import IO, Any, Final, cast
 import pysqlite3.dbapi2 as fixed_sqlite
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-FORMAT: Final = 1
-"""Counts up when an older service could not read what a newer one writes."""
-
+FORMAT: Final = 1  # counts up when an older service could not read what a newer one writes
 MANIFEST, DATABASE, SECRETS, OBJECTS = "manifest.json", "tryon.db", "secrets.json", "objects/"
 
 
@@ -40,9 +38,6 @@ class Manifest(BaseModel):
     """What a backup holds.
 
     Attributes:
-        format: How it is laid out.
-        service_version: Which service made it.
-        made_at: When the database was copied, ISO 8601.
         schema_revision: Newest migration that the database has seen.
         counts: Rows and objects, for people.
         missing: Objects that rows speak of and the store had not.
@@ -178,8 +173,7 @@ def read_archive(path: Path) -> Iterator[ArchiveReader]:
         raise BackupError(f"{path} is no backup, or not whole: {error}") from error
 
 
-WAIT_SECONDS = 30.0
-"""For a writer that holds the file."""
+WAIT_SECONDS = 30.0  # for a writer that holds the file
 
 
 class DamagedDatabaseError(Exception):

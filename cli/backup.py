@@ -85,8 +85,7 @@ STAMP = "%Y%m%dT%H%M%SZ"
 RELEASED_AS: ErrorCode = "generation_failed"
 """What callers are told of jobs that were in progress: that they may try again."""
 
-AT_ONCE = 200
-"""Jobs released in one transaction."""
+AT_ONCE = 200  # jobs released in one transaction
 
 
 @app.command("create")
@@ -167,12 +166,7 @@ def _told(manifest: Manifest) -> str:
 
 
 async def make_backup(settings: Settings, path: Path, *, results: bool) -> Manifest:
-    """Write a backup of the embedded stack.
-
-    Args:
-        settings: Those of the stack.
-        path: The file to write.
-        results: Whether pictures that callers can still fetch are kept; they would outlive their hour here.
+    """Write a backup of the embedded stack, with the results that callers can still fetch or without.
 
     Raises:
         BackupError: It is no embedded stack, or there is such a file.
@@ -246,14 +240,7 @@ async def _store_of(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectS
 
 @dataclass(frozen=True)
 class Restored:
-    """What was done.
-
-    Attributes:
-        manifest: Of the backup.
-        released: Jobs that were in progress and are not billed.
-        disagreements: What ``tryon ledger check`` would find.
-        set_aside: Where the folder that was there before is now.
-    """
+    """What was done: jobs that are not billed, what the ledger check finds, and where the earlier folder is now."""
 
     manifest: Manifest
     released: int
@@ -262,12 +249,7 @@ class Restored:
 
 
 async def restore(settings: Settings, archive: Path, *, replace: bool) -> Restored:
-    """Put a backup in the place of the data folder.
-
-    Args:
-        settings: From the environment alone; the data folder is where the backup goes.
-        archive: The backup.
-        replace: Whether a folder that is not empty is set aside; otherwise it is refused.
+    """Put a backup in the place of the data folder; one that is not empty is set aside (``replace``) or refused.
 
     Raises:
         BackupError: The backup is not whole, or newer than this service, the folder is not empty, or the settings name
@@ -338,12 +320,7 @@ async def _assemble(settings: Settings, backup: ArchiveReader, folder: Path) -> 
 def release_open_jobs(database: Database, keep: timedelta) -> int:
     """Fail every job in progress and release its reservation: after a restore nobody works on them.
 
-    Args:
-        database: Of a service that does not run.
-        keep: How long the reason can be polled.
-
-    Returns:
-        How many there were.
+    The reason can be polled for as long as ``keep``. Returns how many there were.
     """
     released = 0
     while True:

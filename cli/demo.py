@@ -31,12 +31,8 @@ from workflows.queues import tryon_workflow_id
 
 DEMO_EMAIL = "demo@example.com"
 DEFAULT_GARMENT = "striped_sweater"
-DEMO_PERSON_SIDE = 1024
-"""The sample portrait is 512 pixels square; twice that shows the cloth better."""
-
-LOOK_SECONDS = 2.0
-"""How often the demo says what the run is doing."""
-
+DEMO_PERSON_SIDE = 1024  # the sample portrait is 512 pixels square; twice that shows the cloth better
+LOOK_SECONDS = 2.0  # how often the demo says what the run is doing
 LONGEST_JOB_SECONDS = 600.0
 
 

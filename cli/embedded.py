@@ -40,9 +40,7 @@ from runtime.process import stop_event
 from runtime.settings import EMBEDDED_FILE, MetricsSettings, Settings
 from workflows.queues import SEARCH_ATTRIBUTES
 
-FIRST_PORT = 9464
-"""The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads."""
-
+FIRST_PORT = 9464  # The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads.
 FIELDS = {"api_address": "Metrics", "worker_cpu_address": "… CPU worker", "worker_gpu_address": "… GPU worker"}
 """Settings, and what they are called among the addresses of the stack."""
 
@@ -75,12 +73,8 @@ def metrics_addresses(settings: MetricsSettings) -> dict[str, str]:
     return {name: f"http://{getattr(settings, field)}/metrics" for field, name in FIELDS.items()}
 
 
-READY_SECONDS = 60.0
-"""Longest time for one part to come up; a cold disk on a busy machine takes a few seconds."""
-
-GPU_WORKER_STOP_SECONDS = 75.0
-"""Longer than its own graceful shutdown."""
-
+READY_SECONDS = 60.0  # longest time for one part to come up; a cold disk on a busy machine takes a few seconds
+GPU_WORKER_STOP_SECONDS = 75.0  # longer than its own graceful shutdown
 STOP_SECONDS = 40.0
 
 NO_OPERATOR = "  No operator yet, so nobody can approve orders: sign up, then run tryon operator add you@example.com"
@@ -169,11 +163,9 @@ def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
 
 @asynccontextmanager
 async def store_alone(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectStore]:
-    """Run the object store of a stack that is down for the length of a block.
+    """Run the object store of a stack that is down for the length of a block, on a free port.
 
-    Args:
-        settings: With the store's access key, secret key and bucket; the store listens on a free port.
-        data_dir: Where its objects lie; the caller has sole use of it.
+    The caller has sole use of the data folder.
 
     Raises:
         ChildFailedError: It did not come up.
@@ -203,12 +195,7 @@ class EmbeddedStack:
     """One run of ``tryon up``."""
 
     def __init__(self, wanted: Settings, say: Callable[[str], None]) -> None:
-        """Prepare a run.
-
-        Args:
-            wanted: Settings from the environment alone.
-            say: Prints a line for the person at the terminal.
-        """
+        """Prepare a run with settings from the environment alone; ``say`` prints a line for people."""
         self._data_dir = wanted.stack.data_dir.resolve()
         self._wanted = wanted
         self._say = say
@@ -223,11 +210,13 @@ class EmbeddedStack:
             ChildFailedError: A part did not come up; everything was stopped again.
         """
         with sole_use(self._data_dir):
-            await self._run()
+            stop = stop_event()
+            for name in stop_leftovers(self._data_dir, StackRecord.read(self._data_dir)):
+                self._say(f"  stopped {name}, left over from a run that was killed")
+            StackRecord.remove(self._data_dir)
+            await self._run(stop)
 
-    async def _run(self) -> None:
-        stop = stop_event()
-        self._clear_leftovers()
+    async def _run(self, stop: asyncio.Event) -> None:
         check_room(self._data_dir)
         embedded_file = self._data_dir / EMBEDDED_FILE
         variables = choose_environment(self._wanted)
@@ -274,8 +263,3 @@ class EmbeddedStack:
     async def _wait(self, child: Child) -> None:
         await child.wait_ready(READY_SECONDS)
         self._say(f"  {child.spec.name} is up")
-
-    def _clear_leftovers(self) -> None:
-        for name in stop_leftovers(self._data_dir, StackRecord.read(self._data_dir)):
-            self._say(f"  stopped {name}, left over from a run that was killed")
-        StackRecord.remove(self._data_dir)

@@ -14,8 +14,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-UMASK = 0o077
-"""Of every command, and so of every process that a stack starts: what they write is for their user alone."""
+UMASK = 0o077  # of every command, and so of every process that a stack starts: what they write is for their user alone
 
 PLACES = {
     "up": "stack:up",

@@ -28,7 +28,7 @@ from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
 from intake.import_pages import SkippedRow
 from runtime.settings import Settings, load_settings
-from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput
 from workflows.queues import BULK_PRIORITY
 
 
@@ -41,15 +41,6 @@ class ImportReport:
     unchanged: int = 0
     failed: list[SkippedRow] = field(default_factory=list)
     skipped: list[SkippedRow] = field(default_factory=list)
-
-    def count(self, saved: SavedProduct) -> None:
-        """Add a row that was registered."""
-        if saved.created:
-            self.created += 1
-        elif saved.changed:
-            self.updated += 1
-        else:
-            self.unchanged += 1
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
@@ -165,7 +156,10 @@ async def _register(
         )
         async with slots:
             try:
-                report.count(await temporal.register_product(wanted, priority=BULK_PRIORITY))
+                saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)
+                report.created += saved.created
+                report.updated += saved.changed and not saved.created
+                report.unchanged += not (saved.created or saved.changed)
             except RunFailedError as error:
                 sentence = refusal_named(error.code, error.detail).sentence
                 report.failed.append(SkippedRow(number=row.number, sentence=sentence))

@@ -19,7 +19,7 @@ from cli.answers import fail, failing_on
 from engines.models import models_present
 from gateway.queues import queue_state
 from gateway.temporal import TemporalGateway
-from runtime.embedded.record import Endings, FolderInUseError, StackRecord
+from runtime.embedded.record import FolderInUseError, StackRecord
 from runtime.embedded.servers import DiskFullError, PortInUseError, check_weed
 from runtime.embedded.supervisor import UP_LOG, ChildFailedError
 from runtime.logs import configure_logs
@@ -32,8 +32,7 @@ PROBE_SECONDS = 2.0
 
 PROBE_KEY = "probe"
 
-Check = Callable[[int], Awaitable[object]]
-"""Takes the id of a part's process; raises while it does not do its work."""
+Check = Callable[[int], Awaitable[object]]  # takes the id of a part's process; raises while it does not do its work
 
 
 class NotPollingError(Exception):
@@ -88,12 +87,8 @@ def check_worker(settings: Settings, queue: str) -> Check:
     return check
 
 
-START_SECONDS = 120.0
-"""Longest time for everything to come up."""
-
-STOP_SECONDS = 120.0
-"""Longer than the slowest part may take to drain."""
-
+START_SECONDS = 120.0  # longest time for everything to come up
+STOP_SECONDS = 120.0  # longer than the slowest part may take to drain
 HEALTHY = "healthy"
 
 
@@ -188,20 +183,17 @@ def status() -> None:
         raise typer.Exit(1)
     states = asyncio.run(_states(record))
     for name, state in states.items():
-        endings = record.endings.get(name)
-        typer.echo(f"  {name:<13} {state}{_told(endings) if endings else ''}")
+        told, endings = "", record.endings.get(name)
+        if endings:
+            times = "once" if endings.count == 1 else f"{endings.count} times"
+            code = endings.exit_code
+            how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+            told = f"; ended {times} since the stack came up, last {how}"
+        typer.echo(f"  {name:<13} {state}{told}")
     for name, address in record.addresses.items():
         typer.echo(f"  {name:<13} {address}")
     if any(state != HEALTHY for state in states.values()):
         raise typer.Exit(1)
-
-
-def _told(endings: Endings) -> str:
-    """How often a part has ended by itself, for people."""
-    times = "once" if endings.count == 1 else f"{endings.count} times"
-    code = endings.exit_code
-    how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-    return f"; ended {times} since the stack came up, last {how}"
 
 
 async def _states(record: StackRecord) -> dict[str, str]:

@@ -14,9 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.redaction import redact_text
 
-LONGEST_SHOWN = 100
-"""Characters of a wrong value; the rest helps nobody."""
-
+LONGEST_SHOWN = 100  # characters of a wrong value; the rest helps nobody
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9_-]{1,63}(?<!-))*\.?")
 
 

@@ -44,8 +44,7 @@ SDK_LABELS = frozenset({"namespace", "task_queue", "activity_type", "workflow_ty
 """What Temporal's SDK adds to a metric that is recorded in an activity."""
 
 
-CATALOGUE: dict[str, Metric] = {}
-"""All of them by name, in the order of the table."""
+CATALOGUE: dict[str, Metric] = {}  # all of them by name, in the order of the table
 
 
 def _listed(
@@ -147,9 +146,7 @@ DEVICE_SECONDS = slow(
     "step engine",
 )
 
-ENGINE_READING = "tryon_engine_"
-"""Begins the names of an engine's own readings, which are gauges of the GPU worker."""
-
+ENGINE_READING = "tryon_engine_"  # begins the names of an engine's own readings, which are gauges of the GPU worker
 ENGINE_MEMORY = gauge("tryon_engine_memory_bytes", GPU, "Device memory that the engine holds; on CUDA alone", "engine")
 ENGINE_MEMORY_PEAK = gauge("tryon_engine_memory_peak_bytes", GPU, "The most that it held since its start", "engine")
 

@@ -13,8 +13,7 @@ from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from runtime.metric_catalogue import CATALOGUE, JOB_SECONDS, JOBS, S3_SECONDS, Metric
 
-TOTAL = "_total"
-"""Ends a counter's name; both libraries append it themselves."""
+TOTAL = "_total"  # ends a counter's name; both libraries append it themselves
 
 SDK_BUCKETS: dict[str, tuple[float, ...]] = dict.fromkeys(
     ("temporal_activity_schedule_to_start_latency", "temporal_workflow_task_schedule_to_start_latency"),
@@ -68,13 +67,10 @@ def activity_meter() -> SdkMeter:
 
 
 class PrometheusMeter:
-    """`Meter` over a registry of this process, for processes without a Temporal worker.
-
-    Args:
-        process: Which metrics of the catalogue it has.
-    """
+    """`Meter` over a registry of this process, for processes without a Temporal worker."""
 
     def __init__(self, process: str) -> None:
+        """Make the metrics that the catalogue has for this process."""
         # When a series began is of no use to Prometheus and would double their number.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
@@ -174,13 +170,7 @@ class EndedJob(Protocol):
 
 
 def count_ended_jobs(meter: Meter, ended: Iterable[EndedJob], *, durations: bool) -> None:
-    """Count jobs whose end was committed.
-
-    Args:
-        meter: Where.
-        ended: The jobs.
-        durations: Whether this kind of process records them too.
-    """
+    """Count jobs whose end was committed, with how long each stage took if this kind of process records that."""
     for job in ended:
         meter.add(JOBS, kind=job.kind, mode=job.mode, outcome=job.outcome, reason=job.reason)
         if durations and job.mode == "live":

@@ -34,13 +34,7 @@ UNUSABLE = (MetricsAddressError, TracingUnavailable)
 
 @dataclass(frozen=True)
 class WorkerTelemetry:
-    """Metrics and traces of one worker process.
-
-    Attributes:
-        runtime: Of its Temporal client.
-        meter: For what is measured outside of activities.
-        tracing: Its traces.
-    """
+    """Metrics and traces of one worker: its Temporal client's runtime, and a meter for use outside of activities."""
 
     runtime: Runtime
     meter: SdkMeter
@@ -89,11 +83,7 @@ async def serve_workers(
 ) -> None:
     """Poll until ``stop`` is set, then let the work at hand finish within the workers' graceful timeout.
 
-    Args:
-        workers: Not yet running.
-        stop: Set by a signal.
-        background: Endless loops that run beside the workers.
-        name: For the log.
+    Endless loops run beside the workers, in the ``background``.
 
     Raises:
         Exception: Whatever ended a worker or a loop before ``stop`` was set.

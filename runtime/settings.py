@@ -41,14 +41,9 @@ EMBEDDED_FILE = "embedded.env"
 IN_SINGLE, IN_COMBO, IN_PRODUCT = 1 + 2, 1 + 4 * 2, 2
 """Pictures that a request may come with: the person's, and two of each garment."""
 
-DAY = 86_400
-"""Seconds."""
-
-LARGEST_BODY = 1024**3
-"""No body of a request has to be larger; each is held in memory."""
-
-SHORTEST_PEPPER = 32
-"""Characters: 128 bits in hexadecimal digits."""
+DAY = 86_400  # seconds
+LARGEST_BODY = 1024**3  # no body of a request has to be larger; each is held in memory
+SHORTEST_PEPPER = 32  # characters: 128 bits in hexadecimal digits
 
 Plans = TypeVar("Plans")
 

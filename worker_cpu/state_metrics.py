@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,25 +27,20 @@ from runtime.metrics import Meter
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True)
 class StateMetrics:
     """Reads the state and records it.
 
-    Args:
-        database: Whose jobs and reservations.
-        client: Whose queues.
-        meter: Where to.
+    Attributes:
         file: The SQLite database; None with another one, whose disk is somebody else's to watch.
         sends_mail: Whether there is a server that takes mail; without one mail is meant to wait.
     """
 
-    def __init__(
-        self, database: Database, client: Client, meter: Meter, file: Path | None, *, sends_mail: bool
-    ) -> None:
-        self._database = database
-        self._client = client
-        self._meter = meter
-        self._file = file
-        self._sends_mail = sends_mail
+    database: Database
+    client: Client
+    meter: Meter
+    file: Path | None
+    sends_mail: bool
 
     async def record(self) -> None:
         """Read and record once.
@@ -53,25 +49,25 @@ class StateMetrics:
             SQLAlchemyError: The database is away.
             TemporalAwayError: Temporal is away; the rest was recorded.
         """
-        record = self._meter.set
-        jobs = await self._database.read(count_jobs, now=datetime.now(UTC))
+        record = self.meter.set
+        jobs = await self.database.read(count_jobs, now=datetime.now(UTC))
         for state, count in (("waiting", jobs.waiting), ("running", jobs.running), ("kept", jobs.kept)):
             record(catalogue.JOBS_IN_STATE, count, state=state)
         record(catalogue.OUTBOX_PENDING, jobs.waiting)
         record(catalogue.OUTBOX_OLDEST, jobs.oldest_waiting_seconds)
         record(catalogue.RESERVATIONS_OPEN, jobs.reserved)
-        owners = await self._database.read(count_what_waits, now=datetime.now(UTC))
-        record(catalogue.MAILS_WAITING, owners.mails if self._sends_mail else 0)
-        record(catalogue.MAIL_OLDEST, owners.oldest_mail_seconds if self._sends_mail else 0.0)
+        owners = await self.database.read(count_what_waits, now=datetime.now(UTC))
+        record(catalogue.MAILS_WAITING, owners.mails if self.sends_mail else 0)
+        record(catalogue.MAIL_OLDEST, owners.oldest_mail_seconds if self.sends_mail else 0.0)
         record(catalogue.ERASURES_OPEN, owners.erasures)
         record(catalogue.ORDERS_OPEN, owners.orders)
-        if self._file is not None:
-            usage = shutil.disk_usage(self._file.resolve().parent)
+        if self.file is not None:
+            usage = shutil.disk_usage(self.file.resolve().parent)
             record(catalogue.STORAGE_FREE, usage.free)
             record(catalogue.STORAGE_SIZE, usage.total)
         record(catalogue.STATE_READ, time.time())
         for queue, kind in QUEUES:
-            waiting = (await queue_state(self._client, queue, kind)).waiting
+            waiting = (await queue_state(self.client, queue, kind)).waiting
             record(catalogue.QUEUE_BACKLOG, waiting, queue=queue, type=kind)
 
     async def record_forever(self, interval_seconds: float) -> None:

@@ -14,10 +14,7 @@ from runtime.settings import MailSettings, PaymentSettings, Settings
 PUBLIC_URL = Subject("public URL")
 MAIL_SERVER = Subject("mail server")
 PAYMENTS = Subject("payments")
-
-SENDER = MailSettings.model_fields["sender"].default
-"""No server outside takes it."""
-
+SENDER = MailSettings.model_fields["sender"].default  # no server outside takes it
 PEPPER = Subject("key pepper")
 
 

@@ -29,15 +29,11 @@ DEADLINES = Subject("deadlines")
 FIRST_WAL_RESET, LAST_WAL_RESET = (3, 7, 0), (3, 51, 2)
 """Versions of SQLite whose write-ahead log can be corrupted when two processes checkpoint at once."""
 
-STUCK_AFTER = timedelta(seconds=30)
-"""The relay hands a job over within seconds."""
-
+STUCK_AFTER = timedelta(seconds=30)  # the relay hands a job over within seconds
 OVERDUE_AFTER = timedelta(minutes=2)
 """The reconciler releases a job half a minute after its deadline, and comes every minute."""
 
-MOST = 10_000
-"""So many are counted; there is no need to know how many more there are."""
-
+MOST = 10_000  # so many are counted; there is no need to know how many more there are
 MAIL = Subject("mail")
 ERASURES = Subject("erasures")
 OPERATORS = Subject("operators")
@@ -46,9 +42,7 @@ NEEDING_TABLES = (OUTBOX, DEADLINES, MAIL, ERASURES, OPERATORS)
 MAIL_STUCK_AFTER = timedelta(minutes=10)
 """A person who signs up sits there and waits; a server that says "later" (greylisting) means some minutes."""
 
-ERASURE_STUCK_AFTER = timedelta(hours=1)
-"""An erasure takes minutes, and is begun anew by the reconciler."""
-
+ERASURE_STUCK_AFTER = timedelta(hours=1)  # an erasure takes minutes, and is begun anew by the reconciler
 LEDGER = Subject("ledger")
 
 

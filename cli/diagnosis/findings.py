@@ -16,7 +16,6 @@ class Finding:
     """One line of a diagnosis.
 
     Attributes:
-        subject: What was looked at, such as ``object store``.
         level: ``error`` for what keeps the service from its work, ``warning`` for what soon may, or may be meant so.
         sentence: What was found; why nothing was looked at, if skipped.
         remedy: What to do about it; a command where there is one. None for what is well or skipped.
@@ -81,8 +80,7 @@ def counted(number: int, thing: str) -> str:
 WORTH_A_WORD = timedelta(seconds=5)
 """Deadlines, rates and expiry are reckoned by the clocks of several hosts; seconds do no harm yet."""
 
-TOO_FAR = timedelta(minutes=5)
-"""As long as a job may take. An S3 service refuses signatures that are 15 minutes off."""
+TOO_FAR = timedelta(minutes=5)  # As long as a job may take. An S3 service refuses signatures that are 15 minutes off.
 
 
 def judged_clock(subject: Subject, theirs: datetime, before: datetime, after: datetime) -> Finding:

@@ -24,15 +24,10 @@ COMFORTABLE_BYTES = GIB
 """Below either there is a warning. The embedded store stops taking pictures before a disk is quite full, and deleting
 does not make room at once."""
 
-NOTHING_LEFT_BYTES = 200 * (1 << 20)
-"""A few requests' worth of pictures."""
-
+NOTHING_LEFT_BYTES = 200 * (1 << 20)  # a few requests' worth of pictures
 FOLDER = Subject("data folder")
 TEMPORAL_PORT = Subject("port of Temporal")
-
-FIRST_OF_PEOPLE = 1000
-"""Accounts below belong to the system, nearly everywhere."""
-
+FIRST_OF_PEOPLE = 1000  # accounts below belong to the system, nearly everywhere
 NOBODY = 65534
 NO_SHELLS = ("nologin", "false", "sync", "halt", "shutdown")
 SHOWN = 3

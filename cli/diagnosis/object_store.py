@@ -18,12 +18,8 @@ BUCKET = Subject("bucket")
 OBJECTS = Subject("objects")
 
 CONNECT_SECONDS = 2.0
-READ_SECONDS = 5.0
-"""Shorter than the service's own: a person waits for the doctor's answer."""
-
-PREFIX = "doctor/"
-"""Probe objects lie below it, for as long as the probe takes."""
-
+READ_SECONDS = 5.0  # shorter than the service's own: a person waits for the doctor's answer
+PREFIX = "doctor/"  # probe objects lie below it, for as long as the probe takes
 BODY = b"tryon doctor"
 
 

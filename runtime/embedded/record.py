@@ -26,8 +26,7 @@ from typing import Any
 import psutil
 import structlog
 
-LOCK_FILE = "up.lock"
-"""Stays in the folder; what counts is who holds it."""
+LOCK_FILE = "up.lock"  # stays in the folder; what counts is who holds it
 
 log = structlog.get_logger(__name__)
 
@@ -194,17 +193,11 @@ STACK_MARK = "TRYON_CHILD_OF_STACK"
 
 
 def marked_environment(data_dir: Path) -> dict[str, str]:
-    """The environment of this process, with the mark of the stack in ``data_dir``."""
-    return {**os.environ, STACK_MARK: mark_of(data_dir)}
+    """The environment of this process, with the mark of the stack in ``data_dir``, however the folder is named."""
+    return {**os.environ, STACK_MARK: str(data_dir.resolve())}
 
 
-def mark_of(data_dir: Path) -> str:
-    """The mark of the stack in this folder, however the folder is named."""
-    return str(data_dir.resolve())
-
-
-STOP_SECONDS = 10.0
-"""How long leftovers may take to end before they are killed."""
+STOP_SECONDS = 10.0  # how long leftovers may take to end before they are killed
 
 
 def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
@@ -213,7 +206,12 @@ def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
     Returns:
         The names of the processes.
     """
-    left = {process.pid: process.name() for process in _marked(mark_of(data_dir))}
+    left, mark = {}, str(data_dir.resolve())
+    for process in psutil.process_iter():
+        # Processes of other users do not show their environment, and some have just ended.
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(STACK_MARK) == mark:
+                left[process.pid] = process.name()
     for name, identity in record.children.items() if record else ():
         if identity.find():
             left[identity.pid] = name
@@ -228,13 +226,3 @@ def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
             process.kill()
     psutil.wait_procs(alive, timeout=STOP_SECONDS)
     return sorted(left.values())
-
-
-def _marked(mark: str) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        # Processes of other users do not show their environment, and some have just ended.
-        with contextlib.suppress(psutil.Error, OSError):
-            if process.pid != os.getpid() and process.environ().get(STACK_MARK) == mark:
-                found.append(process)
-    return found

@@ -24,9 +24,7 @@ import httpx
 from runtime.embedded.record import write_privately
 
 LOOPBACK = "127.0.0.1"
-
-STEPS = 50
-"""How far a default port may move."""
+STEPS = 50  # how far a default port may move
 
 
 class PortInUseError(Exception):
@@ -45,14 +43,9 @@ def is_free(port: int, host: str = LOOPBACK) -> bool:
 
 
 def choose_port(port: int, *, named: bool, offsets: Sequence[int] = (0,), host: str = LOOPBACK, what: str) -> int:
-    """The port to use.
+    """The port to use: the one that the operator named, or the next from there on that is free.
 
-    Args:
-        port: The wanted one.
-        named: Whether the operator asked for exactly this one.
-        offsets: Further ports above it that have to be free too, 0 included.
-        host: Address to listen on.
-        what: Who wants it, for the message.
+    Those at the offsets above it, 0 included, have to be free too; ``what`` wants it.
 
     Raises:
         PortInUseError: The named port, or every port of the search, is in use.
@@ -121,9 +114,6 @@ class DiskFullError(Exception):
 def check_room(folder: Path) -> None:
     """See that the object store could write here.
 
-    Args:
-        folder: Where it keeps, or will keep, its objects; it exists.
-
     Raises:
         DiskFullError: It could not.
     """
@@ -143,7 +133,6 @@ class RoomRegained:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Watch the disk of ``folder``."""
         self._folder = folder
         self._was_short = False
 
@@ -180,9 +169,7 @@ OBJECTS, CREDENTIALS, TLS = "objects", "s3.json", "store-tls"
 """Below the data folder: the objects, the S3 key, and the certificate with the configuration that names it."""
 
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
-CERTIFICATE_DAYS = 36_500
-"""It is replaced at each start, and a stack may stay up for as long as it likes."""
-
+CERTIFICATE_DAYS = 36_500  # it is replaced at each start, and a stack may stay up for as long as it likes
 HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 """What gRPC clients begin with. HTTP/1.1 servers answer it too, with a status."""
 
@@ -192,11 +179,7 @@ TLS_ALERT = b"\x15"
 def prepare_weed(data_dir: Path, *, s3_port: int, access_key: str, secret_key: str) -> list[str]:
     """Write what SeaweedFS needs to know, for its owner's eyes alone.
 
-    Args:
-        data_dir: Of the stack; objects go below it, and those of an earlier start are found again.
-        s3_port: Where S3 listens; `WEED_OFFSETS` above it have to be free.
-        access_key: Of the one identity that may read and write.
-        secret_key: Its secret.
+    Objects go below the data folder, and those of an earlier start are found again. Its one identity may do everything.
 
     Returns:
         The command that runs it in one process, bound to loopback, with its usage reports switched off.
@@ -291,10 +274,6 @@ async def check_weed(data_dir: Path, s3_port: int) -> None:
 
     Its volume server sometimes asks its master for admission a moment too early and then waits five seconds; an
     object that is put meanwhile is held up for as long as twenty.
-
-    Args:
-        data_dir: Of its stack.
-        s3_port: Where its S3 listens.
 
     Raises:
         VolumesMissingError: It has nowhere to put an object yet.

@@ -24,11 +24,8 @@ from runtime.embedded.record import Endings, ProcessIdentity
 
 log = structlog.get_logger(__name__)
 
-LONGEST_LOG_BYTES = 20 * 1024 * 1024
-"""Of each process, and as much again of what came before: days of a busy service."""
-
-EARLIER = ".1"
-"""Ending of the one earlier file that is kept."""
+LONGEST_LOG_BYTES = 20 * 1024 * 1024  # of each process, and as much again of what came before: days of a busy service
+EARLIER = ".1"  # ending of the one earlier file that is kept
 
 
 def bound_log(log_file: Path, longest: int = LONGEST_LOG_BYTES) -> bool:
@@ -56,8 +53,7 @@ def bound_log(log_file: Path, longest: int = LONGEST_LOG_BYTES) -> bool:
     return True
 
 
-PR_SET_PDEATHSIG = 1
-"""Linux: the kernel sends a signal to the child when its parent dies, however it dies."""
+PR_SET_PDEATHSIG = 1  # Linux: the kernel sends a signal to the child when its parent dies, however it dies
 
 
 @dataclass(frozen=True)
@@ -193,21 +189,14 @@ class ChildFailedError(Exception):
 
 
 WATCH_SECONDS = 0.5
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0
-"""Before a child that ended is started again; doubled every time."""
-
-STEADY_SECONDS = 30.0
-"""A child that lived this long is well: when it ends, its first pause is the shortest again."""
-
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0  # before a child that ended is started again; doubled every time
+STEADY_SECONDS = 30.0  # a child that lived this long is well: when it ends, its first pause is the shortest again
 RESTART_SECONDS = 3.0
 """For a child that does not do its work to end by itself. SeaweedFS never does once its disk was full: it waits to
 write a log of its own into the volumes that it closed."""
 
-LOG_SECONDS = 10.0
-"""How often the length of the logs is looked at."""
-
-UP_LOG = "up.log"
-"""What a supervisor without a terminal says."""
+LOG_SECONDS = 10.0  # how often the length of the logs is looked at
+UP_LOG = "up.log"  # what a supervisor without a terminal says
 
 OnChange = Callable[[dict[str, ProcessIdentity], dict[str, Endings]], None]
 
@@ -225,12 +214,7 @@ class Supervisor:
     ) -> None:
         """Prepare an empty stack.
 
-        Args:
-            log_folder: Where each child's output goes, one file a child.
-            on_change: Called whenever a child was started or has ended by itself, with those that run and with how
-                often each has ended.
-            first_pause_seconds: Before a child that ended is started again for the first time.
-            longest_log_bytes: A log that is longer is put aside.
+        Whenever a child was started or has ended by itself, ``on_change`` is told which run and how often each ended.
         """
         self._log_folder = log_folder
         self._on_change = on_change
