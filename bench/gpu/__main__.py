@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -27,12 +28,18 @@ def main() -> None:
     from engines.klein.full_size import full_size as full_klein
 
     device = torch.device(arguments.device)
-    figures = klein.measure(partial(full_klein, device, torch.bfloat16), arguments.device)
-    figures += fashn.measure(partial(full_fashn, device=device, dtype=torch.bfloat16), arguments.device)
     gpu = name_of(arguments.device)
+    figures = []
+    for figure in chain(
+        klein.measure(partial(full_klein, device, torch.bfloat16), arguments.device),
+        fashn.measure(partial(full_fashn, device=device, dtype=torch.bfloat16), arguments.device),
+    ):
+        print(f"{figure.name}: {figure.p50:g} {figure.unit}", flush=True)
+        figures.append(figure)
+        # Written each time: compiling takes minutes, and a machine may be lent for a few alone.
+        write_json(arguments.out, figures, {"gpu": gpu, "torch": torch.__version__, "weights": "random"})
     print(f"{gpu}, torch {torch.__version__}, random weights")
     print(table(figures))
-    write_json(arguments.out, figures, {"gpu": gpu, "torch": torch.__version__, "weights": "random"})
     print(f"written to {arguments.out}")
 
 

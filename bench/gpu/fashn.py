@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
@@ -24,8 +24,10 @@ def measure(
     steps: int = STEPS,
     times: int = 5,
     compiled: Sequence[bool] = (False, True),
-) -> list[Figure]:
+) -> Iterator[Figure]:
     """Measure each size of batch, and how much more a batch does per second than pictures one by one.
+
+    Each figure comes as soon as it is known.
 
     Args:
         network: Makes it anew.
@@ -35,25 +37,26 @@ def measure(
         times: Batches per figure, after one that is not counted.
         compiled: Whether the blocks are compiled; each is measured with a network of its own.
     """
-    figures: list[Figure] = []
     for compile_blocks in compiled:
         settled(device)
         made = network()
         if compile_blocks:
             made.compile_repeated_blocks()  # type: ignore[no-untyped-call]  # diffusers is untyped
         name = "compiled" if compile_blocks else "as it is"
-        spent = {count: _milliseconds(made, count, steps, times, torch.device(device)) for count in batches}
-        alone = Figure.of("", "ms", spent[batches[0]]).p50 / batches[0]
-        for count, values in spent.items():
-            goal = "<= 2000" if count == 1 else ""
-            figures.append(Figure.of(f"fashn, batch of {count}, {steps} steps, {name}", "ms", values, goal))
-            if count > batches[0]:
+        alone = 0.0
+        for count in batches:
+            values = _milliseconds(made, count, steps, times, torch.device(device))
+            goal = "<= 1500" if count == 1 else ""
+            batch = Figure.of(f"fashn, batch of {count}, {steps} steps, {name}", "ms", values, goal)
+            yield batch
+            if count == batches[0]:
+                alone = batch.p50 / count
+            else:
                 gain = [alone * count / value for value in values]
                 goal = ">= 3" if count == BATCHES[-1] else ""
-                figures.append(Figure.of(f"fashn, throughput of {count} over 1, {name}", "x", gain, goal))
-        figures.append(Figure.of(f"fashn, largest memory, {name}", "MB", [peak_megabytes(device)]))
+                yield Figure.of(f"fashn, throughput of {count} over 1, {name}", "x", gain, goal)
+        yield Figure.of(f"fashn, largest memory, {name}", "MB", [peak_megabytes(device)])
         del made
-    return figures
 
 
 def _milliseconds(network: FashnNetwork, count: int, steps: int, times: int, device: torch.device) -> list[float]:

@@ -130,7 +130,7 @@ class KleinPainter:
             networks = self._networks or load_networks(
                 self._model, self._revision, device=device, dtype=self._dtype, text_encoder_device=text_device
             )
-            apply_speed(networks.transformer, self._speed, self._dtype)
+            apply_speed(networks.transformer, networks.vae, self._speed, self._dtype)
             self.embeddings.check_folder(networks.transformer.config["joint_attention_dim"])
             warm_up = warm_up_request(device, MAX_GARMENTS, self._person_megapixels)
             self._painted(networks, warm_up, lambda _stage: None, lambda: False)

@@ -33,17 +33,19 @@ def test_klein_is_measured_by_garments_and_settings(tmp_path: Path, capsys: pyte
         made.append(weakref.ref(new.transformer))
         return new
 
-    figures = klein.measure(
-        networks,
-        "cpu",
-        settings={
-            "impossible": {"attention_backend": "none such"},
-            "as it is": {},
-            "impossible too": {"attention_backend": "none such"},
-        },
-        times=1,
-        request=lambda garments: paint_request(garments, photo=(64, 64), product=(64, 64)),
-        dtype="float32",
+    figures = list(
+        klein.measure(
+            networks,
+            "cpu",
+            settings={
+                "impossible": {"attention_backend": "none such"},
+                "as it is": {},
+                "impossible too": {"attention_backend": "none such"},
+            },
+            times=1,
+            request=lambda garments: paint_request(garments, photo=(64, 64), product=(64, 64)),
+            dtype="float32",
+        )
     )
     assert [(figure.name, figure.samples) for figure in figures] == [
         ("klein, 1 garments, as it is", 1),
@@ -73,8 +75,8 @@ def test_fashn_is_measured_alone_and_in_batches() -> None:
         single_blocks_depth=1,
         axes_dim=(4, 6, 6),
     )
-    figures = fashn.measure(
-        lambda: FashnNetwork(shape).eval(), "cpu", batches=(1, 2), steps=2, times=1, compiled=[False]
+    figures = list(
+        fashn.measure(lambda: FashnNetwork(shape).eval(), "cpu", batches=(1, 2), steps=2, times=1, compiled=[False])
     )
     assert [figure.name for figure in figures] == [
         "fashn, batch of 1, 2 steps, as it is",

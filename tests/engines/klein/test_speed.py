@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from diffusers import Flux2KleinPipeline, Flux2Transformer2DModel
+from diffusers import AutoencoderKLFlux2, Flux2KleinPipeline, Flux2Transformer2DModel
 
 from engines.base import EngineUnavailable
 from engines.klein.painter import KleinPainter
@@ -22,24 +22,37 @@ def transformer(stock: Flux2KleinPipeline) -> Iterator[Flux2Transformer2DModel]:
     fresh.reset_attention_backend()
 
 
-def test_nothing_is_changed_unasked(transformer: Flux2Transformer2DModel) -> None:
+@pytest.fixture
+def vae(stock: Flux2KleinPipeline) -> AutoencoderKLFlux2:
+    fresh = AutoencoderKLFlux2.from_config(stock.vae.config)
+    fresh.load_state_dict(stock.vae.state_dict())
+    return fresh
+
+
+def test_nothing_is_changed_unasked(transformer: Flux2Transformer2DModel, vae: AutoencoderKLFlux2) -> None:
     before = {name: tensor.clone() for name, tensor in transformer.state_dict().items()}
-    apply_speed(transformer, Speed(), torch.float32)
+    apply_speed(transformer, vae, Speed(), torch.float32)
     assert not any(module._compiled_call_impl for module in transformer.modules())
     for name, tensor in transformer.state_dict().items():
         assert tensor.dtype == before[name].dtype
         assert torch.equal(tensor, before[name])
 
 
-def test_the_repeated_blocks_are_compiled(transformer: Flux2Transformer2DModel) -> None:
-    apply_speed(transformer, Speed(compile=True), torch.float32)
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")  # torch's compiler
+def test_the_repeated_blocks_and_the_vae_are_compiled(
+    transformer: Flux2Transformer2DModel, vae: AutoencoderKLFlux2
+) -> None:
+    apply_speed(transformer, vae, Speed(compile=True), torch.float32)
     compiled = [module for module in transformer.modules() if module._compiled_call_impl is not None]
     assert compiled == [*transformer.transformer_blocks, *transformer.single_transformer_blocks]
+    assert [module for module in vae.modules() if module._compiled_call_impl is not None] == [vae.encoder, vae.decoder]
 
 
-def test_compiling_and_casting_exclude_each_other(transformer: Flux2Transformer2DModel) -> None:
+def test_compiling_and_casting_exclude_each_other(
+    transformer: Flux2Transformer2DModel, vae: AutoencoderKLFlux2
+) -> None:
     with pytest.raises(EngineUnavailable, match="exclude each other"):
-        apply_speed(transformer, Speed(compile=True, fp8=Fp8.STORAGE), torch.float32)
+        apply_speed(transformer, vae, Speed(compile=True, fp8=Fp8.STORAGE), torch.float32)
 
 
 def test_weights_lie_in_eight_bits_and_draw_nearly_the_same(weights: Path, painter: KleinPainter) -> None:
@@ -54,8 +67,8 @@ def test_weights_lie_in_eight_bits_and_draw_nearly_the_same(weights: Path, paint
     assert 0 < difference.mean() < 8
 
 
-def test_an_attention_backend_is_taken_up(transformer: Flux2Transformer2DModel) -> None:
-    apply_speed(transformer, Speed(attention_backend="_native_math"), torch.float32)
+def test_an_attention_backend_is_taken_up(transformer: Flux2Transformer2DModel, vae: AutoencoderKLFlux2) -> None:
+    apply_speed(transformer, vae, Speed(attention_backend="_native_math"), torch.float32)
     backends = {module.processor._attention_backend for module in transformer.modules() if hasattr(module, "processor")}
     assert [backend.value for backend in backends] == ["_native_math"]
 
@@ -69,6 +82,8 @@ def test_an_attention_backend_is_taken_up(transformer: Flux2Transformer2DModel) 
         ("flash", "cannot be used here"),
     ],
 )
-def test_backends_that_cannot_be_used(transformer: Flux2Transformer2DModel, name: str, reason: str) -> None:
+def test_backends_that_cannot_be_used(
+    transformer: Flux2Transformer2DModel, vae: AutoencoderKLFlux2, name: str, reason: str
+) -> None:
     with pytest.raises(EngineUnavailable, match=reason):
-        apply_speed(transformer, Speed(attention_backend=name), torch.float32)
+        apply_speed(transformer, vae, Speed(attention_backend=name), torch.float32)
