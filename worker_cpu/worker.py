@@ -88,8 +88,8 @@ def build_worker(
         workflows=WORKFLOWS,
         # Every step of theirs, so that none is forgotten.
         activities=[each for each in methods if hasattr(each, "__temporal_activity_definition")],
-        # Replays of recorded histories and the import contracts guard what the sandbox would; it took 44 % of the
-        # worker's time, most of it once for each payload. A test runs every workflow in it.
+        # Replays of recorded histories and the import contracts guard what the sandbox would; it took an eighth of
+        # the worker's time. Tests run every workflow in it.
         workflow_runner=UnsandboxedWorkflowRunner(),
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,

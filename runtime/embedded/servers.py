@@ -9,15 +9,19 @@ certificate that is made anew at each start and that only the owner of the data 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
 import shutil
 import socket
 import ssl
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import TextIO
 
 import httpx
 
@@ -42,8 +46,31 @@ def is_free(port: int, host: str = LOOPBACK) -> bool:
     return True
 
 
+_CLAIMED: dict[int, TextIO] = {}
+
+
+def claim(port: int) -> bool:
+    """Keep a port for this process until it ends, against other stacks of this user; False where one has it.
+
+    Seconds go by between the choice of a port and the server that listens there. Two stacks that start side by side
+    would choose the same, and one would take the other's API for its own.
+    """
+    if port in _CLAIMED:
+        return True
+    folder = Path(tempfile.gettempdir()) / f"tryon-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = (folder / str(port)).open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return False
+    _CLAIMED[port] = file
+    return True
+
+
 def choose_port(port: int, *, named: bool, offsets: Sequence[int] = (0,), host: str = LOOPBACK, what: str) -> int:
-    """The port to use: the one that the operator named, or the next from there on that is free.
+    """The port to use: the one that the operator named, or the next from there on that is free; it is claimed.
 
     Those at the offsets above it, 0 included, have to be free too; ``what`` wants it.
 
@@ -52,7 +79,8 @@ def choose_port(port: int, *, named: bool, offsets: Sequence[int] = (0,), host: 
     """
     candidates = [port] if named else range(port, port + STEPS * len(offsets), len(offsets))
     for candidate in candidates:
-        if all(is_free(candidate + offset, host) for offset in offsets):
+        wanted = [candidate + offset for offset in offsets]
+        if all(is_free(each, host) for each in wanted) and all(map(claim, wanted)):
             return candidate
     raise PortInUseError(
         f"Port {port} for {what} is in use. Stop what listens there, or choose another port."

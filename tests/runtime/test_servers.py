@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -36,6 +38,26 @@ def test_every_port_of_a_block_has_to_be_free() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         above = taken.getsockname()[1]
         assert choose_port(above - 3, named=False, offsets=(0, 3), what="a test") != above - 3
+
+
+def test_a_port_that_another_stack_has_chosen_and_not_taken_yet_is_left_to_it() -> None:
+    port = free_port()
+    choosing = f"from runtime.embedded.servers import choose_port; print(choose_port({port}, named=False, what='a'))"
+    with subprocess.Popen(
+        [sys.executable, "-uc", f"{choosing}; import time; time.sleep(60)"],
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == f"{port}\n"
+            assert choose_port(port, named=False, what="b") > port
+            with pytest.raises(PortInUseError):
+                choose_port(port, named=True, what="b")
+        finally:
+            other.kill()
+    assert choose_port(port, named=False, what="b") == port
 
 
 @pytest.mark.parametrize("free_gib", [2.6, 100])
