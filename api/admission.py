@@ -1,86 +1,159 @@
-"""Everything that can be refused on headers alone, before a byte of the body is read: route, method, key, block, rate.
+"""Everything that can be refused on headers alone, before a byte of the body is read.
 
 FastAPI reads and parses a body before it runs its dependencies, so without this anybody could make the service
-parse 100 MiB.
+parse 100 MiB. Each request names a known host. A call of the API leads to a route, with a method that it takes, and
+brings a key whose account is not blocked and that has not called too often. Who may see which page is decided in
+`api.dashboard.admission`.
 """
 
 from __future__ import annotations
 
-import uuid
+import re
 from datetime import UTC, datetime, timedelta
 
 import structlog
 from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.dashboard.admission import PageSending, admit, look_who_is_there
+from api.dashboard.forms import PageRefused, refusal_page
 from api.early_answer import CLOSE, Incoming, answer_early
-from api.errors import EXPECTED, answer_to
+from api.edge import plain_address
+from api.errors import EXPECTED, answer_to, error_response
 from api.parts import ApiParts
 from api.rate_limit import rate_headers, whole_seconds
-from api.request_context import ANSWER_HEADERS
-from api.routes import METHODS, route_of
+from api.routes import METHODS, PAGES, call_of
 from domain.access import keys
 from domain.access.keys import KeyOwner
 from domain.errors import TryOnError
+from runtime.settings import Settings
 
 API_PREFIX = "/api/"
-OWNER = "key_owner"
-"""Where in the ASGI scope's state the caller is found further in."""
 
 LAST_USE_GRAIN = timedelta(seconds=60)
 """A key's last use is told to the minute, so that a busy key is not written on every call."""
 
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+"""What health checks inside a container ask for."""
+
 log = structlog.get_logger(__name__)
 
 
-class KeyAdmission:
-    """ASGI middleware for everything under ``/api/``."""
+class Admission:
+    """ASGI middleware.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        app: What lies further in.
+        hosts: The names that the service answers to, as `hosts_of` gives them.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str]) -> None:
         self._app = app
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"].startswith(API_PREFIX):
-            try:
-                await self._admit(scope)
-            except EXPECTED as error:
-                await answer_early(answer_to(error, CLOSE), scope, Incoming(receive), send)
-                return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif not names_host(scope, self._hosts):
+            await answer_early(error_response(TryOnError("host_refused"), CLOSE), scope, Incoming(receive), send)
+        elif scope["path"].startswith(API_PREFIX):
+            await self._call(scope, receive, send)
+        elif is_page(scope):
+            await self._page(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await admit_call(scope)
+        except EXPECTED as error:
+            await answer_early(answer_to(error, CLOSE), scope, Incoming(receive), send)
+            return
         await self._app(scope, receive, send)
 
-    async def _admit(self, scope: Scope) -> None:
-        parts: ApiParts = scope["app"].state.parts
-        check_route(scope)
-        owner = await authenticate(parts, scope)
-        scope["state"][OWNER] = owner
-        structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
-        await count_call(parts, scope, owner)
-        await note_use(parts, owner)
-        await renew_digest(parts, owner)
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending, request = PageSending(send, scope["app"].state.parts.settings), Request(scope, receive)
+        refusal: Response | None
+        try:
+            await look_who_is_there(scope, sending)
+            refusal = admit(request)
+        except (PageRefused, *EXPECTED) as error:
+            refusal = refusal_page(request, error)
+        if refusal is not None:
+            refusal.headers.update(CLOSE if scope["method"] not in ("GET", "HEAD", "OPTIONS") else {})
+            await answer_early(refusal, scope, Incoming(receive), sending)
+            return
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            log.exception("unhandled exception", path=scope["path"][:200])
+            if sending.began:
+                raise
+            await refusal_page(request, error)(scope, receive, sending)
 
 
-def owner_of(request: Request) -> KeyOwner:
-    """Who is calling; for routes of the API."""
-    owner: KeyOwner = request.scope["state"][OWNER]
-    return owner
+def is_page(scope: Scope) -> bool:
+    """Whether a person asks, to whom a page is answered."""
+    return bool(scope["path"] == PAGES or scope["path"].startswith(f"{PAGES}/"))
 
 
-def account_of(scope: Scope) -> uuid.UUID | None:
-    """Whose request it is, further in; nobody's outside of the API."""
-    owner: KeyOwner | None = scope.get("state", {}).get(OWNER)
-    return owner.account_id if owner else None
+def hosts_of(settings: Settings) -> frozenset[str]:
+    """The names that a service with these settings has.
+
+    A page elsewhere may have its own name resolved to this machine and then read answers as if they were its own; and
+    whatever is made of ``Host`` leads where the client says. Neither works where only known names are answered.
+    """
+    public = settings.dashboard.public_url
+    named = [settings.api.host, *settings.api.hosts.split(","), *([public.host or ""] if public else [])]
+    return LOOPBACK_NAMES | {plain_host(name) for name in named if name}
+
+
+def names_host(scope: Scope, hosts: frozenset[str]) -> bool:
+    """Whether a request names one host, and a known one."""
+    sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    if not sent:
+        return bool(scope.get("http_version") == "1.0")  # which has no such header; some health checks speak it
+    # The address that the connection came to is no stranger's name.
+    own = plain_host(scope["server"][0]) if scope.get("server") else ""
+    named = _HOST.fullmatch(sent[0])
+    return len(sent) == 1 and named is not None and plain_host(named[1]) in hosts | {own}
+
+
+def plain_host(name: str) -> str:
+    """In one spelling: a name in lower case without a dot at its end, an address as `ipaddress` writes it."""
+    name = name.strip("[]").lower().removesuffix(".")
+    try:
+        return str(plain_address(name))
+    except ValueError:
+        return name
+
+
+async def admit_call(scope: Scope) -> None:
+    """Let a call of the API in, or raise; the key and its account are known from here on."""
+    parts: ApiParts = scope["app"].state.parts
+    check_route(scope)
+    owner = await authenticate(parts, scope)
+    call_of(scope).owner = owner
+    structlog.contextvars.bind_contextvars(account_id=str(owner.account_id), key_id=str(owner.key_id))
+    await count_call(parts, scope, owner)
+    await note_use(parts, owner)
+    await renew_digest(parts, owner)
 
 
 def check_route(scope: Scope) -> None:
     """Raise unless there is such a route and it takes this method; the answer names the methods that it takes."""
-    policies = route_of(scope).policies
+    call = call_of(scope)
+    policies = call.route.policies
     if scope["method"] in policies:
         return
     if not policies:
         raise TryOnError("route_not_found")
-    scope["state"][ANSWER_HEADERS]["Allow"] = ", ".join(each for each in METHODS if each in policies)
+    call.answer_headers["Allow"] = ", ".join(each for each in METHODS if each in policies)
     raise TryOnError("method_not_allowed")
 
 
@@ -100,10 +173,10 @@ async def authenticate(parts: ApiParts, scope: Scope) -> KeyOwner:
 async def count_call(parts: ApiParts, scope: Scope, owner: KeyOwner) -> None:
     """Count the call under its policy and tell the caller how that stands; raises when the key has called too often."""
     limiter = parts.rate_limiter
-    counted = route_of(scope).policy(scope["method"]).rate
-    policy = limiter.requests if counted == "requests" else limiter.management
+    call = call_of(scope)
+    policy = limiter.requests if call.route.policy(scope["method"]).rate == "requests" else limiter.management
     state = await limiter.log.hit(owner.key_id, policy)
-    scope["state"][ANSWER_HEADERS].update(rate_headers(policy, state))
+    call.answer_headers.update(rate_headers(policy, state))
     if not state.admitted:
         raise TryOnError("rate_limited", retry_after=whole_seconds(state))
 

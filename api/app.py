@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from fastapi_offline import FastAPIOffline
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import Scope
 
 from api import health, usage
-from api.admission import KeyAdmission, account_of
+from api.admission import Admission, hosts_of, is_page
 from api.body_limit import BodyBudget, BodyLimit
-from api.dashboard.admission import SessionAdmission, visiting_account
-from api.dashboard.app import body_refusal, create_dashboard
-from api.dashboard.rendering import ROOT as DASHBOARD
-from api.errors import error_response, register_error_handlers
-from api.known_hosts import KnownHosts, hosts_of
+from api.dashboard.forms import PageRefused, refusal_page
+from api.dashboard.pages import router as pages
+from api.dashboard.rendering import STATIC, KeptStaticFiles
+from api.errors import EXPECTED, answer_to, error_response
 from api.metrics import ApiMetrics, HttpMetrics
 from api.openapi.document import DESCRIPTION, openapi_of, servers_of
 from api.openapi.pages import add_reference_pages
@@ -27,15 +28,15 @@ from api.parts import ApiParts, open_parts
 from api.payments import webhook as payments
 from api.products import router as products
 from api.request_context import RequestContext
-from api.routes import RouteTable, route_of
+from api.routes import PAGES, RouteTable, call_of
 from api.tracing import HttpTracing
 from api.tryon import router as tryon
-from domain.errors import say_limits
+from domain.errors import TryOnError, say_limits
 from imaging.decoder_pool import DecoderPool
 from runtime.settings import Settings
 from runtime.tracing import NO_TRACING, Tracing
 
-ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router)
+ROUTERS = (health.router, tryon.router, products.router, usage.router, payments.router, pages)
 
 PAGE_DECODERS = 2
 """One for whoever fills theirs, and one for the others."""
@@ -88,20 +89,21 @@ def create_app(
         redirect_slashes=False,  # a redirect of the router's own goes to whatever host the request names
     )
     add_reference_pages(app)
-    register_error_handlers(app)
+    # Anything else ends in `api.request_context`, or in `api.admission` where a page was asked for.
+    for kind in (PageRefused, *EXPECTED, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _handle)
     app.state.metrics = metrics
     for router in ROUTERS:
         app.include_router(router)
-    dashboard = create_dashboard(app.state)
-    app.mount(DASHBOARD, dashboard)
-    for path in ("/", DASHBOARD):
+    app.mount(f"{PAGES}/static", KeptStaticFiles(directory=STATIC))
+    for path in ("/", PAGES):
         app.add_api_route(path, _to_dashboard, methods=["GET", "HEAD"], include_in_schema=False)
     budget = BodyBudget(settings.api.body_budget_bytes, small=settings.api.max_body_other_bytes)
     metrics.watch(budget)
-    routes = app.state.routes = RouteTable(app.routes, mounted={DASHBOARD: dashboard.routes})
+    routes = app.state.routes = RouteTable(app.routes)
 
     def cap_of(scope: Scope) -> int:
-        asked = route_of(scope).policy(scope["method"])
+        asked = call_of(scope).route.policy(scope["method"])
         if asked.pictures:
             return settings.images.body_cap(asked.pictures)
         return asked.body_bytes or settings.api.max_body_other_bytes
@@ -112,12 +114,10 @@ def create_app(
         cap_of=cap_of,
         budget=budget,
         timeout_seconds=settings.api.body_timeout_seconds,
-        holder_of=_holder_of,
-        refusal_of=lambda scope, error: body_refusal(dashboard, scope, error) or error_response(error),
+        holder_of=lambda scope: call_of(scope).account_id,
+        refusal_of=_body_refusal,
     )
-    app.add_middleware(KeyAdmission)
-    app.add_middleware(SessionAdmission, dashboard=dashboard)
-    app.add_middleware(KnownHosts, names=hosts_of(settings))
+    app.add_middleware(Admission, hosts=hosts_of(settings))
     app.add_middleware(RequestContext, store_seconds=settings.api.store_timeout_seconds)
     if tracing.on:
         app.add_middleware(HttpTracing, tracing=tracing)
@@ -132,9 +132,23 @@ def create_app(
 
 def _to_dashboard() -> RedirectResponse:
     """Whoever comes by the bare address is a person."""
-    return RedirectResponse(f"{DASHBOARD}/", 303)
+    return RedirectResponse(f"{PAGES}/", 303)
 
 
-def _holder_of(scope: Scope) -> uuid.UUID | None:
-    """Whose request it is, by key or by session."""
-    return account_of(scope) or visiting_account(scope)
+TOO_LARGE = "The upload is too large. Choose smaller files and try again."
+
+
+def _body_refusal(scope: Scope, error: TryOnError) -> Response:
+    """The answer to a request whose body was not read to its end."""
+    if not is_page(scope):
+        return error_response(error)
+    return refusal_page(Request(scope), PageRefused(413, TOO_LARGE) if error.code == "body_too_large" else error)
+
+
+async def _handle(request: Request, error: Exception) -> Response:
+    """The answer for whatever a route has raised."""
+    if is_page(request.scope):
+        return refusal_page(request, error)
+    request.app.state.metrics.count_refused_address(error)
+    # The router's own refusals carry `Allow`.
+    return answer_to(error, error.headers if isinstance(error, HTTPException) else None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import structlog
-from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
@@ -77,16 +76,3 @@ def answer_to(error: Exception, headers: Mapping[str, str] | None = None) -> JSO
     if answer.entry.status is not None and answer.entry.status >= 500:
         log.error("request failed", code=answer.code, exc_info=error)
     return error_response(answer, headers)
-
-
-async def handle_error(request: Request, error: Exception) -> JSONResponse:
-    """FastAPI's side of `answer_to`."""
-    request.app.state.metrics.count_refused_address(error)
-    # The router's own refusals carry `Allow`.
-    return answer_to(error, error.headers if isinstance(error, HTTPException) else None)
-
-
-def register_error_handlers(app: FastAPI) -> None:
-    """Send every expected exception through `handle_error`; unexpected ones end in `api.request_context`."""
-    for kind in (*EXPECTED, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, handle_error)

@@ -12,7 +12,7 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.body_limit import BodyBudget
-from api.routes import METHODS, ROUTE, RouteTable
+from api.routes import CALL, METHODS, Call, RouteTable
 from imaging.errors import ImageError, ImageErrorCode
 from runtime.metric_catalogue import (
     API,
@@ -95,7 +95,8 @@ class HttpMetrics:
             await self._app(scope, receive, send)
             return
         began, status, held = time.monotonic(), CLIENT_GONE, "no"
-        route = scope.setdefault("state", {})[ROUTE] = self._routes.find(scope["path"])
+        route = self._routes.find(scope["path"])
+        scope.setdefault("state", {})[CALL] = Call(route)
 
         async def watched_send(message: Message) -> None:
             nonlocal status, held

@@ -14,13 +14,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.early_answer import CLOSE
 from api.errors import error_response
+from api.routes import call_of
 from domain.errors import TryOnError
 from runtime.object_store import waiting_at_most
 
 REQUEST_ID = "X-Request-Id"
-ANSWER_HEADERS = "answer_headers"
-"""Where in the ASGI scope's state the headers lie that every answer to this request carries, whoever makes it."""
-
 STANDING_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 """Of every answer that does not say otherwise."""
 
@@ -51,7 +49,7 @@ class RequestContext:
             return
         offered = Headers(scope=scope).get(REQUEST_ID, "")
         request_id = offered if _SANE_ID.fullmatch(offered) else uuid.uuid4().hex
-        answer_headers: dict[str, str] = scope.setdefault("state", {}).setdefault(ANSWER_HEADERS, {})
+        answer_headers = call_of(scope).answer_headers
         began, status, job_id = time.monotonic(), 0, None
 
         async def send_with_headers(message: Message) -> None:

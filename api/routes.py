@@ -1,31 +1,38 @@
 """What each route asks of a request before its body is read, said beside the route, and one look-up for all of it.
 
-A request is looked up once, by the outermost middleware; whoever stands further in reads `route_of`. FastAPI's own
-router is asked last: most refusals come before it, and are counted and traced under a route's name too.
+A request is looked up once, by the outermost middleware; those further in read its `Call`. FastAPI's own router is
+asked last: most refusals come before it, and are counted and traced under a route's name too.
 """
 
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
+from fastapi import Request
 from starlette.routing import BaseRoute, Route, compile_path
 from starlette.types import Scope
+
+from domain.access.keys import KeyOwner
+from domain.authentication.sessions import SignedIn
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 UNMATCHED = "(none)"
 """Stands for every address that leads nowhere; there is no end of those."""
 
-ROUTE = "route"
-"""Where in the ASGI scope's state the `MatchedRoute` lies."""
+PAGES = "/dashboard"
+"""Where the pages for people are. What is under it is counted under one name, and refused with a page."""
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class RoutePolicy:
-    """What a route asks of a request, besides its method.
+    """What a route asks of a request, besides its method; stands as a decorator below the router's own.
 
     Attributes:
         rate: The request rate that a call with a key counts under.
@@ -39,26 +46,13 @@ class RoutePolicy:
     body_bytes: int | None = None
     public: bool = False
 
-
-ORDINARY = RoutePolicy()
-
-Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-
-
-def policy(
-    *,
-    rate: Literal["requests", "management"] = "management",
-    pictures: int = 0,
-    body_bytes: int | None = None,
-    public: bool = False,
-) -> Callable[[Endpoint], Endpoint]:
-    """Decorator of a route's function, below the router's own: see `RoutePolicy`."""
-
-    def decorate(endpoint: Endpoint) -> Endpoint:
-        endpoint.route_policy = RoutePolicy(rate, pictures, body_bytes, public)  # type: ignore[attr-defined]
+    def __call__(self, endpoint: Endpoint) -> Endpoint:
+        """Note it at a route's function."""
+        endpoint.route_policy = self  # type: ignore[attr-defined]
         return endpoint
 
-    return decorate
+
+ORDINARY = RoutePolicy()
 
 
 @dataclass(frozen=True)
@@ -84,51 +78,78 @@ class MatchedRoute:
 
 
 class RouteTable:
-    """Every route, found by its path: an address of its own goes before patterns that fit it too.
+    """Every route, found by its path: an address of its own goes before patterns that fit it too."""
 
-    Args:
-        routes: Of the API.
-        mounted: Those of an application that is mounted below a prefix; all of them have one label.
-    """
-
-    def __init__(self, routes: Iterable[BaseRoute], mounted: Mapping[str, Iterable[BaseRoute]]) -> None:
+    def __init__(self, routes: Iterable[BaseRoute]) -> None:
         self._own: dict[str, MatchedRoute] = {}
         self._patterns: list[tuple[re.Pattern[str], MatchedRoute]] = []
-        self._mounts = {prefix: MatchedRoute(f"{prefix}/…", {}) for prefix in mounted}
-        for prefix, group in (("", routes), *mounted.items()):
-            policies: dict[str, dict[str, RoutePolicy]] = {}
-            for route in each_route(group):
-                known = getattr(route.endpoint, "route_policy", ORDINARY)
-                policies.setdefault(prefix + route.path, {}).update(dict.fromkeys(route.methods or (), known))
-            for path, of_path in policies.items():
-                matched = MatchedRoute(self._mounts[prefix].label if prefix else path, of_path)
-                if "{" in path:
-                    self._patterns.append((compile_path(path)[0], matched))
-                else:
-                    self._own[path] = matched
+        policies: dict[str, dict[str, RoutePolicy]] = {}
+        for path, route in each_route(routes):
+            known = getattr(route.endpoint, "route_policy", ORDINARY)
+            policies.setdefault(path, {}).update(dict.fromkeys(route.methods or (), known))
+        for path, of_path in policies.items():
+            matched = MatchedRoute(_label_of(path, path), of_path)
+            if "{" in path:
+                self._patterns.append((compile_path(path)[0], matched))
+            else:
+                self._own[path] = matched
 
     def find(self, path: str) -> MatchedRoute:
         """The route of this path; one that takes nothing where there is none."""
         if path in self._own:
             return self._own[path]
-        for pattern, matched in self._patterns:
-            if pattern.match(path):
-                return matched
-        mounts = (mount for prefix, mount in self._mounts.items() if path.startswith(f"{prefix}/"))
-        return next(mounts, MatchedRoute(UNMATCHED, {}))
+        fitting = (matched for pattern, matched in self._patterns if pattern.match(path))
+        return next(fitting, MatchedRoute(_label_of(path, UNMATCHED), {}))
 
 
-def each_route(routes: Iterable[BaseRoute]) -> Iterator[Route]:
-    """Routes, and those of routers within routers."""
+def _label_of(path: str, otherwise: str) -> str:
+    return f"{PAGES}/…" if path.startswith(f"{PAGES}/") else otherwise
+
+
+def each_route(routes: Iterable[BaseRoute], prefix: str = "") -> Iterator[tuple[str, Route]]:
+    """Whole paths and routes, those of routers within routers too."""
     for route in routes:
         if isinstance(route, Route):
-            yield route
-        else:
+            yield prefix + route.path, route
+        elif (within := getattr(route, "original_router", None)) is not None:
             # FastAPI puts a router within a router in a wrapper of its own, which has no public name.
-            within = getattr(route, "original_router", None)
-            yield from each_route(within.routes if within is not None else ())
+            yield from each_route(within.routes, prefix + route.include_context.prefix)  # type: ignore[attr-defined]
 
 
-def route_of(scope: Scope) -> MatchedRoute:
-    """The route of a request, further in than the look-up."""
-    return cast("MatchedRoute", scope["state"][ROUTE])
+@dataclass
+class Call:
+    """What is known of a request: the outermost middleware leaves it in the scope, those further in add to it.
+
+    Attributes:
+        route: Where it leads.
+        answer_headers: What every answer to it carries, whoever makes it.
+        owner: Whose key it brought; nobody's outside of the API.
+        visitor: Who is signed in; nobody's outside of pages.
+        form_token: What a form on this page carries to show that it came from here.
+    """
+
+    route: MatchedRoute
+    answer_headers: dict[str, str] = field(default_factory=dict)
+    owner: KeyOwner | None = None
+    visitor: SignedIn | None = None
+    form_token: str = ""
+
+    @property
+    def account_id(self) -> uuid.UUID | None:
+        """Whose request it is, by key or by session."""
+        known = self.owner or self.visitor
+        return known.account_id if known else None
+
+
+CALL = "call"
+"""Where in the ASGI scope's state the `Call` lies."""
+
+
+def call_of(scope: Scope) -> Call:
+    """What is known of a request so far."""
+    return cast("Call", scope["state"][CALL])
+
+
+def owner_of(request: Request) -> KeyOwner:
+    """Whose key a call of the API brought."""
+    return cast("KeyOwner", call_of(request.scope).owner)

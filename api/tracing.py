@@ -13,10 +13,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.admission import account_of
 from api.metrics import method_name
 from api.request_context import QUIET, REQUEST_ID, job_of
-from api.routes import route_of
+from api.routes import call_of
 from runtime.tracing import JOB_RUN_ATTRIBUTE, Tracing
 from workflows.queues import tryon_workflow_id
 
@@ -33,7 +32,7 @@ class HttpTracing:
         if scope["type"] != "http" or scope["path"] in QUIET:
             await self._app(scope, receive, send)
             return
-        method, route = method_name(scope["method"]), route_of(scope).label
+        method, route = method_name(scope["method"]), call_of(scope).route.label
         attributes = {"http.request.method": method, "http.route": route}
         with self._tracing.tracer.start_as_current_span(
             f"{method} {route}",
@@ -64,7 +63,7 @@ class HttpTracing:
         values = {
             "tryon.request_id": headers.get(REQUEST_ID),
             "tryon.error_code": headers.get("X-Error-Code"),
-            "tryon.account_id": account_of(scope),
+            "tryon.account_id": call_of(scope).account_id,
         }
         span.set_attributes({name: str(value) for name, value in values.items() if value is not None})
         job_id = job_of(scope, headers)

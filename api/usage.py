@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.admission import owner_of
 from api.openapi import document
 from api.openapi.document import GATE, refusals, success
 from api.parts import parts_of
+from api.routes import owner_of
 from domain.money.usage import Usage, usage_of
 
 router = APIRouter(tags=["usage"])

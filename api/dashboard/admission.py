@@ -6,39 +6,28 @@ calls public is open to everybody, so a page that is forgotten is closed.
 
 from __future__ import annotations
 
-import uuid
 from datetime import UTC, datetime, timedelta
+from typing import cast
 from urllib.parse import quote
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import Request
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Scope, Send
 
-from api.dashboard.forms import PageRefused, refusal_page, wants_json
-from api.dashboard.rendering import ROOT
-from api.dashboard.visitor import (
-    FORM,
-    FORM_TOKEN,
-    SESSION,
-    VISITOR,
-    Visitor,
-    clear_cookie,
-    new_form_secret,
-    read_cookie,
-    set_cookie,
-)
-from api.early_answer import CLOSE, Incoming, answer_early
-from api.errors import EXPECTED
+from api.dashboard.forms import PageRefused, wants_json
+from api.dashboard.visitor import FORM, SESSION, clear_cookie, new_form_secret, read_cookie, set_cookie
 from api.parts import ApiParts
-from api.routes import route_of
+from api.routes import PAGES, call_of
 from domain.authentication import sessions
+from domain.authentication.sessions import SignedIn
 from domain.errors import TryOnError
+from runtime.settings import Settings
 
-STATIC_PREFIX, ADMIN_PREFIX = f"{ROOT}/static/", f"{ROOT}/admin"
-LOG_IN, CHECK_MAIL = f"{ROOT}/log-in", f"{ROOT}/check-mail"
+STATIC_PREFIX, ADMIN_PREFIX = f"{PAGES}/static/", f"{PAGES}/admin"
+LOG_IN, CHECK_MAIL = f"{PAGES}/log-in", f"{PAGES}/check-mail"
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -60,68 +49,12 @@ HEADERS = {
 log = structlog.get_logger(__name__)
 
 
-class SessionAdmission:
-    """ASGI middleware for everything under ``/dashboard``."""
-
-    def __init__(self, app: ASGIApp, *, dashboard: FastAPI) -> None:
-        """Stand before ``app``; ``dashboard`` is asked for its parts."""
-        self._app = app
-        self._dashboard = dashboard
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if scope["type"] != "http" or not (path == ROOT or path.startswith(f"{ROOT}/")):
-            await self._app(scope, receive, send)
-            return
-        parts: ApiParts = self._dashboard.state.parts
-        sending = _Sending(send, parts)
-        request = Request({**scope, "app": self._dashboard}, receive)
-        if path.startswith(STATIC_PREFIX):
-            scope.setdefault("state", {}).update({VISITOR: None, FORM_TOKEN: ""})
-            await self._app(scope, receive, sending)
-            return
-        try:
-            await self._look_who_is_there(scope, parts, sending)
-            refusal = admit(request, scope["state"][VISITOR])
-        except (PageRefused, *EXPECTED) as error:
-            scope["state"].setdefault(VISITOR, None)
-            scope["state"].setdefault(FORM_TOKEN, "")
-            refusal = refusal_page(request, error)
-        if refusal is not None:
-            refusal.headers.update(CLOSE if scope["method"] not in SAFE else {})
-            await answer_early(refusal, scope, Incoming(receive), sending)
-            return
-        try:
-            await self._app(scope, receive, sending)
-        except Exception as error:
-            log.exception("unhandled exception", path=path[:200])
-            if sending.began:
-                raise
-            await refusal_page(request, TryOnError("internal") if not isinstance(error, EXPECTED) else error)(
-                scope, receive, sending
-            )
-
-    async def _look_who_is_there(self, scope: Scope, parts: ApiParts, sending: _Sending) -> None:
-        state, settings = scope.setdefault("state", {}), parts.settings.dashboard
-        cookie = read_cookie(scope, SESSION, settings)
-        visitor = None if cookie is None else await find_visitor(parts, scope, cookie)
-        if visitor is None:
-            sending.forget_session = cookie is not None
-            cookie = read_cookie(scope, FORM, settings)
-            if cookie is None:
-                cookie = sending.form_secret = new_form_secret()
-        state[VISITOR] = visitor
-        state[FORM_TOKEN] = _form_token(parts, cookie or "")
-        if visitor is not None:
-            structlog.contextvars.bind_contextvars(account_id=str(visitor.account_id))
-
-
-class _Sending:
+class PageSending:
     """A ``send`` that adds the headers of the dashboard, and the cookies that the visitor needs next."""
 
-    def __init__(self, send: Send, parts: ApiParts) -> None:
+    def __init__(self, send: Send, settings: Settings) -> None:
         self._send = send
-        self._settings = parts.settings
+        self._settings = settings
         self.began = False
         self.forget_session = False
         self.form_secret: str | None = None
@@ -149,25 +82,40 @@ class _Sending:
             headers.append("set-cookie", value)
 
 
-def visiting_account(scope: Scope) -> uuid.UUID | None:
-    """Whose request it is, further in; nobody's where nobody is signed in."""
-    visitor: Visitor | None = scope.get("state", {}).get(VISITOR)
-    return visitor.account_id if visitor else None
+async def look_who_is_there(scope: Scope, sending: PageSending) -> None:
+    """Find out who is signed in and what a form on the page has to carry; `sending` sets the cookies for it."""
+    if scope["path"].startswith(STATIC_PREFIX):
+        return
+    call, parts = call_of(scope), cast("ApiParts", scope["app"].state.parts)
+    settings = parts.settings.dashboard
+    cookie = read_cookie(scope, SESSION, settings)
+    call.visitor = None if cookie is None else await find_visitor(parts, scope, cookie)
+    if call.visitor is None:
+        sending.forget_session = cookie is not None
+        cookie = read_cookie(scope, FORM, settings)
+        if cookie is None:
+            cookie = sending.form_secret = new_form_secret()
+    else:
+        structlog.contextvars.bind_contextvars(account_id=str(call.visitor.account_id))
+    call.form_token = _form_token(parts, cookie or "")
 
 
-def admit(request: Request, visitor: Visitor | None) -> Response | None:
+def admit(request: Request) -> Response | None:
     """What a request is answered with that may not pass; nothing for one that may.
 
     Raises:
         PageRefused: It is refused with a sentence.
     """
-    path, safe = request.scope["path"], request.method in SAFE
+    path, safe, call = request.scope["path"], request.method in SAFE, call_of(request.scope)
+    if path.startswith(STATIC_PREFIX):
+        return None
     if not path.isprintable():
         raise TryOnError("route_not_found")  # the end of a line fits where a route's pattern ends
     if not safe:
         check_origin(request)
-    if route_of(request.scope).public:
+    if call.route.public:
         return None
+    visitor = call.visitor
     if visitor is None:
         return _to_log_in(request)
     if not visitor.verified:
@@ -199,7 +147,7 @@ def check_origin(request: Request) -> None:
         raise PageRefused(403, "This request came from another site and was refused.")
 
 
-async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> Visitor | None:
+async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> SignedIn | None:
     """Whoever a session's cookie belongs to; nobody, if it is over."""
     now, settings = datetime.now(UTC), parts.settings.dashboard
     found = await parts.database.read(
@@ -219,9 +167,7 @@ async def find_visitor(parts: ApiParts, scope: Scope, token: str) -> Visitor | N
             )
         except (SQLAlchemyError, OSError):
             log.warning("the last use of a session could not be written", exc_info=True)
-    return Visitor(
-        found.session_id, found.account_id, found.email, found.verified, found.operator, found.blocked_reason
-    )
+    return found
 
 
 def _to_log_in(request: Request) -> Response:
@@ -231,7 +177,7 @@ def _to_log_in(request: Request) -> Response:
         return RedirectResponse(f"{LOG_IN}?notice=signed_in_elsewhere", 303)
     query = request.scope["query_string"].decode("latin-1")
     wanted = request.scope["path"] + (f"?{query}" if query else "")
-    return RedirectResponse(f"{LOG_IN}?next={quote(wanted, safe='')}" if wanted != f"{ROOT}/" else LOG_IN, 303)
+    return RedirectResponse(f"{LOG_IN}?next={quote(wanted, safe='')}" if wanted != f"{PAGES}/" else LOG_IN, 303)
 
 
 def _form_token(parts: ApiParts, cookie: str) -> str:

@@ -20,9 +20,10 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from api.dashboard.forms import PageRefused, read_form
-from api.dashboard.rendering import ROOT, page
+from api.dashboard.rendering import page
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
+from api.routes import PAGES
 from domain.access import keys
 from domain.errors import CATALOGUE
 
@@ -262,8 +263,8 @@ REPLACED: Mapping[str, Replaced] = {
 def own_address(name: str) -> str | None:
     """Where owners find what a text is about; nothing for a text that is for operators."""
     if name in TEXTS:
-        return f"{ROOT}/docs/{name}"
-    return f"{ROOT}/docs{REPLACED[name].address}" if name in REPLACED else None
+        return f"{PAGES}/docs/{name}"
+    return f"{PAGES}/docs{REPLACED[name].address}" if name in REPLACED else None
 
 
 def label_of(name: str, *, operator: bool) -> str:
@@ -308,7 +309,7 @@ def read_text(name: str, *, operator: bool, base_url: str, folder: Path = FOLDER
         stem = file.removesuffix(".md")
         if stem == file:
             return None
-        address = f"{ROOT}/docs/{stem}" if stem in others else own_address(stem)
+        address = f"{PAGES}/docs/{stem}" if stem in others else own_address(stem)
         return None if address is None else f"{address}{hash_sign}{anchor}"
 
     return render(

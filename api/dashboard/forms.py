@@ -14,20 +14,18 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import structlog
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import Request
 from fastapi.responses import JSONResponse
 from pydantic.alias_generators import to_camel
 from python_multipart.exceptions import MultipartParseError
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.responses import Response
 
 from api.body_limit import body_of
 from api.dashboard.rendering import page
 from api.dashboard.visitor import form_token_of, possible_visitor
-from api.errors import EXPECTED, as_tryon_error, error_response
+from api.errors import as_tryon_error, error_response
 from api.tryon.schemas import GarmentFields
 from engines.hints import GarmentHints, ProductHints
 
@@ -100,16 +98,6 @@ def _error_page(request: Request, status: int, sentence: str, headers: Mapping[s
     answer = page(request, "error.html", status, heading=heading, sentence=sentence)
     answer.headers.update(headers)
     return answer
-
-
-async def _handle(request: Request, error: Exception) -> Response:
-    return refusal_page(request, error)
-
-
-def register_refusals(app: FastAPI) -> None:
-    """Send every expected exception through `refusal_page`; unexpected ones end in `api.dashboard.admission`."""
-    for kind in (PageRefused, *EXPECTED, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, _handle)
 
 
 TOKEN_FIELD, TOKEN_HEADER = "form_token", "X-Form-Token"  # their names, not their values

@@ -25,7 +25,7 @@ from api.dashboard.stages import STAGES, stage_of
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.rate_limit import whole_seconds
-from api.routes import policy
+from api.routes import RoutePolicy
 from api.tryon.accepting import AcceptedJob, JobAcceptor, Requester, TryOnRequest, read_request
 from api.tryon.polling import AccountJobs
 from api.tryon.schemas import ComboRequest, JobId, SingleRequest
@@ -79,7 +79,7 @@ async def show(request: Request, productId: str = "", personSource: str = "") ->
 
 
 @router.post("/playground/run")
-@policy(pictures=IN_COMBO)
+@RoutePolicy(pictures=IN_COMBO)
 async def run(request: Request) -> Response:
     """Start the job that the form describes, through the very checks, quota and ledger of the API."""
     form = await read_form(request)

@@ -24,6 +24,7 @@ from starlette.types import Scope
 
 from api.dashboard.visitor import form_token_of, possible_visitor
 from api.parts import parts_of
+from api.routes import PAGES
 
 
 class Notice(NamedTuple):
@@ -91,9 +92,6 @@ HERE = Path(__file__).parent
 
 STATIC = HERE / "static"
 
-ROOT = "/dashboard"
-"""Where all pages are; templates write links in full."""
-
 NOTHING = "—"
 """Where there is no value."""
 
@@ -140,7 +138,7 @@ def redirect(path: str, notice: str | None = None, **query: str) -> RedirectResp
     if notice is not None:
         NOTICES[notice]
         query["notice"] = notice
-    return RedirectResponse(f"{ROOT}{path}{'?' + urlencode(query) if query else ''}", 303)
+    return RedirectResponse(f"{PAGES}{path}{'?' + urlencode(query) if query else ''}", 303)
 
 
 @cache
@@ -236,7 +234,7 @@ def static_url(name: str) -> str:
         FileNotFoundError: There is none.
     """
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
-    return str(escape(f"{ROOT}/static/{name}?v={digest}"))
+    return str(escape(f"{PAGES}/static/{name}?v={digest}"))
 
 
 class KeptStaticFiles(StaticFiles):

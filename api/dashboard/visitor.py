@@ -6,8 +6,6 @@ One is for a session, the other ties a form to the browser while nobody is signe
 from __future__ import annotations
 
 import secrets
-import uuid
-from dataclasses import dataclass
 from typing import cast
 
 from fastapi import Request
@@ -16,6 +14,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import Scope
 
+from api.routes import call_of
+from domain.authentication.sessions import SignedIn
 from runtime.settings import DashboardSettings
 
 SESSION, FORM = "tryon-session", "tryon-form"
@@ -63,38 +63,16 @@ def clear_cookie(response: Response, name: str, settings: DashboardSettings) -> 
     )
 
 
-VISITOR, FORM_TOKEN = "visitor", "form_token"
-"""Where in the ASGI scope's state `api.dashboard.admission` leaves what it knows."""
+def visitor_of(request: Request) -> SignedIn:
+    """The owner of an account, in one browser; only for pages that nobody else gets to see."""
+    return cast("SignedIn", possible_visitor(request))
 
 
-@dataclass(frozen=True)
-class Visitor:
-    """The owner of an account, in one browser.
-
-    Attributes:
-        verified: Whether mail to the address has been shown to arrive; without it there is nothing to see.
-        operator: Whether the admin pages are open.
-        blocked_reason: Why the account is blocked; None where it is not. A blocked account may look and do nothing.
-    """
-
-    session_id: uuid.UUID
-    account_id: uuid.UUID
-    email: str
-    verified: bool
-    operator: bool
-    blocked_reason: str | None
-
-
-def visitor_of(request: Request) -> Visitor:
-    """Whoever is signed in; only for pages that nobody else gets to see."""
-    return cast("Visitor", request.scope["state"][VISITOR])
-
-
-def possible_visitor(request: Request) -> Visitor | None:
-    """Whoever is signed in, on pages that are for everybody."""
-    return cast("Visitor | None", request.scope["state"][VISITOR])
+def possible_visitor(request: Request) -> SignedIn | None:
+    """The owner who is signed in, if any, on pages that are for everybody."""
+    return call_of(request.scope).visitor
 
 
 def form_token_of(request: Request) -> str:
     """What a form on this page carries to show that it came from here."""
-    return cast("str", request.scope["state"][FORM_TOKEN])
+    return call_of(request.scope).form_token

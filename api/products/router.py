@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from api.admission import owner_of
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
 from api.openapi import document
@@ -15,7 +14,7 @@ from api.openapi.document import GATE, JSON_BODY, PICTURES, SENDING, read_by_han
 from api.parts import parts_of
 from api.products.schemas import CreateProduct, Cursor, ProductBody, ProductId, ProductList, UpdateProduct
 from api.products.service import ProductService, ReadProduct, read_body
-from api.routes import policy
+from api.routes import RoutePolicy, owner_of
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
@@ -57,7 +56,7 @@ router = APIRouter(tags=["products"])
     },
     openapi_extra=read_by_hand(CreateProduct, examples=document.CREATE_PRODUCTS),
 )
-@policy(pictures=IN_PRODUCT)
+@RoutePolicy(pictures=IN_PRODUCT)
 async def create_product(request: Request) -> Response:
     """Copy the pictures, so that later try-ons do not depend on the shop's address; wait until that is done."""
     read = await _read(request, CreateProduct)
@@ -108,7 +107,7 @@ async def get_product(request: Request, productId: ProductId) -> ProductBody:
     },
     openapi_extra=read_by_hand(UpdateProduct, examples=document.UPDATE_PRODUCTS),
 )
-@policy(pictures=IN_PRODUCT)
+@RoutePolicy(pictures=IN_PRODUCT)
 async def update_product(request: Request, productId: ProductId) -> Response:
     """Set what is sent, empty what is null, leave the rest; jobs that were accepted before keep what they had."""
     read = await _read(request, UpdateProduct)

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.background import BackgroundTask
 
-from api.admission import owner_of
 from api.body_limit import body_of
 from api.json_body import check_media_type, ignored_header
 from api.openapi import document
@@ -27,7 +26,7 @@ from api.openapi.document import (
 )
 from api.openapi.document import IDEMPOTENCY_KEY as IDEMPOTENCY_KEY_HEADER
 from api.parts import parts_of
-from api.routes import policy
+from api.routes import RoutePolicy, owner_of
 from api.tryon.accepting import JobAcceptor, Requester, RequestKey, read_request
 from api.tryon.polling import AccountJobs, JobState, wait_preferred
 from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
@@ -85,7 +84,7 @@ async def _accept(request: Request, model: type[SingleRequest | ComboRequest]) -
     responses=ANSWERS_TO_A_START,
     openapi_extra=read_by_hand(SingleRequest, examples=document.SINGLE_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
-@policy(rate="requests", pictures=IN_SINGLE)
+@RoutePolicy(rate="requests", pictures=IN_SINGLE)
 async def create_tryon(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, SingleRequest)
@@ -101,7 +100,7 @@ async def create_tryon(request: Request) -> Response:
     responses=ANSWERS_TO_A_START,
     openapi_extra=read_by_hand(ComboRequest, examples=document.COMBO_REQUESTS, headers=[IDEMPOTENCY_KEY_HEADER]),
 )
-@policy(rate="requests", pictures=IN_COMBO)
+@RoutePolicy(rate="requests", pictures=IN_COMBO)
 async def create_combo(request: Request) -> Response:
     """Accept the job and answer at once; poll it for the picture."""
     return await _accept(request, ComboRequest)
@@ -119,7 +118,7 @@ async def create_combo(request: Request) -> Response:
     },
     openapi_extra=read_by_hand(headers=[PREFER]),
 )
-@policy(rate="requests")
+@RoutePolicy(rate="requests")
 async def get_tryon(request: Request, jobId: JobId) -> Response:  # the contract's own spelling
     """Poll every 2 to 3 seconds until the status is completed or failed.
 

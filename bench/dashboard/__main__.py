@@ -17,9 +17,9 @@ import httpx
 import psutil
 from fastapi.routing import APIRoute
 
-from api.dashboard.app import ROUTERS
-from api.dashboard.rendering import ROOT
+from api.dashboard.pages import router
 from api.dashboard.visitor import SESSION, cookie_name
+from api.routes import PAGES, each_route
 from bench.dashboard.account import BusyAccount, write_account
 from bench.figures import Figure, table, write_json
 from bench.service.usual import running
@@ -144,10 +144,9 @@ def addresses(busy: BusyAccount) -> Iterator[tuple[str, str]]:
         "side": "front",
         "name": "api",
     }
-    for router in ROUTERS:
-        for route in router.routes:
-            if isinstance(route, APIRoute) and "GET" in (route.methods or ()):
-                yield ROOT + route.path, ROOT + _VARIABLE.sub(lambda name: known[name[1]], route.path)
+    for path, route in each_route(router.routes):
+        if isinstance(route, APIRoute) and "GET" in (route.methods or ()):
+            yield path, _VARIABLE.sub(lambda name: known[name[1]], path)
     today = datetime.now(UTC).date()
     for query in (
         "/jobs?status=failed",
@@ -158,8 +157,8 @@ def addresses(busy: BusyAccount) -> Iterator[tuple[str, str]]:
         "/billing/top-up?generations=50",
         "/billing/plan?plan=growth",
     ):
-        yield ROOT + query, ROOT + query
-    yield f"{ROOT}/jobs/{{jobId}} (failed)", f"{ROOT}/jobs/{busy.failed_job_id}"
+        yield PAGES + query, PAGES + query
+    yield f"{PAGES}/jobs/{{jobId}} (failed)", f"{PAGES}/jobs/{busy.failed_job_id}"
 
 
 if __name__ == "__main__":

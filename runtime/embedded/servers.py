@@ -21,7 +21,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TextIO
 
 import httpx
 
@@ -46,7 +45,7 @@ def is_free(port: int, host: str = LOOPBACK) -> bool:
     return True
 
 
-_CLAIMED: dict[int, TextIO] = {}
+_CLAIMED: set[int] = set()
 
 
 def claim(port: int) -> bool:
@@ -59,13 +58,13 @@ def claim(port: int) -> bool:
         return True
     folder = Path(tempfile.gettempdir()) / f"tryon-ports-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    file = (folder / str(port)).open("w")
+    file = os.open(folder / str(port), os.O_WRONLY | os.O_CREAT, 0o600)  # open until this process ends
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        file.close()
+        os.close(file)
         return False
-    _CLAIMED[port] = file
+    _CLAIMED.add(port)
     return True
 
 

@@ -40,7 +40,7 @@ async def call(
 ) -> Answer:
     """Send one request straight to the application, past everything that would mend it on the way.
 
-    A request that names no host is given one: what lies behind `api.known_hosts` is tried here.
+    A request that names no host is given one: what lies behind `api.admission` is tried here.
     """
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": breaks_off}]
     status = 0

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 from starlette.routing import BaseRoute, Mount
 
-from api.known_hosts import LOOPBACK_NAMES, hosts_of
+from api.admission import LOOPBACK_NAMES, hosts_of
+from api.routes import each_route
 from runtime.settings import ApiSettings, Settings
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import signed_in
@@ -46,17 +47,11 @@ async def test_the_address_that_a_request_came_to_is_known(api: Api) -> None:
     assert (refused.status, refused.code) == (400, "host_refused")
 
 
-def addresses(routes: list[BaseRoute], prefix: str = "") -> Iterator[str]:
-    """Every address of the application and of those mounted in it, with something in place of what varies."""
-    for route in routes:
-        path = prefix + getattr(route, "path", "")
-        if isinstance(route, Mount):
-            yield path
-            yield from addresses(route.routes or [], path)
-        elif included := getattr(route, "original_router", None):
-            yield from addresses(included.routes, prefix)
-        else:
-            yield "/".join("0" if part.startswith("{") else part for part in path.split("/"))
+def addresses(routes: list[BaseRoute]) -> Iterator[str]:
+    """Every address of the application, with something in place of what varies."""
+    yield from (route.path for route in routes if isinstance(route, Mount))
+    for path, _ in each_route(routes):
+        yield "/".join("0" if part.startswith("{") else part for part in path.split("/"))
 
 
 def variants(path: str) -> set[str]:

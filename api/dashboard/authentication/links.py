@@ -15,14 +15,15 @@ from api.dashboard.credentials import PasswordRefused
 from api.dashboard.forms import Form, read_form
 from api.dashboard.mailing import letterhead, write_and_send
 from api.dashboard.rendering import page, redirect
-from api.dashboard.visitor import SESSION, Visitor, possible_visitor, set_cookie
+from api.dashboard.visitor import SESSION, possible_visitor, set_cookie
 from api.parts import parts_of
-from api.routes import policy
+from api.routes import RoutePolicy
 from domain import accounts
 from domain.authentication import address_changes, email_tokens, logins, sessions, throttles
 from domain.authentication.email_tokens import Purpose
 from domain.authentication.logins import Credentials
 from domain.authentication.passwords import check_password
+from domain.authentication.sessions import SignedIn
 from domain.authentication.throttles import SIGN_IN
 from domain.tables import Account, EmailToken
 
@@ -43,11 +44,11 @@ class Link:
     token: str
     row: EmailToken
     account: Account
-    own_visitor: Visitor | None
+    own_visitor: SignedIn | None
 
 
 @router.get("/verify")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_verify(request: Request) -> Response:
     """Ask to confirm, for the password too where nobody is signed in.
 
@@ -59,7 +60,7 @@ async def show_verify(request: Request) -> Response:
 
 
 @router.post("/verify")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def verify(request: Request) -> Response:
     """Confirm the address, and be signed in."""
     parts = parts_of(request)
@@ -94,7 +95,7 @@ async def verify(request: Request) -> Response:
 
 
 @router.get("/reset")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_reset(request: Request) -> Response:
     """Ask for a new password."""
     link = await _find(request, Purpose.RESET, request.query_params.get("token", ""))
@@ -102,7 +103,7 @@ async def show_reset(request: Request) -> Response:
 
 
 @router.post("/reset")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def reset(request: Request) -> Response:
     """Set a new password; every browser is signed out, this one too."""
     parts = parts_of(request)
@@ -127,7 +128,7 @@ async def reset(request: Request) -> Response:
 
 
 @router.get("/change-address")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_change(request: Request) -> Response:
     """Ask to confirm a new address, for the password too where nobody is signed in."""
     link = await _find(request, Purpose.CHANGE, request.query_params.get("token", ""))
@@ -135,7 +136,7 @@ async def show_change(request: Request) -> Response:
 
 
 @router.post("/change-address")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def change_address(request: Request) -> Response:
     """Use the new address from now on."""
     parts = parts_of(request)

@@ -15,10 +15,10 @@ from api.dashboard.authentication.signing_up import TooMuchMail, in_equal_time
 from api.dashboard.credentials import PasswordRefused
 from api.dashboard.forms import read_form
 from api.dashboard.mailing import hand_over
-from api.dashboard.rendering import ROOT, page, redirect
+from api.dashboard.rendering import page, redirect
 from api.dashboard.visitor import SESSION, clear_cookie, possible_visitor, read_cookie
 from api.parts import ApiParts, parts_of
-from api.routes import policy
+from api.routes import PAGES, RoutePolicy
 from domain import accounts, mails
 from domain.authentication import sessions
 from domain.authentication.email_addresses import address_to_keep, spelling
@@ -34,7 +34,7 @@ HERE = ("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset
 
 
 @router.get("/sign-up")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_sign_up(request: Request) -> Response:
     """The form of somebody new."""
     visitor = possible_visitor(request)
@@ -42,7 +42,7 @@ async def show_sign_up(request: Request) -> Response:
 
 
 @router.post("/sign-up")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def sign_up(request: Request) -> Response:
     """Open an account and mail the link that confirms its address; the same answer for every address."""
     parts = parts_of(request)
@@ -69,7 +69,7 @@ async def sign_up(request: Request) -> Response:
 
 
 @router.get("/log-in")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_log_in(request: Request) -> Response:
     """The form of somebody who was here before."""
     visitor, wanted = possible_visitor(request), own_path(request.query_params.get("next", ""))
@@ -77,7 +77,7 @@ async def show_log_in(request: Request) -> Response:
 
 
 @router.post("/log-in")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def log_in(request: Request) -> Response:
     """Sign in, and go on to the page that was asked for."""
     parts = parts_of(request)
@@ -96,7 +96,7 @@ async def log_in(request: Request) -> Response:
 
 
 @router.post("/log-out")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def log_out(request: Request) -> Response:
     """End the session of this browser."""
     parts = parts_of(request)
@@ -110,7 +110,7 @@ async def log_out(request: Request) -> Response:
 
 
 @router.get("/check-mail")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_check_mail(request: Request) -> Response:
     """What to do next, once something was mailed."""
     parts = parts_of(request)
@@ -127,7 +127,7 @@ async def show_check_mail(request: Request) -> Response:
 
 
 @router.post("/check-mail")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def send_again(request: Request) -> Response:
     """Mail another link to somebody who is signed in with an address that is not confirmed."""
     parts = parts_of(request)
@@ -150,14 +150,14 @@ async def send_again(request: Request) -> Response:
 
 
 @router.get("/forgot")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_forgot(request: Request) -> Response:
     """The form of somebody without a password."""
     return page(request, "authentication/forgot.html", email="", problem="")
 
 
 @router.post("/forgot")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def forgot(request: Request) -> Response:
     """Mail a link for a new password; the same answer for every address."""
     parts = parts_of(request)
@@ -173,7 +173,7 @@ async def forgot(request: Request) -> Response:
 
 
 @router.get("/outbox")
-@policy(public=True)
+@RoutePolicy(public=True)
 async def show_outbox(request: Request) -> Response:
     """Mail that no server takes, for whoever sits at this machine."""
     parts = parts_of(request)
@@ -184,7 +184,7 @@ async def show_outbox(request: Request) -> Response:
 
 def own_path(wanted: str) -> str:
     """A page of the dashboard, without the part of its path that all of them share; the overview for anything else."""
-    path = wanted.removeprefix(ROOT)
+    path = wanted.removeprefix(PAGES)
     plain = wanted.isprintable() and "\\" not in wanted and path != wanted and len(wanted) <= 2000
     first = path.removeprefix("/").partition("?")[0]
     return path if plain and path.startswith("/") and not path.startswith("//") and first not in HERE else "/"
@@ -222,6 +222,6 @@ def _log_in_page(request: Request, status: int = 200, **context: Any) -> Respons
         "authentication/log_in.html",
         status,
         **shown,
-        root=ROOT,
+        root=PAGES,
         keeps_no_cookie=keeps_no_cookie(request, parts.settings),
     )

@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session
 
 from api.dashboard.billing import words
 from api.dashboard.forms import Form, PageRefused, read_form
-from api.dashboard.rendering import ROOT, page, query_with, redirect
+from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import ApiParts, parts_of
 from api.payments.provider import PaymentPageError
+from api.routes import PAGES
 from domain import accounts
 from domain.billing import orders, payments, statements
 from domain.billing.orders import OrderRefusedError
@@ -192,7 +193,7 @@ async def list_orders(request: Request) -> Response:
     )
     more, found = len(found) > PER_PAGE, found[:PER_PAGE]
     older = query_with(query, before=words.place_text((found[-1].created_at, 0, found[-1].id))) if more else None
-    newest = f"{ROOT}/billing/orders" if after else None
+    newest = f"{PAGES}/billing/orders" if after else None
     return page(request, "billing/orders.html", orders=found, newest=newest, older=older, words=words)
 
 
@@ -220,8 +221,8 @@ async def pay(request: Request, paymentId: str) -> Response:
         opened = await parts.payments.begin(
             payment,
             subject=words.subject_of(payment),
-            return_url=f"{base}{ROOT}{own}?notice=payment_returned",
-            cancel_url=f"{base}{ROOT}{own}",
+            return_url=f"{base}{PAGES}{own}?notice=payment_returned",
+            cancel_url=f"{base}{PAGES}{own}",
             now=datetime.now(UTC),
         )
     except PaymentPageError as error:

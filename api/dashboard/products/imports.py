@@ -20,7 +20,7 @@ from api.products.imports import (
     ImportService,
     read_product_file,
 )
-from api.routes import policy
+from api.routes import RoutePolicy
 from gateway.calls import AlreadyRunningError
 from imaging.decoder_pool import DecoderPool
 from intake.import_pages import SkippedRow
@@ -80,7 +80,7 @@ async def download_template() -> Response:
 
 
 @router.post("/products/import")
-@policy(body_bytes=LARGEST_FILE_BYTES)
+@RoutePolicy(body_bytes=LARGEST_FILE_BYTES)
 async def import_file(request: Request) -> Response:
     """Judge every row, and have the good ones registered."""
     form, parts = await read_form(request), parts_of(request)

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from api.dashboard.forms import PageRefused
-from api.dashboard.rendering import ROOT, YEAR_SECONDS
+from api.dashboard.rendering import YEAR_SECONDS
 from api.parts import parts_of
+from api.routes import PAGES
 from domain.products import public_id
 from domain.tables import Product
 from imaging.decode import decode_image
@@ -32,7 +33,7 @@ def picture_address(product: Product, side: str, width: int = WIDTHS[-1]) -> str
     if reference is None:
         return None
     query = urlencode({"v": reference["sha256"][:VERSION_DIGITS], "w": width})
-    return f"{ROOT}/products/{public_id(product.id)}/picture/{side}.webp?{query}"
+    return f"{PAGES}/products/{public_id(product.id)}/picture/{side}.webp?{query}"
 
 
 async def picture_answer(request: Request, product: Product, side: str) -> Response:

@@ -22,7 +22,7 @@ from api.dashboard.rendering import page, query_with, redirect
 from api.dashboard.visitor import visitor_of
 from api.parts import parts_of
 from api.products.service import ProductService
-from api.routes import policy
+from api.routes import RoutePolicy
 from domain.errors import TryOnError
 from domain.products import ACTIVE, ARCHIVED, public_id
 from domain.tables import Product
@@ -74,7 +74,7 @@ async def show_new(request: Request) -> Response:
 
 
 @router.post("/products/new")
-@policy(pictures=IN_PRODUCT)
+@RoutePolicy(pictures=IN_PRODUCT)
 async def create_product(request: Request) -> Response:
     """Register a garment; the page waits until its pictures are copied."""
     form, service = await read_form(request), _service(request)
@@ -107,7 +107,7 @@ async def show_edit(request: Request, productId: str) -> Response:
 
 
 @router.post("/products/{productId}/edit")
-@policy(pictures=IN_PRODUCT)
+@RoutePolicy(pictures=IN_PRODUCT)
 async def change_product(request: Request, productId: str) -> Response:
     """Change it; jobs that were accepted before keep what they had."""
     form = await read_form(request)

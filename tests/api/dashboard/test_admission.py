@@ -9,7 +9,7 @@ from starlette.types import Message
 
 from api.app import create_app
 from api.dashboard.admission import ADMIN_PREFIX
-from api.dashboard.rendering import ROOT
+from api.routes import PAGES
 from domain import accounts
 from runtime.settings import Settings
 from tests.api.conftest import Api
@@ -17,7 +17,7 @@ from tests.api.dashboard.browser import HOST, Browser, signed_in, words
 from tests.api.dashboard.routes import all_routes
 
 PUBLIC = {
-    f"{ROOT}/{name}"
+    f"{PAGES}/{name}"
     for name in ("sign-up", "log-in", "log-out", "check-mail", "verify", "forgot", "reset", "change-address", "outbox")
 }
 
@@ -37,7 +37,7 @@ def test_no_other_page_is_public() -> None:
 
 def addresses() -> list[tuple[str, str]]:
     """Every method and address of the dashboard, with something in the place of what is variable."""
-    return [(method, ROOT + re.sub(r"\{[^}]+\}", uuid.uuid4().hex, path)) for method, path in all_routes()]
+    return [(method, PAGES + re.sub(r"\{[^}]+\}", uuid.uuid4().hex, path)) for method, path in all_routes()]
 
 
 async def test_nothing_but_what_is_public_is_shown_to_a_stranger(stranger: Browser) -> None:

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from api.cursor import cursor_after
-from api.dashboard.rendering import ROOT
+from api.routes import PAGES
 from domain.access.keys import create_key
 from domain.object_keys import import_plan_key, logo_key
 from domain.products import ACTIVE, new_registration_id, public_id
@@ -149,7 +149,7 @@ async def send(browser: Browser, method: str, path: str, fields: dict[str, str] 
         assert found, shown.text
         browser.extra["X-Form-Token"] = found[1]
     return await browser.client.post(
-        f"{ROOT}{path}", data=fields or {}, headers={"Sec-Fetch-Site": "same-origin", **browser.extra}
+        f"{PAGES}{path}", data=fields or {}, headers={"Sec-Fetch-Site": "same-origin", **browser.extra}
     )
 
 

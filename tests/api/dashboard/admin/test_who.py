@@ -5,26 +5,19 @@ from __future__ import annotations
 import re
 
 import pytest
-from fastapi.routing import APIRoute
 
-from api.dashboard.app import ROUTERS
-from api.dashboard.rendering import ROOT
+from api.routes import PAGES
 from domain.operation import audit
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser
+from tests.api.dashboard.routes import all_routes
 
-ADMIN = [
-    (method, route.path)
-    for router in ROUTERS
-    for route in router.routes
-    if isinstance(route, APIRoute) and route.path.startswith("/admin")
-    for method in sorted(route.methods)
-]
+ADMIN = [(method, path) for method, path in all_routes() if path.startswith("/admin")]
 
 
 def address(api: Api, path: str) -> str:
     """With a customer's account in the place of what is variable."""
-    return ROOT + re.sub(r"\{[^}]+\}", str(api.caller.account_id), path)
+    return PAGES + re.sub(r"\{[^}]+\}", str(api.caller.account_id), path)
 
 
 def test_there_are_some() -> None:
