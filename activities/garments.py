@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from temporalio import activity
 
@@ -23,16 +24,14 @@ WORKING_SIDE = 1536
 """Longer side in pixels of a garment handed to an engine; more detail than that is lost on the body."""
 
 
+@dataclass
 class GarmentActivities:
     """Steps that deal with one garment."""
 
-    def __init__(
-        self, store: ObjectStore, fetcher: RemoteImageFetcher, limits: ImageLimits, decoders: DecoderPool
-    ) -> None:
-        self._store = store
-        self._fetcher = fetcher
-        self._limits = limits
-        self._decoders = decoders
+    store: ObjectStore
+    fetcher: RemoteImageFetcher
+    limits: ImageLimits
+    decoders: DecoderPool
 
     @activity.defn(name=steps.FETCH_GARMENT.name)
     async def fetch_garment(self, request: FetchGarmentInput) -> FetchedGarment:
@@ -56,14 +55,14 @@ class GarmentActivities:
         if stored is not None and is_product_picture(stored.key):
             return stored  # normalised when it was registered
         if stored is not None:
-            data = await get_object(self._store, stored)
+            data = await get_object(self.store, stored)
         elif url is not None:
-            data = await self._fetcher.fetch(url)
+            data = await self.fetcher.fetch(url)
         else:
             return None
-        png = await garment_png(data, self._limits, self._decoders, remote=stored is None)
+        png = await garment_png(data, self.limits, self.decoders, remote=stored is None)
         return await put_object(
-            self._store, work_key(request.job_id, f"garment-{request.garment.index}-{side}.png"), png, "image/png"
+            self.store, work_key(request.job_id, f"garment-{request.garment.index}-{side}.png"), png, "image/png"
         )
 
 

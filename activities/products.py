@@ -1,4 +1,7 @@
-"""The steps of a product's registration, and the sweep that follows once a day. Each may run any number of times."""
+"""The steps of a product's registration, of a file of products, and the sweep that follows once a day.
+
+Each may run any number of times.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import itertools
 import random
 import uuid
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,35 +21,22 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from activities.device import heartbeats
 from activities.failures import count_refused_picture, expected_failures, failure
 from activities.garments import garment_png
-from activities.objects import get_object, put_object
-from domain import products
+from activities.objects import add_outcomes, get_object, put_object
+from domain import accounts, products
+from domain import object_keys as keys
 from domain.errors import TryOnError, known_code
 from domain.jobs import jobs
-from domain.object_keys import (
-    PRODUCTS,
-    account_of_product_key,
-    catalogue_prefix,
-    product_picture_key,
-    registration_of_key,
-    registration_prefix,
-)
-from domain.products import began_at, product_id_of
 from imaging.decoder_pool import DecoderPool
 from imaging.errors import ImageError
 from imaging.limits import ImageLimits
 from imaging.remote import RemoteImageFetcher
+from intake.pages import PAGE_ROWS, read_page
 from runtime.database import Database
-from runtime.object_store import PAGE, ObjectStore
+from runtime.object_store import PAGE, ObjectMissingError, ObjectStore
 from workflows import steps
 from workflows.contracts import ObjectRef, SweepInput, SweepReport, TryOnInput
-from workflows.products.contracts import (
-    CleanUpRegistrationInput,
-    CopiedPictures,
-    CopyPicturesInput,
-    PictureSource,
-    SavedProduct,
-    SaveProductInput,
-)
+from workflows.products import contracts
+from workflows.products.contracts import ImportRow, PictureSource, RowOutcome, SaveProductInput, StartedRow
 
 YOUNG = timedelta(days=1)
 """Pictures that were copied more recently stay: their product's row may not have been saved yet."""
@@ -56,57 +47,51 @@ product and has no row of its own yet; that takes seconds, and two minutes are a
 job whose acceptance takes longer, while its product gets another picture, the old picture may be deleted."""
 
 
+@dataclass
 class ProductActivities:
     """Steps that deal with registered garments."""
 
-    def __init__(
-        self,
-        database: Database,
-        store: ObjectStore,
-        fetcher: RemoteImageFetcher,
-        limits: ImageLimits,
-        *,
-        decoders: DecoderPool,
-        acceptance_seconds: float = ACCEPTANCE_SECONDS,
-    ) -> None:
-        self._database = database
-        self._store = store
-        self._fetcher = fetcher
-        self._limits = limits
-        self._decoders = decoders
-        self._acceptance_seconds = acceptance_seconds
+    database: Database
+    store: ObjectStore
+    fetcher: RemoteImageFetcher
+    limits: ImageLimits
+    decoders: DecoderPool
+    acceptance_seconds: float = ACCEPTANCE_SECONDS
 
     @activity.defn(name=steps.COPY_PRODUCT_PICTURES.name)
-    async def copy_product_pictures(self, request: CopyPicturesInput) -> CopiedPictures:
+    async def copy_product_pictures(self, request: contracts.CopyPicturesInput) -> contracts.CopiedPictures:
         """Download where needed, decode, turn upright, shrink, and store; nothing is stored if one is refused."""
+        stored: dict[str, ObjectRef] = {}
         with expected_failures():
             async with heartbeats():
-                front, back = await asyncio.gather(self._normalised(request.front), self._normalised(request.back))
-                return CopiedPictures(
-                    front=await self._stored(request, "front", front), back=await self._stored(request, "back", back)
-                )
+                pictures = await asyncio.gather(self._normalised(request.front), self._normalised(request.back))
+                for side, png in zip(("front", "back"), pictures, strict=True):
+                    if png is not None:
+                        key = keys.product_picture_key(request.account_id, request.registration_id, side)
+                        stored[side] = await put_object(self.store, key, png, "image/png")
+        return contracts.CopiedPictures(front=stored.get("front"), back=stored.get("back"))
 
     @activity.defn(name=steps.SAVE_PRODUCT.name)
-    async def save_product(self, request: SaveProductInput) -> SavedProduct:
+    async def save_product(self, request: SaveProductInput) -> contracts.SavedProduct:
         """Add or change the row. Done again it changes nothing, and tells the same."""
         account_id, values = uuid.UUID(request.account_id), _values(request)
         try:
             if request.product_id is None:
-                new_id = product_id_of(request.registration_id)
-                saved = await self._database.write(
+                new_id = products.product_id_of(request.registration_id)
+                saved = await self.database.write(
                     products.register_product, account_id=account_id, new_id=new_id, values=values
                 )
             else:
                 product_id = products.parse_public_id(request.product_id)
                 if product_id is None:
                     raise TryOnError("product_not_found")
-                saved = await self._database.write(
+                saved = await self.database.write(
                     products.change_product, account_id=account_id, product_id=product_id, values=values
                 )
         except TryOnError as error:
             raise failure(known_code(error.code), error.sentence) from error
         pictures = (saved.product.front, saved.product.back)
-        return SavedProduct(
+        return contracts.SavedProduct(
             product_id=products.public_id(saved.product.id),
             revision=saved.product.revision,
             created=saved.created,
@@ -115,14 +100,38 @@ class ProductActivities:
         )
 
     @activity.defn(name=steps.CLEAN_UP_REGISTRATION.name)
-    async def clean_up_registration(self, request: CleanUpRegistrationInput) -> SweepReport:
+    async def clean_up_registration(self, request: contracts.CleanUpRegistrationInput) -> SweepReport:
         """Delete uploads, and copies that the product did not need because it had the same picture already."""
-        prefix = registration_prefix(request.account_id, request.registration_id)
         deleted = 0
-        for key in await self._store.list_keys(prefix):
+        for key in await self.store.list_keys(keys.registration_prefix(request.account_id, request.registration_id)):
             if key not in request.keep:
-                deleted += await self._store.delete_prefix(key)
+                deleted += await self.store.delete_prefix(key)
         return SweepReport(deleted=deleted)
+
+    @activity.defn(name=steps.TAKE_UP_ROWS.name)
+    async def take_up_rows(self, request: contracts.TakeUpRowsInput) -> contracts.TakenUpRows:
+        """Read the next rows; none of an account that is blocked or erased, or whose file is gone."""
+        account = await self.database.read(accounts.find_account, account_id=uuid.UUID(request.account_id))
+        if account is None or account.blocked_at is not None or account.erased_at is not None:
+            return contracts.TakenUpRows(stopped=True)
+        number, first = divmod(request.first, PAGE_ROWS)
+        try:
+            page = await self.store.get(keys.import_page_key(request.account_id, request.import_id, "rows", number))
+        except ObjectMissingError:
+            return contracts.TakenUpRows(stopped=True)
+        rows = read_page(b"\n".join(page.splitlines()[first:][: contracts.ROWS_AT_ONCE]), ImportRow)
+        started = [StartedRow(registration_id=products.new_registration_id(), row=row) for row in rows]
+        return contracts.TakenUpRows(rows=started)
+
+    @activity.defn(name=steps.RECORD_ROWS.name)
+    async def record_rows(self, request: contracts.RecordRowsInput) -> contracts.RecordedRows:
+        """Add outcomes to their page, unless the account is being erased: nothing may be written behind that."""
+        account = await self.database.read(accounts.find_account, account_id=uuid.UUID(request.account_id))
+        if account is None or account.erased_at is not None:
+            return contracts.RecordedRows()
+        page = keys.import_page_key(request.account_id, request.import_id, "outcomes", request.first // PAGE_ROWS)
+        await add_outcomes(self.store, page, request.outcomes, RowOutcome)
+        return contracts.RecordedRows(written=len(request.outcomes))
 
     @activity.defn(name=steps.SWEEP_PRODUCT_PICTURES.name)
     async def sweep_product_pictures(self, request: SweepInput) -> SweepReport:
@@ -144,7 +153,7 @@ class ProductActivities:
             raise ApplicationError(
                 "found, to be looked at again",
                 type="in_progress",
-                next_retry_delay=timedelta(seconds=self._acceptance_seconds),
+                next_retry_delay=timedelta(seconds=self.acceptance_seconds),
                 category=ApplicationErrorCategory.BENIGN,
             )
         return SweepReport()
@@ -152,59 +161,53 @@ class ProductActivities:
     async def _unused(self, limit: int) -> list[str]:
         """Keys of pictures that nothing refers to, of as many accounts as it takes."""
         before, found = datetime.now(UTC) - YOUNG, list[str]()
-        accounts = await self._store.list_folders(PRODUCTS)
-        random.shuffle(accounts)  # so that the same ones are not last every day
-        for account in accounts:
-            used, after = await self._keys_in_use(account), ""
-            while page := await self._store.list_page(catalogue_prefix(account), after=after):
+        owners = await self.store.list_folders(keys.PRODUCTS)
+        random.shuffle(owners)  # so that the same ones are not last every day
+        for owner in owners:
+            used, after = await self._keys_in_use(owner), ""
+            while page := await self.store.list_page(keys.catalogue_prefix(owner), after=after):
                 after = page[-1].key
                 found += [each.key for each in page if _older(each.key, before) and each.key not in used]
                 if len(found) >= limit:
                     return found[:limit]
         return found
 
-    async def _delete_unused(self, keys: list[str]) -> SweepReport:
+    async def _delete_unused(self, found: list[str]) -> SweepReport:
         unused = []
-        for account, own in itertools.groupby(keys, account_of_product_key):
-            used = await self._keys_in_use(account)
+        for owner, own in itertools.groupby(found, lambda key: keys.folder_of(key, 1)):
+            used = await self._keys_in_use(owner)
             unused += [key for key in own if key not in used]
         for start in range(0, len(unused), PAGE):
-            await self._store.delete_keys(unused[start : start + PAGE])
+            await self.store.delete_keys(unused[start : start + PAGE])
         return SweepReport(deleted=len(unused))
 
-    async def _keys_in_use(self, account: str) -> set[str]:
+    async def _keys_in_use(self, owner: str) -> set[str]:
         """What an account's products and jobs in progress refer to."""
         try:
-            account_id = uuid.UUID(account)
+            account_id = uuid.UUID(owner)
         except ValueError:
             return set()
 
         def used(session: Session) -> set[str]:
-            keys = products.list_picture_keys(session, account_id=account_id)
-            return keys.union(*map(_pictures_of, jobs.open_inputs(session, account_id=account_id)))
+            found = products.list_picture_keys(session, account_id=account_id)
+            return found.union(*map(_pictures_of, jobs.open_inputs(session, account_id=account_id)))
 
-        return await self._database.read(used)
+        return await self.database.read(used)
 
     async def _normalised(self, source: PictureSource | None) -> bytes | None:
         if source is None:
             return None
         try:
             if source.stored is not None:
-                data = await get_object(self._store, source.stored)
+                data = await get_object(self.store, source.stored)
             elif source.url is not None:
-                data = await self._fetcher.fetch(source.url)
+                data = await self.fetcher.fetch(source.url)
             else:
                 raise ValueError("a picture needs to be stored, or to have an address")
-            return await garment_png(data, self._limits, self._decoders, remote=source.stored is None)
+            return await garment_png(data, self.limits, self.decoders, remote=source.stored is None)
         except ImageError as error:
             count_refused_picture(error)
             raise failure(known_code(error.code), str(error), retryable=error.retryable, about=source.field) from error
-
-    async def _stored(self, request: CopyPicturesInput, side: str, png: bytes | None) -> ObjectRef | None:
-        if png is None:
-            return None
-        key = product_picture_key(request.account_id, request.registration_id, side)
-        return await put_object(self._store, key, png, "image/png")
 
 
 def _values(request: SaveProductInput) -> dict[str, Any]:
@@ -219,7 +222,7 @@ def _values(request: SaveProductInput) -> dict[str, Any]:
 
 def _older(key: str, than: datetime) -> bool:
     """Whether the registration that wrote this began before; one that nobody knows is left alone."""
-    began = began_at(registration_of_key(key))
+    began = products.began_at(keys.folder_of(key, 2))
     return began is not None and began < than
 
 

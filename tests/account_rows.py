@@ -17,12 +17,13 @@ from domain.authentication.email_addresses import mailbox_of
 from domain.authentication.throttles import SignInTries, sign_in_wait
 from domain.jobs import jobs
 from domain.object_keys import (
+    PROGRESS,
+    backfill_key,
     backfill_picture_key,
-    backfill_progress_key,
     backfill_result_key,
     input_key,
     logo_key,
-    own_backfill_key,
+    own_backfills_prefix,
     product_picture_key,
     result_key,
 )
@@ -216,8 +217,8 @@ async def _objects(store: ObjectStore, full: FullAccount) -> None:
     ):
         await store.put(key, word.encode(), "image/jpeg")
     for backfill_id in (f"unnamed-{word}", full.backfill_id):
-        await store.put(own_backfill_key(owner, backfill_id), b"", "application/json")
-    await store.put(backfill_progress_key(f"unnamed-{word}"), progress, "application/json")
+        await store.put(f"{own_backfills_prefix(owner)}{backfill_id}", b"", "application/json")
+    await store.put(backfill_key(f"unnamed-{word}", PROGRESS), progress, "application/json")
     await store.put(backfill_picture_key(f"unnamed-{word}", word), word.encode(), "image/jpeg")
 
 

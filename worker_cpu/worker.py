@@ -6,20 +6,16 @@ from datetime import timedelta
 
 from temporalio.worker import Worker
 
-from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
 from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
-from activities.imports import ImportActivities
-from activities.ledger_check import LedgerCheckActivities
-from activities.logos import LogoActivities
 from activities.mail import MailActivities
 from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
-from activities.watermark import WatermarkActivities
+from activities.watermark import LogoActivities, WatermarkActivities
 from domain.money.plans import load_plans
 from gateway.queues import deployment_config, version_of
 from gateway.temporal import TemporalGateway
@@ -69,13 +65,10 @@ def build_worker(
     limits = settings.images.limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
     garments = GarmentActivities(store, fetcher, limits, decoders)
-    products = ProductActivities(database, store, fetcher, limits, decoders=decoders)
+    products = ProductActivities(database, store, fetcher, limits, decoders)
     watermark = WatermarkActivities(database, store, settings.images, decoders)
     logos = LogoActivities(database, store, fetcher, settings.images.logo_limits(), decoders)
-    plans = settings.billing.plans(load_plans)
-    backfills = BackfillActivities(database, store, plans)
-    items = BackfillItemActivities(database, store, plans, limits, decoders)
-    imports = ImportActivities(database, store)
+    backfills = BackfillActivities(database, store, settings.billing.plans(load_plans), limits, decoders)
     erasing = ErasingActivities(database, store, temporal)
     bookkeeping = BookkeepingActivities(database, store, result_ttl)
     mail = MailActivities(database, settings.mail, settings.dashboard.name)
@@ -102,15 +95,15 @@ def build_worker(
             mail.send_mail,
             reconciling.reconcile,
             PurgingActivities(database, store, settings.jobs, settings.backfills).purge,
-            LedgerCheckActivities(database).check_ledger,
+            bookkeeping.check_ledger,
             backfills.plan_backfill,
             backfills.record_outcomes,
             backfills.finish_backfill,
-            items.accept_item,
-            items.await_job,
-            items.keep_result,
-            imports.take_up_rows,
-            imports.record_rows,
+            backfills.accept_item,
+            backfills.await_job,
+            backfills.keep_result,
+            products.take_up_rows,
+            products.record_rows,
             erasing.end_account_runs,
             erasing.delete_account_objects,
             erasing.forget_account_rows,

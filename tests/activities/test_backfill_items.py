@@ -11,7 +11,7 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.backfill_items import BackfillItemActivities
+from activities.backfills import BackfillActivities
 from domain import accounts
 from domain.access.keys import KeyDigester
 from domain.accounts import OwnTerms
@@ -20,8 +20,8 @@ from domain.object_keys import result_key
 from domain.tables import Job
 from imaging.decoder_pool import DecoderPool
 from imaging.limits import ImageLimits
-from intake.backfill_items import pages_of
 from intake.job import workflow_input_of
+from intake.pages import PAGE_ITEMS, pages_of
 from runtime.database import Database
 from tests.factories import PLANS, Caller, create_caller
 from tests.ledger_entries import entries_of_job
@@ -52,10 +52,10 @@ class Scene:
     def __init__(self, database: Database, caller: Caller) -> None:
         self.database, self.caller = database, caller
         self.store = MemoryObjectStore()
-        self._steps = BackfillItemActivities(database, self.store, PLANS, ImageLimits(), DecoderPool())
+        self._steps = BackfillActivities(database, self.store, PLANS, ImageLimits(), DecoderPool())
 
     async def lay_out(self, *items: BackfillItem, backfill_id: str = "b") -> None:
-        for number, page in enumerate(pages_of(items)):
+        for number, page in enumerate(pages_of(items, PAGE_ITEMS)):
             await self.store.put(f"backfills/{backfill_id}/items/{number:06}.jsonl", page, "application/jsonl")
 
     async def accept(self, number: int = 0, backfill_id: str = "b") -> AcceptedItem:

@@ -13,7 +13,7 @@ from PIL import Image
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.logos import LogoActivities
+from activities.watermark import LogoActivities
 from domain import erasure, watermarks
 from domain.access.keys import KeyDigester
 from domain.errors import CATALOGUE

@@ -293,7 +293,7 @@ async def test_the_sweep_looks_twice(database: Database, digester: KeyDigester) 
 async def test_between_its_looks_the_sweep_holds_no_worker_and_remembers(database: Database, temporal: Client) -> None:
     """Over a real server: what the first look found reaches the second, through the failure between them."""
     steps, queue = Steps(database), uuid.uuid4().hex
-    steps.activities._acceptance_seconds = 0.3
+    steps.activities.acceptance_seconds = 0.3
     key = product_picture_key(ACCOUNT, new_registration_id(datetime.now(UTC) - 2 * YOUNG), "front")
     await steps.store.put(key, b"", "image/png")
     sweeping = steps.activities.sweep_product_pictures

@@ -12,21 +12,17 @@ from pydantic import AwareDatetime
 from pydantic.fields import FieldInfo
 from temporalio import activity
 
-from activities.backfill_items import BackfillItemActivities
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
 from activities.erasing import ErasingActivities
 from activities.garments import GarmentActivities
-from activities.imports import ImportActivities
 from activities.inference import InferenceActivities
-from activities.ledger_check import LedgerCheckActivities
-from activities.logos import LogoActivities
 from activities.mail import MailActivities
 from activities.products import ProductActivities
 from activities.purging import PurgingActivities
 from activities.reconciling import ReconcilingActivities
 from activities.rehearsal import RehearsalActivities
-from activities.watermark import WatermarkActivities
+from activities.watermark import LogoActivities, WatermarkActivities
 from tests.workflows.recording.contract_schemas import models
 from workflows import steps
 from workflows.backfills.contracts import LargestJson
@@ -46,12 +42,9 @@ ACTIVITY_CLASSES = (
     RehearsalActivities,
     ReconcilingActivities,
     PurgingActivities,
-    LedgerCheckActivities,
     WatermarkActivities,
     BackfillActivities,
-    BackfillItemActivities,
     ErasingActivities,
-    ImportActivities,
     MailActivities,
 )
 
