@@ -19,6 +19,7 @@ from domain import erasure
 from domain import object_keys as keys
 from domain.jobs import jobs
 from domain.object_keys import PROGRESS
+from domain.tables import Place
 from gateway.calls import RunNotFoundError
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
@@ -84,7 +85,7 @@ class ErasingActivities:
     async def forget_account_rows(self, request: ErasedAccount) -> ErasureReport:
         """Empty the rows of jobs, delete what else there is, and note that it is done."""
         account_id, forgotten = uuid.UUID(request.account_id), 0
-        position: erasure.Position | None = None
+        position: Place | None = None
         async with heartbeats():
             while position := await self.database.write(
                 erasure.empty_jobs, account_id=account_id, after=position, limit=AT_ONCE, now=datetime.now(UTC)

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from temporalio import activity
 
 from activities.device import heartbeats
-from domain import mails, unverified
+from domain import erasure, mails
 from domain import object_keys as keys
 from domain.access import idempotency
 from domain.authentication import email_tokens, sessions, throttles
@@ -47,7 +47,7 @@ def forget_sign_ins(session: Session, *, now: datetime, limit: int) -> int:
         + email_tokens.delete_expired(session, now=now)
         + throttles.forget_old(session, now=now)
         + mails.delete_old(session, now=now)
-        + unverified.delete_unverified(session, now=now, limit=limit)
+        + erasure.delete_unverified(session, now=now, limit=limit)
     )
 
 

@@ -1,19 +1,32 @@
-"""How much there is of what, and what waits, for those who watch the service.
+"""How much there is of what, and what waits: for those who watch the service, and for backups.
 
-It is asked often, so every question about what may be much has an index of its own; mail is a week's at most.
+The first is asked often, so every question about what may be much has an index of its own; mail is a week's at most.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, Select, func, inspect, select
 from sqlalchemy.orm import Session
 
 from domain.billing.payments import OPEN
 from domain.jobs.jobs import PROCESSING
-from domain.tables import Account, Allowance, Job, Mail, Payment
+from domain.tables import (
+    Account,
+    Allowance,
+    ApiKey,
+    BackfillItem,
+    Job,
+    LedgerEntry,
+    Mail,
+    Payment,
+    Product,
+    Watermark,
+)
 
 
 @dataclass(frozen=True)
@@ -83,3 +96,41 @@ def count_what_waits(session: Session, *, now: datetime) -> WaitingCounts:
         erasures=erasures or 0,
         orders=orders or 0,
     )
+
+
+_COUNTED = {"accounts": Account, "apiKeys": ApiKey, "products": Product, "jobs": Job, "ledgerEntries": LedgerEntry}
+
+
+def count_rows(connection: Connection) -> dict[str, int]:
+    """Rows by what they are, for people; also of a database that has not seen every migration."""
+    counts = {
+        name: _number(connection, select(func.count()).select_from(table))
+        for name, table in _COUNTED.items()
+        if inspect(connection).has_table(table.__tablename__)
+    }
+    return counts | {"openJobs": _number(connection, select(func.count(Job.id)).where(Job.status == PROCESSING))}
+
+
+def referenced_keys(connection: Connection) -> set[str]:
+    """Keys of the objects that rows speak of, inputs of jobs left out; also of an older database."""
+    present = set(inspect(connection).get_table_names())
+    found: set[str] = set(_texts(connection, select(Job.result_key)))
+    if Product.__tablename__ in present:
+        found |= _keys(connection, select(Product.front, Product.back))
+    if Watermark.__tablename__ in present:
+        found |= _keys(connection, select(Watermark.logo))
+    if BackfillItem.__tablename__ in present:
+        found |= set(_texts(connection, select(BackfillItem.result_key)))
+    return found
+
+
+def _number(connection: Connection, question: Select[Any]) -> int:
+    return int(connection.scalar(question) or 0)
+
+
+def _texts(connection: Connection, question: Select[Any]) -> Iterable[str]:
+    return (text for text in connection.scalars(question) if text)
+
+
+def _keys(connection: Connection, question: Select[Any]) -> set[str]:
+    return {reference["key"] for row in connection.execute(question) for reference in row if reference}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     JSON,
     CheckConstraint,
+    ColumnElement,
+    CursorResult,
     DateTime,
+    Delete,
     Dialect,
     ForeignKey,
     Index,
@@ -18,10 +21,12 @@ from sqlalchemy import (
     String,
     TypeDecorator,
     UniqueConstraint,
+    Update,
     text,
+    tuple_,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, Session, mapped_column
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -64,7 +69,9 @@ class Table(DeclarativeBase):
     }
 
 
-_BEING_ERASED = text("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
+def _where(condition: str) -> dict[str, Any]:
+    """Of a partial index."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 class Account(Table):
@@ -73,7 +80,9 @@ class Account(Table):
     __tablename__ = "account"
     __table_args__ = (
         # Erasures that somebody has to go on with.
-        Index("ix_account_being_erased", "erased_at", sqlite_where=_BEING_ERASED, postgresql_where=_BEING_ERASED),
+        Index(
+            "ix_account_being_erased", "erased_at", **_where("erased_at IS NOT NULL AND erasure_finished_at IS NULL")
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
@@ -163,13 +172,6 @@ class BackfillItem(Table):
     touched_at: Mapped[datetime]
 
 
-_OPEN = text("status = 'processing'")
-
-_WITH_RESULT = text("result_key IS NOT NULL")
-
-_UNSTARTED = text("started_at IS NULL AND status = 'processing'")
-
-
 class Job(Table):
     """One accepted try-on. The row is the truth about its outcome; the workflow about its progress."""
 
@@ -177,11 +179,11 @@ class Job(Table):
     __table_args__ = (
         CheckConstraint("status IN ('processing', 'completed', 'failed')", name="status"),
         # The outbox: jobs that were accepted and not yet handed to Temporal.
-        Index("ix_job_unstarted", "created_at", sqlite_where=_UNSTARTED, postgresql_where=_UNSTARTED),
+        Index("ix_job_unstarted", "created_at", **_where("started_at IS NULL AND status = 'processing'")),
         Index("ix_job_account_created", "account_id", "created_at"),
         # What the sweeps look for among the rows of ninety days.
-        Index("ix_job_open", "created_at", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("ix_job_with_result", "expires_at", sqlite_where=_WITH_RESULT, postgresql_where=_WITH_RESULT),
+        Index("ix_job_open", "created_at", **_where("status = 'processing'")),
+        Index("ix_job_with_result", "expires_at", **_where("result_key IS NOT NULL")),
         Index("ix_job_finished", "finished_at"),
         # What the dashboard counts, without a look at the rows: jobs that cost something, by the day they count under.
         Index("ix_job_account_day", "account_id", "counted_on", "status", "generation_ms"),
@@ -318,11 +320,6 @@ class Mail(Table):
     """When a server said that it will never take it."""
 
 
-_CLOSING = text("kind IN ('settle', 'release')")
-
-_PERIODIC = text("source IN ('trial', 'included')")
-
-
 class Allowance(Table):
     """A number of generations an account may spend: a trial, one period's included volume, or a top-up pack.
 
@@ -342,8 +339,7 @@ class Allowance(Table):
             "source",
             "starts_at",
             unique=True,
-            sqlite_where=_PERIODIC,
-            postgresql_where=_PERIODIC,
+            **_where("source IN ('trial', 'included')"),
         ),
     )
 
@@ -389,7 +385,7 @@ class LedgerEntry(Table):
         # An account's entries in the order they are shown.
         Index("ix_ledger_account_at", "account_id", "at"),
         # A reservation is closed once: either settled or released.
-        Index("uq_ledger_job_closed", "job_id", unique=True, sqlite_where=_CLOSING, postgresql_where=_CLOSING),
+        Index("uq_ledger_job_closed", "job_id", unique=True, **_where("kind IN ('settle', 'release')")),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
@@ -479,6 +475,25 @@ class RateWindow(Table):
     policy: Mapped[str] = mapped_column(String(32), primary_key=True)
     stamps: Mapped[list[float]]
     """Unix times in seconds of the requests that were let through within the window, oldest first."""
+
+
+Place = tuple[datetime, uuid.UUID]
+"""Where a page of rows ended: when its last one was made, and its id."""
+
+
+def beyond(
+    place: Place | None, at: InstrumentedAttribute[datetime], row_id: InstrumentedAttribute[uuid.UUID], *, newer: bool
+) -> list[ColumnElement[bool]]:
+    """What rows of the page after ``place`` have to meet; nothing on the first page."""
+    if place is None:
+        return []
+    return [tuple_(at, row_id) > place if newer else tuple_(at, row_id) < place]
+
+
+def rows_changed(session: Session, statement: Update | Delete) -> int:
+    """Carry out an update or a deletion; returns the number of rows. What the session holds of them is not renewed."""
+    result = session.execute(statement.execution_options(synchronize_session=False))
+    return cast("CursorResult[Any]", result).rowcount
 
 
 def insert_unless_there(

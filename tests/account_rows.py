@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.authentication import throttles, trials
+from domain.authentication import email_addresses, throttles
 from domain.authentication.email_addresses import mailbox_of
 from domain.authentication.throttles import SignInTries, sign_in_wait
 from domain.jobs import jobs
@@ -110,7 +110,7 @@ def _rows(session: Session, digester: KeyDigester, full: FullAccount, other: Cal
     owner, word, (done, _running) = full.caller.account_id, full.word, full.job_ids
     account = session.get_one(Account, owner)
     account.email = email = full.email
-    trials.take_trial(session, digester, email=email, now=now)
+    email_addresses.take_trial(session, digester, email=email, now=now)
     for tries in (SignInTries.of(digester, email=email, address=address) for address in ("192.0.2.7", "198.51.100.7")):
         sign_in_wait(session, tries, known_network=False, now=now)
     mailed = throttles.address_subject(digester, throttles.MAIL, throttles.MAIL_PER_ADDRESS, email=email)

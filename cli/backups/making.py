@@ -30,8 +30,8 @@ from cli.backups.archive import (
     store_alone,
 )
 from domain import migrations
+from domain.counts import count_rows, referenced_keys
 from domain.object_keys import ACCOUNTS, BACKFILLS, PRODUCTS, RESULTS
-from domain.references import count_rows, referenced_keys
 from runtime.database import Database
 from runtime.embedded.record import StackRecord, has_secrets, sole_use, stop_leftovers
 from runtime.object_store import ObjectMissingError, ObjectStore, S3ObjectStore

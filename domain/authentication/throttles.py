@@ -18,7 +18,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from domain.access.keys import KeyDigester
-from domain.tables import LoginThrottle, insert_unless_there
+from domain.tables import LoginThrottle, insert_unless_there, rows_changed
 
 SIGN_IN, MAIL = "sign-in", "mail"
 """What is tried."""
@@ -215,22 +215,13 @@ def forget_address(session: Session, digester: KeyDigester, *whats: str, email: 
     """Forget whatever was counted for an address of mail: its owner has shown to be its owner, or is gone."""
     for what in whats:
         for digest in digester.accepted(_of_address(what, email)):
-            session.execute(
-                delete(LoginThrottle)
-                .where(LoginThrottle.subject.startswith(digest[:_HALF], autoescape=True))
-                .execution_options(synchronize_session=False)
-            )
+            of_address = LoginThrottle.subject.startswith(digest[:_HALF], autoescape=True)
+            rows_changed(session, delete(LoginThrottle).where(of_address))
 
 
 def forget_old(session: Session, *, now: datetime) -> int:
     """Delete what no longer counts; returns how many there were."""
-    old = session.scalars(
-        delete(LoginThrottle)
-        .where(LoginThrottle.last_failed_at <= now - DAY)
-        .returning(LoginThrottle.subject)
-        .execution_options(synchronize_session=False)
-    )
-    return len(old.all())
+    return rows_changed(session, delete(LoginThrottle).where(LoginThrottle.last_failed_at <= now - DAY))
 
 
 def _of_address(what: str, email: str) -> str:
