@@ -22,7 +22,7 @@ from domain import erasure, mails
 from domain import object_keys as keys
 from domain.access import idempotency
 from domain.authentication import email_tokens, sessions, throttles
-from domain.jobs import backfills, jobs, retention
+from domain.jobs import backfills, jobs
 from domain.object_keys import BACKFILLS, IMPORTS, JOBS, RESULTS, USES, folder_of, job_of_key
 from runtime.database import Database
 from runtime.metric_catalogue import EXPIRED
@@ -116,7 +116,7 @@ class PurgingActivities:
             now = datetime.now(UTC)
             recorded_since = now - timedelta(days=self.settings.record_days)
             requests = await self.database.write(idempotency.forget_old_keys, now=now)
-            old = await self.database.write(retention.delete_old, finished_before=recorded_since, limit=limit)
+            old = await self.database.write(jobs.delete_old, finished_before=recorded_since, limit=limit)
             old += await self.database.write(backfills.delete_old_items, touched_before=recorded_since, limit=limit)
             old += await self.database.write(forget_sign_ins, now=now, limit=limit)
             yield SweepReport(forgotten=requests + old)
@@ -128,10 +128,10 @@ class PurgingActivities:
         page = min(limit, PAGE)
         while True:
             expired = await self.database.read(
-                retention.list_expired, limit=page, unkept_for=timedelta(days=self.backfill_settings.keep_days)
+                jobs.list_expired, limit=page, unkept_for=timedelta(days=self.backfill_settings.keep_days)
             )
             await self.store.delete_keys([job.result_key for job in expired if job.result_key])
-            await self.database.write(retention.forget_results, job_ids=[job.id for job in expired])
+            await self.database.write(jobs.forget_results, job_ids=[job.id for job in expired])
             activity_meter().add(EXPIRED, len(expired))
             yield SweepReport(deleted=len(expired))
             if len(expired) < page:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, func, select
@@ -74,38 +75,16 @@ def order_topup(
     now: datetime,
     payment_id: uuid.UUID | None = None,
 ) -> Payment:
-    """Order a pack at today's price.
+    """Order a pack at today's price; ``provider`` takes the money.
 
-    Args:
-        session: A transaction.
-        plans: What plans and packs cost.
-        account_id: Who buys.
-        generations: Size of the pack.
-        provider: Who takes the money.
-        now: When.
-        payment_id: The order's id, for callers that may ask twice: the second time they get the order of the first.
+    Callers that may ask twice name a ``payment_id``: the second time they get the order of the first.
 
     Raises:
         OrderRefusedError: As in `pack_price`, or too many orders wait already.
     """
-    account = lock_account(session, account_id=account_id)
-    ordered = _ordered_before(session, account, payment_id)
-    if ordered is not None:
-        return ordered
-    price = pack_price(plans, account, generations)
-    return _place(
-        session,
-        Payment(
-            id=payment_id or uuid.uuid4(),
-            account_id=account_id,
-            kind=TOPUP,
-            generations=generations,
-            price_cents=price,
-            provider=provider,
-            status=OPEN,
-            created_at=now,
-        ),
-    )
+    order = Payment(id=payment_id, account_id=account_id, kind=TOPUP, generations=generations)
+    order.provider, order.created_at = provider, now
+    return _place(session, order, lambda account: pack_price(plans, account, generations))
 
 
 def order_plan(
@@ -123,26 +102,15 @@ def order_plan(
     Raises:
         OrderRefusedError: As in `plan_price`, or another order waits that would change the plan too.
     """
-    account = lock_account(session, account_id=account_id)
-    ordered = _ordered_before(session, account, payment_id)
-    if ordered is not None:
-        return ordered
-    price = plan_price(plans, account, plan)
-    if waiting_plan_order(session, account_id=account_id) is not None:
-        raise OrderRefusedError("You have already ordered a plan. Withdraw that order first.")
-    return _place(
-        session,
-        Payment(
-            id=payment_id or uuid.uuid4(),
-            account_id=account_id,
-            kind=PLAN,
-            plan=plan,
-            price_cents=price,
-            provider=provider,
-            status=OPEN,
-            created_at=now,
-        ),
-    )
+
+    def price(account: Account) -> int:
+        cents = plan_price(plans, account, plan)
+        if waiting_plan_order(session, account_id=account_id) is not None:
+            raise OrderRefusedError("You have already ordered a plan. Withdraw that order first.")
+        return cents
+
+    order = Payment(id=payment_id, account_id=account_id, kind=PLAN, plan=plan, provider=provider, created_at=now)
+    return _place(session, order, price)
 
 
 def waiting_plan_order(session: Session, *, account_id: uuid.UUID) -> Payment | None:
@@ -154,21 +122,21 @@ def _waiting(account_id: uuid.UUID) -> tuple[ColumnElement[bool], ...]:
     return (Payment.account_id == account_id, Payment.status == OPEN)
 
 
-def _ordered_before(session: Session, account: Account, payment_id: uuid.UUID | None) -> Payment | None:
-    payment = None if payment_id is None else session.get(Payment, payment_id)
-    if payment is not None and payment.account_id != account.id:
-        raise OrderRefusedError("This order could not be placed. Start again.")
-    return payment
-
-
-def _place(session: Session, payment: Payment) -> Payment:
+def _place(session: Session, order: Payment, price: Callable[[Account], int]) -> Payment:
     """Add the order, unless too many wait; the account is locked, so nobody else does the same."""
+    account = lock_account(session, account_id=order.account_id)
+    ordered = session.get(Payment, order.id) if order.id else None
+    if ordered is not None and ordered.account_id != account.id:
+        raise OrderRefusedError("This order could not be placed. Start again.")
+    if ordered is not None:
+        return ordered
+    order.id, order.status, order.price_cents = order.id or uuid.uuid4(), OPEN, price(account)
     placed = select(func.count()).select_from(Payment)
-    lately = (Payment.account_id == payment.account_id, Payment.created_at > payment.created_at - DAY)
+    lately = (Payment.account_id == account.id, Payment.created_at > order.created_at - DAY)
     if (session.scalar(placed.where(*lately)) or 0) >= MOST_IN_A_DAY:
         raise OrderRefusedError("You have placed many orders today. Try again tomorrow.")
-    if (session.scalar(placed.where(*_waiting(payment.account_id))) or 0) >= MOST_OPEN:
+    if (session.scalar(placed.where(*_waiting(account.id))) or 0) >= MOST_OPEN:
         raise OrderRefusedError(f"You have {MOST_OPEN} unpaid orders. Pay or withdraw one first.")
-    session.add(payment)
+    session.add(order)
     session.flush()
-    return payment
+    return order

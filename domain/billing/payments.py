@@ -7,23 +7,21 @@ hears of a payment twice, from wherever, credits it once. The price is the order
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.orm import Session
 
 from domain.accounts import change_plan
 from domain.money.plans import PlanBook
 from domain.money.quota import credit_pack, lock_account
-from domain.tables import Account, Payment
+from domain.tables import Account, Payment, Place, beyond, rows_changed
 
 OPEN, PAID, REJECTED = "open", "paid", "rejected"
 TOPUP, PLAN = "topup", "plan"
-
-Place = tuple[datetime, uuid.UUID]
-"""Where a page of orders ended: when its last one was made, and its id."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +46,9 @@ class ReceiptRefusedError(ValueError):
 def approve(
     session: Session, plans: PlanBook, *, payment_id: uuid.UUID, now: datetime, by: uuid.UUID | None = None
 ) -> bool:
-    """Close an open order as paid, and credit what was bought.
+    """Close an open order as paid, and credit what was bought; all of the transaction or nothing has to be kept.
 
-    Args:
-        session: A transaction; all of it or nothing has to be kept.
-        plans: What a plan gives.
-        payment_id: Which one.
-        now: When.
-        by: Account of the operator who decided; None for the command line.
+    ``by`` is the account of the operator who decided; None stands for the command line.
 
     Returns:
         Whether this call did it, rather than one before.
@@ -63,7 +56,7 @@ def approve(
     Raises:
         ValueError: There is no such order, or its plan no longer exists.
     """
-    return _pay(session, plans, payment_id, before=(OPEN,), now=now, values={"closed_by": by})
+    return _pay(session, plans, payment_id, before=(OPEN,), closed_at=now, closed_by=by)
 
 
 def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt: Receipt, now: datetime) -> bool:
@@ -80,55 +73,46 @@ def receive(session: Session, plans: PlanBook, *, payment_id: uuid.UUID, receipt
         raise ReceiptRefusedError(f"the receipt does not fit payment {payment_id}")
     if session.scalar(select(Account.erased_at).where(Account.id == payment.account_id)):
         raise ReceiptRefusedError(f"the account of payment {payment_id} was erased")
-    values = {"closed_by": None, "note": None, "reference": receipt.reference}
-    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), now=now, values=values)
+    told = {"closed_at": now, "closed_by": None, "note": None, "reference": receipt.reference}
+    return _pay(session, plans, payment_id, before=(OPEN, REJECTED), **told)
 
 
 def reject(session: Session, *, payment_id: uuid.UUID, note: str, now: datetime, by: uuid.UUID | None = None) -> bool:
-    """Close an open order without crediting anything.
-
-    Args:
-        session: A transaction.
-        payment_id: Which one.
-        note: Why, for the owner: 1 to 200 characters.
-        now: When.
-        by: As in `approve`.
+    """Close an open order without crediting anything; ``by`` as in `approve`, ``note`` says why, for the owner.
 
     Returns:
         Whether this call did it; an order that is closed stays as it is.
 
     Raises:
-        ValueError: There is no such order, or the note is empty or too long.
+        ValueError: There is no such order, or the note has not 1 to 200 characters.
     """
     if not 1 <= len(note.strip()) <= 200:
         raise ValueError("a note has 1 to 200 characters")
     _get(session, payment_id)
-    values = {"status": REJECTED, "closed_at": now, "closed_by": by, "note": note.strip()}
-    return _close(session, (Payment.id == payment_id,), (OPEN,), values)
+    which = Payment.id == payment_id
+    return _close(session, which, status=REJECTED, closed_at=now, closed_by=by, note=note.strip())
 
 
 def lapse(session: Session, *, payment_id: uuid.UUID, provider: str, note: str, now: datetime) -> bool:
     """Close an open order that its provider will not be paid for any more; whether this call did it."""
-    whose = (Payment.id == payment_id, Payment.provider == provider)
-    return _close(session, whose, (OPEN,), {"status": REJECTED, "closed_at": now, "note": note})
+    which = and_(Payment.id == payment_id, Payment.provider == provider)
+    return _close(session, which, status=REJECTED, closed_at=now, note=note)
 
 
 def withdraw(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UUID, now: datetime) -> bool:
     """Close an open order because its owner no longer wants it; whether this call did it."""
-    whose = (Payment.id == payment_id, Payment.account_id == account_id)
-    values = {"status": REJECTED, "closed_at": now, "closed_by": account_id, "note": None}
-    return _close(session, whose, (OPEN,), values)
+    which = and_(Payment.id == payment_id, Payment.account_id == account_id)
+    return _close(session, which, status=REJECTED, closed_at=now, closed_by=account_id, note=None)
 
 
 def reject_open_of_account(session: Session, *, account_id: uuid.UUID, note: str, now: datetime) -> None:
     """Close whatever the account has ordered and nobody has decided about."""
-    values = {"status": REJECTED, "closed_at": now, "note": note}
-    session.execute(update(Payment).where(Payment.account_id == account_id, Payment.status == OPEN).values(values))
+    _close(session, Payment.account_id == account_id, status=REJECTED, closed_at=now, note=note)
 
 
 def note_reference(session: Session, *, payment_id: uuid.UUID, reference: str) -> bool:
     """Remember what the provider calls an order; whether the order is still open."""
-    return _close(session, (Payment.id == payment_id,), (OPEN,), {"reference": reference})
+    return _close(session, Payment.id == payment_id, reference=reference)
 
 
 def find_payment(session: Session, *, payment_id: uuid.UUID, account_id: uuid.UUID) -> Payment | None:
@@ -149,11 +133,7 @@ def page_of_account(
     """The account's orders, newest first, from the one after ``after``."""
     newest = (Payment.created_at.desc(), Payment.id.desc())
     query = select(Payment).where(Payment.account_id == account_id).order_by(*newest).limit(limit)
-    if after is not None:
-        query = query.where(
-            or_(Payment.created_at < after[0], and_(Payment.created_at == after[0], Payment.id < after[1]))
-        )
-    return session.scalars(query).all()
+    return session.scalars(query.where(*beyond(after, Payment.created_at, Payment.id, newer=False))).all()
 
 
 def page_of_all(
@@ -165,10 +145,7 @@ def page_of_all(
     query = select(Payment, Account.email).join(Account, Account.id == Payment.account_id)
     if status is not None:
         query = query.where(Payment.status == status)
-    if after is not None:
-        query = query.where(
-            or_(Payment.created_at > after[0], and_(Payment.created_at == after[0], Payment.id > after[1]))
-        )
+    query = query.where(*beyond(after, Payment.created_at, Payment.id, newer=True))
     rows = session.execute(query.order_by(Payment.created_at, Payment.id).limit(limit))
     return [(payment, email) for payment, email in rows]
 
@@ -180,32 +157,14 @@ def _get(session: Session, payment_id: uuid.UUID) -> Payment:
     return payment
 
 
-def _close(
-    session: Session, which: Sequence[ColumnElement[bool]], before: Sequence[str], values: Mapping[str, object]
-) -> bool:
+def _close(session: Session, which: ColumnElement[bool], before: Sequence[str] = (OPEN,), **values: object) -> bool:
     """The compare-and-set: change the order if it is in one of these states."""
-    changed = session.execute(
-        update(Payment)
-        .where(*which, Payment.status.in_(before))
-        .values(**values)
-        .returning(Payment.id)
-        .execution_options(synchronize_session=False)
-    )
-    return changed.scalar_one_or_none() is not None
+    return rows_changed(session, update(Payment).where(which, Payment.status.in_(before)).values(**values)) > 0
 
 
-def _pay(
-    session: Session,
-    plans: PlanBook,
-    payment_id: uuid.UUID,
-    *,
-    before: Sequence[str],
-    now: datetime,
-    values: Mapping[str, object],
-) -> bool:
-    closing = {"status": PAID, "closed_at": now, **values}
-    closed = _close(session, (Payment.id == payment_id,), before, closing)
-    payment = _get(session, payment_id)
+def _pay(session: Session, plans: PlanBook, payment_id: uuid.UUID, *, before: Sequence[str], **values: Any) -> bool:
+    closed = _close(session, Payment.id == payment_id, before, status=PAID, **values)
+    payment, now = _get(session, payment_id), values["closed_at"]
     if not closed:
         return False
     if payment.generations is not None:

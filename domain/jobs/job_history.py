@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from domain.jobs.jobs import COMPLETED, FAILED, PROCESSING
 from domain.products import parse_public_id, public_id
-from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Product
+from domain.tables import Allowance, ApiKey, BackfillItem, Job, LedgerEntry, Place, Product, beyond
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,11 @@ def jobs_per_day(session: Session, *, account_id: uuid.UUID, first: date, last: 
 
 def durations_since(session: Session, *, account_id: uuid.UUID, first: date) -> Durations:
     """Of completed jobs from this day on: the nearest ranks, which are times that a job really took."""
+    rank = func.row_number().over(order_by=Job.generation_ms).label("rank")
+    completed = (Job.account_id == account_id, Job.counted_on >= first, Job.status == COMPLETED)
     ranked = (
-        select(
-            Job.generation_ms,
-            func.row_number().over(order_by=Job.generation_ms).label("rank"),
-            func.count().over().label("jobs"),
-        )
-        .where(
-            Job.account_id == account_id,
-            Job.counted_on >= first,
-            Job.status == COMPLETED,
-            Job.generation_ms.is_not(None),
-        )
+        select(Job.generation_ms, rank, func.count().over().label("jobs"))
+        .where(*completed, Job.generation_ms.is_not(None))
         .subquery()
     )
     ranks = [(ranked.c.jobs * percent + 99) // 100 for percent in (50, 95)]
@@ -148,16 +141,16 @@ class JobFilter:
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The same for the database."""
-        asked: list[ColumnElement[bool] | None] = [
-            None if self.status is None else Job.status == self.status,
-            None if self.kind is None else Job.kind == self.kind,
+        asked: list[tuple[object, ColumnElement[bool]]] = [
+            (self.status, Job.status == self.status),
+            (self.kind, Job.kind == self.kind),
             # That such a job failed leads to the index of failed ones.
-            None if self.error_code is None else and_(Job.status == FAILED, Job.error_code == self.error_code),
-            None if self.since is None else Job.created_at >= self.since,
-            None if self.until is None else Job.created_at < self.until,
-            None if self.test is None else Job.allowance_id.is_(None) == self.test,
+            (self.error_code, and_(Job.status == FAILED, Job.error_code == self.error_code)),
+            (self.since, Job.created_at >= self.since),
+            (self.until, Job.created_at < self.until),
+            (self.test, Job.allowance_id.is_(None) == self.test),
         ]
-        return [condition for condition in asked if condition is not None]
+        return [condition for wanted, condition in asked if wanted is not None]
 
 
 ALL_JOBS = JobFilter()
@@ -227,39 +220,19 @@ class JobRecord:
 
 
 def list_jobs(
-    session: Session,
-    *,
-    account_id: uuid.UUID,
-    limit: int,
-    wanted: JobFilter = ALL_JOBS,
-    before: tuple[datetime, uuid.UUID] | None = None,
+    session: Session, *, account_id: uuid.UUID, limit: int, wanted: JobFilter = ALL_JOBS, before: Place | None = None
 ) -> list[ListedJob]:
-    """An account's jobs, newest first.
-
-    Args:
-        session: The transaction.
-        account_id: Whose.
-        limit: How many at most.
-        wanted: Which.
-        before: ``created_at`` and ``id`` of the last job of the page before.
-    """
-    query = select(
-        Job.id,
-        Job.created_at,
-        Job.status,
-        Job.kind,
-        Job.engine,
-        Job.generation_ms,
-        Job.error_code,
-        Job.allowance_id,
-        Job.products,
-    ).where(Job.account_id == account_id, *wanted.conditions())
-    if before is not None:
-        created_at, job_id = before
-        query = query.where(Job.created_at <= created_at, or_(Job.created_at < created_at, Job.id < job_id))
-    rows = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).all()
+    """An account's jobs, newest first, from the one after ``before``."""
+    listed = (Job.id, Job.created_at, Job.status, Job.kind, Job.engine, Job.generation_ms, Job.error_code)
+    query = select(*listed, Job.allowance_id.is_(None), Job.products).where(
+        Job.account_id == account_id, *wanted.conditions(), *beyond(before, Job.created_at, Job.id, newer=False)
+    )
+    rows: Sequence[Any] = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).all()
     names = product_names(session, account_id=account_id, public_ids=_products_of(row.products for row in rows))
-    return [_listed(row, names) for row in rows]
+    return [
+        ListedJob(*facts, [(product["id"], names.get(product["id"])) for product in products or ()])
+        for *facts, products in rows
+    ]
 
 
 def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:
@@ -290,17 +263,9 @@ def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -
 def newest_open_of_owner(session: Session, *, account_id: uuid.UUID) -> uuid.UUID | None:
     """The newest job in progress that the owner started without a key and no backfill did, if there is one."""
     of_backfill = select(BackfillItem.job_id).where(BackfillItem.account_id == account_id)
-    return session.scalar(
-        select(Job.id)
-        .where(
-            Job.account_id == account_id,
-            Job.status == PROCESSING,
-            Job.api_key_id.is_(None),
-            Job.id.not_in(of_backfill),
-        )
-        .order_by(Job.created_at.desc())
-        .limit(1)
-    )
+    own = (Job.account_id == account_id, Job.status == PROCESSING, Job.api_key_id.is_(None))
+    query = select(Job.id).where(*own, Job.id.not_in(of_backfill))
+    return session.scalar(query.order_by(Job.created_at.desc()).limit(1))
 
 
 def list_error_codes(session: Session, *, account_id: uuid.UUID) -> list[str]:
@@ -326,17 +291,3 @@ def product_names(session: Session, *, account_id: uuid.UUID, public_ids: Collec
 
 def _products_of(lists: Any) -> set[str]:
     return {product["id"] for products in lists for product in products or ()}
-
-
-def _listed(row: Row[Any], names: dict[str, str]) -> ListedJob:
-    return ListedJob(
-        row.id,
-        row.created_at,
-        row.status,
-        row.kind,
-        row.engine,
-        row.generation_ms,
-        row.error_code,
-        row.allowance_id is None,
-        [(product["id"], names.get(product["id"])) for product in row.products or ()],
-    )

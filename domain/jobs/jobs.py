@@ -1,4 +1,4 @@
-"""Jobs from acceptance to their one end.
+"""Jobs from acceptance to their one end, and how long their picture, their answer to polls and their row are kept.
 
 `complete_job` and `fail_job` are compare-and-sets: only the first of any number of callers ends the job and writes
 its ledger row; the others learn that they came too late. A job that is finished twice is therefore billed once. What is
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.access.idempotency import Claim, complete_claim
 from domain.errors import ErrorCode, TryOnError
 from domain.money.plans import PlanBook
 from domain.money.quota import lock_account, release, reserve, settle
-from domain.tables import Account, Job
+from domain.tables import Account, BackfillItem, Job, rows_changed
 
 ENDED = "ended_jobs"
 """Where in a session's ``info`` they lie."""
@@ -44,31 +44,6 @@ class EndedJob:
     outcome: str
     reason: str = ""
     stage_seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-def note_ended(session: Session, job: Job, *, outcome: str, values: Mapping[str, Any]) -> None:
-    """Note that this transaction ends the job.
-
-    Args:
-        session: Its session.
-        job: The row as it was.
-        outcome: ``completed`` or ``failed``.
-        values: What the row becomes.
-    """
-    ended = EndedJob(
-        kind=job.kind,
-        mode="test" if job.allowance_id is None else "live",
-        outcome=outcome,
-        reason=values.get("error_code", ""),
-        stage_seconds=_stage_seconds(values),
-    )
-    session.info.setdefault(ENDED, []).append(ended)
-
-
-def _stage_seconds(values: Mapping[str, Any]) -> dict[str, float]:
-    timings: Mapping[str, int] = (values.get("report") or {}).get("timingsMs", {})
-    spent = {name.removeprefix(_STAGE): each / 1000 for name, each in timings.items() if name.startswith(_STAGE)}
-    return spent | ({"total": values["generation_ms"] / 1000} if "generation_ms" in values else {})
 
 
 PROCESSING, COMPLETED, FAILED = "processing", "completed", "failed"
@@ -118,9 +93,7 @@ def accept_job(session: Session, plans: PlanBook, new: NewJob, *, now: datetime)
     account = lock_account(session, account_id=new.account_id)
     if account.blocked_at is not None:
         raise TryOnError("account_blocked")
-    reservation = None
-    if not new.test:
-        reservation = reserve(session, plans, account=account, job_id=new.job_id, now=now)
+    reservation = None if new.test else reserve(session, plans, account=account, job_id=new.job_id, now=now)
     if new.claim is not None:
         complete_claim(session, new.claim, job_id=new.job_id)
     job = Job(
@@ -248,32 +221,17 @@ def complete_job(
     keep: timedelta,
     now: datetime,
 ) -> bool:
-    """End an open job with a picture that may be fetched for a while, and settle its reservation.
+    """End an open job with a picture, and settle its reservation.
 
-    Args:
-        session: The transaction.
-        job_id: Which.
-        result_key: Where its picture lies.
-        engine: What drew it.
-        report: What a person asks about it afterwards.
-        keep: How long the picture may be fetched; shorter if its account wants it so.
-        now: When it ended.
+    The picture may be fetched for as long as ``keep`` says; shorter if its account wants it so.
 
     Returns:
         Whether this call ended it.
     """
     job = get_job(session, job_id=job_id)
-    return _end_job(
-        session,
-        job,
-        status=COMPLETED,
-        finished_at=now,
-        expires_at=now + _kept_for(session, job, keep),
-        generation_ms=min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS),
-        result_key=result_key,
-        engine=engine,
-        report=report,
-    )
+    spent = min(round((now - job.created_at).total_seconds() * 1000), LONGEST_MS)
+    drawn = {"generation_ms": spent, "result_key": result_key, "engine": engine, "report": report}
+    return _end_job(session, job, COMPLETED, keep=keep, now=now, **drawn)
 
 
 def fail_job(
@@ -287,28 +245,40 @@ def fail_job(
 ) -> bool:
     """End an open job without a picture, and release its reservation.
 
-    Args:
-        session: The transaction.
-        job_id: Which.
-        error_code: Why.
-        error_advice: What can be done about it, where more is known than the catalogue says.
-        keep: How long the reason may be polled; shorter if its account wants it so.
-        now: When it ended.
+    The reason may be polled for as long as ``keep`` says; shorter if its account wants it so. There is advice where
+    more is known than the catalogue says.
 
     Returns:
         Whether this call ended it.
     """
     job = get_job(session, job_id=job_id)
-    expires_at = now + _kept_for(session, job, keep)
-    return _end_job(
-        session,
-        job,
-        status=FAILED,
-        finished_at=now,
-        expires_at=expires_at,
-        error_code=error_code,
-        error_advice=error_advice,
+    return _end_job(session, job, FAILED, keep=keep, now=now, error_code=error_code, error_advice=error_advice)
+
+
+def _end_job(session: Session, job: Job, status: str, *, keep: timedelta, now: datetime, **values: Any) -> bool:
+    wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
+    kept_for = keep if wanted is None else min(keep, timedelta(seconds=wanted))
+    ended = session.execute(
+        update(Job)
+        .where(Job.id == job.id, Job.status == PROCESSING)
+        .values(status=status, finished_at=now, expires_at=now + kept_for, **values)
+        .returning(Job.id)
     )
+    if ended.scalar_one_or_none() is None:
+        return False
+    (settle if status == COMPLETED else release)(session, job, now=now)
+    mode = "test" if job.allowance_id is None else "live"
+    seconds = _stage_seconds(values["report"], values["generation_ms"]) if status == COMPLETED else {}
+    session.info.setdefault(ENDED, []).append(
+        EndedJob(job.kind, mode, status, reason=values.get("error_code", ""), stage_seconds=seconds)
+    )
+    return True
+
+
+def _stage_seconds(report: Mapping[str, Any], milliseconds: int) -> dict[str, float]:
+    timings: Mapping[str, int] = report.get("timingsMs", {})
+    spent = {name.removeprefix(_STAGE): each / 1000 for name, each in timings.items() if name.startswith(_STAGE)}
+    return spent | {"total": milliseconds / 1000}
 
 
 def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence[uuid.UUID]:
@@ -316,21 +286,43 @@ def list_open_of_account(session: Session, *, account_id: uuid.UUID) -> Sequence
     return session.scalars(select(Job.id).where(Job.account_id == account_id, Job.status == PROCESSING)).all()
 
 
-def _kept_for(session: Session, job: Job, longest: timedelta) -> timedelta:
-    """How long the job can be polled: what its owner wants, and no longer than ``longest``."""
-    wanted = session.scalar(select(Account.result_ttl_seconds).where(Account.id == job.account_id))
-    return longest if wanted is None else min(longest, timedelta(seconds=wanted))
+def end_access(session: Session, *, job_id: uuid.UUID, now: datetime) -> None:
+    """Make the job unknown to polls from now on, as its caller asked, and forget where its pictures came from.
 
-
-def _end_job(session: Session, job: Job, *, status: str, finished_at: datetime, **values: object) -> bool:
-    ended = session.execute(
+    What is left is the billing record, and the key of a picture that is due to be deleted.
+    """
+    session.execute(
         update(Job)
-        .where(Job.id == job.id, Job.status == PROCESSING)
-        .values(status=status, finished_at=finished_at, **values)
-        .returning(Job.id)
+        .where(Job.id == job_id)
+        .values(erased_at=now, expires_at=now, workflow_input={}, products=None, report=None)
     )
-    if ended.scalar_one_or_none() is None:
-        return False
-    (settle if status == COMPLETED else release)(session, job, now=finished_at)
-    note_ended(session, job, outcome=status, values=values)
-    return True
+
+
+def list_expired(session: Session, *, limit: int, unkept_for: timedelta) -> Sequence[Job]:
+    """Completed jobs whose picture is due to be deleted and still has a key.
+
+    One that a backfill has yet to take its copy of is due ``unkept_for`` after the job was accepted.
+    """
+    now = datetime.now(UTC)
+    unkept = select(BackfillItem.job_id).where(
+        BackfillItem.job_id == Job.id, BackfillItem.result_key.is_(None), BackfillItem.touched_at > now - unkept_for
+    )
+    return session.scalars(
+        select(Job)
+        .where(Job.expires_at <= now, Job.result_key.is_not(None), or_(Job.erased_at.is_not(None), ~unkept.exists()))
+        .order_by(Job.expires_at)
+        .limit(limit)
+    ).all()
+
+
+def forget_results(session: Session, *, job_ids: Collection[uuid.UUID]) -> None:
+    """Note that the pictures are gone."""
+    rows_changed(session, update(Job).where(Job.id.in_(job_ids)).values(result_key=None))
+
+
+def delete_old(session: Session, *, finished_before: datetime, limit: int) -> int:
+    """Delete rows of jobs that ended before then and whose picture is gone; returns how many."""
+    old = session.scalars(
+        select(Job.id).where(Job.finished_at < finished_before, Job.result_key.is_(None)).limit(limit)
+    ).all()
+    return rows_changed(session, delete(Job).where(Job.id.in_(old)))

@@ -23,7 +23,6 @@ import activities.reconciling
 import api.tryon.accepting
 import api.tryon.polling
 import domain.jobs.jobs
-import domain.jobs.retention
 import runtime.object_store
 import worker_cpu.relay
 from activities.bookkeeping import BookkeepingActivities
@@ -72,7 +71,6 @@ TELL_THE_TIME = (
     api.tryon.accepting,
     api.tryon.polling,
     domain.jobs.jobs,
-    domain.jobs.retention,
     runtime.object_store,
     worker_cpu.relay,
 )
