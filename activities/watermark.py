@@ -99,7 +99,7 @@ class LogoActivities:
         except ObjectStoreUnavailableError as error:
             # The setting is made; the next logo's step deletes what is left here.
             log.warning("an old logo is left behind", account_id=request.account_id, reason=str(error))
-        return contracts.WatermarkSetting(enabled=request.enabled, logo_url=request.logo_url, logo=request.logo)
+        return request.part(contracts.WatermarkSetting)
 
 
 @dataclass

@@ -113,22 +113,15 @@ def _put_on(account: Account, plans: PlanBook, plan: str, own: OwnTerms, now: da
 
 
 def set_result_ttl(session: Session, *, account_id: uuid.UUID, seconds: int | None, longest_seconds: int) -> None:
-    """Have results of jobs that end from now on kept for so long.
-
-    Args:
-        session: A transaction.
-        account_id: Whose.
-        seconds: From `SHORTEST_RESULT_TTL` to ``longest_seconds``; ``None`` for as long as the service keeps them.
-        longest_seconds: What the service's setting allows.
+    """Have results of jobs that end from now on kept for so long; with ``None`` as long as the service keeps them.
 
     Raises:
-        ValueError: Outside of that.
+        ValueError: It is less than `SHORTEST_RESULT_TTL`, or more than the service's setting allows.
     """
     shortest = min(SHORTEST_RESULT_TTL, longest_seconds)
     if seconds is not None and not shortest <= seconds <= longest_seconds:
         raise ValueError(f"results are kept for {shortest} to {longest_seconds} seconds")
-    account = lock_account(session, account_id=account_id)
-    account.result_ttl_seconds = seconds
+    lock_account(session, account_id=account_id).result_ttl_seconds = seconds
 
 
 def find_account(session: Session, *, account_id: uuid.UUID) -> Account | None:

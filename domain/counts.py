@@ -5,7 +5,6 @@ The first is asked often, so every question about what may be much has an index 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -114,23 +113,13 @@ def count_rows(connection: Connection) -> dict[str, int]:
 def referenced_keys(connection: Connection) -> set[str]:
     """Keys of the objects that rows speak of, inputs of jobs left out; also of an older database."""
     present = set(inspect(connection).get_table_names())
-    found: set[str] = set(_texts(connection, select(Job.result_key)))
-    if Product.__tablename__ in present:
-        found |= _keys(connection, select(Product.front, Product.back))
-    if Watermark.__tablename__ in present:
-        found |= _keys(connection, select(Watermark.logo))
-    if BackfillItem.__tablename__ in present:
-        found |= set(_texts(connection, select(BackfillItem.result_key)))
+    found = set[str]()
+    for column in (Job.result_key, Product.front, Product.back, Watermark.logo, BackfillItem.result_key):
+        if column.class_.__tablename__ in present:
+            told = [each for each in connection.scalars(select(column)) if each]
+            found |= {each if isinstance(each, str) else each["key"] for each in told}
     return found
 
 
 def _number(connection: Connection, question: Select[Any]) -> int:
     return int(connection.scalar(question) or 0)
-
-
-def _texts(connection: Connection, question: Select[Any]) -> Iterable[str]:
-    return (text for text in connection.scalars(question) if text)
-
-
-def _keys(connection: Connection, question: Select[Any]) -> set[str]:
-    return {reference["key"] for row in connection.execute(question) for reference in row if reference}

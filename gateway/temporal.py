@@ -34,8 +34,7 @@ from workflows.backfills.contracts import BackfillInput, BackfillReport, Backfil
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import EraseAccountInput, SendMailInput, SetWatermarkInput, TryOnInput, WatermarkSetting
 from workflows.products.contracts import ImportProductsInput, RegisterProductInput, SavedProduct
-from workflows.products.imports import ImportProductsWorkflow
-from workflows.products.registration import LONGEST_REGISTRATION, RegisterProductWorkflow
+from workflows.products.registration import LONGEST_REGISTRATION, ImportProductsWorkflow, RegisterProductWorkflow
 from workflows.queues import (
     ACCOUNT_ATTRIBUTE,
     BULK_PRIORITY,

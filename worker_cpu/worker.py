@@ -26,8 +26,7 @@ from runtime.object_store import ObjectStore
 from runtime.settings import Settings
 from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.workflow import BackfillWorkflow
-from workflows.products.imports import ImportProductsWorkflow
-from workflows.products.registration import RegisterProductWorkflow
+from workflows.products.registration import ImportProductsWorkflow, RegisterProductWorkflow
 from workflows.queues import CPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
 from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow

@@ -10,7 +10,7 @@ works either way. New fields need defaults: old histories are replayed with them
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -27,12 +27,19 @@ Category: TypeAlias = hints.CategoryName
 MAX_GARMENTS = 4
 
 
+Other = TypeVar("Other", bound="Contract")
+
+
 class Contract(BaseModel):
     """Base of every model here."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True, frozen=True
     )
+
+    def part(self, model: type[Other], **more: object) -> Other:
+        """Another contract that has fields of this one's, by the same names, and more."""
+        return model.model_validate({**{name: each for name, each in self if name in model.model_fields}, **more})
 
 
 class ObjectRef(Contract):
@@ -285,19 +292,17 @@ class MailReport(Contract):
     outcome: Literal["sent", "refused", "gone"]
 
 
-class SetWatermarkInput(Contract):
-    """Fetch a logo and make it the account's watermark."""
-
-    account_id: Identifier
-    logo_url: Url
-    enabled: bool = True
-
-
 class FetchLogoInput(Contract):
     """Get a logo and keep it."""
 
     account_id: Identifier
     logo_url: Url
+
+
+class SetWatermarkInput(FetchLogoInput):
+    """Fetch a logo and make it the account's watermark."""
+
+    enabled: bool = True
 
 
 class FetchedLogo(Contract):

@@ -41,14 +41,9 @@ class Claim:
 def claim_key(
     session: Session, *, account_id: uuid.UUID, key: str, fingerprint: str, now: datetime
 ) -> Claim | uuid.UUID:
-    """Claim a key for a request.
+    """Claim a key for a request, in a transaction of its own.
 
-    Args:
-        session: A transaction of its own.
-        account_id: Keys of different accounts have nothing to do with each other.
-        key: What the client sent.
-        fingerprint: 64 hexadecimal digits over everything that makes the request this one.
-        now: Decides what is forgotten and which claims are given up.
+    The fingerprint has 64 hexadecimal digits over everything that makes the request this one.
 
     Returns:
         The claim, or the job that was accepted under the key before.

@@ -55,11 +55,7 @@ class KeyDigester:
     """
 
     def __init__(self, pepper: str, previous: Sequence[str] = ()) -> None:
-        """Take the peppers.
-
-        Args:
-            pepper: What new digests are made with.
-            previous: Others whose digests are still found.
+        """Make new digests with ``pepper``, and find those of ``previous`` ones too.
 
         Raises:
             ValueError: One of them is too short to be a secret.
@@ -139,16 +135,8 @@ def create_key(
         The row, and the key itself, which exists nowhere else from here on.
     """
     key = f"vto_{mode}_{secrets.token_urlsafe(32)}"
-    row = ApiKey(
-        id=uuid.uuid4(),
-        account_id=account_id,
-        mode=mode,
-        digest=digester.digest(key),
-        prefix=key[:SHOWN_PREFIX],
-        last_four=key[-4:],
-        created_at=datetime.now(UTC),
-        revoked_at=None,
-    )
+    row = ApiKey(id=uuid.uuid4(), account_id=account_id, mode=mode, digest=digester.digest(key))
+    row.prefix, row.last_four, row.created_at = key[:SHOWN_PREFIX], key[-4:], datetime.now(UTC)
     session.add(row)
     session.flush()
     return row, key
@@ -166,15 +154,9 @@ def find_owner(session: Session, digester: KeyDigester, *, key: str) -> KeyOwner
     ).one_or_none()
     if row is None or not any(hmac.compare_digest(row.ApiKey.digest, each) for each in accepted):
         return None
-    found = row.ApiKey
-    return KeyOwner(
-        found.id,
-        found.account_id,
-        found.mode,
-        found.last_used_at,
-        row.blocked_at is not None,
-        None if digester.is_current(found.digest) else digester.digest(key),
-    )
+    found, blocked = row.ApiKey, row.blocked_at is not None
+    new_digest = None if digester.is_current(found.digest) else digester.digest(key)
+    return KeyOwner(found.id, found.account_id, found.mode, found.last_used_at, blocked, new_digest)
 
 
 def note_use(session: Session, *, key_id: uuid.UUID, now: datetime) -> None:
@@ -216,12 +198,7 @@ def find_key(session: Session, *, account_id: uuid.UUID, key_id: uuid.UUID) -> A
 
 
 def revoke_key(session: Session, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None) -> ApiKey:
-    """Refuse this key from now on.
-
-    Args:
-        session: The transaction.
-        key_id: Which.
-        account_id: The one account whose key it may be; None for operators, who may revoke any.
+    """Refuse this key from now on, if it is this account's; operators name no account and may revoke any.
 
     Raises:
         ValueError: There is no such key.
@@ -236,13 +213,7 @@ def revoke_key(session: Session, *, key_id: uuid.UUID, account_id: uuid.UUID | N
 def replace_key(
     session: Session, digester: KeyDigester, *, key_id: uuid.UUID, account_id: uuid.UUID | None = None
 ) -> tuple[ApiKey, str]:
-    """Revoke a key and make another like it, both or neither.
-
-    Args:
-        session: The transaction.
-        digester: For the new one.
-        key_id: The old one.
-        account_id: As in `revoke_key`.
+    """Revoke a key and make another like it, both or neither; ``account_id`` as in `revoke_key`.
 
     Raises:
         ValueError: There is no such key, or it is revoked already.
@@ -250,7 +221,7 @@ def replace_key(
     old = session.scalar(_key(key_id, account_id).with_for_update())
     if old is None or old.revoked_at is not None:
         raise ValueError(f"there is no key {key_id} in use")
-    revoke_key(session, key_id=key_id)
+    old.revoked_at = datetime.now(UTC)
     return create_key(session, digester, account_id=old.account_id, mode=TEST if old.mode == TEST else LIVE)
 
 

@@ -58,13 +58,8 @@ def admit(stamps: Sequence[float], policy: RatePolicy, now: float) -> tuple[Rate
     for longer than a window, and nobody gains a request by it. For that, the second value has to be kept even when
     the request is refused.
 
-    Args:
-        stamps: Unix times in seconds of the requests admitted so far, oldest first.
-        policy: What is allowed.
-        now: Unix time in seconds.
-
     Returns:
-        The verdict, and the stamps to keep, oldest first.
+        The verdict, and the stamps to keep: Unix times in seconds, oldest first, like those handed in.
     """
     kept = [min(stamp, now) for stamp in stamps if stamp + policy.window_seconds > now]
     admitted = len(kept) < policy.requests

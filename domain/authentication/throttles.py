@@ -127,14 +127,8 @@ def network_subject(digester: KeyDigester, what: str, limit: Limit, *, address: 
 def sign_in_wait(session: Session, tries: SignInTries, *, known_network: bool, now: datetime) -> int:
     """Count a try to sign in, unless it has to wait.
 
-    It waits for its own network's tries always. For those of all others only if the owner has not signed in from this
+    It waits for its own network's tries always. For those of all others only if the owner has no session from this
     network, and it has used up its clean tries or the whole address has seen too many of those.
-
-    Args:
-        session: A transaction.
-        tries: What is counted.
-        known_network: Whether the owner has a session from there.
-        now: When.
 
     Returns:
         Whole seconds to wait; 0 if the try may go on.
@@ -169,13 +163,7 @@ def seconds_to_wait(
 ) -> int:
     """Count a try for each subject, unless one of them has to wait: then nothing is counted.
 
-    Others with the same subject wait until the transaction ends.
-
-    Args:
-        session: A transaction.
-        subjects: What has to have had its wait.
-        now: When.
-        counted_too: More that is counted, and waited for by nobody here.
+    Nobody here waits for what is ``counted_too``. Others with the same subject wait until the transaction ends.
 
     Returns:
         Whole seconds to wait; 0 if the try may go on.

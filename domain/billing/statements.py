@@ -81,12 +81,8 @@ def read_from_the_first(
 ) -> list[Movement]:
     """Movements of an account, oldest first, from the one after ``after``.
 
-    Args:
-        session: A transaction; another one for each page will do, since entries are only ever added.
-        account_id: Whose.
-        limit: How many at most.
-        left: What is left of each allowance so far: empty at first, and carried from page to page.
-        after: Where the page before ended.
+    ``left`` is what is left of each allowance so far: empty at first, and carried from page to page. Another
+    transaction for each page will do, since entries are only ever added.
     """
     query = _entries(account_id).order_by(LedgerEntry.at, _step, LedgerEntry.id).limit(limit)
     if after is not None:

@@ -141,16 +141,16 @@ class JobFilter:
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The same for the database."""
-        asked: list[tuple[object, ColumnElement[bool]]] = [
-            (self.status, Job.status == self.status),
-            (self.kind, Job.kind == self.kind),
+        asked: list[ColumnElement[bool] | None] = [
+            None if self.status is None else Job.status == self.status,
+            None if self.kind is None else Job.kind == self.kind,
             # That such a job failed leads to the index of failed ones.
-            (self.error_code, and_(Job.status == FAILED, Job.error_code == self.error_code)),
-            (self.since, Job.created_at >= self.since),
-            (self.until, Job.created_at < self.until),
-            (self.test, Job.allowance_id.is_(None) == self.test),
+            None if self.error_code is None else and_(Job.status == FAILED, Job.error_code == self.error_code),
+            None if self.since is None else Job.created_at >= self.since,
+            None if self.until is None else Job.created_at < self.until,
+            None if self.test is None else Job.allowance_id.is_(None) == self.test,
         ]
-        return [condition for wanted, condition in asked if wanted is not None]
+        return [condition for condition in asked if condition is not None]
 
 
 ALL_JOBS = JobFilter()
@@ -223,16 +223,18 @@ def list_jobs(
     session: Session, *, account_id: uuid.UUID, limit: int, wanted: JobFilter = ALL_JOBS, before: Place | None = None
 ) -> list[ListedJob]:
     """An account's jobs, newest first, from the one after ``before``."""
-    listed = (Job.id, Job.created_at, Job.status, Job.kind, Job.engine, Job.generation_ms, Job.error_code)
-    query = select(*listed, Job.allowance_id.is_(None), Job.products).where(
+    test = Job.allowance_id.is_(None).label("test")
+    listed = (Job.id, Job.created_at, Job.status, Job.kind, Job.engine, Job.generation_ms, Job.error_code, test)
+    query = select(*listed, Job.products).where(
         Job.account_id == account_id, *wanted.conditions(), *beyond(before, Job.created_at, Job.id, newer=False)
     )
-    rows: Sequence[Any] = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).all()
-    names = product_names(session, account_id=account_id, public_ids=_products_of(row.products for row in rows))
-    return [
-        ListedJob(*facts, [(product["id"], names.get(product["id"])) for product in products or ()])
-        for *facts, products in rows
-    ]
+    rows = session.execute(query.order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)).mappings().all()
+    names = product_names(session, account_id=account_id, public_ids=_products_of(row["products"] for row in rows))
+
+    def used(products: Sequence[dict[str, Any]] | None) -> list[tuple[str, str | None]]:
+        return [(product["id"], names.get(product["id"])) for product in products or ()]
+
+    return [ListedJob(**{**row, "products": used(row["products"])}) for row in rows]
 
 
 def find_record(session: Session, *, account_id: uuid.UUID, job_id: uuid.UUID) -> JobRecord | None:

@@ -22,41 +22,23 @@ ONE_GENERATION = 1
 """A job is one generation, a combo too."""
 
 
-def add_job_entry(
+def add_entry(
     session: Session,
-    *,
+    kind: Literal["grant", "topup", "reserve", "settle", "release"],
     account_id: uuid.UUID,
     allowance_id: uuid.UUID,
-    job_id: uuid.UUID,
-    kind: Literal["reserve", "settle", "release"],
+    *,
     at: datetime,
+    job_id: uuid.UUID | None = None,
+    generations: int = ONE_GENERATION,
 ) -> None:
-    """Write what a job did; the transaction fails if the job has that row, or is closed, already."""
-    session.add(
-        LedgerEntry(
-            id=uuid.uuid4(),
-            account_id=account_id,
-            allowance_id=allowance_id,
-            job_id=job_id,
-            kind=kind,
-            generations=ONE_GENERATION,
-            at=at,
-        )
-    )
+    """Write that an allowance was opened, or what a job did.
 
-
-def add_allowance_entry(session: Session, allowance: Allowance, *, at: datetime) -> None:
-    """Write that an allowance was opened: ``topup`` for a pack that was bought, ``grant`` for what a plan gives."""
-    session.add(
-        LedgerEntry(
-            id=uuid.uuid4(),
-            account_id=allowance.account_id,
-            allowance_id=allowance.id,
-            kind="topup" if allowance.source == "topup" else "grant",
-            generations=allowance.generations,
-            at=at,
-        )
-    )
+    ``topup`` is a pack that was bought, ``grant`` what a plan gives. The transaction fails if the job has that row, or
+    is closed, already.
+    """
+    movement = {"account_id": account_id, "allowance_id": allowance_id, "job_id": job_id, "generations": generations}
+    session.add(LedgerEntry(id=uuid.uuid4(), kind=kind, at=at, **movement))
 
 
 def entries_of_account(session: Session, *, account_id: uuid.UUID, limit: int) -> Sequence[LedgerEntry]:
@@ -87,17 +69,8 @@ class Disagreement:
 
 
 def check_ledger(session: Session) -> list[Disagreement]:
-    """Recompute every balance.
-
-    Args:
-        session: One that only reads, and so sees one state of the database throughout.
-    """
-    return [
-        *_wrong_allowances(session),
-        *_wrong_days(session),
-        *_wrong_jobs(session),
-        *_lost_reservations(session),
-    ]
+    """Recompute every balance, in a session that only reads and so sees one state of the database throughout."""
+    return [*_wrong_allowances(session), *_wrong_days(session), *_wrong_jobs(session), *_lost_reservations(session)]
 
 
 def _sum(*kinds: str) -> ColumnElement[int]:
@@ -109,32 +82,28 @@ def _count(status: str) -> ColumnElement[int]:
     return func.coalesce(func.sum(case((Job.status == status, 1), else_=0)), 0)
 
 
-GIVEN = _sum("grant", "topup")
-
+GIVEN, SETTLED, RELEASED = _sum("grant", "topup"), _sum("settle"), _sum("release")
 RESERVED = _sum("reserve") - _sum("settle", "release")
-
-SETTLED = _sum("settle")
-
-RELEASED = _sum("release")
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _wrong_allowances(session: Session) -> list[Disagreement]:
     rows = session.execute(
-        select(Allowance, GIVEN.label("given"), RESERVED.label("reserved"), SETTLED.label("settled"))
+        select(Allowance, GIVEN, RESERVED, SETTLED)
         .outerjoin(LedgerEntry, LedgerEntry.allowance_id == Allowance.id)
         .group_by(Allowance.id)
         .having(or_(Allowance.generations != GIVEN, Allowance.reserved != RESERVED, Allowance.settled != SETTLED))
     )
+    said = "{} given, {} reserved, {} settled"
     return [
         Disagreement(
-            row.Allowance.account_id,
-            f"{row.Allowance.source} allowance {row.Allowance.id}",
-            _volume(row.Allowance.generations, row.Allowance.reserved, row.Allowance.settled),
-            _volume(row.given, row.reserved, row.settled),
+            each.account_id,
+            f"{each.source} allowance {each.id}",
+            said.format(each.generations, each.reserved, each.settled),
+            said.format(given, reserved, settled),
         )
-        for row in rows
+        for each, given, reserved, settled in rows
     ]
 
 
@@ -147,7 +116,7 @@ def _wrong_days(session: Session) -> list[Disagreement]:
     )
     reserved, settled = _count("processing"), _count("completed")
     rows = session.execute(
-        select(DailyUsage, reserved.label("reserved"), settled.label("settled"))
+        select(DailyUsage, reserved, settled)
         .outerjoin(Job, (Job.account_id == DailyUsage.account_id) & (Job.counted_on == DailyUsage.day))
         .where(DailyUsage.day > (gone or LONG_AGO).astimezone(UTC).date())
         .group_by(DailyUsage.account_id, DailyUsage.day)
@@ -155,45 +124,32 @@ def _wrong_days(session: Session) -> list[Disagreement]:
     )
     return [
         Disagreement(
-            row.DailyUsage.account_id,
-            f"day {row.DailyUsage.day}",
-            f"{row.DailyUsage.reserved} reserved, {row.DailyUsage.settled} settled",
-            f"{row.reserved} in progress, {row.settled} completed",
+            each.account_id,
+            f"day {each.day}",
+            f"{each.reserved} reserved, {each.settled} settled",
+            f"{in_progress} in progress, {completed} completed",
         )
-        for row in rows
+        for each, in_progress, completed in rows
     ]
 
 
 def _wrong_jobs(session: Session) -> list[Disagreement]:
-    reserves, settles, releases = _sum("reserve"), SETTLED, RELEASED
+    reserves, ended = (
+        _sum("reserve"),
+        {name: case((Job.status == name, 1), else_=0) for name in ("completed", "failed")},
+    )
     rows = session.execute(
-        select(
-            Job.account_id,
-            Job.id,
-            Job.status,
-            reserves.label("reserves"),
-            settles.label("settles"),
-            releases.label("releases"),
-        )
+        select(Job.account_id, Job.id, Job.status, reserves, SETTLED, RELEASED)
         .outerjoin(LedgerEntry, LedgerEntry.job_id == Job.id)
         .where(Job.allowance_id.is_not(None))
         .group_by(Job.id)
-        .having(
-            or_(
-                reserves != 1,
-                settles != case((Job.status == "completed", 1), else_=0),
-                releases != case((Job.status == "failed", 1), else_=0),
-            )
-        )
+        .having(or_(reserves != 1, ended["completed"] != SETTLED, ended["failed"] != RELEASED))
     )
     return [
         Disagreement(
-            row.account_id,
-            f"job {row.id}",
-            row.status,
-            f"{row.reserves} reserved, {row.settles} settled, {row.releases} released",
+            account_id, f"job {job_id}", status, f"{reserved} reserved, {settled} settled, {released} released"
         )
-        for row in rows
+        for account_id, job_id, status, reserved, settled, released in rows
     ]
 
 
@@ -208,7 +164,3 @@ def _lost_reservations(session: Session) -> list[Disagreement]:
         .having(RESERVED != 0)
     )
     return [Disagreement(row.account_id, f"job {row.job_id}", "no such job", "1 reserved") for row in rows]
-
-
-def _volume(generations: int, reserved: int, settled: int) -> str:
-    return f"{generations} given, {reserved} reserved, {settled} settled"

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, WorkflowAlreadyStartedError
+from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
@@ -24,24 +26,133 @@ with workflow.unsafe.imports_passed_through():
         OUTCOMES_AT_ONCE,
         AcceptedItem,
         AcceptItemInput,
+        AwaitJobInput,
         BackfillInput,
         BackfillProgress,
         BackfillReport,
         BackfillState,
         FinishInput,
         ItemOutcome,
+        KeepResultInput,
         PlanInput,
         RecordInput,
     )
-    from workflows.backfills.item import ItemCarrier
     from workflows.backfills.window import Window
+    from workflows.contracts import ReleaseInput, TryOnOutcome
     from workflows.queues import ACCOUNT_ATTRIBUTE, STAGE_ATTRIBUTE
+    from workflows.tryon import TryOnWorkflow, tryon_options
+
+TRIES = 3
+TRIED_AGAIN = frozenset({"timed_out", "generation_failed"})
+"""Ends of a job that the item is not to blame for."""
+
+CANCELLED = "cancelled"
+RESULT_GONE = "result_gone"
+"""Of an item that is done and whose picture was erased, or deleted in its time."""
 
 RECORDED_AT = OUTCOMES_AT_ONCE // 2
 """Outcomes that are written down together, while others end."""
 
 SIGN_OF_LIFE = timedelta(hours=6)
 """How often a backfill that waits writes its progress, so that what it needs is not taken for left behind."""
+
+
+class ItemCarrier:
+    """Has items accepted as jobs and runs these as child workflows.
+
+    Attributes:
+        cancelling: Nothing new is begun; set by `cancel`.
+    """
+
+    def __init__(self) -> None:
+        self.cancelling = False
+        self._children: dict[str, workflow.ChildWorkflowHandle[Any, TryOnOutcome]] = {}
+
+    def cancel(self) -> None:
+        """Cancel every job under way; none of them is billed."""
+        self.cancelling = True
+        for child in self._children.values():
+            child.cancel()
+
+    async def accept(self, request: AcceptItemInput) -> AcceptedItem:
+        """What is to be done about the item."""
+        return await steps.ACCEPT_ITEM.run(request, f"item {request.number}")
+
+    async def outcome_of(self, request: AcceptItemInput, item: AcceptedItem) -> ItemOutcome | AcceptedItem:
+        """Carry out an item.
+
+        Args:
+            request: What it was accepted by; a job that failed through no fault of the item is tried again with it.
+            item: From `accept`.
+
+        Returns:
+            How it ended; or what `accept` said of another try that has to wait.
+
+        Raises:
+            ActivityError: A step could not be done however often it was tried.
+        """
+        ended = TryOnOutcome(status="failed", error_code=CANCELLED)
+        for attempt in range(TRIES):
+            if attempt:
+                item = await self.accept(request)
+            if item.state == "waiting":
+                return item
+            if item.state == "refused":
+                return _outcome(request, item, "failed", error_code=item.error_code)
+            if item.state == "done":
+                return await self._with_picture(request, item, "skipped")
+            ended, own = await self._ended(item)
+            if ended.status == "completed" and item.state == "accepted":
+                return await self._with_picture(request, item, "completed")
+            # What another run cancelled, of a backfill before this one, was not meant for this one.
+            again = TRIED_AGAIN if own else TRIED_AGAIN | {CANCELLED}
+            if self.cancelling or (ended.status == "failed" and ended.error_code not in again):
+                break
+        return _outcome(request, item, "failed", error_code=ended.error_code)
+
+    async def _with_picture(self, request: AcceptItemInput, item: AcceptedItem, status: str) -> ItemOutcome:
+        result = item.result or await self._kept(request, item)
+        return _outcome(request, item, status, result=result, error_code=None if result else RESULT_GONE)
+
+    async def _ended(self, item: AcceptedItem) -> tuple[TryOnOutcome, bool]:
+        """Run the item's job as a child, or wait for the run that it has already.
+
+        Returns:
+            How it ended, and whether it was a child of this run that said so.
+        """
+        job_id, own = item.job_id or "", False
+        if item.state == "accepted" and item.job is not None:
+            if self.cancelling:
+                release = ReleaseInput(job_id=job_id, error_code=CANCELLED)
+                return await steps.RELEASE.run(release, CANCELLED), True
+            try:
+                child = await workflow.start_child_workflow(
+                    TryOnWorkflow.run,
+                    item.job,
+                    parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
+                    **tryon_options(item.job),
+                )
+                self._children[job_id] = child
+                if self.cancelling:
+                    child.cancel()
+                return await child, True
+            except ChildWorkflowError:
+                own = True  # terminated: the job's row says how it ended, or will within a minute
+            except WorkflowAlreadyStartedError:
+                own = False  # by a run before this one, which was terminated or reset
+            finally:
+                self._children.pop(job_id, None)
+        return await steps.AWAIT_JOB.run(AwaitJobInput(job_id=job_id), item.key), own
+
+    async def _kept(self, request: AcceptItemInput, item: AcceptedItem) -> str | None:
+        keep = request.part(KeepResultInput, key=item.key, job_id=item.job_id or "")
+        return (await steps.KEEP_RESULT.run(keep, item.key)).result
+
+
+def _outcome(request: AcceptItemInput, item: AcceptedItem, status: str, **fields: str | None) -> ItemOutcome:
+    return ItemOutcome.model_validate(
+        {"number": request.number, "key": item.key, "status": status, "job_id": item.job_id, **fields}
+    )
 
 
 @workflow.defn(name="BackfillWorkflow", failure_exception_types=[ValidationError])
@@ -120,15 +231,11 @@ class BackfillWorkflow:
     def progress(self) -> BackfillState:
         """How far it is, and when it may be done."""
         at, rate = self._window.progress, self._window.per_minute(workflow.now())
-        return BackfillState(
+        return at.part(
+            BackfillState,
             state=self._state(),
             reason=self._window.reason,
-            total=at.total,
-            completed=at.completed,
-            skipped=at.skipped,
-            failed=at.failed,
             in_flight=len(self._window.in_flight),
-            concurrency=at.concurrency,
             per_minute=round(rate, 1),
             remaining_seconds=round(60 * (at.total - at.ended) / rate) if rate > 0 else None,
         )
@@ -187,13 +294,8 @@ class BackfillWorkflow:
 
     async def _item(self, number: int) -> None:
         """Carry one item to its outcome, or put it back."""
-        request = AcceptItemInput(
-            backfill_id=self._id,
-            account_id=self._window.progress.account_id,
-            number=number,
-            priority=self._backfill.priority,
-            deadline_seconds=self._backfill.deadline_seconds,
-        )
+        whose = {"backfill_id": self._id, "account_id": self._window.progress.account_id}
+        request = self._backfill.part(AcceptItemInput, **whose, number=number)
         outcome: ItemOutcome | AcceptedItem
         try:
             item = await self._carrier.accept(request)
@@ -242,16 +344,9 @@ class BackfillWorkflow:
     async def _finish(self) -> BackfillReport:
         finished = await steps.FINISH_BACKFILL.run(FinishInput(backfill_id=self._id))
         at = self._window.progress
-        report = BackfillReport(
-            status="cancelled" if self._carrier.cancelling else "completed",
-            total=at.total,
-            completed=at.completed,
-            skipped=at.skipped,
-            failed=at.failed,
-            not_started=at.total - at.ended,
-            outcomes=finished.outcomes,
-            failures=finished.failures,
-        )
+        status = "cancelled" if self._carrier.cancelling else "completed"
+        kept = {"outcomes": finished.outcomes, "failures": finished.failures}
+        report = at.part(BackfillReport, status=status, not_started=at.total - at.ended, **kept)
         self._end = report.status
         self._show()
         return report

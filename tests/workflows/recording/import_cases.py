@@ -25,7 +25,7 @@ from workflows.products.contracts import (
     TakenUpRows,
     TakeUpRowsInput,
 )
-from workflows.products.imports import ROUNDS_OF_A_RUN, ImportProductsWorkflow
+from workflows.products.registration import ROUNDS_OF_A_RUN, ImportProductsWorkflow
 from workflows.queues import CPU_QUEUE, import_workflow_id
 
 
