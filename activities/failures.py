@@ -48,11 +48,7 @@ def failure(code: ErrorCode, detail: str, *, retryable: bool = False, about: str
 
 @contextmanager
 def saying_which(garments: Sequence[Garment]) -> Iterator[None]:
-    """Say of a garment that was not recognised which one of several it is.
-
-    Args:
-        garments: In the caller's order.
-    """
+    """Say of a garment that was not recognised which one of several, in the caller's order, it is."""
     try:
         yield
     except EngineError as error:

@@ -67,13 +67,7 @@ class GarmentActivities:
 
 
 async def garment_png(data: bytes, limits: ImageLimits, decoders: DecoderPool, *, remote: bool) -> bytes:
-    """Turn a garment's picture upright and shrink it, for an engine to work with.
-
-    Args:
-        data: A JPEG, PNG or WebP.
-        limits: What it has to meet.
-        decoders: Where it is decoded.
-        remote: It was fetched from an address.
+    """Turn a garment's picture, a JPEG, PNG or WebP, upright and shrink it, for an engine to work with.
 
     Raises:
         ImageError: ``garment_url_not_an_image`` for one from an address, any of the ``image_…`` codes for another.

@@ -92,12 +92,7 @@ def message_of(mail: Mail, settings: MailSettings, name: str) -> EmailMessage:
 
 
 def deliver(settings: MailSettings, message: EmailMessage) -> None:
-    """One connection to the server, and the message through it.
-
-    Raises:
-        smtplib.SMTPException: The server said no.
-        OSError: It cannot be reached, or its certificate is not to be trusted.
-    """
+    """One connection to the server, and the message through it; raises as `smtplib` and `ssl` do."""
     if settings.host is None:
         raise ValueError("no mail server is set")
     host, port, timeout = settings.host, settings.port, settings.timeout_seconds

@@ -74,7 +74,6 @@ class ReconcilingActivities:
         now, clock = datetime.now(UTC), asyncio.get_running_loop().time
         found = await self.database.read(jobs.list_all_open, accepted_before=now - QUIET_PERIOD)
         turns, ended, faults = iter(self._in_turn(found, now)), list[OpenJob](), list[Exception]()
-
         until = clock() + ROUND_SECONDS
 
         async def work() -> None:
@@ -93,7 +92,12 @@ class ReconcilingActivities:
         await asyncio.gather(*(work() for _ in range(AT_ONCE)))
         if clock() <= until:
             self._reached = None
-        await self._delete_inputs(ended)
+        try:
+            async with asyncio.timeout(DELETING_SECONDS):
+                for job in ended:
+                    await self.store.delete_prefix(job_prefix(str(job.job_id)))
+        except (ObjectStoreUnavailableError, TimeoutError) as error:
+            log.warning("inputs of jobs that were ended are left to the purge", reason=str(error)[:200])
         if faults:
             raise faults[0]
         return len(ended)
@@ -127,14 +131,6 @@ class ReconcilingActivities:
         if overdue:  # its run may still be drawing
             await self.temporal.cancel_job(job.job_id)
         return ended
-
-    async def _delete_inputs(self, ended: Sequence[OpenJob]) -> None:
-        try:
-            async with asyncio.timeout(DELETING_SECONDS):
-                for job in ended:
-                    await self.store.delete_prefix(job_prefix(str(job.job_id)))
-        except (ObjectStoreUnavailableError, TimeoutError) as error:
-            log.warning("inputs of jobs that were ended are left to the purge", reason=str(error)[:200])
 
     async def _resume_erasures(self, limit: int) -> None:
         """Start runs for accounts that are still to be erased; those that have one are left to it."""

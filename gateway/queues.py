@@ -101,16 +101,10 @@ class QueueState:
 
 
 async def queue_state(client: Client, queue: str, kind: Kind) -> QueueState:
-    """How a queue stands.
-
-    Raises:
-        TemporalAwayError: Temporal cannot be reached.
-    """
+    """How a queue stands; raises `TemporalAwayError` where Temporal cannot be reached."""
+    asked = TaskQueue(name=queue)
     request = DescribeTaskQueueRequest(
-        namespace=client.namespace,
-        task_queue=TaskQueue(name=queue),
-        task_queue_type=KINDS[kind],
-        report_stats=True,
+        namespace=client.namespace, task_queue=asked, task_queue_type=KINDS[kind], report_stats=True
     )
     with temporal_calls():
         found = await client.workflow_service.describe_task_queue(request)
@@ -138,15 +132,7 @@ async def watch_routing(
     *,
     every_seconds: float = LOOK_EVERY_SECONDS,
 ) -> None:
-    """Log whether this worker's build gets anything, at first and whenever that changes; never returns.
-
-    Args:
-        client: Of the namespace.
-        task_queue: What the worker polls.
-        kind: Whose tasks.
-        version: Its build.
-        every_seconds: Between two looks.
-    """
+    """Log whether this worker's build gets anything, at first and whenever that changes; never returns."""
     said: Routing | None = None
     while True:
         try:

@@ -29,25 +29,14 @@ from gateway.calls import AlreadyRunningError, RunFailedError, RunNotFoundError,
 from gateway.schedules import Schedules
 from runtime.logs import ActivityLogContext
 from runtime.settings import TemporalSettings
+from workflows import queues
 from workflows.accounts import EraseAccountWorkflow, SendMailWorkflow, SetWatermarkWorkflow
 from workflows.backfills.contracts import BackfillInput, BackfillReport, BackfillState
 from workflows.backfills.workflow import BackfillWorkflow
 from workflows.contracts import EraseAccountInput, SendMailInput, SetWatermarkInput, TryOnInput, WatermarkSetting
 from workflows.products.contracts import ImportProductsInput, RegisterProductInput, SavedProduct
 from workflows.products.registration import LONGEST_REGISTRATION, ImportProductsWorkflow, RegisterProductWorkflow
-from workflows.queues import (
-    ACCOUNT_ATTRIBUTE,
-    BULK_PRIORITY,
-    CPU_QUEUE,
-    INTERACTIVE_PRIORITY,
-    STAGE_ATTRIBUTE,
-    erasure_workflow_id,
-    import_workflow_id,
-    mail_workflow_id,
-    registration_workflow_id,
-    tryon_workflow_id,
-    watermark_workflow_id,
-)
+from workflows.queues import ACCOUNT_ATTRIBUTE, BULK_PRIORITY, CPU_QUEUE, INTERACTIVE_PRIORITY, STAGE_ATTRIBUTE
 from workflows.tryon import TryOnWorkflow, tryon_options
 
 PATIENCE_SECONDS = 5.0
@@ -108,6 +97,9 @@ class BackfillRun:
 class TemporalGateway:
     """Everything that the service asks of Temporal; every method raises `TemporalAwayError` unless it says otherwise.
 
+    Those that take a backfill's id raise `RunNotFoundError` where there is no such backfill, or it has ended where it
+    is to be changed.
+
     Attributes:
         client: For workers, which need one, and for the doctor, who asks what nobody else does.
         schedules: What runs by the clock.
@@ -131,12 +123,9 @@ class TemporalGateway:
     ) -> TemporalGateway:
         """Connect to Temporal.
 
-        Args:
-            settings: Address and credentials.
-            for_requests: Connect at the first call instead, so that the process can start while Temporal is away, and
-                give calls up after the settings' seconds.
-            runtime: Serves metrics, see `runtime.metrics.sdk_runtime`.
-            interceptors: More of this client and of the workers that use it.
+        Where it is ``for_requests``, that is done at the first call, so that the process can start while Temporal is
+        away, and calls are given up after the settings' seconds. The runtime serves metrics, see
+        `runtime.metrics.sdk_runtime`; interceptors are also those of workers that use this client.
         """
         with temporal_calls():
             client = await Client.connect(
@@ -159,18 +148,13 @@ class TemporalGateway:
     async def start_tryon(self, job: TryOnInput) -> None:
         """Start a job's run; does nothing if it was started before, running or closed."""
         with suppress(AlreadyRunningError):
-            await self._start(
-                self.client.start_workflow(
-                    TryOnWorkflow.run,
-                    job,
-                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                    **tryon_options(job),
-                )
-            )
+            options = tryon_options(job)
+            there = WorkflowIDConflictPolicy.USE_EXISTING
+            await self._start(self.client.start_workflow(TryOnWorkflow.run, job, id_conflict_policy=there, **options))
 
     async def cancel_job(self, job_id: object) -> None:
         """Spare the workers a job whose outcome is decided. Nothing depends on that, so nothing is raised."""
-        await self._cancel(tryon_workflow_id(str(job_id)))
+        await self._cancel(queues.tryon_workflow_id(str(job_id)))
 
     async def end_of_job(self, job_id: str) -> ErrorCode | None:
         """Why an open job's run can no longer finish it.
@@ -182,18 +166,14 @@ class TemporalGateway:
             the deadline decides then).
         """
         try:
-            description = await self._look(self.client.get_workflow_handle(tryon_workflow_id(job_id)).describe())
+            description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         except RunNotFoundError:
             return None
         return None if description.status in _OPEN else _CLOSED.get(description.status, "generation_failed")
 
     async def progress_of_job(self, job_id: str) -> Progress:
-        """Where an open job's run is; no worker is needed for the answer.
-
-        Raises:
-            RunNotFoundError: There is no run yet.
-        """
-        description = await self._look(self.client.get_workflow_handle(tryon_workflow_id(job_id)).describe())
+        """Where an open job's run is; no worker is needed. Raises `RunNotFoundError` while there is no run yet."""
+        description = await self._look(self.client.get_workflow_handle(queues.tryon_workflow_id(job_id)).describe())
         pending = Counter(activity.activity_type.name for activity in description.raw_description.pending_activities)
         return Progress(description.typed_search_attributes.get(STAGE_ATTRIBUTE, ""), pending)
 
@@ -206,19 +186,14 @@ class TemporalGateway:
     ) -> SavedProduct:
         """Add or change a product, and wait for that.
 
-        What is not done when this gives up is cancelled, so that it is not done behind the caller's back later on. It
-        may be too late for that.
-
-        Args:
-            registration: What to do.
-            priority: From 1 (first) to 5.
-            seconds: How long to wait for the end; None for as long as it takes.
+        What is not done when this gives up, after some seconds if it is told how many, is cancelled, so that it is not
+        done behind the caller's back later on. It may be too late for that.
 
         Raises:
             RunFailedError: It was refused.
             TimeoutError: It took too long.
         """
-        fields, run_id = registration.fields, registration_workflow_id(registration.registration_id)
+        fields, run_id = registration.fields, queues.registration_workflow_id(registration.registration_id)
         summary = fields.external_id or fields.name or registration.product_id or ""
         try:
             run = await self._begin(
@@ -238,15 +213,11 @@ class TemporalGateway:
             raise
 
     async def import_products(self, wanted: ImportProductsInput) -> None:
-        """Start registering the rows of a file.
-
-        Raises:
-            AlreadyRunningError: Another file of the account is being imported.
-        """
+        """Start registering the rows of a file; raises `AlreadyRunningError` while another of the account is."""
         await self._begin(
             ImportProductsWorkflow.run,
             wanted,
-            import_workflow_id(wanted.account_id),
+            queues.import_workflow_id(wanted.account_id),
             f"import of {wanted.rows} products",
             longest=LONGEST_IMPORT,
             account_id=wanted.account_id,
@@ -257,7 +228,7 @@ class TemporalGateway:
     async def is_importing(self, account_id: str) -> bool:
         """Whether a file of the account is being imported."""
         try:
-            run = await self._start(self.client.get_workflow_handle(import_workflow_id(account_id)).describe())
+            run = await self._start(self.client.get_workflow_handle(queues.import_workflow_id(account_id)).describe())
         except RunNotFoundError:
             return False
         return run.status in _OPEN
@@ -275,7 +246,7 @@ class TemporalGateway:
             run = await self._begin(
                 SetWatermarkWorkflow.run,
                 wanted,
-                watermark_workflow_id(wanted.account_id),
+                queues.watermark_workflow_id(wanted.account_id),
                 "watermark",
                 longest=LONGEST_SETTING,
                 alone=True,
@@ -292,7 +263,7 @@ class TemporalGateway:
         await self._begin(
             EraseAccountWorkflow.run,
             erasure,
-            erasure_workflow_id(erasure.account_id),
+            queues.erasure_workflow_id(erasure.account_id),
             "erasure",
             longest=LONGEST_ERASURE,
             account_id=erasure.account_id,
@@ -304,15 +275,13 @@ class TemporalGateway:
         A message whose run has ended without sending it may be started again: the row says what is left to do.
         """
         mail = SendMailInput(mail_id=mail_id)
-        await self._begin(SendMailWorkflow.run, mail, mail_workflow_id(mail_id), "mail", longest=LONGEST_SENDING)
+        await self._begin(SendMailWorkflow.run, mail, queues.mail_workflow_id(mail_id), "mail", longest=LONGEST_SENDING)
 
     async def start_backfill(self, backfill_id: str, backfill: BackfillInput) -> None:
-        """Start a backfill; one of the same name that has ended is no hindrance.
-
-        Engineers do the same with Temporal's own command line.
+        """Start a backfill, as engineers do with Temporal's own command line.
 
         Raises:
-            AlreadyRunningError: A backfill of this name is running.
+            AlreadyRunningError: A backfill of this name is running; one that has ended is no hindrance.
         """
         await self._begin(
             BackfillWorkflow.run,
@@ -325,40 +294,23 @@ class TemporalGateway:
         )
 
     async def backfill_report(self, backfill_id: str) -> BackfillReport:
-        """Wait for the end of a backfill.
-
-        Raises:
-            RunFailedError: It has no report.
-            RunNotFoundError: There is no such backfill.
-        """
+        """Wait for the end of a backfill; raises `RunFailedError` where it has no report."""
         with temporal_calls():
             return await self._backfill(backfill_id).result()
 
     async def backfill_state(self, backfill_id: str) -> tuple[BackfillState, bool]:
-        """How far a backfill is, and whether it is still running.
-
-        Raises:
-            RunNotFoundError: There is no such backfill.
-        """
+        """How far a backfill is, and whether it is still running."""
         handle = self._backfill(backfill_id)
         with temporal_calls():
             state = await handle.query(BackfillWorkflow.progress)
             return state, (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
 
     async def steer_backfill(self, backfill_id: str, signal: Literal["pause", "resume", "cancel"]) -> None:
-        """Have it start no more items, go on, or end.
-
-        Raises:
-            RunNotFoundError: There is no such backfill, or it has ended.
-        """
+        """Have it start no more items, go on, or end."""
         await self._start(self._backfill(backfill_id).signal(signal))
 
     async def set_backfill_concurrency(self, backfill_id: str, concurrency: int) -> BackfillState:
-        """Change how many items may be in flight.
-
-        Raises:
-            RunNotFoundError: There is no such backfill, or it has ended.
-        """
+        """Change how many items may be in flight."""
         with temporal_calls():
             return await self._backfill(backfill_id).execute_update(BackfillWorkflow.set_concurrency, concurrency)
 

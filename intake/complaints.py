@@ -31,10 +31,7 @@ WORDINGS = {
 
 
 def complaints_of(errors: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What is wrong with each field.
-
-    Args:
-        errors: Pydantic's list of them.
+    """What is wrong with each field, of pydantic's list of errors.
 
     Returns:
         A clause for each field, with a full stop, by the field's name as the caller sent it, such as

@@ -28,13 +28,7 @@ class Picture:
 async def inspect_pictures(
     pictures: Sequence[Picture], limits: ImageLimits, decoders: DecoderPool, holder: Hashable
 ) -> dict[str, ImageFacts]:
-    """Look into pictures, one after the other.
-
-    Args:
-        pictures: What came along.
-        limits: What they have to meet.
-        decoders: Where they are looked into.
-        holder: Whose share of the decoders that takes.
+    """Look into pictures, one after the other, within the holder's share of the decoders.
 
     Returns:
         What each picture is, by the name of its field.

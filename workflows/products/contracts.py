@@ -13,9 +13,6 @@ from engines.hints import ProductHints
 from workflows.contracts import Category, Contract, Hint, Identifier, ObjectRef, Url
 
 ExternalId = Annotated[str, Field(max_length=128)]
-
-ProductName = Annotated[str, Field(max_length=200)]
-
 ObjectKey = Annotated[str, Field(max_length=512)]
 
 CLEARABLE = ("external_id", *ProductHints.model_fields, "back")
@@ -29,7 +26,7 @@ class ProductFields(ProductHints, Contract):
     """Fields of a product; what is not given stays as it is."""
 
     external_id: ExternalId | None = None
-    name: ProductName | None = None
+    name: Annotated[str, Field(max_length=200)] | None = None
     category: Category | None = None
     size: Hint | None = None
     status: Literal["active", "archived"] | None = None
@@ -129,8 +126,7 @@ ROWS_AT_ONCE = 8
 """Rows that are registered side by side; their addresses alone may take half of what a contract may."""
 
 Count = Annotated[int, Field(ge=0)]
-
-Place = Annotated[int, Field(ge=0)]
+Place = Count
 """A row's place among those of its file that can be registered, from 0."""
 
 RowNumber = Annotated[int, Field(ge=1)]
