@@ -16,7 +16,7 @@ from sqlalchemy import make_url
 
 from api.openapi.document import success
 from api.parts import ApiParts
-from runtime.embedded.disk import DiskFullError, check_room
+from runtime.embedded.servers import DiskFullError, check_room
 from runtime.object_store import waiting_at_most
 from runtime.settings import EMBEDDED_FILE, Settings
 

@@ -15,8 +15,8 @@ from api.edge import Edge, protocol_within
 from api.metrics import ApiMetrics
 from api.parts import open_parts
 from runtime.logs import configure_logs
+from runtime.process import UNUSABLE
 from runtime.settings import Settings, load_settings
-from runtime.telemetry import UNUSABLE
 from runtime.tracing import start_tracing
 
 DRAIN_SECONDS = 5

@@ -18,7 +18,8 @@ from typing import Annotated, Literal, TypeVar
 import typer
 from pydantic import ValidationError
 
-from cli.transactions import AccountName, AsJson
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName
 from domain.errors import say_limits, sentence_of
 from domain.object_keys import (
     BACKFILLS,
@@ -36,12 +37,11 @@ from imaging.opening import inspect_image
 from intake.backfills import Problem, WholeItems, read_rows, sentences_of, whole_items
 from intake.pages import CONTENT_TYPE, lines_of, read_outcomes
 from intake.pictures import naming
-from runtime.object_store import ObjectMissingError, ObjectStore, ObjectStoreUnavailableError, S3ObjectStore
+from runtime.object_store import ObjectMissingError, ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import Settings, load_settings
 from workflows.backfills.contracts import (
     LARGEST_WINDOW,
     BackfillInput,
-    BackfillItem,
     BackfillReport,
     BackfillState,
     ItemDefaults,
@@ -66,67 +66,54 @@ class PictureFolder:
         self._limits = limits
         self._keys: dict[str, str] = {}
 
-    def key_of(self, field: str, value: str | None) -> str | None:
-        """What the service finds the picture by; keys and addresses stay what they are.
+    def with_keys(self, fields: Fields) -> Fields:
+        """The same with keys in place of paths.
 
         Raises:
             ValueError: There is no such file, or it is no picture that can be used.
         """
+        names = {"garment_image_url": "garmentImageUrl", "garment_back_image_url": "garmentBackImageUrl"}
+        names |= {"person": "person"} if isinstance(fields, ItemDefaults) else {}
+        return fields.model_copy(
+            update={name: self._key_of(alias, getattr(fields, name)) for name, alias in names.items()}
+        )
+
+    def _key_of(self, field: str, value: str | None) -> str | None:
         if value is None or value.startswith((BACKFILLS, "https:", "http:")):
             return value
         if value not in self._keys:
-            self._keys[value] = self._add(field, self._folder / value)
+            path = self._folder / value
+            try:
+                data = path.read_bytes()
+                facts = inspect_image(data, self._limits)
+            except OSError as error:
+                raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
+            except ImageError as error:
+                raise ValueError(f"{naming(field, error).sentence} ({path})") from None
+            key = backfill_picture_key(self._backfill_id, hashlib.sha256(data).hexdigest())
+            self.found[key] = (path, facts.content_type)
+            self._keys[value] = key
         return self._keys[value]
-
-    def _add(self, field: str, path: Path) -> str:
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise ValueError(f"{field}: {path} cannot be read ({error.strerror}).") from None
-        try:
-            facts = inspect_image(data, self._limits)
-        except ImageError as error:
-            raise ValueError(f"{naming(field, error).sentence} ({path})") from None
-        key = backfill_picture_key(self._backfill_id, hashlib.sha256(data).hexdigest())
-        self.found[key] = (path, facts.content_type)
-        return key
 
 
 def read_backfill_file(data: bytes, defaults: ItemDefaults, pictures: PictureFolder) -> WholeItems:
     """Every row judged, with keys in place of paths."""
     rows, problems = read_rows(data), []
     try:
-        stored_defaults = _with_keys(defaults, pictures)
+        stored_defaults = pictures.with_keys(defaults)
     except ValueError as error:
         return WholeItems(problems=[Problem(0, f"defaults: {error}")])
     moved = []
     for row, item in rows.items:
         try:
-            own = _with_keys(item, pictures)
-            garments = [_with_keys(garment, pictures) for garment in item.garments]
+            own = pictures.with_keys(item)
+            garments = [pictures.with_keys(garment) for garment in item.garments]
             moved.append((row, own.model_copy(update={"garments": garments})))
         except ValueError as error:
             problems.append(Problem(row, str(error)))
     whole = whole_items(moved, stored_defaults)
     whole.problems = sorted([*rows.problems, *problems, *whole.problems], key=lambda problem: problem.row)
     return whole
-
-
-async def upload(store: ObjectStore, backfill_id: str, items: list[BackfillItem], pictures: PictureFolder) -> str:
-    """Put pictures and manifest where the service finds them; returns the manifest's key."""
-    for key, (path, content_type) in pictures.found.items():
-        await store.put(key, await asyncio.to_thread(path.read_bytes), content_type)
-    manifest = f"{backfill_prefix(backfill_id)}manifest.jsonl"
-    await store.put(manifest, lines_of(items), CONTENT_TYPE)
-    return manifest
-
-
-def _with_keys(fields: Fields, pictures: PictureFolder) -> Fields:
-    names = {"garment_image_url": "garmentImageUrl", "garment_back_image_url": "garmentBackImageUrl"}
-    changes = {name: pictures.key_of(alias, getattr(fields, name)) for name, alias in names.items()}
-    if isinstance(fields, ItemDefaults):
-        changes["person"] = pictures.key_of("person", fields.person)
-    return fields.model_copy(update=changes)
 
 
 app = typer.Typer(no_args_is_help=True, help="Many try-ons at once. Needs Temporal and the CPU worker.")
@@ -155,17 +142,23 @@ def start(
     settings = load_settings()
     say_limits(settings.images.limits(), settings.images.logo_limits())
     name = backfill_id or made_up_id()
-    defaults = _defaults(default or [])
+    pairs = [text.partition("=") for text in default or []]
+    try:
+        defaults = ItemDefaults.model_validate({name: value for name, _, value in pairs})
+    except ValidationError as error:
+        raise typer.BadParameter("; ".join(sentences_of(error)), param_hint="--default") from None
     pictures = PictureFolder(file.parent, name, settings.images.limits())
     found = read_backfill_file(file.read_bytes(), defaults, pictures)
     if found.problems or not found.items:
         for problem in found.problems:
             typer.echo(str(problem), err=True)
-        typer.echo(f"{len(found.items)} rows are good, {len(found.problems)} problems; nothing was started.", err=True)
-        raise typer.Exit(1)
+        fail(f"{len(found.items)} rows are good, {len(found.problems)} problems; nothing was started.")
 
     async def work(temporal: TemporalGateway, store: S3ObjectStore) -> None:
-        manifest = await upload(store, name, found.items, pictures)
+        for key, (path, content_type) in pictures.found.items():
+            await store.put(key, await asyncio.to_thread(path.read_bytes), content_type)
+        manifest = f"{backfill_prefix(name)}manifest.jsonl"
+        await store.put(manifest, lines_of(found.items), CONTENT_TYPE)
         backfill = BackfillInput(
             account=account, manifest=manifest, concurrency=concurrency, priority=priority, dry_run=dry_run
         )
@@ -202,13 +195,13 @@ def list_backfills(as_json: AsJson = False) -> None:
     async def work(temporal: TemporalGateway, _store: S3ObjectStore) -> None:
         async for run in temporal.backfills():
             facts = {"id": run.backfill_id, "status": run.status, "stage": run.stage}
-            typer.echo(json.dumps(facts) if as_json else f"{run.backfill_id:<40} {run.status:<12} {run.stage}")
+            show(facts, f"{run.backfill_id:<40} {run.status:<12} {run.stage}", as_json=as_json)
 
     _run(load_settings(), work)
 
 
 @app.command("show")
-def show(
+def show_progress(
     name: BackfillName,
     watch: Annotated[bool, typer.Option("--watch", help="Repeat until it has ended.")] = False,
     as_json: AsJson = False,
@@ -337,7 +330,7 @@ async def _start(temporal: TemporalGateway, name: str, backfill: BackfillInput, 
     except AlreadyRunningError:
         raise ValueError(f"a backfill {name} is running") from None
     if not wait:
-        typer.echo(json.dumps({"id": name}) if as_json else f"{name} was started; watch it: tryon backfill show {name}")
+        show({"id": name}, f"{name} was started; watch it: tryon backfill show {name}", as_json=as_json)
         return
     report = await temporal.backfill_report(name)
     typer.echo(report.model_dump_json(by_alias=True) if as_json else sentence_of_report(name, report))
@@ -357,14 +350,6 @@ def _steer(name: str, signal: Literal["pause", "resume", "cancel"]) -> None:
     _run(load_settings(), work)
 
 
-def _defaults(given: list[str]) -> ItemDefaults:
-    pairs = [text.partition("=") for text in given]
-    try:
-        return ItemDefaults.model_validate({name: value for name, _, value in pairs})
-    except ValidationError as error:
-        raise typer.BadParameter("; ".join(sentences_of(error)), param_hint="--default") from None
-
-
 def _run(settings: Settings, work: Callable[[TemporalGateway, S3ObjectStore], Awaitable[Answer]]) -> Answer:
     """Run ``work`` with the parts that it needs; what an operator can mend is one sentence and exit code 1."""
 
@@ -376,9 +361,8 @@ def _run(settings: Settings, work: Callable[[TemporalGateway, S3ObjectStore], Aw
     try:
         return asyncio.run(run())
     except RunNotFoundError:
-        typer.echo("There is no backfill with this id.", err=True)
+        fail("There is no backfill with this id.")
     except ObjectMissingError as error:
-        typer.echo(f"there is no object {error}", err=True)
+        fail(f"there is no object {error}")
     except (RunFailedError, TemporalAwayError, ValueError, RuntimeError, ObjectStoreUnavailableError) as error:
-        typer.echo(str(error), err=True)
-    raise typer.Exit(1)
+        fail(str(error))

@@ -6,6 +6,7 @@ import asyncio
 
 import typer
 
+from cli.answers import fail
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
 from runtime.settings import load_settings
 
@@ -24,6 +25,5 @@ def create_bucket() -> None:
     try:
         asyncio.run(S3ObjectStore(settings).ensure_bucket())
     except ObjectStoreUnavailableError as error:
-        typer.echo(f"{settings.endpoint}: {error}", err=True)
-        raise typer.Exit(1) from None
+        fail(f"{settings.endpoint}: {error}")
     typer.echo(f"The bucket {settings.bucket} exists.")

@@ -13,17 +13,15 @@ from typing import Annotated, cast
 
 import typer
 from PIL import Image
-from sqlalchemy.orm import Session
 
 from api.dashboard.samples import PORTRAIT, SAMPLES, picture_of, pixels_of
-from cli.contact_sheet import contact_sheet
+from cli.database import reading, transaction
+from cli.render import contact_sheet
 from cli.stack import running_stack, start_detached
-from cli.transactions import in_transaction
 from domain import accounts
 from domain.access import keys
 from domain.jobs import jobs
 from domain.money.plans import load_plans
-from domain.tables import Job
 from gateway.calls import TemporalAwayError
 from gateway.temporal import TemporalGateway
 from runtime.settings import Settings, load_settings
@@ -33,12 +31,8 @@ from workflows.queues import tryon_workflow_id
 
 DEMO_EMAIL = "demo@example.com"
 DEFAULT_GARMENT = "striped_sweater"
-DEMO_PERSON_SIDE = 1024
-"""The sample portrait is 512 pixels square; twice that shows the cloth better."""
-
-LOOK_SECONDS = 2.0
-"""How often the demo says what the run is doing."""
-
+DEMO_PERSON_SIDE = 1024  # the sample portrait is 512 pixels square; twice that shows the cloth better
+LOOK_SECONDS = 2.0  # how often the demo says what the run is doing
 LONGEST_JOB_SECONDS = 600.0
 
 
@@ -91,21 +85,13 @@ def _sample_portrait() -> bytes:
 
 
 def _demo_key(settings: Settings) -> str:
-    def work(session: Session) -> str:
+    plans, digester = settings.billing.plans(load_plans), keys.KeyDigester(*settings.security.peppers())
+    with transaction(settings) as session:
         account = accounts.find_account_by_email(session, email=DEMO_EMAIL)
         if account is None:
-            account = accounts.create_account(
-                session,
-                settings.billing.plans(load_plans),
-                email=DEMO_EMAIL,
-                plan="starter",
-                now=datetime.now(UTC),
-            )
-        digester = keys.KeyDigester(*settings.security.peppers())
-        _, key = keys.create_key(session, digester, account_id=account.id)
-        return key
-
-    return in_transaction(settings, work)
+            now = datetime.now(UTC)
+            account = accounts.create_account(session, plans, email=DEMO_EMAIL, plan="starter", now=now)
+        return keys.create_key(session, digester, account_id=account.id)[1]
 
 
 async def _try_on(settings: Settings, key: str, photo: bytes, garments: list[bytes], categories: list[str]) -> Result:
@@ -145,10 +131,8 @@ async def _stage(settings: Settings, job_id: str) -> str:
 
 
 def _report(settings: Settings, result: Result, out: Path, sheet: Path) -> None:
-    def work(session: Session) -> Job:
-        return jobs.get_job(session, job_id=uuid.UUID(result.job_id))
-
-    report = in_transaction(settings, work).report or {}
+    with reading(settings) as session:
+        report = jobs.get_job(session, job_id=uuid.UUID(result.job_id)).report or {}
     typer.echo(f"completed in {result.generation_ms} ms by the {report.get('engine')} engine")
     for stage, spent in report.get("timingsMs", {}).items():
         typer.echo(f"  {stage:<24} {spent:>6} ms")

@@ -1,20 +1,58 @@
-"""``tryon doctor``: what is wrong, and what to do about it."""
+"""``tryon doctor``: all probes side by side, what is wrong, and what to do about it.
+
+Each probe has its own time, so a part that is away holds up nobody else.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
-from dataclasses import asdict
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.diagnosis.examination import PROBES, examine
-from cli.diagnosis.findings import Case, Finding, counted
-from cli.transactions import AsJson
+from cli.answers import AsJson
+from cli.diagnosis import dashboard, database, engine, machine, object_store, public_address, temporal
+from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from runtime.concern import SettingsError
 from runtime.settings import load_settings
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One look.
+
+    Attributes:
+        name: Of its subject; what ``--skip`` takes.
+        look: Yields what it finds, so that what was found before its time is up is not lost.
+        seconds: Longest time that it may take.
+    """
+
+    name: str
+    look: Callable[[Case], AsyncGenerator[Finding, None]]
+    seconds: float
+
+
+PROBES = (
+    Probe("database", database.look, 20.0),
+    Probe("ledger", database.look_at_ledger, 600.0),
+    Probe("object-store", object_store.look, 20.0),
+    Probe("temporal", temporal.look, 30.0),
+    Probe("engine", engine.look, 60.0),
+    Probe("weights", engine.look_at_weights, 1800.0),
+    Probe("key-pepper", dashboard.look_at_pepper, 5.0),
+    Probe("disk", machine.look, 5.0),
+    Probe("privacy", machine.look_at_privacy, 5.0),
+    Probe("dashboard", dashboard.look, 5.0),
+    Probe("public-address", public_address.look, 300.0),
+)
+"""In the order in which findings are shown."""
+
 
 NAMES = [probe.name for probe in PROBES]
 
@@ -45,12 +83,43 @@ def doctor(  # noqa: PLR0917  # Typer makes options of them
         key = (sys.stdin.read() if str(key_file) == "-" else key_file.read_text()).strip()
     case = Case(load_settings(), ledger=ledger, weights=weights, url=url, key=key)
     findings = asyncio.run(examine(case, without=skip or []))
-    if as_json:
-        typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
-    else:
-        typer.echo("\n".join(lines_of(findings)))
+    facts = [asdict(finding) for finding in findings]
+    typer.echo(json.dumps(facts, indent=2) if as_json else "\n".join(lines_of(findings)))
     if any(finding.level == "error" for finding in findings):
         raise typer.Exit(1)
+
+
+async def examine(case: Case, *, without: Collection[str] = (), probes: Collection[Probe] = PROBES) -> list[Finding]:
+    """Look at everything but the probes that somebody does not want."""
+    rounds = await asyncio.gather(*(_findings_of(probe, case, skip=probe.name in without) for probe in probes))
+    return [finding for findings in rounds for finding in findings]
+
+
+async def _findings_of(probe: Probe, case: Case, *, skip: bool) -> list[Finding]:
+    found: list[Finding] = []
+    subject = Subject(probe.name)
+    if skip:
+        return [subject.skipped("as asked by --skip")]
+    try:
+        async with asyncio.timeout(probe.seconds), aclosing(probe.look(case)) as looks:
+            async for finding in looks:
+                found.append(finding)  # noqa: PERF401  # one by one: what was found before the time is up stays
+    except TimeoutError:
+        found.append(
+            subject.error(
+                f"did not answer within {probe.seconds:.0f} s", "See whether it hangs: its logs, its host, the network."
+            )
+        )
+    except SettingsError as error:
+        found.append(subject.error(str(error), "Set it, then run `tryon doctor` again."))
+    except Exception as error:  # noqa: BLE001  # a probe that stumbles is a finding, and the others go on
+        found.append(
+            subject.error(
+                f"could not be examined: {type(error).__name__}: {in_one_line(error)}",
+                "Mend what the sentence names, then run `tryon doctor` again.",
+            )
+        )
+    return found
 
 
 def lines_of(findings: list[Finding]) -> list[str]:

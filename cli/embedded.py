@@ -5,38 +5,42 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 from cli.stack import all_checks
 from domain import migrations
 from domain.operation import operators
 from runtime.database import Database
-from runtime.embedded.child import Child, ChildSpec, marked_environment
-from runtime.embedded.disk import RoomRegained, check_room
-from runtime.embedded.ports import LOOPBACK, choose_port
 from runtime.embedded.record import (
     Endings,
     ProcessIdentity,
     StackRecord,
+    marked_environment,
     sole_use,
     stack_secrets,
     stop_leftovers,
     write_environment,
 )
-from runtime.embedded.servers import temporal_command
-from runtime.embedded.store import OBJECTS, WEED_OFFSETS, prepare_weed
-from runtime.embedded.supervisor import Supervisor
+from runtime.embedded.servers import (
+    LOOPBACK,
+    OBJECTS,
+    WEED_OFFSETS,
+    RoomRegained,
+    check_room,
+    choose_port,
+    prepare_weed,
+    temporal_command,
+)
+from runtime.embedded.supervisor import Child, ChildSpec, Supervisor
 from runtime.metrics import host_and_port
+from runtime.object_store import ObjectStore, S3ObjectStore
 from runtime.process import stop_event
 from runtime.settings import EMBEDDED_FILE, MetricsSettings, Settings
 from workflows.queues import SEARCH_ATTRIBUTES
 
-FIRST_PORT = 9464
-"""The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads."""
-
+FIRST_PORT = 9464  # The API's; those of the workers follow. OpenTelemetry's own choice for what Prometheus reads.
 FIELDS = {"api_address": "Metrics", "worker_cpu_address": "… CPU worker", "worker_gpu_address": "… GPU worker"}
 """Settings, and what they are called among the addresses of the stack."""
 
@@ -69,11 +73,9 @@ def metrics_addresses(settings: MetricsSettings) -> dict[str, str]:
     return {name: f"http://{getattr(settings, field)}/metrics" for field, name in FIELDS.items()}
 
 
-READY_SECONDS = 60.0
-"""Longest time for one part to come up; a cold disk on a busy machine takes a few seconds."""
-
-GPU_WORKER_STOP_SECONDS = 75.0
-"""Longer than its own graceful shutdown."""
+READY_SECONDS = 60.0  # longest time for one part to come up; a cold disk on a busy machine takes a few seconds
+GPU_WORKER_STOP_SECONDS = 75.0  # longer than its own graceful shutdown
+STOP_SECONDS = 40.0
 
 NO_OPERATOR = "  No operator yet, so nobody can approve orders: sign up, then run tryon operator add you@example.com"
 
@@ -130,34 +132,53 @@ def addresses_of(settings: Settings) -> dict[str, str]:
 def child_specs(settings: Settings, data_dir: Path) -> dict[str, ChildSpec]:
     """Every process of the stack by name, in the order in which they start."""
     checks = all_checks(settings, data_dir)
-    commands = {
-        "temporal": temporal_command(
-            data_dir / "temporal.db",
-            port=_port(settings.temporal.address),
-            ui_port=_port(settings.temporal.ui_url) if settings.temporal.ui_url else None,
-            namespace=settings.temporal.namespace,
-            search_attributes=[key.name for key in SEARCH_ATTRIBUTES],
-        ),
-        "object-store": prepare_weed(
-            data_dir,
-            s3_port=_port(settings.object_store.endpoint),
-            access_key=settings.object_store.access_key,
-            secret_key=settings.object_store.secret_key.get_secret_value(),
-        ),
-        **{name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()},
-    }
-    specs = {
+    temporal = temporal_command(
+        data_dir / "temporal.db",
+        port=_port(settings.temporal.address),
+        ui_port=_port(settings.temporal.ui_url) if settings.temporal.ui_url else None,
+        namespace=settings.temporal.namespace,
+        search_attributes=[key.name for key in SEARCH_ATTRIBUTES],
+    )
+    store = prepare_weed(
+        data_dir,
+        s3_port=_port(settings.object_store.endpoint),
+        access_key=settings.object_store.access_key,
+        secret_key=settings.object_store.secret_key.get_secret_value(),
+    )
+    commands = {"temporal": temporal, "object-store": store}
+    commands |= {name: [sys.executable, "-m", module] for name, module in OUR_PROCESSES.items()}
+    return {
         name: ChildSpec(
             name,
             command,
             checks[name],
             environment=marked_environment(data_dir),
-            stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else 40.0,
+            stop_seconds=GPU_WORKER_STOP_SECONDS if name == "worker-gpu" else STOP_SECONDS,
             stops_last=name not in OUR_PROCESSES,
+            wants_restart=RoomRegained(data_dir / OBJECTS) if name == "object-store" else lambda: False,
         )
         for name, command in commands.items()
     }
-    return specs | {"object-store": replace(specs["object-store"], wants_restart=RoomRegained(data_dir / OBJECTS))}
+
+
+@asynccontextmanager
+async def store_alone(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectStore]:
+    """Run the object store of a stack that is down for the length of a block, on a free port.
+
+    The caller has sole use of the data folder.
+
+    Raises:
+        ChildFailedError: It did not come up.
+    """
+    port = choose_port(settings.stack.s3_port, named=False, offsets=WEED_OFFSETS, what="the object store")
+    settings.object_store = settings.object_store.model_copy(update={"endpoint": f"http://{LOOPBACK}:{port}"})
+    child = Child(child_specs(settings, data_dir)["object-store"], data_dir / "logs" / "object-store.log")
+    child.start()
+    try:
+        await child.wait_ready(READY_SECONDS)
+        yield S3ObjectStore(settings.object_store)
+    finally:
+        await child.stop()
 
 
 def has_operator(settings: Settings) -> bool:
@@ -174,12 +195,7 @@ class EmbeddedStack:
     """One run of ``tryon up``."""
 
     def __init__(self, wanted: Settings, say: Callable[[str], None]) -> None:
-        """Prepare a run.
-
-        Args:
-            wanted: Settings from the environment alone.
-            say: Prints a line for the person at the terminal.
-        """
+        """Prepare a run with settings from the environment alone; ``say`` prints a line for people."""
         self._data_dir = wanted.stack.data_dir.resolve()
         self._wanted = wanted
         self._say = say
@@ -194,11 +210,13 @@ class EmbeddedStack:
             ChildFailedError: A part did not come up; everything was stopped again.
         """
         with sole_use(self._data_dir):
-            await self._run()
+            stop = stop_event()
+            for name in stop_leftovers(self._data_dir, StackRecord.read(self._data_dir)):
+                self._say(f"  stopped {name}, left over from a run that was killed")
+            StackRecord.remove(self._data_dir)
+            await self._run(stop)
 
-    async def _run(self) -> None:
-        stop = stop_event()
-        self._clear_leftovers()
+    async def _run(self, stop: asyncio.Event) -> None:
         check_room(self._data_dir)
         embedded_file = self._data_dir / EMBEDDED_FILE
         variables = choose_environment(self._wanted)
@@ -245,8 +263,3 @@ class EmbeddedStack:
     async def _wait(self, child: Child) -> None:
         await child.wait_ready(READY_SECONDS)
         self._say(f"  {child.spec.name} is up")
-
-    def _clear_leftovers(self) -> None:
-        for name in stop_leftovers(self._data_dir, StackRecord.read(self._data_dir)):
-            self._say(f"  stopped {name}, left over from a run that was killed")
-        StackRecord.remove(self._data_dir)

@@ -5,31 +5,59 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from cli.compare import compare
-from engines.base import EngineInfo, EngineUnavailable
+from cli.answers import AsJson, fail
+from cli.render import compare
+from engines.base import EngineUnavailable
 from engines.catalogue import OFFERED
 from engines.models import ModelsMissing, fetch_models, models_present
 from engines.weights.fetch import fetch_weights
-from runtime.settings import Settings, load_settings
+from runtime.settings import load_settings
 
 app = typer.Typer(help="Engines, their licences and their weights.")
 app.command()(compare)
 
 
 @app.callback(invoke_without_command=True)
-def list_engines(
-    context: typer.Context, *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Without a command: list the engines with licences, revisions, memory, the hints they follow, and what is here."""
     if context.invoked_subcommand is not None:
         return
-    settings = load_settings()
-    entries = [_entry(each.info, settings) for each in OFFERED.values()]
-    typer.echo(json.dumps(entries, indent=2) if as_json else "\n\n".join(_in_words(entry) for entry in entries))
+    from worker_gpu.engine import weights_present  # here, since it loads what finds people
+
+    settings, entries, told = load_settings(), [], []
+    for engine in OFFERED.values():
+        info = engine.info
+        models = bool(engine.weights) or models_present(settings.engine.models_dir)
+        present = models and weights_present(info.name, settings)
+        entries.append(
+            {
+                "name": info.name,
+                "device": info.device,
+                "codeLicence": info.code_licence,
+                "weightsLicence": info.weights_licence,
+                "commercialUse": info.commercial_use,
+                "source": info.source,
+                "revision": info.revision,
+                "memoryMiB": info.memory_mb,
+                "maxGarments": info.max_garments,
+                "hints": sorted(info.hints),
+                "weightsPresent": present,
+            }
+        )
+        commercial = "commercial use allowed" if info.commercial_use else "NO commercial use"
+        memory = f", {info.memory_mb / 1024:.0f} GiB" if info.memory_mb else ""
+        told.append(
+            f"{info.name}  ({info.device}{memory}, up to {info.max_garments} garments)\n"
+            f"  licences: code {info.code_licence}, weights {info.weights_licence}: {commercial}\n"
+            f"  source:   {info.source} at {info.revision}\n"
+            f"  hints:    {', '.join(sorted(info.hints))}\n"
+            f"  weights:  {'here' if present else f'missing: tryon engines fetch {info.name}'}"
+        )
+    typer.echo(json.dumps(entries, indent=2) if as_json else "\n\n".join(told))
 
 
 @app.command("fetch")
@@ -54,41 +82,5 @@ def fetch(
         fetch_weights(wanted.weights, folder, licence=wanted.info.weights_licence, report=typer.echo)
         wanted.check(folder)
     except (ModelsMissing, EngineUnavailable) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
+        fail(str(error))
     typer.echo(f"All that {name} needs is in {folder}, and its tensors are those of the network.")
-
-
-def _entry(info: EngineInfo, settings: Settings) -> dict[str, Any]:
-    from worker_gpu.engine import weights_present
-
-    models = bool(OFFERED[info.name].weights) or models_present(settings.engine.models_dir)
-    whole = models and weights_present(info.name, settings)
-    return {
-        "name": info.name,
-        "device": info.device,
-        "codeLicence": info.code_licence,
-        "weightsLicence": info.weights_licence,
-        "commercialUse": info.commercial_use,
-        "source": info.source,
-        "revision": info.revision,
-        "memoryMiB": info.memory_mb,
-        "maxGarments": info.max_garments,
-        "hints": sorted(info.hints),
-        "weightsPresent": whole,
-    }
-
-
-def _in_words(entry: dict[str, Any]) -> str:
-    commercial = "commercial use allowed" if entry["commercialUse"] else "NO commercial use"
-    memory = f", {entry['memoryMiB'] / 1024:.0f} GiB" if entry["memoryMiB"] else ""
-    present = "here" if entry["weightsPresent"] else f"missing: tryon engines fetch {entry['name']}"
-    return "\n".join(
-        [
-            f"{entry['name']}  ({entry['device']}{memory}, up to {entry['maxGarments']} garments)",
-            f"  licences: code {entry['codeLicence']}, weights {entry['weightsLicence']}: {commercial}",
-            f"  source:   {entry['source']} at {entry['revision']}",
-            f"  hints:    {', '.join(entry['hints'])}",
-            f"  weights:  {present}",
-        ]
-    )

@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import sys
-from collections import UserDict
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -15,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from runtime.embedded.privacy import UMASK
+UMASK = 0o077  # of every command, and so of every process that a stack starts: what they write is for their user alone
 
 PLACES = {
     "up": "stack:up",
@@ -26,16 +25,16 @@ PLACES = {
     "render": "render:render",
     "account": "accounts:app",
     "key": "keys:app",
-    "ledger": "ledger:app",
-    "payments": "payments:app",
-    "operator": "operators:app",
-    "mail": "mails:app",
+    "ledger": "billing:ledger_app",
+    "payments": "billing:payments_app",
+    "operator": "accounts:operator_app",
+    "mail": "accounts:mail_app",
     "products": "products:app",
     "backfill": "backfills:app",
     "watermark": "watermark:app",
     "engines": "engines:app",
     "db": "database:app",
-    "rotate": "rotation:app",
+    "rotate": "keys:rotate_app",
     "backup": "backup:app",
     "bucket": "bucket:app",
 }
@@ -45,37 +44,28 @@ if find_spec("tryon_client") is None:
     del PLACES["demo"]  # it calls the service as a customer would, with the client, which is installed by itself
 
 
-class OnDemand(UserDict[str, Any]):
-    """The commands by name, each loaded when it is asked for: all of them together take seconds to import."""
-
-    def __getitem__(self, name: str) -> Any:
-        command = super().__getitem__(name)
-        if isinstance(command, str):
-            command = self[name] = _load(name, command)
-        return command
-
-
-def _load(name: str, place: str) -> Any:
-    module, _, attribute = place.partition(":")
-    found = getattr(import_module(f"cli.{module}"), attribute)
-    alone = typer.Typer()
-    if isinstance(found, typer.Typer):
-        alone.add_typer(found, name=name)
-    else:
-        alone.command(name)(found)
-    return get_group(alone).commands[name]
-
-
-class EveryCommand(TyperGroup):
-    """The group above all commands."""
+class OnDemand(TyperGroup):
+    """Loads each command when it is asked for: all of them together take seconds to import."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = OnDemand(PLACES)
+        self.commands: dict[str, Any] = dict.fromkeys(PLACES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # Typer's signature
+        if cmd_name in PLACES and self.commands[cmd_name] is None:
+            module, _, attribute = PLACES[cmd_name].partition(":")
+            found = getattr(import_module(f"cli.{module}"), attribute)
+            alone = typer.Typer()
+            if isinstance(found, typer.Typer):
+                alone.add_typer(found, name=cmd_name)
+            else:
+                alone.command(cmd_name)(found)
+            self.commands[cmd_name] = get_group(alone).commands[cmd_name]
+        return self.commands.get(cmd_name)
 
 
 app = typer.Typer(
-    cls=EveryCommand,
+    cls=OnDemand,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="A self-hosted virtual try-on service.",
@@ -89,8 +79,6 @@ def _commands() -> None:
 
 def main() -> None:
     """Run one command, and leave without taking the interpreter down in order.
-
-    What it writes is for its user alone, and so is what the processes write that it starts.
 
     A thread of Temporal's client may just be delivering an answer then, and Python ends the process with an abort
     (temporalio/sdk-python#300): a command that did its work would fail, every third time.

@@ -6,7 +6,6 @@ The rows of a file are registered a few at a time, each by the same workflow tha
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import uuid
 from collections.abc import Callable, Sequence
@@ -16,12 +15,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from sqlalchemy.orm import Session
 
-from api.products.imports import ProductFile, read_product_file
+from api.products.imports import read_product_file
 from api.products.schemas import ProductBody
 from api.products.service import BACK, FRONT, refusal_named
-from cli.transactions import AccountName, AsJson, account_named, in_reading
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName, account_named, reading
 from domain import products
 from domain.products import new_registration_id
 from domain.tables import Product
@@ -29,7 +28,7 @@ from gateway.calls import RunFailedError, TemporalAwayError
 from gateway.temporal import TemporalGateway
 from intake.pages import SkippedRow
 from runtime.settings import Settings, load_settings
-from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput, SavedProduct
+from workflows.products.contracts import ImportRow, PictureSource, RegisterProductInput
 from workflows.queues import BULK_PRIORITY
 
 
@@ -43,15 +42,6 @@ class ImportReport:
     failed: list[SkippedRow] = field(default_factory=list)
     skipped: list[SkippedRow] = field(default_factory=list)
 
-    def count(self, saved: SavedProduct) -> None:
-        """Add a row that was registered."""
-        if saved.created:
-            self.created += 1
-        elif saved.changed:
-            self.updated += 1
-        else:
-            self.unchanged += 1
-
     def as_json(self) -> dict[str, Any]:
         """For programs."""
         return {
@@ -61,58 +51,6 @@ class ImportReport:
             "failed": [{"row": row.number, "error": row.sentence} for row in self.failed],
             "skipped": [{"row": row.number, "error": row.sentence} for row in self.skipped],
         }
-
-
-async def import_rows(
-    temporal: TemporalGateway,
-    account_id: uuid.UUID,
-    rows: Sequence[ImportRow],
-    concurrency: int,
-    on_row: Callable[[], None],
-) -> ImportReport:
-    """Register every row; one that fails does not hold up the others.
-
-    Args:
-        temporal: Where they are registered.
-        account_id: Whose products.
-        rows: Each with an external id of its own.
-        concurrency: How many at a time.
-        on_row: Called when a row is done.
-
-    Raises:
-        TemporalAwayError: Temporal cannot be reached (any more). Importing again does no harm.
-    """
-    report, slots = ImportReport(), asyncio.Semaphore(concurrency)
-
-    async def register(row: ImportRow) -> None:
-        async with slots:
-            try:
-                wanted = _registration(account_id, row)
-                report.count(await temporal.register_product(wanted, priority=BULK_PRIORITY))
-            except RunFailedError as error:
-                sentence = refusal_named(error.code, error.detail).sentence
-                report.failed.append(SkippedRow(number=row.number, sentence=sentence))
-            on_row()
-
-    tasks = [asyncio.create_task(register(row)) for row in rows]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-    report.failed.sort(key=lambda row: row.number)
-    return report
-
-
-def _registration(account_id: uuid.UUID, row: ImportRow) -> RegisterProductInput:
-    return RegisterProductInput(
-        registration_id=new_registration_id(),
-        account_id=str(account_id),
-        fields=row.fields,
-        clear=row.clear,
-        front=PictureSource(field=FRONT, url=row.front),
-        back=PictureSource(field=BACK, url=row.back) if row.back else None,
-    )
 
 
 app = typer.Typer(no_args_is_help=True, help="An account's catalogue of registered garments.")
@@ -135,29 +73,22 @@ def list_products(
     as_json: AsJson = False,
 ) -> None:
     """Every product of an account, newest first."""
-
-    def work(session: Session) -> list[Product]:
+    wanted = None if status is Status.ALL else status.value
+    found: list[Product] = []
+    with reading(load_settings()) as session:
         account_id = account_named(session, account)
-        found: list[Product] = []
-        while True:
-            page = products.list_products(
-                session,
-                account_id=account_id,
-                limit=PAGE,
-                status=None if status is Status.ALL else status.value,
-                after=(found[-1].created_at, found[-1].id) if found else None,
-            )
+        while len(found) % PAGE == 0:
+            after = (found[-1].created_at, found[-1].id) if found else None
+            page = products.list_products(session, account_id=account_id, limit=PAGE, status=wanted, after=after)
+            if not page:
+                break
             found += page
-            if len(page) < PAGE:
-                return found
-
-    bodies = [ProductBody.of(product) for product in in_reading(load_settings(), work)]
-    if as_json:
-        typer.echo(json.dumps([body.model_dump(mode="json") for body in bodies]))
-        return
-    for body in bodies:
-        typer.echo(f"{body.id}  {body.external_id or '-':<20}  {body.category:<10}  {body.status:<8}  {body.name}")
-    typer.echo(f"{len(bodies)} products")
+    bodies = [ProductBody.of(product) for product in found]
+    lines = (
+        f"{each.id}  {each.external_id or '-':<20}  {each.category:<10}  {each.status:<8}  {each.name}"
+        for each in bodies
+    )
+    show([body.model_dump(mode="json") for body in bodies], *lines, f"{len(bodies)} products", as_json=as_json)
 
 
 @app.command("import")
@@ -175,46 +106,31 @@ def import_file(
     Rows update the product with their externalId. Needs Temporal and the CPU worker.
     """
     settings = load_settings()
-
-    def work(session: Session) -> uuid.UUID:
-        return account_named(session, account)
-
-    account_id = in_reading(settings, work)
-    found = _read(file, settings)
-    _complain(found.bad)
-    if dry_run or (found.bad and not skip_bad):
-        sentence = f"{len(found.good)} rows are good, {len(found.bad)} are not; nothing was registered."
-        _tell(found, ImportReport(skipped=found.bad), sentence, as_json=as_json)
-        raise typer.Exit(1 if found.bad else 0)
-    report = _registered(settings, account_id, found.good, concurrency)
-    report.skipped = found.bad
-    _complain(report.failed)
-    _tell(found, report, _summary(report), as_json=as_json)
-    raise typer.Exit(1 if report.failed else 0)
-
-
-def _read(file: Path, settings: Settings) -> ProductFile:
+    with reading(settings) as session:
+        account_id = account_named(session, account)
     try:
         found = read_product_file(file.read_bytes(), settings.images.limits())
     except ValueError as error:
-        typer.echo(f"{file}: {error}.", err=True)
-        raise typer.Exit(1) from None
+        fail(f"{file}: {error}.")
     if found.ignored_columns:
         typer.echo(f"Ignored columns: {', '.join(found.ignored_columns)}", err=True)
-    return found
-
-
-def _registered(settings: Settings, account_id: uuid.UUID, rows: Sequence[ImportRow], concurrency: int) -> ImportReport:
-    async def run(on_row: Callable[[], None]) -> ImportReport:
-        temporal = await TemporalGateway.connect(settings.temporal)
-        return await import_rows(temporal, account_id, rows, concurrency, on_row)
-
-    with typer.progressbar(length=len(rows), label="Registering", file=sys.stderr) as bar:
+    _complain(found.bad)
+    rows = {"rows": len(found.good) + len(found.bad)}
+    if dry_run or (found.bad and not skip_bad):
+        sentence = f"{len(found.good)} rows are good, {len(found.bad)} are not; nothing was registered."
+        show(rows | ImportReport(skipped=found.bad).as_json(), sentence, as_json=as_json)
+        raise typer.Exit(1 if found.bad else 0)
+    with typer.progressbar(length=len(found.good), label="Registering", file=sys.stderr) as bar:
         try:
-            return asyncio.run(run(lambda: bar.update(1)))
+            report = asyncio.run(_register(settings, account_id, found.good, concurrency, lambda: bar.update(1)))
         except TemporalAwayError as error:
-            typer.echo(f"Temporal cannot be reached: {error}. You can safely import the file again.", err=True)
-            raise typer.Exit(1) from None
+            fail(f"Temporal cannot be reached: {error}. You can safely import the file again.")
+    report.skipped = found.bad
+    _complain(report.failed)
+    counts = f"{report.created} added, {report.updated} updated, {report.unchanged} unchanged"
+    sentence = f"{counts}, {len(report.failed)} failed, {len(report.skipped)} skipped."
+    show(rows | report.as_json(), sentence, as_json=as_json)
+    raise typer.Exit(1 if report.failed else 0)
 
 
 def _complain(rows: Sequence[SkippedRow]) -> None:
@@ -222,11 +138,38 @@ def _complain(rows: Sequence[SkippedRow]) -> None:
         typer.echo(f"row {row.number}: {row.sentence}", err=True)
 
 
-def _tell(found: ProductFile, report: ImportReport, sentence: str, *, as_json: bool) -> None:
-    rows = {"rows": len(found.good) + len(found.bad)}
-    typer.echo(json.dumps(rows | report.as_json()) if as_json else sentence)
+async def _register(
+    settings: Settings, account_id: uuid.UUID, rows: Sequence[ImportRow], concurrency: int, on_row: Callable[[], None]
+) -> ImportReport:
+    """Register every row, so many at a time; one that fails does not hold up the others."""
+    temporal = await TemporalGateway.connect(settings.temporal)
+    report, slots = ImportReport(), asyncio.Semaphore(concurrency)
 
+    async def register(row: ImportRow) -> None:
+        wanted = RegisterProductInput(
+            registration_id=new_registration_id(),
+            account_id=str(account_id),
+            fields=row.fields,
+            clear=row.clear,
+            front=PictureSource(field=FRONT, url=row.front),
+            back=PictureSource(field=BACK, url=row.back) if row.back else None,
+        )
+        async with slots:
+            try:
+                saved = await temporal.register_product(wanted, priority=BULK_PRIORITY)
+                report.created += saved.created
+                report.updated += saved.changed and not saved.created
+                report.unchanged += not (saved.created or saved.changed)
+            except RunFailedError as error:
+                sentence = refusal_named(error.code, error.detail).sentence
+                report.failed.append(SkippedRow(number=row.number, sentence=sentence))
+            on_row()
 
-def _summary(report: ImportReport) -> str:
-    counts = f"{report.created} added, {report.updated} updated, {report.unchanged} unchanged"
-    return f"{counts}, {len(report.failed)} failed, {len(report.skipped)} skipped."
+    tasks = [asyncio.create_task(register(row)) for row in rows]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+    report.failed.sort(key=lambda row: row.number)
+    return report

@@ -1,29 +1,132 @@
-"""``tryon render``: one picture without the service, and what the engine made on the way to it."""
+"""``tryon render`` and ``tryon engines compare``: pictures without the service, and what engines made on the way."""
 
 from __future__ import annotations
 
+import io
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from PIL import Image
+from PIL import Image, ImageOps
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
+from cli.answers import show
 from engines.catalogue import ENGINES, OFFERED
 from engines.garment_kinds import Category
 from engines.warp.about import WARP
-from runtime.settings import load_settings
+from runtime.settings import Settings, load_settings
 from workflows.contracts import GarmentHints
+
+if TYPE_CHECKING:
+    from engines.base import Garment, Picture
 
 CATEGORIES = tuple(Category)
 
 NO_PHOTO = "-"
 
 MOST_GARMENTS = 4
+
+SHEET_HEIGHT, GAP = 1024, 16
+
+PersonPhoto = Annotated[Path, typer.Option(help="Photo of one person.", exists=True, dir_okay=False)]
+GarmentPhotos = Annotated[
+    list[Path], typer.Option(help="Product photo; up to four times.", exists=True, dir_okay=False)
+]
+Categories = Annotated[list[str], typer.Option(help=f"One of {', '.join(CATEGORIES)}; one for each garment.")]
+RenderAsJson = Annotated[bool, typer.Option("--json", help="Print times, checks and hints as JSON.")]
+
+
+def render(
+    *,
+    person: PersonPhoto,
+    garment: GarmentPhotos,
+    category: Categories,
+    out: Annotated[Path, typer.Option(help="Where the picture goes: .png (lossless), .jpg or .webp.")],
+    hints: Annotated[
+        list[str] | None,
+        typer.Option(help="JSON in the API's words, one for each garment: '{\"tuckState\": \"tucked\"}', or '{}'."),
+    ] = None,
+    back: Annotated[
+        list[str] | None,
+        typer.Option(help="Photo of the back, one for each garment, '-' for none; drawn where viewAngle is back."),
+    ] = None,
+    engine: Annotated[str, typer.Option(help=f"One of {', '.join(OFFERED)}.")] = "warp",
+    as_json: RenderAsJson = False,
+    debug: Annotated[Path | None, typer.Option(help="Folder for pictures of every step.")] = None,
+) -> None:
+    """Render without the service, with the same engine and the same preparation of pictures."""
+    if engine not in ENGINES:
+        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
+    if debug and engine != WARP.name:
+        raise typer.BadParameter(f"--debug shows the steps of {WARP.name} alone")
+    outfit = read_outfit(garment, category, hints, back)
+    report = _drawn(engine, load_settings(), person, outfit, out, debug=debug)
+    if "error" in report:
+        typer.echo(json.dumps(report) if as_json else report["error"], err=not as_json)
+        raise typer.Exit(1)
+    del report["loadMs"]
+    times = ", ".join(f"{name} {spent}" for name, spent in report["timingsMs"].items())
+    figures = ", ".join(f"{name} {figure:g}" for name, figure in report["checks"].items())
+    show(
+        report,
+        f"{report['out']}: {report['width']} x {report['height']}",
+        f"ms: {times}",
+        f"checks: {figures}",
+        *(f"not applied: {name}: {reason}" for name, reason in report["hintsNotApplied"].items()),
+        as_json=as_json,
+    )
+
+
+def compare(
+    *,
+    person: PersonPhoto,
+    garment: GarmentPhotos,
+    category: Categories,
+    out: Annotated[Path, typer.Option(help="Where the sheet goes; each engine's own picture goes beside it.")],
+    engine: Annotated[list[str] | None, typer.Option(help=f"Of {', '.join(OFFERED)}; all of them by default.")] = None,
+    hints: Annotated[list[str] | None, typer.Option(help="As for `tryon render`.")] = None,
+    back: Annotated[list[str] | None, typer.Option(help="As for `tryon render`.")] = None,
+    as_json: RenderAsJson = False,
+) -> None:
+    """Render with several engines and lay the pictures beside the photo; an engine that cannot says why."""
+    names = list(dict.fromkeys(engine or OFFERED))
+    if not set(names) <= set(ENGINES):
+        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
+    outfit = read_outfit(garment, category, hints, back)
+    settings = load_settings()
+    reports = {name: _drawn(name, settings, person, outfit, out.with_name(f"{out.stem}-{name}.png")) for name in names}
+    drawn = [Path(report["out"]) for report in reports.values() if "out" in report]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    contact_sheet([path.read_bytes() for path in [person, *garment, *drawn]]).save(out, quality=92)
+    lines = [
+        f"{name}: {report['error']}"
+        if "error" in report
+        else f"{name}: {report['out']}, {sum(report['timingsMs'].values())} ms (and {report['loadMs']} ms to load)"
+        for name, report in reports.items()
+    ]
+    show(reports, *lines, as_json=as_json)
+    if not drawn:
+        raise typer.Exit(1)
+
+
+def contact_sheet(pictures: Sequence[bytes], height: int = SHEET_HEIGHT) -> Image.Image:
+    """Scale every picture to one height and lay them in a row on white."""
+    images = []
+    for data in pictures:
+        image = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
+        images.append(image.resize((round(image.width * height / image.height), height), Image.Resampling.LANCZOS))
+    width = sum(image.width for image in images) + GAP * (len(images) + 1)
+    sheet = Image.new("RGB", (width, height + 2 * GAP), "white")
+    left = GAP
+    for image in images:
+        sheet.paste(image, (left, GAP))
+        left += image.width + GAP
+    return sheet
 
 
 @dataclass(frozen=True)
@@ -76,57 +179,42 @@ def _hints(text: str) -> GarmentHints:
         raise typer.BadParameter(f"{text} are no hints: {error}") from None
 
 
-if TYPE_CHECKING:
-    from engines.base import Picture, RenderResult
-
-
-def render(
-    *,
-    person: Annotated[Path, typer.Option(help="Photo of one person.", exists=True, dir_okay=False)],
-    garment: Annotated[list[Path], typer.Option(help="Product photo; up to four times.", exists=True, dir_okay=False)],
-    category: Annotated[list[str], typer.Option(help=f"One of {', '.join(CATEGORIES)}; one for each garment.")],
-    out: Annotated[Path, typer.Option(help="Where the picture goes: .png (lossless), .jpg or .webp.")],
-    hints: Annotated[
-        list[str] | None,
-        typer.Option(help="JSON in the API's words, one for each garment: '{\"tuckState\": \"tucked\"}', or '{}'."),
-    ] = None,
-    back: Annotated[
-        list[str] | None,
-        typer.Option(help="Photo of the back, one for each garment, '-' for none; drawn where viewAngle is back."),
-    ] = None,
-    engine: Annotated[str, typer.Option(help=f"One of {', '.join(OFFERED)}.")] = "warp",
-    as_json: Annotated[bool, typer.Option("--json", help="Print times, checks and hints as JSON.")] = False,
-    debug: Annotated[Path | None, typer.Option(help="Folder for pictures of every step.")] = None,
-) -> None:
-    """Render without the service, with the same engine and the same preparation of pictures."""
-    if engine not in ENGINES:
-        raise typer.BadParameter(f"engines are {', '.join(OFFERED)}")
-    if debug and engine != WARP.name:
-        raise typer.BadParameter(f"--debug shows the steps of {WARP.name} alone")
-    outfit = read_outfit(garment, category, hints, back)
+def _drawn(
+    engine: str, settings: Settings, person: Path, outfit: Sequence[Piece], out: Path, *, debug: Path | None = None
+) -> dict[str, Any]:
+    """Draw with one engine, which is loaded for it alone, and save the picture; the report, or why there is none."""
     # Here, since the models' libraries take a second to load and no other command needs them.
     from cli.studio import Studio, sentence_of
-    from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, Garment
+    from engines.base import DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable
     from engines.models import ModelsMissing
     from engines.warp.debug_pictures import look_away
     from imaging.errors import ImageError
 
     garments: list[Garment] = []
+    began = time.monotonic()
     try:
-        studio = Studio(load_settings(), _written_to(debug) if debug else look_away, engine)
+        studio = Studio(settings, _written_to(debug) if debug else look_away, engine)
+        loaded = time.monotonic()
         somebody = studio.person(person)
         garments = [studio.garment(piece.picture, piece.category, piece.hints, piece.back) for piece in outfit]
         result = studio.render(somebody, garments)
     except (DeviceBroken, DeviceOutOfMemory, EngineError, EngineUnavailable, ImageError, ModelsMissing) as error:
         to_blame = error.garment if isinstance(error, EngineError) else None
         pictures = [f"{piece.picture}: " for piece, put_on in zip(outfit, garments, strict=False) if put_on is to_blame]
-        reason = "".join(pictures) + sentence_of(error)
-        typer.echo(json.dumps({"error": reason}) if as_json else reason, err=not as_json)
-        raise typer.Exit(1) from None
+        return {"error": "".join(pictures) + sentence_of(error)}
     out.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(result.picture).save(out, quality=95)
-    report = report_of(out, somebody.segment_ms, result)
-    typer.echo(json.dumps(report) if as_json else _in_words(report))
+    height, width = result.picture.shape[:2]
+    return {
+        "loadMs": round(1000 * (loaded - began)),
+        "out": str(out),
+        "width": width,
+        "height": height,
+        "timingsMs": {"segment": somebody.segment_ms, **result.timings_ms},
+        "checks": {name: round(float(figure), 4) for name, figure in result.checks.items()},
+        "hintsApplied": list(result.hints_applied),
+        "hintsNotApplied": dict(result.hints_not_applied),
+    }
 
 
 def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
@@ -139,25 +227,3 @@ def _written_to(folder: Path) -> Callable[[str, Callable[[], Picture]], None]:
         Image.fromarray(draw()).save(folder / f"{count:02d}_{name}.png")
 
     return write
-
-
-def report_of(out: Path, segment_ms: int, result: RenderResult) -> dict[str, Any]:
-    """What is to be known of a render, for JSON."""
-    height, width = result.picture.shape[:2]
-    return {
-        "out": str(out),
-        "width": width,
-        "height": height,
-        "timingsMs": {"segment": segment_ms, **result.timings_ms},
-        "checks": {name: round(float(figure), 4) for name, figure in result.checks.items()},
-        "hintsApplied": list(result.hints_applied),
-        "hintsNotApplied": dict(result.hints_not_applied),
-    }
-
-
-def _in_words(report: dict[str, Any]) -> str:
-    times = ", ".join(f"{name} {spent}" for name, spent in report["timingsMs"].items())
-    figures = ", ".join(f"{name} {figure:g}" for name, figure in report["checks"].items())
-    lines = [f"{report['out']}: {report['width']} x {report['height']}", f"ms: {times}", f"checks: {figures}"]
-    lines += [f"not applied: {name}: {reason}" for name, reason in report["hintsNotApplied"].items()]
-    return "\n".join(lines)

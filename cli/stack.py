@@ -15,15 +15,13 @@ import httpx
 import typer
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
+from cli.answers import fail, failing_on
 from engines.models import models_present
 from gateway.queues import queue_state
 from gateway.temporal import TemporalGateway
-from runtime.embedded.child import ChildFailedError
-from runtime.embedded.disk import DiskFullError
-from runtime.embedded.ports import PortInUseError
-from runtime.embedded.record import Endings, FolderInUseError, StackRecord
-from runtime.embedded.store import check_weed
-from runtime.embedded.supervisor import UP_LOG
+from runtime.embedded.record import FolderInUseError, StackRecord
+from runtime.embedded.servers import DiskFullError, PortInUseError, check_weed
+from runtime.embedded.supervisor import UP_LOG, ChildFailedError
 from runtime.logs import configure_logs
 from runtime.metrics import MetricsAddressError
 from runtime.object_store import S3ObjectStore
@@ -34,48 +32,47 @@ PROBE_SECONDS = 2.0
 
 PROBE_KEY = "probe"
 
-Check = Callable[[int], Awaitable[object]]
+Check = Callable[[int], Awaitable[object]]  # takes the id of a part's process; raises while it does not do its work
 
 
-def check_temporal(settings: Settings) -> Check:
-    """The frontend answers and has the namespace."""
-
-    async def check(_pid: int) -> None:
-        temporal = await TemporalGateway.connect(settings.temporal)
-        await temporal.client.workflow_service.describe_namespace(
-            DescribeNamespaceRequest(namespace=settings.temporal.namespace)
-        )
-
-    return check
+class NotPollingError(Exception):
+    """The worker is not polling its queue yet."""
 
 
-def check_object_store(settings: Settings, data_dir: Path) -> Check:
-    """The store has room, answers no stranger, takes our key, has, or makes, the bucket, and keeps an object.
+def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
+    """For every part of the embedded stack by name, in the order in which they start."""
 
-    The first object of a new bucket takes a second, while the store makes room for it; better now than in the first
-    customer's request.
-    """
+    async def temporal(_pid: int) -> None:
+        """The frontend answers and has the namespace."""
+        request = DescribeNamespaceRequest(namespace=settings.temporal.namespace)
+        await (await TemporalGateway.connect(settings.temporal)).client.workflow_service.describe_namespace(request)
+
     store = S3ObjectStore(settings.object_store)
-    s3_port = int(settings.object_store.endpoint.rpartition(":")[2])
 
-    async def check(_pid: int) -> None:
-        await check_weed(data_dir, s3_port)
+    async def object_store(_pid: int) -> None:
+        """It has room, answers no stranger, takes our key, has, or makes, the bucket, and keeps an object.
+
+        The first object of a new bucket takes a second, while the store makes room for it; better now than in the
+        first customer's request.
+        """
+        await check_weed(data_dir, int(settings.object_store.endpoint.rpartition(":")[2]))
         await store.ensure_bucket()
         await store.put(PROBE_KEY, b"probe", "application/octet-stream")
         await store.delete_prefix(PROBE_KEY)
 
-    return check
-
-
-def check_api(settings: Settings) -> Check:
-    """The API says that it is ready."""
-
-    async def check(_pid: int) -> None:
+    async def api(_pid: int) -> None:
+        """It says that it is ready."""
         async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as client:
             answer = await client.get(f"http://{settings.api.host}:{settings.api.port}/readyz")
         answer.raise_for_status()
 
-    return check
+    return {
+        "temporal": temporal,
+        "object-store": object_store,
+        "api": api,
+        "worker-cpu": check_worker(settings, CPU_QUEUE),
+        "worker-gpu": check_worker(settings, GPU_QUEUE),
+    }
 
 
 def check_worker(settings: Settings, queue: str) -> Check:
@@ -90,27 +87,8 @@ def check_worker(settings: Settings, queue: str) -> Check:
     return check
 
 
-class NotPollingError(Exception):
-    """The worker is not polling its queue yet."""
-
-
-def all_checks(settings: Settings, data_dir: Path) -> dict[str, Check]:
-    """Every part of the embedded stack by name, in the order in which they start."""
-    return {
-        "temporal": check_temporal(settings),
-        "object-store": check_object_store(settings, data_dir),
-        "api": check_api(settings),
-        "worker-cpu": check_worker(settings, CPU_QUEUE),
-        "worker-gpu": check_worker(settings, GPU_QUEUE),
-    }
-
-
-START_SECONDS = 120.0
-"""Longest time for everything to come up."""
-
-STOP_SECONDS = 120.0
-"""Longer than the slowest part may take to drain."""
-
+START_SECONDS = 120.0  # longest time for everything to come up
+STOP_SECONDS = 120.0  # longer than the slowest part may take to drain
 HEALTHY = "healthy"
 
 
@@ -141,14 +119,10 @@ def up(
     configure_logs(LogSettings(format="text", level="warning"), "up")
     settings = Settings()
     if not models_present(settings.engine.models_dir):
-        typer.echo(f"Model files are missing in {settings.engine.models_dir}. Run: tryon engines fetch warp", err=True)
-        raise typer.Exit(1)
+        fail(f"Model files are missing in {settings.engine.models_dir}. Run: tryon engines fetch warp")
     typer.echo("Starting …")
-    try:
+    with failing_on(FolderInUseError, PortInUseError, DiskFullError, MetricsAddressError, ChildFailedError, OSError):
         asyncio.run(EmbeddedStack(settings, typer.echo).run())
-    except (FolderInUseError, PortInUseError, DiskFullError, MetricsAddressError, ChildFailedError, OSError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
 
 
 def start_detached() -> StackRecord:
@@ -196,8 +170,7 @@ def down() -> None:
     deadline = time.monotonic() + STOP_SECONDS
     while record and record.supervisor.find():
         if time.monotonic() > deadline:
-            typer.echo(f"The stack did not stop within {STOP_SECONDS:.0f} s.", err=True)
-            raise typer.Exit(1)
+            fail(f"The stack did not stop within {STOP_SECONDS:.0f} s.")
         time.sleep(0.05)
     typer.echo("Stopped.")
 
@@ -210,20 +183,17 @@ def status() -> None:
         raise typer.Exit(1)
     states = asyncio.run(_states(record))
     for name, state in states.items():
-        endings = record.endings.get(name)
-        typer.echo(f"  {name:<13} {state}{_told(endings) if endings else ''}")
+        told, endings = "", record.endings.get(name)
+        if endings:
+            times = "once" if endings.count == 1 else f"{endings.count} times"
+            code = endings.exit_code
+            how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+            told = f"; ended {times} since the stack came up, last {how}"
+        typer.echo(f"  {name:<13} {state}{told}")
     for name, address in record.addresses.items():
         typer.echo(f"  {name:<13} {address}")
     if any(state != HEALTHY for state in states.values()):
         raise typer.Exit(1)
-
-
-def _told(endings: Endings) -> str:
-    """How often a part has ended by itself, for people."""
-    times = "once" if endings.count == 1 else f"{endings.count} times"
-    code = endings.exit_code
-    how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-    return f"; ended {times} since the stack came up, last {how}"
 
 
 async def _states(record: StackRecord) -> dict[str, str]:

@@ -22,11 +22,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Person:
-    """A photo and what the segmenter said about it.
-
-    Attributes:
-        segment_ms: How long it took.
-    """
+    """A photo, and what the segmenter said about it."""
 
     photo: Picture
     person_map: PersonMap
@@ -67,7 +63,7 @@ class Studio:
         Raises:
             EngineError: There is nobody in it, or several people.
         """
-        return self._segmenter.segment(photo, _go_on, _never)
+        return self._segmenter.segment(photo, lambda _step: None, lambda: False)
 
     def garment(self, path: Path, category: Category, hints: GarmentHints, back: Path | None = None) -> Garment:
         """Read a product photo, and one of the back where there is one, as the service does.
@@ -88,7 +84,7 @@ class Studio:
             EngineError: No honest picture can be made of these.
         """
         request = RenderRequest(person.photo, person.person_map, dressing_order(garments), SEED)
-        return self._engine.render(request, _go_on, _never)
+        return self._engine.render(request, lambda _step: None, lambda: False)
 
 
 def sentence_of(error: Exception) -> str:
@@ -96,11 +92,3 @@ def sentence_of(error: Exception) -> str:
     if not isinstance(error, EngineError) or str(error) == error.code:
         return str(error)
     return f"{error.code}: {error}"
-
-
-def _go_on(_step: str) -> None:
-    pass
-
-
-def _never() -> bool:
-    return False

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import uuid
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from sqlalchemy.orm import Session
 
 from api.administration import watermarks
-from cli.transactions import AccountName, AsJson, account_named, in_reading, in_transaction
+from cli.answers import AsJson, fail, show
+from cli.database import AccountName, account_named, reading, transaction
 from domain.errors import TryOnError, say_limits, sentence_of
 from domain.tables import Watermark
 from domain.watermarks import find_watermark, remove_watermark, switch_watermark
@@ -28,19 +26,19 @@ app = typer.Typer(no_args_is_help=True, help="An account's logo on its results."
 
 
 @app.command("show")
-def show(account: AccountName, as_json: AsJson = False) -> None:
+def show_setting(account: AccountName, as_json: AsJson = False) -> None:
     """Show whether results of an account carry a logo, and which."""
     watermark = _watermark_of(load_settings(), account)
     if watermark is None:
-        typer.echo(json.dumps({"enabled": False, "logoUrl": None}) if as_json else "There is no logo yet.")
+        show({"enabled": False, "logoUrl": None}, "There is no logo yet.", as_json=as_json)
         return
-    rows: dict[str, Any] = {
+    rows = {
         "enabled": watermark.enabled,
         "logoUrl": watermark.logo_url,
         "fetchedAt": f"{watermark.fetched_at:%Y-%m-%dT%H:%M:%SZ}",
         "keptCopy": watermark.logo["key"],
     }
-    typer.echo(json.dumps(rows) if as_json else "\n".join(f"{name:<10} {value}" for name, value in rows.items()))
+    show(rows, *(f"{name:<10} {value}" for name, value in rows.items()), as_json=as_json)
 
 
 @app.command("set")
@@ -55,20 +53,31 @@ def set_logo(
     """Fetch a logo, keep a copy, and put it on results. Needs Temporal and the CPU worker."""
     settings = load_settings()
     say_limits(settings.images.limits(), settings.images.logo_limits())
+    with reading(settings) as session:
+        account_id = account_named(session, account)
+    try:
+        watermarks.check_logo_url(logo)
+    except TryOnError as error:
+        fail(error.sentence)
+    wanted = SetWatermarkInput(account_id=str(account_id), logo_url=logo, enabled=not off)
 
-    def work(session: Session) -> uuid.UUID:
-        return account_named(session, account)
+    async def fetch() -> WatermarkSetting:
+        return await (await TemporalGateway.connect(settings.temporal)).set_watermark(wanted)
 
-    account_id = in_reading(settings, work)
-    setting = asyncio.run(_fetched(settings, account_id, logo, enabled=not off))
-    if as_json:
-        typer.echo(setting.model_dump_json(by_alias=True))
-        return
-    typer.echo(
-        f"Fetched a logo of {setting.logo.width} x {setting.logo.height} pixels; it is {_state(setting.enabled)}."
+    try:
+        setting = asyncio.run(fetch())
+    except TryOnError as error:
+        fail(f"{error.sentence} What was set before stays as it was.")
+    except TemporalAwayError as error:
+        fail(f"Temporal cannot be reached: {error}")
+    width, height = setting.logo.width, setting.logo.height
+    widest = watermarks.widest_sharp_picture(width, settings.images)
+    show(
+        setting.model_dump(mode="json", by_alias=True),
+        f"Fetched a logo of {width} x {height} pixels; it is {_state(setting.enabled)}.",
+        f"It is sharp on pictures up to {widest} pixels wide and enlarged on wider ones.",
+        as_json=as_json,
     )
-    widest = watermarks.widest_sharp_picture(setting.logo.width, settings.images)
-    typer.echo(f"It is sharp on pictures up to {widest} pixels wide and enlarged on wider ones.")
 
 
 @app.command("on")
@@ -83,15 +92,18 @@ def switch_off(account: AccountName) -> None:
     _switch(account, enabled=False)
 
 
+def _switch(account: str, *, enabled: bool) -> None:
+    with transaction(load_settings()) as session:
+        switch_watermark(session, account_id=account_named(session, account), enabled=enabled)
+    typer.echo(f"The watermark is {_state(enabled)}.")
+
+
 @app.command("remove")
 def remove(account: AccountName) -> None:
     """Forget the setting and delete the logo."""
     settings = load_settings()
-
-    def work(session: Session) -> dict[str, Any] | None:
-        return remove_watermark(session, account_id=account_named(session, account))
-
-    removed = in_transaction(settings, work)
+    with transaction(settings) as session:
+        removed = remove_watermark(session, account_id=account_named(session, account))
     if removed is None:
         typer.echo("There was no logo.")
         return
@@ -99,10 +111,10 @@ def remove(account: AccountName) -> None:
     try:
         asyncio.run(S3ObjectStore(settings.object_store).delete_prefix(key))
     except ObjectStoreUnavailableError:
-        raise _refusal(
+        fail(
             f"The setting is gone, but the object store is away: delete {key} there, or set a logo again, "
             "which deletes the ones before."
-        ) from None
+        )
     typer.echo("The logo is deleted.")
 
 
@@ -117,55 +129,24 @@ def preview(
     say_limits(settings.images.limits(), settings.images.logo_limits())
     watermark = _watermark_of(settings, account)
     if watermark is None:
-        raise _refusal("There is no logo yet: tryon watermark set --logo https://…")
+        fail("There is no logo yet: tryon watermark set --logo https://…")
     try:
         picture = decode_image(photo.read_bytes(), settings.images.limits())
     except ImageError as error:
-        raise _refusal(sentence_of(error.code)) from None
+        fail(sentence_of(error.code))
     try:
         logo = asyncio.run(watermarks.read_logo(S3ObjectStore(settings.object_store), watermark))
         jpeg = watermarks.stamped_jpeg(picture, logo, settings.images)
     except (ObjectMissingError, ObjectStoreUnavailableError, ImageError) as error:
-        raise _refusal(f"The logo cannot be read: {error}") from None
+        fail(f"The logo cannot be read: {error}")
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(jpeg)
     typer.echo(f"Wrote {out}. The watermark is {_state(watermark.enabled)}.")
 
 
 def _watermark_of(settings: Settings, account: str) -> Watermark | None:
-    def work(session: Session) -> Watermark | None:
+    with reading(settings) as session:
         return find_watermark(session, account_id=account_named(session, account))
-
-    return in_reading(settings, work)
-
-
-def _switch(account: str, *, enabled: bool) -> None:
-    def work(session: Session) -> None:
-        account_id = account_named(session, account)
-        switch_watermark(session, account_id=account_id, enabled=enabled)
-
-    in_transaction(load_settings(), work)
-    typer.echo(f"The watermark is {_state(enabled)}.")
-
-
-async def _fetched(settings: Settings, account_id: uuid.UUID, logo_url: str, *, enabled: bool) -> WatermarkSetting:
-    try:
-        watermarks.check_logo_url(logo_url)
-    except TryOnError as error:
-        raise _refusal(error.sentence) from None
-    try:
-        temporal = await TemporalGateway.connect(settings.temporal)
-        wanted = SetWatermarkInput(account_id=str(account_id), logo_url=logo_url, enabled=enabled)
-        return await temporal.set_watermark(wanted)
-    except TryOnError as error:
-        raise _refusal(f"{error.sentence} What was set before stays as it was.") from None
-    except TemporalAwayError as error:
-        raise _refusal(f"Temporal cannot be reached: {error}") from None
-
-
-def _refusal(sentence: str) -> typer.Exit:
-    typer.echo(sentence, err=True)
-    return typer.Exit(1)
 
 
 def _state(enabled: bool) -> str:

@@ -38,7 +38,7 @@ def configuration() -> str:
         "is set in the environment wins over that file.",
     ]
     for concern in Settings.concerns().values():
-        lines += ["", f"## {concern.title}", "", one_line(concern.__doc__), ""]
+        lines += ["", f"## {concern.model_config['title']}", "", one_line(concern.__doc__), ""]
         lines += ["| Variable | Default | Meaning |", "|---|---|---|"]
         prefix = concern.model_config.get("env_prefix", "")
         for name, field in concern.model_fields.items():

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-FAST_PNG = (cv2.IMWRITE_PNG_COMPRESSION, 1)
-"""Intermediate pictures live for seconds; time matters more than their size."""
+UNPACKED_PNG = (cv2.IMWRITE_PNG_COMPRESSION, 0, cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_NONE)
+"""Intermediate pictures live for seconds. At 768 x 1024: 6 ms to write and 3.5 to read for 2.4 MB, where the lowest
+compression takes 50 and 22 for 1.3 MB."""
+
+SMALL_PNG = (cv2.IMWRITE_PNG_COMPRESSION, 6)
 
 
 class DigitalSource(StrEnum):
@@ -68,13 +71,14 @@ def encode_webp(picture: NDArray[np.uint8], quality: int = 80) -> bytes:
     return sink.getvalue()
 
 
-def encode_png(picture: NDArray[np.uint8]) -> bytes:
-    """Write a lossless PNG, quickly.
+def encode_png(picture: NDArray[np.uint8], *, kept: bool = False) -> bytes:
+    """Write a lossless PNG.
 
     Args:
         picture: ``(height, width, 3)`` sRGB, ``(height, width, 4)`` with straight alpha, or ``(height, width)`` grey.
+        kept: Whether it is stored for long, and should be small; else it is written quickly.
     """
     conversions = {3: cv2.COLOR_RGB2BGR, 4: cv2.COLOR_RGBA2BGRA}
     swapped = cv2.cvtColor(picture, conversions[picture.shape[2]]) if picture.ndim == 3 else picture
-    _, encoded = cv2.imencode(".png", swapped, FAST_PNG)
+    _, encoded = cv2.imencode(".png", swapped, SMALL_PNG if kept else UNPACKED_PNG)
     return encoded.tobytes()

@@ -151,7 +151,7 @@ def normalise_logo(logo: NDArray[np.uint8]) -> KeptLogo:
         ImageError: ``image_not_readable`` for a logo that is wholly transparent.
     """
     logo = _visible_part(logo)
-    return KeptLogo(encode_png(logo), width=logo.shape[1], height=logo.shape[0])
+    return KeptLogo(encode_png(logo, kept=True), width=logo.shape[1], height=logo.shape[0])
 
 
 def _visible_part(logo: NDArray[np.uint8]) -> NDArray[np.uint8]:

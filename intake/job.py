@@ -138,6 +138,7 @@ def new_job(
         deadline_seconds=round(deadline.total_seconds()),
         priority=priority,
         rehearsal=rehearsal,
+        stages_searched="main",
     )
     return NewJob(
         job_id=job_id,

@@ -45,10 +45,7 @@ class Database:
     def __init__(self, settings: DatabaseSettings, *, on_commit: OnCommit = lambda _info: None) -> None:
         """Connect when first used.
 
-        Args:
-            settings: Where the database is.
-            on_commit: Called after every commit, in the thread that made it; it must not raise, since what is done is
-                done.
+        After every commit ``on_commit`` is called, in the thread that made it; it must not raise: what is done is done.
         """
         self._longest_wait = settings.busy_timeout_seconds
         self._on_commit = on_commit

@@ -41,11 +41,7 @@ class _Binding(worker.ActivityInboundInterceptor):
             return await super().execute_activity(input)
 
 
-JOB_RUN = "tryon-"
-"""Begins the workflow id of a job, before the job's own id."""
-
-_JOB_ID_LENGTH = 36
-
+JOB_RUN = "tryon-"  # begins the workflow id of a job, before the job's own id
 TRACEBACKS = ("exception", "stack")
 
 _FROM_TEMPORAL = {
@@ -71,7 +67,7 @@ def _spread_temporal(_logger: object, _method: str, event: MutableMapping[str, A
 def job_of_run(workflow_id: str) -> str | None:
     """The job that a workflow of this id carries out, if it carries out one."""
     job_id = workflow_id.removeprefix(JOB_RUN)
-    return job_id if job_id != workflow_id and len(job_id) == _JOB_ID_LENGTH and job_id.count("-") == 4 else None
+    return job_id if job_id != workflow_id and len(job_id) == 36 and job_id.count("-") == 4 else None
 
 
 def _add_trace_id(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -87,12 +83,7 @@ def _redact(_logger: object, _method: str, event: MutableMapping[str, Any]) -> M
 
 
 def configure_logs(settings: LogSettings, process: str) -> None:
-    """Send structlog and the standard library through one formatter to standard error.
-
-    Args:
-        settings: Level and format.
-        process: Name of this process, e.g. ``api``; stands in every line.
-    """
+    """Send structlog and the standard library through one formatter to standard error; each line has the process."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,

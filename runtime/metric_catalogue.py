@@ -7,6 +7,7 @@ No label ever holds a key, an account, a job, an e-mail address or a URL.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 API, CPU, GPU = "API", "CPU worker", "GPU worker"
@@ -14,28 +15,7 @@ API, CPU, GPU = "API", "CPU worker", "GPU worker"
 QUICK = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0)
 """Seconds; OpenTelemetry's advice for HTTP requests."""
 
-SLOW = (
-    0.1,
-    0.25,
-    0.5,
-    0.75,
-    1.0,
-    1.5,
-    2.0,
-    3.0,
-    5.0,
-    7.5,
-    10.0,
-    15.0,
-    20.0,
-    30.0,
-    45.0,
-    60.0,
-    90.0,
-    120.0,
-    300.0,
-    600.0,
-)
+SLOW = (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600)
 """Seconds of drawing and waiting, up to a combo's deadline."""
 
 
@@ -63,182 +43,150 @@ class Metric:
 SDK_LABELS = frozenset({"namespace", "task_queue", "activity_type", "workflow_type"})
 """What Temporal's SDK adds to a metric that is recorded in an activity."""
 
+
+CATALOGUE: dict[str, Metric] = {}  # all of them by name, in the order of the table
+
+
+def _listed(
+    kind: Literal["counter", "gauge", "histogram"],
+    name: str,
+    processes: str | tuple[str, ...],
+    meaning: str,
+    labels: str = "",
+    *,
+    buckets: tuple[float, ...] = (),
+) -> Metric:
+    served_by = (processes,) if isinstance(processes, str) else processes
+    CATALOGUE[name] = Metric(name, kind, meaning, served_by, tuple(labels.split()), buckets)
+    return CATALOGUE[name]
+
+
+counter, gauge = partial(_listed, "counter"), partial(_listed, "gauge")
+quick, slow = partial(_listed, "histogram", buckets=QUICK), partial(_listed, "histogram", buckets=SLOW)
+
+
 # HTTP
-HTTP_SECONDS = Metric(
+HTTP_SECONDS = quick(
     "http_server_request_duration_seconds",
-    "histogram",
+    API,
     "Requests by method, route template and status. `held` is `yes` for polls that asked to be held (`Prefer: wait`)",
-    (API,),
-    ("method", "route", "status", "held"),
-    QUICK,
+    "method route status held",
 )
-HTTP_ACTIVE = Metric("http_server_active_requests", "gauge", "Requests in flight, held polls included", (API,))
-BODY_BYTES = Metric(
-    "tryon_body_bytes_in_flight", "gauge", "Bytes of request bodies in flight (`TRYON_API_BODY_BUDGET_BYTES`)", (API,)
+HTTP_ACTIVE = gauge("http_server_active_requests", API, "Requests in flight, held polls included")
+BODY_BYTES = gauge(
+    "tryon_body_bytes_in_flight", API, "Bytes of request bodies in flight (`TRYON_API_BODY_BUDGET_BYTES`)"
 )
-REFUSED = Metric(
-    "tryon_refused_total", "counter", "Answers with 4xx or 5xx by error code (errors.md)", (API,), ("code",)
-)
-RATE_LIMITED = Metric("tryon_rate_limited_total", "counter", "Calls over the request rate of their key", (API,))
-QUOTA_REFUSED = Metric(
-    "tryon_quota_refused_total", "counter", "Jobs that no allowance or no daily cap had room for", (API,), ("code",)
-)
-IMAGE_REJECTED = Metric(
+REFUSED = counter("tryon_refused_total", API, "Answers with 4xx or 5xx by error code (errors.md)", "code")
+RATE_LIMITED = counter("tryon_rate_limited_total", API, "Calls over the request rate of their key")
+QUOTA_REFUSED = counter("tryon_quota_refused_total", API, "Jobs that no allowance or no daily cap had room for", "code")
+IMAGE_REJECTED = counter(
     "tryon_image_rejected_total",
-    "counter",
+    (API, CPU),
     "Pictures refused by error code: inline ones by the API, fetched ones by the CPU worker",
-    (API, CPU),
-    ("reason",),
+    "reason",
 )
-SSRF_BLOCKED = Metric(
+SSRF_BLOCKED = counter(
     "tryon_ssrf_blocked_total",
-    "counter",
-    "Picture addresses refused: `malformed`, `scheme`, `credentials`, `port`, `name`, `address` (not a public one)",
     (API, CPU),
-    ("reason",),
+    "Picture addresses refused: `malformed`, `scheme`, `credentials`, `port`, `name`, `address` (not a public one)",
+    "reason",
 )
 
 # Jobs
-JOBS = Metric(
+JOBS = counter(
     "tryon_jobs_total",
-    "counter",
+    (API, CPU),
     "Jobs ended, counted once each by the process whose transaction ended it. `reason` is the error code; `mode` is "
     "`test` for rehearsals of test keys",
-    (API, CPU),
-    ("kind", "mode", "outcome", "reason"),
+    "kind mode outcome reason",
 )
-JOB_SECONDS = Metric(
+JOB_SECONDS = slow(
     "tryon_job_duration_seconds",
-    "histogram",
+    CPU,
     "Completed jobs of live keys by stage, `accepted` (waiting to be started) to `watermarking`, and `total`",
-    (CPU,),
-    ("kind", "stage"),
-    SLOW,
+    "kind stage",
 )
-RECONCILED = Metric(
-    "tryon_reconciled_total",
-    "counter",
-    "Jobs that nobody would have finished, ended by the reconciler",
-    (CPU,),
-    ("action",),
+RECONCILED = counter(
+    "tryon_reconciled_total", CPU, "Jobs that nobody would have finished, ended by the reconciler", "action"
 )
-EXPIRED = Metric("tryon_results_expired_total", "counter", "Results deleted at the end of their time", (CPU,))
+EXPIRED = counter("tryon_results_expired_total", CPU, "Results deleted at the end of their time")
 
 # Backfills
-BACKFILL_ITEMS = Metric(
+BACKFILL_ITEMS = counter(
     "tryon_backfill_items_total",
-    "counter",
+    CPU,
     "Items of backfills that ended: `completed`, `skipped` (done before) or `failed`",
-    (CPU,),
-    ("outcome",),
+    "outcome",
 )
-BACKFILL_WAITS = Metric(
+BACKFILL_WAITS = counter(
     "tryon_backfill_waits_total",
-    "counter",
+    CPU,
     "Items of backfills refused because the account had no try-ons left, by error code; each is tried again",
-    (CPU,),
-    ("code",),
+    "code",
 )
 
 # Rendering
-RENDER_SECONDS = Metric(
+RENDER_SECONDS = slow(
     "tryon_render_seconds",
-    "histogram",
+    GPU,
     "Renders from their beginning to their end or failure, waiting for the device included",
-    (GPU,),
-    ("engine",),
-    SLOW,
+    "engine",
 )
-PAINT_SECONDS = Metric(
-    "tryon_paint_seconds",
-    "histogram",
-    "Pictures in the network itself; engines that report no such time have none",
-    (GPU,),
-    ("engine",),
-    SLOW,
+PAINT_SECONDS = slow(
+    "tryon_paint_seconds", GPU, "Pictures in the network itself; engines that report no such time have none", "engine"
 )
-QUEUE_SECONDS = Metric(
-    "tryon_render_queue_seconds", "histogram", "Renders waiting for a worker", (GPU,), ("engine",), SLOW
+QUEUE_SECONDS = slow("tryon_render_queue_seconds", GPU, "Renders waiting for a worker", "engine")
+SECOND_TRIES = counter(
+    "tryon_render_second_tries_total", GPU, "Pictures that passed their checks only with another seed", "engine"
 )
-SECOND_TRIES = Metric(
-    "tryon_render_second_tries_total",
-    "counter",
-    "Pictures that passed their checks only with another seed",
-    (GPU,),
-    ("engine",),
-)
-DEVICE_SECONDS = Metric(
+DEVICE_SECONDS = slow(
     "tryon_device_seconds",
-    "histogram",
+    GPU,
     "Device held by `segment` or `render`; the sum's rate is how much of the device is used (GPU seconds)",
-    (GPU,),
-    ("step", "engine"),
-    SLOW,
+    "step engine",
 )
-ENGINE_READING = "tryon_engine_"
-"""Begins the names of an engine's own readings, which are gauges of the GPU worker."""
 
-ENGINE_MEMORY = Metric(
-    "tryon_engine_memory_bytes", "gauge", "Device memory that the engine holds; on CUDA alone", (GPU,), ("engine",)
-)
-ENGINE_MEMORY_PEAK = Metric(
-    "tryon_engine_memory_peak_bytes", "gauge", "The most that it held since its start", (GPU,), ("engine",)
-)
+ENGINE_READING = "tryon_engine_"  # begins the names of an engine's own readings, which are gauges of the GPU worker
+ENGINE_MEMORY = gauge("tryon_engine_memory_bytes", GPU, "Device memory that the engine holds; on CUDA alone", "engine")
+ENGINE_MEMORY_PEAK = gauge("tryon_engine_memory_peak_bytes", GPU, "The most that it held since its start", "engine")
 
 # State, read by the CPU worker
-JOBS_IN_STATE = Metric(
+JOBS_IN_STATE = gauge(
     "tryon_jobs_in_state",
-    "gauge",
+    CPU,
     "Jobs `waiting` for Temporal, `running`, and `kept` (completed, with a picture to fetch)",
-    (CPU,),
-    ("state",),
+    "state",
 )
-OUTBOX_PENDING = Metric("tryon_outbox_pending", "gauge", "Accepted jobs that Temporal does not have yet", (CPU,))
-OUTBOX_OLDEST = Metric("tryon_outbox_oldest_seconds", "gauge", "Age of the oldest of them; 0 without any", (CPU,))
-RESERVATIONS_OPEN = Metric(
-    "tryon_reservations_open", "gauge", "Generations reserved and neither settled nor released", (CPU,)
+OUTBOX_PENDING = gauge("tryon_outbox_pending", CPU, "Accepted jobs that Temporal does not have yet")
+OUTBOX_OLDEST = gauge("tryon_outbox_oldest_seconds", CPU, "Age of the oldest of them; 0 without any")
+RESERVATIONS_OPEN = gauge("tryon_reservations_open", CPU, "Generations reserved and neither settled nor released")
+MAILS_WAITING = gauge("tryon_mails_waiting", CPU, "Messages to owners that wait to be sent; 0 without a mail server")
+MAIL_OLDEST = gauge("tryon_mail_oldest_seconds", CPU, "Age of the oldest of them; 0 without any")
+ERASURES_OPEN = gauge("tryon_erasures_open", CPU, "Accounts that are being erased")
+ORDERS_OPEN = gauge("tryon_orders_open", CPU, "Orders of packs and plans that nobody has decided about")
+QUEUE_BACKLOG = gauge(
+    "tryon_queue_backlog", CPU, "Tasks that wait in Temporal for a worker, as Temporal estimates", "queue type"
 )
-MAILS_WAITING = Metric(
-    "tryon_mails_waiting", "gauge", "Messages to owners that wait to be sent; 0 without a mail server", (CPU,)
+STATE_READ = gauge(
+    "tryon_state_read_timestamp_seconds", CPU, "When the state was last read; old gauges are worth nothing"
 )
-MAIL_OLDEST = Metric("tryon_mail_oldest_seconds", "gauge", "Age of the oldest of them; 0 without any", (CPU,))
-ERASURES_OPEN = Metric("tryon_erasures_open", "gauge", "Accounts that are being erased", (CPU,))
-ORDERS_OPEN = Metric("tryon_orders_open", "gauge", "Orders of packs and plans that nobody has decided about", (CPU,))
-QUEUE_BACKLOG = Metric(
-    "tryon_queue_backlog",
-    "gauge",
-    "Tasks that wait in Temporal for a worker, as Temporal estimates",
-    (CPU,),
-    ("queue", "type"),
+STORAGE_FREE = gauge(
+    "tryon_storage_free_bytes", CPU, "Free bytes of the disk with the SQLite database; not with PostgreSQL"
 )
-STATE_READ = Metric(
-    "tryon_state_read_timestamp_seconds", "gauge", "When the state was last read; old gauges are worth nothing", (CPU,)
-)
-STORAGE_FREE = Metric(
-    "tryon_storage_free_bytes", "gauge", "Free bytes of the disk with the SQLite database; not with PostgreSQL", (CPU,)
-)
-STORAGE_SIZE = Metric("tryon_storage_size_bytes", "gauge", "Size of that disk", (CPU,))
-LEDGER = Metric(
+STORAGE_SIZE = gauge("tryon_storage_size_bytes", CPU, "Size of that disk")
+LEDGER = gauge(
     "tryon_ledger_disagreements",
-    "gauge",
+    CPU,
     "Counters, ledger and jobs that do not say the same; anything but 0 needs a person",
-    (CPU,),
 )
-LEDGER_CHECKED = Metric(
-    "tryon_ledger_checked_timestamp_seconds", "gauge", "When that was last counted; the latest one holds", (CPU,)
+LEDGER_CHECKED = gauge(
+    "tryon_ledger_checked_timestamp_seconds", CPU, "When that was last counted; the latest one holds"
 )
 
 # Object store
-S3_SECONDS = Metric(
+S3_SECONDS = quick(
     "tryon_s3_seconds",
-    "histogram",
-    "Calls of the object store; `outcome` is `ok`, `missing` or `failed`",
     (API, CPU, GPU),
-    ("op", "outcome"),
-    QUICK,
+    "Calls of the object store; `outcome` is `ok`, `missing` or `failed`",
+    "op outcome",
 )
-
-CATALOGUE: dict[str, Metric] = {
-    metric.name: metric for metric in list(globals().values()) if isinstance(metric, Metric)
-}
-"""All of them by name, in the order of the table."""

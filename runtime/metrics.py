@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, start_http_server
 from prometheus_client.process_collector import ProcessCollector
 from temporalio import activity
-from temporalio.common import MetricGaugeFloat, MetricHistogramFloat, MetricMeter
+from temporalio.common import MetricMeter
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from runtime.metric_catalogue import CATALOGUE, JOB_SECONDS, JOBS, S3_SECONDS, Metric
 
-TOTAL = "_total"
-"""Ends a counter's name; both libraries append it themselves."""
+TOTAL = "_total"  # ends a counter's name; both libraries append it themselves
 
 SDK_BUCKETS: dict[str, tuple[float, ...]] = dict.fromkeys(
     ("temporal_activity_schedule_to_start_latency", "temporal_workflow_task_schedule_to_start_latency"),
@@ -45,22 +44,21 @@ class SdkMeter:
 
     def __init__(self, meter: MetricMeter) -> None:
         self._meter = meter
-        self._gauges: dict[str, MetricGaugeFloat] = {}
-        self._histograms: dict[str, MetricHistogramFloat] = {}
+        self._made: dict[str, Any] = {}
 
     def add(self, metric: Metric, amount: int = 1, **labels: str) -> None:
-        name = metric.name.removesuffix(TOTAL)
-        self._meter.create_counter(name, metric.meaning).add(amount, labels)
+        self._instrument(metric, self._meter.create_counter).add(amount, labels)
 
     def record(self, metric: Metric, value: float, **labels: str) -> None:
-        if metric.name not in self._histograms:
-            self._histograms[metric.name] = self._meter.create_histogram_float(metric.name, metric.meaning)
-        self._histograms[metric.name].record(value, labels)
+        self._instrument(metric, self._meter.create_histogram_float).record(value, labels)
 
     def set(self, metric: Metric, value: float, **labels: str) -> None:
-        if metric.name not in self._gauges:
-            self._gauges[metric.name] = self._meter.create_gauge_float(metric.name, metric.meaning)
-        self._gauges[metric.name].set(value, labels)
+        self._instrument(metric, self._meter.create_gauge_float).set(value, labels)
+
+    def _instrument(self, metric: Metric, create: Callable[[str, str], Any]) -> Any:
+        if metric.name not in self._made:
+            self._made[metric.name] = create(metric.name.removesuffix(TOTAL), metric.meaning)
+        return self._made[metric.name]
 
 
 def activity_meter() -> SdkMeter:
@@ -69,39 +67,43 @@ def activity_meter() -> SdkMeter:
 
 
 class PrometheusMeter:
-    """`Meter` over a registry of this process, for processes without a Temporal worker.
-
-    Args:
-        process: Which metrics of the catalogue it has.
-    """
+    """`Meter` over a registry of this process, for processes without a Temporal worker."""
 
     def __init__(self, process: str) -> None:
+        """Make the metrics that the catalogue has for this process."""
         # When a series began is of no use to Prometheus and would double their number.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self._counters: dict[str, Counter] = {}
-        self._gauges: dict[str, Gauge] = {}
-        self._histograms: dict[str, Histogram] = {}
-        for metric in CATALOGUE.values():
-            if process in metric.processes:
-                self._make(metric)
+        kinds: dict[str, Callable[..., Any]] = {"counter": Counter, "gauge": Gauge, "histogram": Histogram}
+        self._made: dict[str, Any] = {
+            metric.name: kinds[metric.kind](
+                metric.name,
+                metric.meaning,
+                metric.labels,
+                registry=self.registry,
+                **({"buckets": metric.buckets} if metric.buckets else {}),
+            )
+            for metric in CATALOGUE.values()
+            if process in metric.processes
+        }
 
     def add(self, metric: Metric, amount: int = 1, **labels: str) -> None:
-        counter = self._counters[metric.name]
-        (counter.labels(**labels) if labels else counter).inc(amount)
+        self._series(metric, labels).inc(amount)
 
     def record(self, metric: Metric, value: float, **labels: str) -> None:
-        histogram = self._histograms[metric.name]
-        (histogram.labels(**labels) if labels else histogram).observe(value)
+        self._series(metric, labels).observe(value)
 
     def set(self, metric: Metric, value: float, **labels: str) -> None:
-        gauge = self._gauges[metric.name]
-        (gauge.labels(**labels) if labels else gauge).set(value)
+        self._series(metric, labels).set(value)
+
+    def _series(self, metric: Metric, labels: Mapping[str, str]) -> Any:
+        made = self._made[metric.name]
+        return made.labels(**labels) if labels else made
 
     def read(self, metric: Metric, reading: Callable[[], float]) -> None:
         """Ask for a gauge's value whenever somebody wants to see it."""
-        self._gauges[metric.name].set_function(reading)
+        self._made[metric.name].set_function(reading)
 
     def serve(self, address: str) -> Callable[[], None]:
         """Serve ``/metrics`` from a thread until the function is called that this returns.
@@ -121,18 +123,6 @@ class PrometheusMeter:
             thread.join()
 
         return stop
-
-    def _make(self, metric: Metric) -> None:
-        match metric.kind:
-            case "counter":
-                name = metric.name.removesuffix(TOTAL)
-                self._counters[metric.name] = Counter(name, metric.meaning, metric.labels, registry=self.registry)
-            case "gauge":
-                self._gauges[metric.name] = Gauge(metric.name, metric.meaning, metric.labels, registry=self.registry)
-            case "histogram":
-                self._histograms[metric.name] = Histogram(
-                    metric.name, metric.meaning, metric.labels, registry=self.registry, buckets=metric.buckets
-                )
 
 
 def sdk_runtime(address: str | None) -> Runtime:
@@ -180,13 +170,7 @@ class EndedJob(Protocol):
 
 
 def count_ended_jobs(meter: Meter, ended: Iterable[EndedJob], *, durations: bool) -> None:
-    """Count jobs whose end was committed.
-
-    Args:
-        meter: Where.
-        ended: The jobs.
-        durations: Whether this kind of process records them too.
-    """
+    """Count jobs whose end was committed, with how long each stage took if this kind of process records that."""
     for job in ended:
         meter.add(JOBS, kind=job.kind, mode=job.mode, outcome=job.outcome, reason=job.reason)
         if durations and job.mode == "live":

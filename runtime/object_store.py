@@ -26,20 +26,14 @@ from runtime.settings import ObjectStoreSettings
 ONE_PART_BYTES = 128 * 1024 * 1024
 """No object here is larger, so that every upload is a single request instead of a multipart one."""
 
-CONNECTIONS = 16
-"""Requests under way at the same time in one process."""
-
-READ_AT_ONCE = 256 * 1024
-"""Bytes between two looks at the time that is left."""
-
-PING_KEY = "ping"
-"""Always the same object, so that a process that dies leaves one at most."""
+CONNECTIONS = 16  # requests under way at the same time in one process
+READ_AT_ONCE = 256 * 1024  # bytes between two looks at the time that is left
+PING_KEY = "ping"  # always the same object, so that a process that dies leaves one at most
 
 OnCall = Callable[[str, str, float], None]
 """Told of every call: operation, outcome (``ok``, ``missing``, ``failed``), seconds."""
 
-PAGE = 1000
-"""Keys in one answer of a store, and in one request to delete: S3 takes no more."""
+PAGE = 1000  # keys in one answer of a store, and in one request to delete: S3 takes no more
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")

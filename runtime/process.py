@@ -1,15 +1,25 @@
-"""A worker process from its signals to its end: run until told to stop, then drain."""
+"""A worker process from its settings to its end: seen by metrics and traces, run until told to stop, then drained."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import structlog
 from temporalio import activity, workflow
+from temporalio.runtime import Runtime
 from temporalio.worker import Worker
+
+from runtime.logs import configure_logs
+from runtime.metrics import MetricsAddressError, SdkMeter, sdk_runtime
+from runtime.settings import Settings, load_settings
+from runtime.tracing import Tracing, TracingUnavailable, start_tracing
+
+Answer = TypeVar("Answer")
 
 log = structlog.get_logger(__name__)
 
@@ -18,9 +28,45 @@ activity.logger.activity_info_on_message = False
 workflow.logger.workflow_info_on_message = False
 
 
-def yield_to_others(niceness: int) -> None:
-    """Let other processes of the machine go first; has to come before the process starts threads."""
-    os.nice(niceness)
+UNUSABLE = (MetricsAddressError, TracingUnavailable)
+"""What settings of metrics and traces can ask for in vain; a process says so in one sentence and ends."""
+
+
+@dataclass(frozen=True)
+class WorkerTelemetry:
+    """Metrics and traces of one worker: its Temporal client's runtime, and a meter for use outside of activities."""
+
+    runtime: Runtime
+    meter: SdkMeter
+    tracing: Tracing
+
+
+def start_worker_telemetry(settings: Settings, process: str, metrics_address: str | None) -> WorkerTelemetry:
+    """Serve metrics and begin to trace, as far as the settings ask for it.
+
+    Raises:
+        MetricsAddressError: The address cannot be listened on.
+        TracingUnavailable: The packages for traces are missing.
+    """
+    tracing = start_tracing(settings.tracing, process)
+    runtime = sdk_runtime(metrics_address)
+    return WorkerTelemetry(runtime, SdkMeter(runtime.metric_meter), tracing)
+
+
+def run_worker(process: str, run: Callable[[Settings], Coroutine[Any, Any, Answer]]) -> Answer:
+    """Run a worker with the environment's settings, behind other processes of the machine.
+
+    Raises:
+        SystemExit: Metrics or traces that the settings ask for cannot be had; the log has the sentence.
+    """
+    settings = load_settings()
+    configure_logs(settings.logs, process)
+    os.nice(settings.workers.niceness)  # before there are threads
+    try:
+        return asyncio.run(run(settings))
+    except UNUSABLE as error:
+        log.error("worker cannot be started", reason=str(error))  # noqa: TRY400  # the sentence says it all
+        raise SystemExit(1) from None
 
 
 def stop_event() -> asyncio.Event:
@@ -37,11 +83,7 @@ async def serve_workers(
 ) -> None:
     """Poll until ``stop`` is set, then let the work at hand finish within the workers' graceful timeout.
 
-    Args:
-        workers: Not yet running.
-        stop: Set by a signal.
-        background: Endless loops that run beside the workers.
-        name: For the log.
+    Endless loops run beside the workers, in the ``background``.
 
     Raises:
         Exception: Whatever ended a worker or a loop before ``stop`` was set.

@@ -15,15 +15,9 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
-LONGEST_TEXT = 1024
-"""Characters; anything longer is a body that has no business in a log."""
-
-LONGEST_TRACEBACK = 16 * 1024
-"""Characters of a traceback, the end of which says most."""
-
-DEEPEST, MOST_ITEMS = 6, 50
-"""Levels and items of a nested value that are shown."""
-
+LONGEST_TEXT = 1024  # characters; anything longer is a body that has no business in a log
+LONGEST_TRACEBACK = 16 * 1024  # characters of a traceback, the end of which says most
+DEEPEST, MOST_ITEMS = 6, 50  # levels and items of a nested value that are shown
 HIDDEN = "[hidden]"
 
 SECRET_NAMES = frozenset(

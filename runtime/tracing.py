@@ -49,10 +49,6 @@ NO_TRACING = Tracing()
 def start_tracing(settings: TracingSettings, process: str) -> Tracing:
     """Begin to trace, if a collector is named.
 
-    Args:
-        settings: Where spans go, and how many.
-        process: Name of this process, e.g. ``api``.
-
     Raises:
         TracingUnavailable: The packages for it are missing.
     """

@@ -15,9 +15,7 @@ from opentelemetry.util.types import Attributes
 from runtime.redaction import redact, redact_text, redact_traceback
 from runtime.settings import TracingSettings
 
-TIMEOUT_SECONDS = 5.0
-"""For a collector to answer; spans of a process that ends wait no longer for it."""
-
+TIMEOUT_SECONDS = 5.0  # for a collector to answer; spans of a process that ends wait no longer for it
 PATH = "/v1/traces"
 
 TRACEBACK = "exception.stacktrace"

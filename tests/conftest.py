@@ -18,7 +18,7 @@ from temporalio.client import Client
 from domain import migrations
 from domain.access.keys import KeyDigester
 from runtime.database import Database
-from runtime.embedded.store import check_weed
+from runtime.embedded.servers import check_weed
 from runtime.object_store import S3ObjectStore
 from runtime.settings import DatabaseSettings, ObjectStoreSettings
 from tests.servers.object_store import running_object_store

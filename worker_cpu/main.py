@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
-
-import structlog
 
 from domain.jobs.jobs import ENDED
 from gateway.queues import version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.remote import RemoteImageFetcher
 from runtime.database import Database
-from runtime.logs import configure_logs
 from runtime.metrics import count_ended_jobs, object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import serve_workers, stop_event, yield_to_others
-from runtime.settings import Settings, load_settings
-from runtime.telemetry import UNUSABLE, start_worker_telemetry
+from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
+from runtime.settings import Settings
 from worker_cpu.relay import relay_forever
-from worker_cpu.state_metrics import StateMetrics, sqlite_folder
+from worker_cpu.state_metrics import StateMetrics
 from worker_cpu.worker import build_worker
 from workflows.queues import CPU_QUEUE
-
-log = structlog.get_logger(__name__)
 
 
 async def run(settings: Settings) -> None:
@@ -48,8 +41,9 @@ async def run(settings: Settings) -> None:
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
     store = S3ObjectStore(settings.object_store, object_store_calls(meter))
     worker = build_worker(temporal, database, store, fetcher, settings)
-    folder, sends_mail = sqlite_folder(settings.database.url), settings.mail.host is not None
-    state = StateMetrics(database, temporal.client, meter, folder, sends_mail=sends_mail)
+    state = StateMetrics(
+        database, temporal.client, meter, settings.database.file(), sends_mail=settings.mail.host is not None
+    )
     try:
         await serve_workers(
             [worker],
@@ -65,17 +59,5 @@ async def run(settings: Settings) -> None:
         tracing.close()
 
 
-def main() -> None:
-    """Run the CPU worker with the environment's settings."""
-    settings = load_settings()
-    configure_logs(settings.logs, "worker_cpu")
-    yield_to_others(settings.workers.niceness)
-    try:
-        asyncio.run(run(settings))
-    except UNUSABLE as error:
-        log.error("worker cannot be started", reason=str(error))  # noqa: TRY400  # the sentence says it all
-        raise SystemExit(1) from None
-
-
 if __name__ == "__main__":
-    main()
+    run_worker("worker_cpu", run)

@@ -17,8 +17,7 @@ from intake.job import workflow_input_of
 from runtime.database import Database
 
 INTERVAL_SECONDS = 1.0
-HEAD_START = timedelta(seconds=2)
-"""The API process that accepted a job starts it itself, within a second."""
+HEAD_START = timedelta(seconds=2)  # the API process that accepted a job starts it itself, within a second
 BATCH = 50
 
 log = structlog.get_logger(__name__)

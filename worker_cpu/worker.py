@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from temporalio.worker import Worker
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.backfills import BackfillActivities
 from activities.bookkeeping import BookkeepingActivities
@@ -32,12 +32,8 @@ from workflows.steps import CANCELLATION_DELAY
 from workflows.sweeps import LedgerCheckWorkflow, PurgeWorkflow, ReconcileWorkflow, SweepProductPicturesWorkflow
 from workflows.tryon import TryOnWorkflow
 
-GRACEFUL_SHUTDOWN = timedelta(seconds=30)
-"""Longer than any step here but a slow download, which is repeated elsewhere."""
-
-STICKY_TIMEOUT = timedelta(seconds=2)
-"""What a killed worker costs a run that it had cached; the default is 10 s."""
-
+GRACEFUL_SHUTDOWN = timedelta(seconds=30)  # longer than any step here but a slow download, which is repeated elsewhere
+STICKY_TIMEOUT = timedelta(seconds=2)  # what a killed worker costs a run that it had cached; the default is 10 s
 CONCURRENT_STEPS = 16
 
 WORKFLOWS: list[type] = [
@@ -61,52 +57,31 @@ def build_worker(
 ) -> Worker:
     """Put the worker together; it polls once it is run."""
     result_ttl = timedelta(seconds=settings.jobs.result_ttl_seconds)
-    limits = settings.images.limits()
+    limits, logo_limits = settings.images.limits(), settings.images.logo_limits()
     decoders = DecoderPool(settings.workers.decoders, settings.images.max_pixels)
-    garments = GarmentActivities(store, fetcher, limits, decoders)
-    products = ProductActivities(database, store, fetcher, limits, decoders)
-    watermark = WatermarkActivities(database, store, settings.images, decoders)
-    logos = LogoActivities(database, store, fetcher, settings.images.logo_limits(), decoders)
-    backfills = BackfillActivities(database, store, settings.billing.plans(load_plans), limits, decoders)
-    erasing = ErasingActivities(database, store, temporal)
-    bookkeeping = BookkeepingActivities(database, store, result_ttl)
-    mail = MailActivities(database, settings.mail, settings.dashboard.name)
-    reconciling = ReconcilingActivities(
-        database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None
-    )
+    parts = [
+        GarmentActivities(store, fetcher, limits, decoders),
+        RehearsalActivities(store, decoders),
+        WatermarkActivities(database, store, settings.images, decoders),
+        LogoActivities(database, store, fetcher, logo_limits, decoders),
+        ProductActivities(database, store, fetcher, limits, decoders),
+        BookkeepingActivities(database, store, result_ttl),
+        MailActivities(database, settings.mail, settings.dashboard.name),
+        ReconcilingActivities(database, store, temporal, result_ttl, sends_mail=settings.mail.host is not None),
+        PurgingActivities(database, store, settings.jobs, settings.backfills),
+        BackfillActivities(database, store, settings.billing.plans(load_plans), limits, decoders),
+        ErasingActivities(database, store, temporal),
+    ]
+    methods = [getattr(part, name) for part in parts for name in dir(part)]
     return Worker(
         temporal.client,
         task_queue=CPU_QUEUE,
         workflows=WORKFLOWS,
-        activities=[
-            garments.fetch_garment,
-            RehearsalActivities(store, decoders).rehearse,
-            watermark.watermark,
-            logos.fetch_logo,
-            logos.save_watermark,
-            products.copy_product_pictures,
-            products.save_product,
-            products.clean_up_registration,
-            products.sweep_product_pictures,
-            bookkeeping.settle,
-            bookkeeping.release,
-            bookkeeping.clean_up,
-            mail.send_mail,
-            reconciling.reconcile,
-            PurgingActivities(database, store, settings.jobs, settings.backfills).purge,
-            bookkeeping.check_ledger,
-            backfills.plan_backfill,
-            backfills.record_outcomes,
-            backfills.finish_backfill,
-            backfills.accept_item,
-            backfills.await_job,
-            backfills.keep_result,
-            products.take_up_rows,
-            products.record_rows,
-            erasing.end_account_runs,
-            erasing.delete_account_objects,
-            erasing.forget_account_rows,
-        ],
+        # Every step of theirs, so that none is forgotten.
+        activities=[each for each in methods if hasattr(each, "__temporal_activity_definition")],
+        # Replays of recorded histories and the import contracts guard what the sandbox would; it took an eighth of
+        # the worker's time. Tests run every workflow in it.
+        workflow_runner=UnsandboxedWorkflowRunner(),
         max_concurrent_activities=CONCURRENT_STEPS,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
         graceful_shutdown_timeout=GRACEFUL_SHUTDOWN,

@@ -36,13 +36,9 @@ def choose_engines(settings: Settings, segmenter: PersonSegmenter) -> RoutedEngi
 def build_engine(
     name: str, settings: Settings, segmenter: PersonSegmenter, observe: Observe | None = None
 ) -> JudgedEngine:
-    """One engine by its name, its pictures judged, not yet set up.
+    """One engine of the catalogue, its pictures judged, not yet set up.
 
-    Args:
-        name: One of `engines.catalogue.ENGINES`.
-        settings: Of the process.
-        segmenter: Finds people in photos, garments' pictures and results.
-        observe: Shown what each step of an engine made, by those that tell.
+    The segmenter finds people in photos, garments' pictures and results; ``observe`` is shown what each step made.
 
     Raises:
         EngineUnavailable: A library that it needs is not installed, its weights were never fetched, or its licence

@@ -14,12 +14,10 @@ from engines.models import ModelsMissing
 from gateway.queues import version_of, watch_routing
 from gateway.temporal import TemporalGateway
 from imaging.decoder_pool import DecoderPool
-from runtime.logs import configure_logs
 from runtime.metrics import object_store_calls
 from runtime.object_store import S3ObjectStore
-from runtime.process import serve_workers, stop_event, yield_to_others
-from runtime.settings import Settings, load_settings
-from runtime.telemetry import UNUSABLE, start_worker_telemetry
+from runtime.process import run_worker, serve_workers, start_worker_telemetry, stop_event
+from runtime.settings import Settings
 from worker_gpu.engine import choose_engines, choose_segmenter
 from worker_gpu.worker import build_workers
 from workflows.queues import GPU_QUEUE
@@ -79,16 +77,10 @@ async def run(settings: Settings) -> bool:
 
 def main() -> None:
     """Run the GPU worker with the environment's settings."""
-    settings = load_settings()
-    configure_logs(settings.logs, "worker_gpu")
-    yield_to_others(settings.workers.niceness)
     try:
-        ended_by_signal = asyncio.run(run(settings))
+        ended_by_signal = run_worker("worker_gpu", run)
     except (ModelsMissing, EngineUnavailable) as error:
         log.error("engine cannot be set up", reason=str(error))  # noqa: TRY400  # the sentence says it all
-        raise SystemExit(1) from None
-    except UNUSABLE as error:
-        log.error("worker cannot be started", reason=str(error))  # noqa: TRY400
         raise SystemExit(1) from None
     if not ended_by_signal:
         log.error("the device is broken, hangs, or lacks memory; this process has to be started anew")

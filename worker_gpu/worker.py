@@ -13,24 +13,14 @@ from gateway.queues import deployment_config
 from workflows.queues import GPU_BULK_QUEUE, GPU_QUEUE
 from workflows.steps import CANCELLATION_DELAY
 
-GRACEFUL_SHUTDOWN = timedelta(seconds=60)
-"""Longer than one render, so that a deploy does not interrupt it."""
-
-FETCHED_MEANWHILE = 1
-"""Jobs whose pictures are fetched and decoded while others are on the device."""
+GRACEFUL_SHUTDOWN = timedelta(seconds=60)  # longer than one render, so that a deploy does not interrupt it
+FETCHED_MEANWHILE = 1  # jobs whose pictures are fetched and decoded while others are on the device
 
 
 def build_workers(
     client: Client, inference: InferenceActivities, parallel: int, version: WorkerDeploymentVersion | None = None
 ) -> list[Worker]:
-    """Put the workers of both queues together; they poll once they are run.
-
-    Args:
-        client: Of the namespace.
-        inference: The steps.
-        parallel: How many of them the device takes at a time.
-        version: Which build this is; see `runtime.versions`.
-    """
+    """Put the workers of both queues together, for as many steps as the device takes at a time (``parallel``)."""
     return [
         Worker(
             client,

@@ -110,6 +110,8 @@ class TryOnInput(Contract):
         deadline_at: When that is over, as its row says; None in what was started before rows were asked.
         priority: Temporal's priority key, 1 (first) to 5.
         rehearsal: Only for a test key's job.
+        stages_searched: Which stages are written where searches look. Each writing is a task for Temporal's server, so
+            it is that of the drawing and the last one; runs of older releases wrote every stage.
     """
 
     job_id: Identifier
@@ -122,6 +124,7 @@ class TryOnInput(Contract):
     deadline_at: AwareDatetime | None = None
     priority: Annotated[int, Field(ge=1, le=5)] = INTERACTIVE_PRIORITY
     rehearsal: RehearsalScript | None = None
+    stages_searched: Literal["all", "main"] = "all"
 
 
 class TryOnOutcome(Contract):

@@ -56,6 +56,12 @@ GRACE_AFTER_DEADLINE = timedelta(minutes=5)
 """The run ends itself at its deadline. If it cannot, Temporal ends it this much later."""
 
 
+ENDS = ("completed", "failed")
+
+MAIN_STAGES = ("rendering", "rehearsing", *ENDS)
+"""Those that take long, or stay."""
+
+
 class TryOnOptions(TypedDict):
     """How a job's workflow is started: by the API, the relay, or a backfill."""
 
@@ -228,12 +234,14 @@ class TryOnWorkflow:
         now = workflow.now()
         self._stage_ms[self._stage] = round((now - self._stage_began) / timedelta(milliseconds=1))
         self._stage, self._stage_began = stage, now
-        attributes: list[SearchAttributeUpdate[str]] = [STAGE_ATTRIBUTE.value_set(stage)]
-        if self._engine is not None and stage == "watermarking":
-            attributes.append(ENGINE_ATTRIBUTE.value_set(self._engine))
-        if self._error_code is not None and stage == "failed":
-            attributes.append(ERROR_ATTRIBUTE.value_set(self._error_code))
-        workflow.upsert_search_attributes(attributes)
+        every = self._job.stages_searched == "all"
+        if every or stage in MAIN_STAGES:
+            attributes: list[SearchAttributeUpdate[str]] = [STAGE_ATTRIBUTE.value_set(stage)]
+            if self._engine is not None and (stage == "watermarking" if every else stage in ENDS):
+                attributes.append(ENGINE_ATTRIBUTE.value_set(self._engine))
+            if self._error_code is not None and stage == "failed":
+                attributes.append(ERROR_ATTRIBUTE.value_set(self._error_code))
+            workflow.upsert_search_attributes(attributes)
         lines = [f"**{stage}**" + (f": `{self._error_code}`" if self._error_code else "")]
         lines += [f"- {name}: {milliseconds} ms" for name, milliseconds in self._stage_ms.items() if name != "accepted"]
         lines += [f"- {what}: {said}" for what, said in (("engine", self._engine), ("fault", self._fault)) if said]

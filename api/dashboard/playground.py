@@ -40,7 +40,7 @@ from domain.tables import Job, Product
 from engines.garment_kinds import GarmentKind
 from imaging.data_uri import encode_data_uri_bytes
 from imaging.decoder_pool import DecoderPool
-from runtime.settings.service import IN_COMBO
+from runtime.settings import IN_COMBO
 from workflows.contracts import MAX_GARMENTS
 
 RUNS = RatePolicy("playground", requests=20, window_seconds=300)

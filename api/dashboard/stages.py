@@ -18,7 +18,14 @@ STAGES = {
 }
 """In the order in which a job goes through them."""
 
-_OF_RUN = {"rendering": DRAWING, "rehearsing": DRAWING, "watermarking": FINISHING, "settling": FINISHING}
+_OF_STEP = {
+    steps.SEGMENT_PERSON.name: PHOTO,  # before garments: they are fetched beside it, and it usually takes longer
+    steps.FETCH_GARMENT.name: GARMENT,
+    steps.RENDER.name: DRAWING,
+    steps.REHEARSE.name: DRAWING,
+    steps.WATERMARK.name: FINISHING,
+    steps.SETTLE.name: FINISHING,
+}
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,9 @@ async def stage_of(temporal: TemporalGateway, job_id: str, garments: int) -> Sta
 
 
 def stage_in(progress: Progress, garments: int) -> Stage:
-    """The stage that a run's own account of itself comes to."""
-    if progress.stage != "preparing":
-        return Stage(_OF_RUN.get(progress.stage, QUEUE))
+    """The stage that the steps under way come to."""
+    name = next((stage for step, stage in _OF_STEP.items() if progress.pending.get(step)), None)
+    if name is None:  # between two steps, or before the first
+        return Stage(QUEUE if progress.stage in ("", "accepted") else DRAWING)
     fetching = progress.pending.get(steps.FETCH_GARMENT.name, 0)
-    # The photo and the garments are prepared side by side; the photo usually takes longer.
-    if progress.pending.get(steps.SEGMENT_PERSON.name) or not fetching:
-        return Stage(PHOTO)
-    return Stage(GARMENT, max(1, garments - fetching + 1))
+    return Stage(name, max(1, garments - fetching + 1) if name == GARMENT else None)

@@ -21,7 +21,7 @@ from domain.tables import Product
 from imaging.decoder_pool import DecoderPool
 from imaging.opening import ImageFacts
 from intake.pictures import inspect_pictures
-from runtime.settings.service import IN_PRODUCT
+from runtime.settings import IN_PRODUCT
 
 PRODUCTS_PATH = "/api/v1/products"
 PRODUCT_PATH = PRODUCTS_PATH + "/{productId}"

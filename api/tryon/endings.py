@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from domain.jobs import jobs
 from runtime.database import Database
 
-INTERVAL_SECONDS = 0.1
+INTERVAL_SECONDS = 0.03
 """How often the database is asked while anybody waits; half of it is what waiting adds to a job, on average."""
 
 log = structlog.get_logger(__name__)

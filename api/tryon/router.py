@@ -34,7 +34,7 @@ from api.tryon.schemas import Accepted, ComboRequest, JobId, Poll, SingleRequest
 from domain.jobs import jobs
 from imaging.data_uri import encode_data_uri_bytes
 from imaging.decoder_pool import DecoderPool
-from runtime.settings.service import IN_COMBO, IN_SINGLE
+from runtime.settings import IN_COMBO, IN_SINGLE
 
 SINGLE_PATH, COMBO_PATH = "/api/v1/tryon", "/api/v1/tryon/combo"
 RETRY_AFTER_SECONDS = 2

@@ -129,15 +129,19 @@ def _business(neighbour: httpx.Client, probe: httpx.Client) -> Felt:
     deadline = time.monotonic() + LONGEST_SECONDS
     try:
         while len(felt.jobs) < JOBS and time.monotonic() < deadline:
-            felt.jobs.append(_timed(lambda: _job(neighbour, body))[0])
+            felt.jobs.append(_timed(lambda: job_done(neighbour, body))[0])
     finally:
         over.set()
         prober.join()
     return felt
 
 
-def _job(client: httpx.Client, body: str) -> httpx.Response:
-    """A job from its POST to its end; polls are held."""
+def job_done(client: httpx.Client, body: str) -> httpx.Response:
+    """A job from its POST to its end; polls are held.
+
+    Raises:
+        RuntimeError: It failed.
+    """
     started = client.post(SINGLE, content=body, headers=JSON)
     started.raise_for_status()
     while True:
@@ -146,7 +150,7 @@ def _job(client: httpx.Client, body: str) -> httpx.Response:
         if answer.json()["status"] == "completed":
             return answer
         if answer.json()["status"] == "failed":
-            raise RuntimeError(f"a job of the neighbour failed: {answer.text[:200]}")
+            raise RuntimeError(f"a job failed: {answer.text[:200]}")
 
 
 def _timed(call: Callable[[], httpx.Response]) -> tuple[float, httpx.Response]:

@@ -20,7 +20,7 @@ import httpx
 import psutil
 
 from bench.figures import Figure
-from bench.service import attack, heavy
+from bench.service import attack, heavy, throughput
 from bench.service.photos import grainy_photo_uri, portrait_body
 from domain.jobs import jobs
 from runtime.database import Database
@@ -104,6 +104,8 @@ def measure(data_dir: Path) -> list[Figure]:
             Figure.of("tryon up to healthy", "s", [bench.started_seconds], "<= 10 s"),
             Figure.of("idle memory of the stack", "MB", [memory_megabytes(bench.record)], "<= 1024 MB"),
         ]
+        with bench.caller(OWNER, test=True) as tester:
+            figures += throughput.measure(tester)
         figures += job_figures(bench)
         figures.append(Figure.of("poll, picture of 300 KB", "ms", poll_latencies(bench), "p95 <= 25 ms"))
         body = json.dumps({**portrait_body(), "customerPhotoBase64": grainy_photo_uri(2250, LARGE_PHOTO_BYTES)})

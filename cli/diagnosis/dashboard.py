@@ -8,15 +8,13 @@ from urllib.parse import urlsplit
 from api.dashboard.authentication.outbox import is_own
 from api.payments.choice import open_provider
 from cli.diagnosis.findings import Case, Finding, Subject
-from runtime.settings import MailSettings, PaymentSettings, Settings, SettingsError
+from runtime.concern import SettingsError
+from runtime.settings import MailSettings, PaymentSettings, Settings
 
 PUBLIC_URL = Subject("public URL")
 MAIL_SERVER = Subject("mail server")
 PAYMENTS = Subject("payments")
-
-SENDER = MailSettings.model_fields["sender"].default
-"""No server outside takes it."""
-
+SENDER = MailSettings.model_fields["sender"].default  # no server outside takes it
 PEPPER = Subject("key pepper")
 
 

@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from sqlalchemy import URL, make_url, text
+from sqlalchemy import make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from cli.diagnosis.clocks import judged
-from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
+from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line, judged_clock
 from domain import erasure, mails, migrations
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
@@ -31,71 +29,67 @@ DEADLINES = Subject("deadlines")
 FIRST_WAL_RESET, LAST_WAL_RESET = (3, 7, 0), (3, 51, 2)
 """Versions of SQLite whose write-ahead log can be corrupted when two processes checkpoint at once."""
 
-STUCK_AFTER = timedelta(seconds=30)
-"""The relay hands a job over within seconds."""
-
+STUCK_AFTER = timedelta(seconds=30)  # the relay hands a job over within seconds
 OVERDUE_AFTER = timedelta(minutes=2)
 """The reconciler releases a job half a minute after its deadline, and comes every minute."""
 
-MOST = 10_000
-"""So many are counted; there is no need to know how many more there are."""
-
+MOST = 10_000  # so many are counted; there is no need to know how many more there are
 MAIL = Subject("mail")
 ERASURES = Subject("erasures")
 OPERATORS = Subject("operators")
-OF_OWNERS = (MAIL, ERASURES, OPERATORS)
-NEEDING_TABLES = (OUTBOX, DEADLINES, *OF_OWNERS)
+NEEDING_TABLES = (OUTBOX, DEADLINES, MAIL, ERASURES, OPERATORS)
 
 MAIL_STUCK_AFTER = timedelta(minutes=10)
 """A person who signs up sits there and waits; a server that says "later" (greylisting) means some minutes."""
 
-ERASURE_STUCK_AFTER = timedelta(hours=1)
-"""An erasure takes minutes, and is begun anew by the reconciler."""
-
+ERASURE_STUCK_AFTER = timedelta(hours=1)  # an erasure takes minutes, and is begun anew by the reconciler
 LEDGER = Subject("ledger")
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
     """Ask the database of the settings; nothing is written."""
-    url = make_url(case.settings.database.url)
+    url, file = make_url(case.settings.database.url), case.settings.database.file()
     kind = "SQLite" if url.get_backend_name() == "sqlite" else "PostgreSQL"
     place = url.render_as_string(hide_password=True)
-    absent = missing_file(url)
-    if absent:
-        yield DATABASE.error(f"there is no file {absent}", _away(kind))
+    away = (
+        "Look at TRYON_DATABASE_URL; a new database is made by: tryon db upgrade"
+        if kind == "SQLite"
+        else "Look at TRYON_DATABASE_URL and whether the server runs: pg_isready -h HOST -p PORT"
+    )
+    if file and not file.is_file():  # connecting would make an empty one
+        yield DATABASE.error(f"there is no file {file}", away)
         for subject in (MIGRATIONS, CLOCK, *NEEDING_TABLES):
             yield subject.skipped("there is no database")
         return
-    database = Database(case.settings.database)
-    try:
+    with closing(Database(case.settings.database)) as database:
+        question = "SELECT sqlite_version()" if kind == "SQLite" else "SHOW server_version"
         try:
-            yield judged_version(kind, await _version(database, kind), place)
+            version = await database.read(lambda session: session.scalar(text(question)))
         except (SQLAlchemyError, OSError) as error:
-            yield DATABASE.error(f"{place} does not answer: {in_one_line(error)}", _away(kind))
+            yield DATABASE.error(f"{place} does not answer: {in_one_line(error)}", away)
             for subject in (MIGRATIONS, CLOCK, *NEEDING_TABLES):
                 yield subject.skipped("the database does not answer")
             return
+        yield judged_version(kind, str(version), place)
         yield await _writable(database)
-        yield await _clock(database, kind)
-        migrated = await _migrated(database)
-        yield migrated
-        if migrated.level != "ok":
+        if kind == "SQLite":
+            yield CLOCK.skipped("SQLite has no clock of its own")
+        else:
+            before = datetime.now(UTC)
+            theirs = await database.read(lambda session: session.scalar(text("SELECT clock_timestamp()")))
+            yield judged_clock(CLOCK, theirs, before, datetime.now(UTC))
+        if not await asyncio.to_thread(migrations.is_current, database.reading_engine):
+            yield MIGRATIONS.error("the tables are not those of this version", "tryon db upgrade")
             for subject in NEEDING_TABLES:
                 yield subject.skipped("the tables are of another version")
             return
-        yield await _outbox(database)
-        yield await _deadlines(database)
-        async for finding in look_at_owners(database, case.settings.mail):
-            yield finding
-    finally:
-        database.close()
-
-
-def missing_file(url: URL) -> str | None:
-    """The file of a SQLite database that is not there; connecting would make an empty one."""
-    if url.get_backend_name() == "sqlite" and url.database and not Path(url.database).is_file():
-        return url.database
-    return None
+        yield MIGRATIONS.ok("the tables are those of this version")
+        now = datetime.now(UTC)
+        yield await database.read(_outbox, now)
+        yield await database.read(_deadlines, now)
+        yield await database.read(_mail, case.settings.mail, now)
+        yield await database.read(_erasures, now)
+        yield await database.read(_operators)
 
 
 def judged_version(kind: str, version: str, place: str) -> Finding:
@@ -107,17 +101,6 @@ def judged_version(kind: str, version: str, place: str) -> Finding:
             "Install a fixed one into this environment: pip install --upgrade 'pysqlite3>=0.6.1'",
         )
     return DATABASE.ok(f"{kind} {version} at {place}")
-
-
-def _away(kind: str) -> str:
-    if kind == "SQLite":
-        return "Look at TRYON_DATABASE_URL; a new database is made by: tryon db upgrade"
-    return "Look at TRYON_DATABASE_URL and whether the server runs: pg_isready -h HOST -p PORT"
-
-
-async def _version(database: Database, kind: str) -> str:
-    question = "SELECT sqlite_version()" if kind == "SQLite" else "SHOW server_version"
-    return str(await database.read(lambda session: session.scalar(text(question))))
 
 
 async def _writable(database: Database) -> Finding:
@@ -142,48 +125,26 @@ async def _writable(database: Database) -> Finding:
     return DATABASE.ok("it can be written")
 
 
-async def _migrated(database: Database) -> Finding:
-    if await asyncio.to_thread(migrations.is_current, database.reading_engine):
-        return MIGRATIONS.ok("the tables are those of this version")
-    return MIGRATIONS.error("the tables are not those of this version", "tryon db upgrade")
-
-
-async def _clock(database: Database, kind: str) -> Finding:
-    if kind == "SQLite":
-        return CLOCK.skipped("SQLite has no clock of its own")
-    before = datetime.now(UTC)
-    theirs = await database.read(lambda session: session.scalar(text("SELECT clock_timestamp()")))
-    return judged(CLOCK, theirs, before, datetime.now(UTC))
-
-
-async def _outbox(database: Database) -> Finding:
-    waiting = await database.read(jobs.list_unstarted, older_than=STUCK_AFTER, limit=MOST)
+def _outbox(session: Session, now: datetime) -> Finding:
+    waiting = jobs.list_unstarted(session, older_than=STUCK_AFTER, limit=MOST)
     if not waiting:
         return OUTBOX.ok("no job waits to be handed to Temporal")
-    age = datetime.now(UTC) - waiting[0].created_at
+    age = now - waiting[0].created_at
     return OUTBOX.error(
         f"{counted(len(waiting), 'accepted job')} not handed to Temporal, the oldest for {age.total_seconds():.0f} s",
         "Start a CPU worker that reaches Temporal (python -m worker_cpu.main); its log says `relay waits` and why.",
     )
 
 
-async def _deadlines(database: Database) -> Finding:
-    open_jobs = await database.read(jobs.list_open, older_than=timedelta(0), limit=MOST)
-    overdue = [job for job in open_jobs if job.deadline_at + OVERDUE_AFTER <= datetime.now(UTC)]
+def _deadlines(session: Session, now: datetime) -> Finding:
+    open_jobs = jobs.list_open(session, older_than=timedelta(0), limit=MOST)
+    overdue = [job for job in open_jobs if job.deadline_at + OVERDUE_AFTER <= now]
     if not overdue:
         return DEADLINES.ok(f"{counted(len(open_jobs), 'job')} in progress, none past its deadline")
     return DEADLINES.error(
         f"{counted(len(overdue), 'job')} past the deadline and not released, such as {overdue[0].id}",
         "See that a CPU worker polls and the schedule runs: temporal schedule trigger --schedule-id tryon-reconcile",
     )
-
-
-async def look_at_owners(database: Database, settings: MailSettings) -> AsyncGenerator[Finding, None]:
-    """Read the tables; nothing is written."""
-    now = datetime.now(UTC)
-    yield await database.read(_mail, settings, now)
-    yield await database.read(_erasures, now)
-    yield await database.read(_operators)
 
 
 def _mail(session: Session, settings: MailSettings, now: datetime) -> Finding:
@@ -231,7 +192,8 @@ async def look_at_ledger(case: Case) -> AsyncGenerator[Finding, None]:
     if not case.ledger:
         yield LEDGER.skipped("it is recomputed hourly; --ledger does it now")
         return
-    if missing_file(make_url(case.settings.database.url)):
+    file = case.settings.database.file()
+    if file and not file.is_file():
         yield LEDGER.skipped("there is no database")
         return
     with closing(Database(case.settings.database)) as database:

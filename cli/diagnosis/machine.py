@@ -9,13 +9,11 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import psutil
-from sqlalchemy import make_url
 
 from api.dashboard.authentication.outbox import is_own
 from cli.diagnosis.findings import Case, Finding, Subject, counted
-from runtime.embedded.disk import GIB, LEAST_FREE_SHARE
-from runtime.embedded.privacy import is_private
-from runtime.embedded.record import has_secrets
+from runtime.embedded.record import has_secrets, is_private
+from runtime.embedded.servers import GIB, LEAST_FREE_SHARE
 from runtime.settings import Settings, StackSettings, TemporalSettings
 
 DISK = Subject("disk")
@@ -26,15 +24,10 @@ COMFORTABLE_BYTES = GIB
 """Below either there is a warning. The embedded store stops taking pictures before a disk is quite full, and deleting
 does not make room at once."""
 
-NOTHING_LEFT_BYTES = 200 * (1 << 20)
-"""A few requests' worth of pictures."""
-
+NOTHING_LEFT_BYTES = 200 * (1 << 20)  # a few requests' worth of pictures
 FOLDER = Subject("data folder")
 TEMPORAL_PORT = Subject("port of Temporal")
-
-FIRST_OF_PEOPLE = 1000
-"""Accounts below belong to the system, nearly everywhere."""
-
+FIRST_OF_PEOPLE = 1000  # accounts below belong to the system, nearly everywhere
 NOBODY = 65534
 NO_SHELLS = ("nologin", "false", "sync", "halt", "shutdown")
 SHOWN = 3
@@ -60,10 +53,8 @@ def judged(folder: Path, *, total: int, free: int) -> Finding:
 
 def _folders(settings: Settings) -> list[Path]:
     """Where data lies on this machine, one folder for each disk."""
-    url = make_url(settings.database.url)
-    wanted = [settings.stack.data_dir]
-    if url.get_backend_name() == "sqlite" and url.database:
-        wanted.append(Path(url.database).parent)
+    file = settings.database.file()
+    wanted = [settings.stack.data_dir, *([file.parent] if file else [])]
     by_disk: dict[int, Path] = {}
     for folder in wanted:
         there = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.is_dir())

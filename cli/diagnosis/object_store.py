@@ -9,8 +9,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from cli.diagnosis.clocks import judged
-from cli.diagnosis.findings import Case, Finding, Subject, in_one_line
+from cli.diagnosis.findings import Case, Finding, Subject, in_one_line, judged_clock
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore
 
 STORE = Subject("object store")
@@ -19,12 +18,8 @@ BUCKET = Subject("bucket")
 OBJECTS = Subject("objects")
 
 CONNECT_SECONDS = 2.0
-READ_SECONDS = 5.0
-"""Shorter than the service's own: a person waits for the doctor's answer."""
-
-PREFIX = "doctor/"
-"""Probe objects lie below it, for as long as the probe takes."""
-
+READ_SECONDS = 5.0  # shorter than the service's own: a person waits for the doctor's answer
+PREFIX = "doctor/"  # probe objects lie below it, for as long as the probe takes
 BODY = b"tryon doctor"
 
 
@@ -45,7 +40,11 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
             yield subject.skipped("the object store does not answer")
         return
     yield STORE.ok(f"{settings.endpoint} answers")
-    yield _clock(answer, before)
+    date = answer.headers.get("Date")
+    if date is None:
+        yield CLOCK.skipped("it does not tell the time in its answers")
+    else:
+        yield judged_clock(CLOCK, parsedate_to_datetime(date).astimezone(UTC), before, datetime.now(UTC))
     store = S3ObjectStore(
         settings.model_copy(update={"connect_timeout_seconds": CONNECT_SECONDS, "read_timeout_seconds": READ_SECONDS})
     )
@@ -61,13 +60,6 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         return
     yield BUCKET.ok(f"{store.bucket} is there, and our key may list it")
     yield await _objects(store)
-
-
-def _clock(answer: httpx.Response, before: datetime) -> Finding:
-    date = answer.headers.get("Date")
-    if date is None:
-        return CLOCK.skipped("it does not tell the time in its answers")
-    return judged(CLOCK, parsedate_to_datetime(date).astimezone(UTC), before, datetime.now(UTC))
 
 
 async def _objects(store: S3ObjectStore) -> Finding:

@@ -18,8 +18,7 @@ import httpx
 
 from cli.diagnosis.findings import Case, Finding, Subject, counted, in_one_line
 from domain.access.keys import TEST
-from runtime.settings import Settings
-from runtime.settings.service import IN_COMBO, IN_SINGLE
+from runtime.settings import IN_COMBO, IN_SINGLE
 
 ADDRESS = Subject("public address")
 TLS = Subject("TLS")
@@ -27,37 +26,24 @@ READY = Subject("readiness")
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 10.0
-
-SOON_DAYS = 14
-"""A certificate that is renewed by a program is renewed earlier than that."""
-
+SOON_DAYS = 14  # a certificate that is renewed by a program is renewed earlier than that
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 BODY = Subject("large bodies")
 
 ANNOUNCED_BELOW_CAP = 1
 CHUNK = b" " * 65_536
-
-PERMISSION_SECONDS = 3.0
-"""Who does not know ``Expect`` says nothing; then the body is sent unasked."""
-
-ANSWER_SECONDS = 60.0
-"""A proxy that collects the body hands it on only when it has all of it."""
-
+PERMISSION_SECONDS = 3.0  # who does not know ``Expect`` says nothing; then the body is sent unasked
+ANSWER_SECONDS = 60.0  # a proxy that collects the body hands it on only when it has all of it
 MIB = 1 << 20
 
 HOLD = Subject("held polls")
 SUBJECTS = (TLS, READY, BODY, HOLD)
 
 TEST_KEY_PREFIX = f"vto_{TEST}_"
-
-SLOW_PRODUCT = "test_slow"
-"""A test key's job with it takes a quarter of a minute and costs nothing."""
-
+SLOW_PRODUCT = "test_slow"  # a test key's job with it takes a quarter of a minute and costs nothing
 CALL_SECONDS = 20.0
-
-AIR_SECONDS = 15.0
-"""A poll may take so much longer than it is held."""
+AIR_SECONDS = 15.0  # a poll may take so much longer than it is held
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -84,16 +70,9 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         for subject in (BODY, HOLD):
             yield subject.skipped("something else than the API answers there")
         return
-    for path, cap in _caps(case.settings).items():
-        yield await look_at_large_body(url, path, cap, case.key)
+    for path, pictures in (("/api/v1/tryon", IN_SINGLE), ("/api/v1/tryon/combo", IN_COMBO)):
+        yield await look_at_large_body(url, path, case.settings.images.body_cap(pictures), case.key)
     yield await look_at_held_poll(url, case.key, case.settings.jobs.longest_wait_seconds)
-
-
-def _caps(settings: Settings) -> dict[str, int]:
-    return {
-        "/api/v1/tryon": settings.images.body_cap(IN_SINGLE),
-        "/api/v1/tryon/combo": settings.images.body_cap(IN_COMBO),
-    }
 
 
 def _unreachable(url: str, error: Exception) -> Finding:
@@ -150,13 +129,7 @@ def judged_readiness(answer: httpx.Response) -> Finding:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back.
-
-    Attributes:
-        status: Of the answer.
-        code: Its ``X-Error-Code``, which only the API sends.
-        sent: Bytes of the body that were sent before it came.
-    """
+    """What came back: its ``X-Error-Code``, which only the API sends, and how much of the body was sent before it."""
 
     status: int
     code: str | None
@@ -218,7 +191,10 @@ async def post(url: str, path: str, size: int, key: str | None) -> Answer:
     writer.transport.set_write_buffer_limits(0)
     answering = asyncio.create_task(_head_of(reader))
     try:
-        writer.write(_opening(address.netloc, f"{address.path}{path}", size, key))
+        lines = [f"POST {address.path}{path} HTTP/1.1", f"Host: {address.netloc}", "Content-Type: application/json"]
+        lines += [f"Content-Length: {size}", "Expect: 100-continue", "Connection: close", "User-Agent: tryon-doctor"]
+        lines += [f"Authorization: Bearer {key}"] if key else []
+        writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
         await asyncio.wait({answering}, timeout=PERMISSION_SECONDS)
         if answering.done() and answering.result()[0] == HTTPStatus.CONTINUE:
             answering = asyncio.create_task(_head_of(reader))
@@ -230,20 +206,6 @@ async def post(url: str, path: str, size: int, key: str | None) -> Answer:
     finally:
         answering.cancel()
         writer.close()
-
-
-def _opening(host: str, path: str, size: int, key: str | None) -> bytes:
-    lines = [
-        f"POST {path} HTTP/1.1",
-        f"Host: {host}",
-        "Content-Type: application/json",
-        f"Content-Length: {size}",
-        "Expect: 100-continue",
-        "Connection: close",
-        "User-Agent: tryon-doctor",
-    ]
-    lines += [f"Authorization: Bearer {key}"] if key else []
-    return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
 async def _send(writer: asyncio.StreamWriter, size: int, answering: asyncio.Task[object]) -> int:
@@ -273,11 +235,14 @@ async def look_at_held_poll(url: str, key: str | None, longest_wait_seconds: int
     """Start a slow rehearsal and wait for it with one held poll."""
     if key is None or not key.startswith(TEST_KEY_PREFIX):
         return HOLD.skipped("--key-file with a test key tries one")
+    from api.dashboard.samples import PORTRAIT, picture_of  # here, for only this needs a person's picture
+
+    portrait = "data:image/webp;base64," + base64.b64encode(picture_of(PORTRAIT)).decode()
     headers = {"Authorization": f"Bearer {key}"}
     try:
         async with httpx.AsyncClient(base_url=url, headers=headers, timeout=CALL_SECONDS) as client:
             accepted = await client.post(
-                "/api/v1/tryon", json={"customerPhotoBase64": _portrait(), "productId": SLOW_PRODUCT}
+                "/api/v1/tryon", json={"customerPhotoBase64": portrait, "productId": SLOW_PRODUCT}
             )
             if accepted.status_code != httpx.codes.ACCEPTED:
                 code = accepted.headers.get("X-Error-Code")
@@ -308,10 +273,3 @@ def _cut_off(sentence: str, longest_wait_seconds: int) -> Finding:
         sentence,
         f"Let the proxy wait longer than {longest_wait_seconds} s for an answer; in nginx: proxy_read_timeout 60s;",
     )
-
-
-def _portrait() -> str:
-    """A person that may be sent anywhere, as a data: URI."""
-    from api.dashboard.samples import PORTRAIT, picture_of
-
-    return "data:image/webp;base64," + base64.b64encode(picture_of(PORTRAIT)).decode()

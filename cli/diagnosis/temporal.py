@@ -42,9 +42,7 @@ LEAST_RETENTION_HOURS = 24
 """A closed run has to be kept for longer than its job may be looked at, and for questions on the next day."""
 
 SCHEDULE = Subject("schedules")
-
-LATE_AFTER_ROUNDS = 3
-"""So many rounds without a run are no delay any more."""
+LATE_AFTER_ROUNDS = 3  # so many rounds without a run are no delay any more
 
 ENDED_BADLY = (
     WorkflowExecutionStatus.FAILED,
@@ -58,14 +56,11 @@ NEEDING_A_NAMESPACE = (ATTRIBUTES, RUNS, SCHEDULE, QUEUE)
 QUIET_AFTER = timedelta(seconds=75)
 """A poll is held for a minute. Temporal forgets a poller five minutes after its last one."""
 
-LONG_WAIT = timedelta(minutes=1)
-"""A task that waits for longer says that there are too few workers."""
-
+LONG_WAIT = timedelta(minutes=1)  # a task that waits for longer says that there are too few workers
 WORKERS = {CPU_QUEUE: "worker_cpu", GPU_QUEUE: "worker_gpu", GPU_BULK_QUEUE: "worker_gpu"}
 """The process that should poll a queue."""
 
-PATIENT = {GPU_BULK_QUEUE}
-"""Queues where tasks may wait for hours and no customer does."""
+PATIENT = {GPU_BULK_QUEUE}  # queues where tasks may wait for hours and no customer does
 
 
 async def look(case: Case) -> AsyncGenerator[Finding, None]:
@@ -94,10 +89,9 @@ async def look(case: Case) -> AsyncGenerator[Finding, None]:
         return
     yield await _attributes(client, settings)
     yield await _runs(client, settings)
-    async for finding in look_at_schedules(temporal, settings):
-        yield finding
-    async for finding in look_at_queues(client):
-        yield finding
+    for part in (look_at_schedules(temporal, settings), look_at_queues(client)):
+        async for finding in part:
+            yield finding
 
 
 def options_of(settings: TemporalSettings) -> str:
@@ -168,9 +162,8 @@ async def _attributes(client: Client, settings: TemporalSettings) -> Finding:
 
 async def look_at_schedules(temporal: TemporalGateway, settings: TemporalSettings) -> AsyncGenerator[Finding, None]:
     """One finding for each schedule of the code."""
-    options = f"--address {settings.address} --namespace {settings.namespace}"
     for scheduled in SCHEDULES:
-        yield await _schedule(temporal, scheduled, f"{options} --schedule-id {scheduled.name}")
+        yield await _schedule(temporal, scheduled, f"{options_of(settings)} --schedule-id {scheduled.name}")
 
 
 async def _schedule(temporal: TemporalGateway, scheduled: Scheduled, options: str) -> Finding:

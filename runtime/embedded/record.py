@@ -1,4 +1,6 @@
-"""One supervisor at a time in a data folder: its lock, its record, and the processes that a killed one left behind.
+"""A stack's data folder: its lock, its record, its secrets, and the processes that a supervisor left that was killed.
+
+All of it is for the user who runs the stack: photos, secrets, mail with links that let people in.
 
 The record tells other commands who runs the stack, and where its parts listen. The kernel asks every child to end when
 the supervisor dies; one that hangs does not listen, and children of children are not asked. The record may be gone or
@@ -9,10 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import secrets
 import signal
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -22,11 +26,7 @@ from typing import Any
 import psutil
 import structlog
 
-from runtime.embedded.child import STACK_MARK, mark_of
-from runtime.embedded.privacy import make_private
-
-LOCK_FILE = "up.lock"
-"""Stays in the folder; what counts is who holds it."""
+LOCK_FILE = "up.lock"  # stays in the folder; what counts is who holds it
 
 log = structlog.get_logger(__name__)
 
@@ -56,6 +56,35 @@ def sole_use(data_dir: Path) -> Iterator[None]:
         if left:
             log.warning("open to other users, and not ours to close", path=str(left[0]), and_more=len(left) - 1)
         yield
+
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def is_private(folder: Path) -> bool:
+    """Whether users other than its owner are kept out of a folder, and so of everything in it."""
+    return not folder.stat().st_mode & OTHERS
+
+
+def make_private(folder: Path) -> list[Path]:
+    """Take a folder, and everything in it, from everybody but the owner, whose own rights stay as they are.
+
+    The folder alone would do; what is in it may be copied or moved. Links are not followed.
+
+    Returns:
+        What could not be taken: it belongs to another user.
+    """
+    left = []
+    for path in itertools.chain([folder], folder.rglob("*")):
+        try:
+            mode = path.lstat().st_mode
+            if mode & OTHERS and not stat.S_ISLNK(mode):
+                path.chmod(stat.S_IMODE(mode) & ~OTHERS)
+        except FileNotFoundError:
+            continue  # gone meanwhile
+        except PermissionError:
+            left.append(path)
+    return left
 
 
 RECORD_FILE, SECRETS_FILE = "stack.json", "secrets.json"
@@ -159,8 +188,16 @@ def keep_secrets(data_dir: Path, kept: Mapping[str, str]) -> None:
     write_privately(data_dir / SECRETS_FILE, json.dumps(dict(kept), indent=2))
 
 
-STOP_SECONDS = 10.0
-"""How long leftovers may take to end before they are killed."""
+STACK_MARK = "TRYON_CHILD_OF_STACK"
+"""Environment variable of every process that a stack starts; its value is the stack's data folder."""
+
+
+def marked_environment(data_dir: Path) -> dict[str, str]:
+    """The environment of this process, with the mark of the stack in ``data_dir``, however the folder is named."""
+    return {**os.environ, STACK_MARK: str(data_dir.resolve())}
+
+
+STOP_SECONDS = 10.0  # how long leftovers may take to end before they are killed
 
 
 def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
@@ -169,7 +206,12 @@ def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
     Returns:
         The names of the processes.
     """
-    left = {process.pid: process.name() for process in _marked(mark_of(data_dir))}
+    left, mark = {}, str(data_dir.resolve())
+    for process in psutil.process_iter():
+        # Processes of other users do not show their environment, and some have just ended.
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(STACK_MARK) == mark:
+                left[process.pid] = process.name()
     for name, identity in record.children.items() if record else ():
         if identity.find():
             left[identity.pid] = name
@@ -184,13 +226,3 @@ def stop_leftovers(data_dir: Path, record: StackRecord | None) -> list[str]:
             process.kill()
     psutil.wait_procs(alive, timeout=STOP_SECONDS)
     return sorted(left.values())
-
-
-def _marked(mark: str) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        # Processes of other users do not show their environment, and some have just ended.
-        with contextlib.suppress(psutil.Error, OSError):
-            if process.pid != os.getpid() and process.environ().get(STACK_MARK) == mark:
-                found.append(process)
-    return found

@@ -1,13 +1,92 @@
-"""Servers that PyPI packages carry: where their programs are, and the command line of Temporal's dev server."""
+"""The servers that PyPI packages carry, Temporal's and SeaweedFS: their programs, ports, disk and command lines.
+
+Temporal's port asks for nothing. SeaweedFS is closed to everybody but us: it is five servers in one process, and only
+its S3 port asks for a key. The others (master, volumes, filer, admin; HTTP and gRPC each) serve every object to all who
+can reach loopback: other users of the machine, and web pages in a browser on it. So they speak mutual TLS, with a
+certificate that is made anew at each start and that only the owner of the data folder can read.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
+import json
+import os
 import shutil
+import socket
+import ssl
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
+from typing import TextIO
 
-from runtime.embedded.ports import LOOPBACK
+import httpx
+
+from runtime.embedded.record import write_privately
+
+LOOPBACK = "127.0.0.1"
+STEPS = 50  # how far a default port may move
+
+
+class PortInUseError(Exception):
+    """A port that has to be free is not."""
+
+
+def is_free(port: int, host: str = LOOPBACK) -> bool:
+    """Whether a server could listen there now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+_CLAIMED: dict[int, TextIO] = {}
+
+
+def claim(port: int) -> bool:
+    """Keep a port for this process until it ends, against other stacks of this user; False where one has it.
+
+    Seconds go by between the choice of a port and the server that listens there. Two stacks that start side by side
+    would choose the same, and one would take the other's API for its own.
+    """
+    if port in _CLAIMED:
+        return True
+    folder = Path(tempfile.gettempdir()) / f"tryon-ports-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = (folder / str(port)).open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return False
+    _CLAIMED[port] = file
+    return True
+
+
+def choose_port(port: int, *, named: bool, offsets: Sequence[int] = (0,), host: str = LOOPBACK, what: str) -> int:
+    """The port to use: the one that the operator named, or the next from there on that is free; it is claimed.
+
+    Those at the offsets above it, 0 included, have to be free too; ``what`` wants it.
+
+    Raises:
+        PortInUseError: The named port, or every port of the search, is in use.
+    """
+    candidates = [port] if named else range(port, port + STEPS * len(offsets), len(offsets))
+    for candidate in candidates:
+        wanted = [candidate + offset for offset in offsets]
+        if all(is_free(each, host) for each in wanted) and all(map(claim, wanted)):
+            return candidate
+    raise PortInUseError(
+        f"Port {port} for {what} is in use. Stop what listens there, or choose another port."
+        if named
+        else f"No free port for {what} from {port} on."
+    )
 
 
 def find_program(name: str) -> str:
@@ -45,3 +124,217 @@ def temporal_command(
         *(word for value in dynamic for word in ("--dynamic-config-value", value)),
         *(word for name in search_attributes for word in ("--search-attribute", f"{name}=Keyword")),
     ]
+
+
+LEAST_FREE_SHARE = 0.01
+"""SeaweedFS makes its volumes read-only below this share of the disk; ``weed mini`` takes no other."""
+
+ENOUGH_AGAIN_SHARE = 0.015
+"""A little above, so that a disk on the brink does not have the store started again and again."""
+
+GIB = 1 << 30
+
+
+class DiskFullError(Exception):
+    """There is too little room for the embedded object store."""
+
+
+def check_room(folder: Path) -> None:
+    """See that the object store could write here.
+
+    Raises:
+        DiskFullError: It could not.
+    """
+    usage = shutil.disk_usage(folder)
+    if usage.free < LEAST_FREE_SHARE * usage.total:
+        raise DiskFullError(
+            f"{usage.free / GIB:.1f} of {usage.total / GIB:.1f} GiB are free at {folder}; the embedded object store "
+            f"takes no pictures below {LEAST_FREE_SHARE:.0%}. Make room, or name a folder on another disk in "
+            "TRYON_DATA_DIR."
+        )
+
+
+class RoomRegained:
+    """Tells, once, that there is room again where there was too little.
+
+    SeaweedFS looks at the disk once a minute and takes nothing until then; started anew it looks at once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._was_short = False
+
+    def __call__(self) -> bool:
+        """Look; asked often, it is as quick as one call of the system."""
+        usage = shutil.disk_usage(self._folder)
+        share = usage.free / usage.total
+        if share < LEAST_FREE_SHARE:
+            self._was_short = True
+        regained = self._was_short and share >= ENOUGH_AGAIN_SHARE
+        self._was_short = self._was_short and not regained
+        return regained
+
+
+GRPC_OFFSET = 10_000
+PROBE_SECONDS = 2.0
+
+WEED_PORTS = ("s3", "master", "volume", "filer", "admin")
+"""SeaweedFS takes consecutive ports in this order, and for each the one 10000 above for gRPC."""
+
+WEED_OFFSETS = tuple(base + position for base in (0, GRPC_OFFSET) for position in range(len(WEED_PORTS)))
+
+CLOSED_OFFSETS = tuple(offset for offset in WEED_OFFSETS if offset != WEED_PORTS.index("s3"))
+"""All but S3 itself, where requests are signed."""
+
+WEED_VOLUMES = 10_000
+"""More than a disk holds, so that room on the disk is what counts.
+
+By itself SeaweedFS counts at its start how many volumes of full length (up to 1 GB) would still fit. The bucket takes
+seven at once; where few are left its own log gets none, and then it does not end when asked to.
+"""
+
+OBJECTS, CREDENTIALS, TLS = "objects", "s3.json", "store-tls"
+"""Below the data folder: the objects, the S3 key, and the certificate with the configuration that names it."""
+
+CERTIFICATE, KEY = "certificate.pem", "key.pem"
+CERTIFICATE_DAYS = 36_500  # it is replaced at each start, and a stack may stay up for as long as it likes
+HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""What gRPC clients begin with. HTTP/1.1 servers answer it too, with a status."""
+
+TLS_ALERT = b"\x15"
+
+
+def prepare_weed(data_dir: Path, *, s3_port: int, access_key: str, secret_key: str) -> list[str]:
+    """Write what SeaweedFS needs to know, for its owner's eyes alone.
+
+    Objects go below the data folder, and those of an earlier start are found again. Its one identity may do everything.
+
+    Returns:
+        The command that runs it in one process, bound to loopback, with its usage reports switched off.
+    """
+    objects, credentials, tls = data_dir / OBJECTS, data_dir / CREDENTIALS, data_dir / TLS
+    objects.mkdir(parents=True, exist_ok=True)
+    tls.mkdir(exist_ok=True)
+    identity = {
+        "name": "tryon",
+        "credentials": [{"accessKey": access_key, "secretKey": secret_key}],
+        "actions": ["Admin", "Read", "List", "Tagging", "Write"],
+    }
+    write_privately(credentials, json.dumps({"identities": [identity]}))
+    for name, pem in zip((CERTIFICATE, KEY), _new_certificate(), strict=True):
+        write_privately(tls / name, pem)
+    write_privately(tls / "security.toml", _security(tls / CERTIFICATE, tls / KEY))
+    ports = []
+    for position, name in enumerate(WEED_PORTS):
+        ports += [f"-{name}.port={s3_port + position}", f"-{name}.port.grpc={s3_port + position + GRPC_OFFSET}"]
+    return [
+        find_program("weed"),
+        "-logtostderr=true",
+        f"-config_dir={tls}",
+        "mini",
+        f"-dir={objects}",
+        *(f"-ip={LOOPBACK}", f"-ip.bind={LOOPBACK}"),
+        *ports,
+        f"-s3.config={credentials}",
+        *("-s3.port.iceberg=0", "-s3.port.lance=0", "-webdav=false", "-admin.ui=false"),
+        f"-volume.max={WEED_VOLUMES}",
+        "-master.telemetry=false",
+    ]
+
+
+def _new_certificate() -> tuple[str, str]:
+    """A certificate that is its own authority, for both ends of every connection, and its key, as PEM."""
+    # Here, for whoever only asks how the store is makes none.
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    public, now = key.public_key(), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tryon embedded object store")])
+    usage = dict.fromkeys(
+        ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "crl_sign"), False
+    ) | {"encipher_only": False, "decipher_only": False}
+    purposes = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    certificate = (
+        x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=public)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))  # clocks are set back now and then
+        .not_valid_after(now + timedelta(days=CERTIFICATE_DAYS))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.KeyUsage(digital_signature=True, key_cert_sign=True, **usage), critical=True)
+        .add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address(LOOPBACK))]), critical=False)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM).decode(), private.decode()
+
+
+def _security(certificate: Path, key: Path) -> str:
+    """SeaweedFS's ``security.toml``: every server asks for the certificate, and every client shows it."""
+    # A JSON string is a TOML string.
+    pair = {"cert": json.dumps(str(certificate)), "key": json.dumps(str(key))}
+    ca = {"ca": pair["cert"]}
+    tables: dict[str, Mapping[str, str]] = {"grpc": ca, "https.client": {"enabled": "true"} | pair | ca}
+    tables |= {f"grpc.{part}": pair for part in ("master", "volume", "filer", "s3", "admin", "worker", "client")}
+    tables |= {f"https.{part}": pair | ca for part in ("master", "volume", "filer", "admin")}
+    return "\n".join(
+        f"[{name}]\n" + "".join(f"{option} = {value}\n" for option, value in table.items())
+        for name, table in tables.items()
+    )
+
+
+class VolumesMissingError(Exception):
+    """SeaweedFS answers, and has nowhere to put an object yet."""
+
+
+class StoreOpenError(Exception):
+    """SeaweedFS answers somebody who has neither key nor certificate."""
+
+
+async def check_weed(data_dir: Path, s3_port: int) -> None:
+    """See that the server can take objects, and that its inner ports are closed.
+
+    Its volume server sometimes asks its master for admission a moment too early and then waits five seconds; an
+    object that is put meanwhile is held up for as long as twenty.
+
+    Raises:
+        VolumesMissingError: It has nowhere to put an object yet.
+        StoreOpenError: A port is open. SeaweedFS drops to plain connections, without a word, where it cannot read a
+            certificate or does not know the name of a setting.
+        httpx.HTTPError: It does not answer.
+    """
+    ours = ssl.create_default_context(cafile=data_dir / TLS / CERTIFICATE)
+    ours.load_cert_chain(data_dir / TLS / CERTIFICATE, data_dir / TLS / KEY)
+    master = f"https://{LOOPBACK}:{s3_port + WEED_PORTS.index('master')}"
+    async with httpx.AsyncClient(timeout=PROBE_SECONDS, trust_env=False, verify=ours) as client:
+        topology = (await client.get(f"{master}/dir/status")).json()["Topology"]
+    racks = [rack for center in topology["DataCenters"] or [] for rack in center["Racks"] or []]
+    if not any(rack["DataNodes"] for rack in racks):
+        raise VolumesMissingError
+    strangers = ssl.create_default_context(cafile=data_dir / TLS / CERTIFICATE)
+    strangers.set_alpn_protocols(["h2", "http/1.1"])
+    for port in (s3_port + offset for offset in CLOSED_OFFSETS):
+        for context in (None, strangers):
+            if await _answers(port, context):
+                raise StoreOpenError(f"port {port} of the object store answers without a certificate")
+
+
+async def _answers(port: int, context: ssl.SSLContext | None) -> bool:
+    """Whether a server has a word for a client that shows no certificate, beyond refusing it."""
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=context)
+            try:
+                writer.write(HTTP2_PREFACE)
+                said = await reader.read(1)
+            finally:
+                writer.close()
+    except OSError:  # refused, reset, or an alert of TLS
+        return False
+    return said not in (b"", TLS_ALERT)

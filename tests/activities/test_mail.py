@@ -23,7 +23,7 @@ from domain.mails import Letter
 from domain.tables import Mail
 from gateway.temporal import TemporalGateway
 from runtime.database import Database
-from runtime.embedded.ports import choose_port
+from runtime.embedded.servers import choose_port
 from runtime.settings import MailSettings
 from tests.memory_store import MemoryObjectStore
 from tests.servers.mail import MailServer, running_mail_server

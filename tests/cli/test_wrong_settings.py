@@ -16,8 +16,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from cli.main import PLACES, app
-from runtime.settings import SettingsError
-from runtime.settings.concern import Concern
+from runtime.concern import Concern, SettingsError
 
 PROJECT = Path(__file__).parents[2]
 
@@ -43,7 +42,7 @@ def every_command() -> Iterator[tuple[str, Any]]:
 
     group: Any = get_command(app)
     for name in PLACES:
-        yield from below(name, group.commands[name])
+        yield from below(name, group.get_command(None, name))
 
 
 def arguments_of(command: Any, folder: Path) -> list[str]:
@@ -92,7 +91,7 @@ def every_process() -> list[list[str]]:
     for room in ("api", "worker_cpu", "worker_gpu", "bench"):
         for path in sorted((PROJECT / room).rglob("*.py")):
             text = path.read_text()
-            if '__name__ == "__main__"' in text and re.search(r"\bload_settings\(|\bSettings\(\)", text):
+            if '__name__ == "__main__"' in text and re.search(r"\bload_settings\(|\bSettings\(\)|\brun_worker\(", text):
                 name = ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__main__")
                 found.append([name, *(["."] if room == "bench" else [])])
     return found

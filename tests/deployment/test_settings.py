@@ -231,7 +231,7 @@ def test_what_runs_once_is_a_command(service: str, compose: Compose) -> None:
     assert program == "tryon"
     groups = get_command(app)
     assert isinstance(groups, typer.core.TyperGroup)
-    inner = groups.commands[group]
+    inner = groups.get_command(typer.Context(groups), group)
     assert isinstance(inner, typer.core.TyperGroup)
     assert command in inner.commands
 

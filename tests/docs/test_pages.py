@@ -10,8 +10,7 @@ from types import ModuleType
 import pytest
 
 from imaging.limits import MIB
-from runtime.settings import ImageSettings
-from runtime.settings.service import IN_COMBO
+from runtime.settings import IN_COMBO, ImageSettings
 
 PROJECT = Path(__file__).parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]

@@ -60,7 +60,7 @@ from tests.pictures import data_uri, encoded
 from tests.servers.processes import free_port
 from tests.workers import all_running
 from tests.workflows.fakes import tryon_input
-from worker_cpu.state_metrics import StateMetrics, sqlite_folder
+from worker_cpu.state_metrics import StateMetrics
 from worker_cpu.worker import build_worker as build_cpu_worker
 from worker_gpu.worker import build_workers as build_gpu_workers
 from workflows.backfills.contracts import BackfillInput, BackfillItem
@@ -268,9 +268,7 @@ async def open_scene(settings: Settings) -> AsyncIterator[Scene]:
             metrics=metrics,
             cpu_address=settings.metrics.worker_cpu_address or "",
             gpu_address=settings.metrics.worker_gpu_address or "",
-            state=StateMetrics(
-                database, gateways[0].client, cpu_meter, sqlite_folder(settings.database.url), sends_mail=True
-            ),
+            state=StateMetrics(database, gateways[0].client, cpu_meter, settings.database.file(), sends_mail=True),
             tracings=list(tracings.values()),
         )
     device.close()

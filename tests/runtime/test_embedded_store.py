@@ -17,8 +17,7 @@ import urllib3
 from minio import Minio
 from minio.error import S3Error
 
-from runtime.embedded.ports import choose_port
-from runtime.embedded.store import (
+from runtime.embedded.servers import (
     CERTIFICATE,
     KEY,
     TLS,
@@ -27,6 +26,7 @@ from runtime.embedded.store import (
     StoreOpenError,
     VolumesMissingError,
     check_weed,
+    choose_port,
     prepare_weed,
 )
 from tests.servers.processes import running

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embedded.child import bound_log
+from runtime.embedded.supervisor import bound_log
 
 
 def test_a_writer_goes_on_at_the_beginning_of_an_emptied_log(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_log_is_bounded_on_a_full_disk_too(tmp_path: Path, monkeypatch: pytest
 
     log_file = tmp_path / "child.log"
     log_file.write_bytes(b"x" * 100)
-    monkeypatch.setattr("runtime.embedded.child.shutil.copyfile", full)
+    monkeypatch.setattr("runtime.embedded.supervisor.shutil.copyfile", full)
     assert bound_log(log_file, 10)
     assert log_file.read_bytes() == b""
     assert list(tmp_path.iterdir()) == [log_file]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pysqlite3.dbapi2 as fixed_sqlite
 import pytest
 
-from cli.backups.archive import DamagedDatabaseError, check_sqlite, copy_sqlite
+from cli.archive import DamagedDatabaseError, check_sqlite, copy_sqlite
 
 
 @pytest.fixture

@@ -13,9 +13,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runtime.embedded.child import STACK_MARK, Child, ChildFailedError, ChildSpec, marked_environment
-from runtime.embedded.record import Endings, ProcessIdentity, StackRecord, stop_leftovers
-from runtime.embedded.supervisor import LOG_SECONDS, Supervisor
+from runtime.embedded.record import (
+    STACK_MARK,
+    Endings,
+    ProcessIdentity,
+    StackRecord,
+    marked_environment,
+    stop_leftovers,
+)
+from runtime.embedded.supervisor import LOG_SECONDS, Child, ChildFailedError, ChildSpec, Supervisor
 
 PROJECT = Path(__file__).parents[2]
 
@@ -275,7 +281,7 @@ async def test_a_group_is_killed_once_since_its_id_is_soon_a_strangers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended_by: str
 ) -> None:
     ended: list[int | None] = []
-    monkeypatch.setattr("runtime.embedded.child.os.killpg", lambda group, _signal: ended.append(group))
+    monkeypatch.setattr("runtime.embedded.supervisor.os.killpg", lambda group, _signal: ended.append(group))
     program = tmp_path / "program"
     program.symlink_to(sys.executable)
     code = "raise SystemExit(1)" if ended_by == "itself" else WAIT

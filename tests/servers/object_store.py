@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from runtime.embedded.disk import check_room
-from runtime.embedded.ports import choose_port
-from runtime.embedded.store import WEED_OFFSETS, prepare_weed
+from runtime.embedded.servers import WEED_OFFSETS, check_room, choose_port, prepare_weed
 from tests.servers.processes import running
 
 ACCESS_KEY, SECRET_KEY = "tests", "tests-secret-key"

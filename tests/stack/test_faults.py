@@ -10,8 +10,8 @@ import pytest
 from temporalio.client import WorkflowHandle
 
 from gateway.temporal import TemporalGateway
-from runtime.embedded.ports import is_free
 from runtime.embedded.record import Endings
+from runtime.embedded.servers import is_free
 from tests.stack.stack import Stack, until
 from tests.stack.test_jobs import books, picture_of
 from workflows.contracts import TryOnOutcome

@@ -14,8 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from cli.embedded import child_specs
-from runtime.embedded.ports import choose_port
-from runtime.embedded.store import WEED_OFFSETS
+from runtime.embedded.servers import WEED_OFFSETS, choose_port
 from runtime.embedded.supervisor import Supervisor
 from runtime.object_store import ObjectStoreUnavailableError, S3ObjectStore, waiting_at_most
 from runtime.settings import ObjectStoreSettings, Settings

@@ -15,8 +15,8 @@ import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
 from gateway.temporal import TemporalGateway
-from runtime.embedded.privacy import is_private
-from runtime.embedded.store import WEED_OFFSETS
+from runtime.embedded.record import is_private
+from runtime.embedded.servers import WEED_OFFSETS
 from runtime.object_store import S3ObjectStore
 from tests.servers.stranger import EVIL, breaches, listening, requests_for, say, ways
 from tests.stack.stack import Stack, running_stack, tryon

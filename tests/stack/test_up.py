@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from cli.embedded import EmbeddedStack
-from runtime.embedded.disk import DiskFullError
 from runtime.embedded.record import sole_use
+from runtime.embedded.servers import DiskFullError
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.stack.stack import Stack, create_key, running_stack, tryon
 from tests.stack.test_jobs import books, picture_of

@@ -165,18 +165,18 @@ def test_a_few_steps_learn_one_picture_and_the_exported_file_begins_another_trai
     torch.manual_seed(0)
     network = parser_network(MODELS).train()
     augmenter = Augmenter(np.random.default_rng(0))
-    drawn = [augmenter.drawn(figure()) for _ in range(4)]
+    drawn = [augmenter.drawn(figure()) for _ in range(2)]
     seen = torch.from_numpy(np.stack([each for each, *_ in drawn])).float()
     labels = torch.from_numpy(np.stack([each for *_, each in drawn])).long()
     optimizer = torch.optim.AdamW([p for p in network.parameters() if p.requires_grad], lr=3e-3)
     told = []
-    for _ in range(12):
+    for _ in range(8):
         loss = losses(network(seen), labels, torch.ones(len(Thing)))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         told.append(float(loss.detach()))
-    assert told[-1] < 0.5 * told[0]
+    assert told[-1] < 0.7 * told[0]
     frozen = [p for p in network.encoder.parameters() if not p.requires_grad]
     assert frozen
     assert all(p.grad is None for p in frozen)

@@ -50,6 +50,7 @@ def mistake_of_ours() -> ValidationError:
 
 
 def tryon_input(job_id: str, garments: int = 1, **fields: Any) -> TryOnInput:
+    """As the API sends it."""
     return TryOnInput(
         job_id=job_id,
         account_id="an-account",
@@ -59,7 +60,7 @@ def tryon_input(job_id: str, garments: int = 1, **fields: Any) -> TryOnInput:
             GarmentSource(index=index, category="upper_body", picture=ref(f"garment-{index}"))
             for index in range(garments)
         ],
-        **fields,
+        **{"stages_searched": "main"} | fields,
     )
 
 

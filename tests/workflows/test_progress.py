@@ -26,7 +26,7 @@ async def test_a_run_tells_its_stage_and_what_is_under_way(temporal: Client, run
         handle = await runs.start(job)
         await asyncio.gather(entered["segment_person"].wait(), entered["fetch_garment"].wait())
         assert await TemporalGateway(temporal).progress_of_job(job.job_id) == Progress(
-            "preparing", {"segment_person": 1, "fetch_garment": 2}
+            "accepted", {"segment_person": 1, "fetch_garment": 2}
         )
         for name in ("segment_person", "fetch_garment"):
             gates[name].set()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -257,6 +258,28 @@ async def test_a_person_can_read_a_run_without_opening_a_payload(running: Runnin
         assert description.typed_search_attributes[STAGE_ATTRIBUTE] == "completed"
         assert description.typed_search_attributes[ENGINE_ATTRIBUTE] == "fake"
         assert await description.static_summary() == "combo: upper_body + upper_body"
+
+
+@pytest.mark.parametrize(
+    ("searched", "written"),
+    [
+        ("main", ["rendering", "completed"]),
+        ("all", ["preparing", "rendering", "watermarking", "settling", "completed"]),
+    ],
+)
+async def test_stages_that_searches_find(running: RunningSteps, searched: str, written: list[str]) -> None:
+    job = tryon_input(uuid.uuid4().hex).model_copy(update={"stages_searched": searched})
+    async with running(FakeSteps()) as runs:
+        handle = await runs.start(job)
+        await handle.result()
+        events = [event async for event in handle.fetch_history_events()]
+    upserts = [
+        event.upsert_workflow_search_attributes_event_attributes.search_attributes.indexed_fields
+        for event in events
+        if event.HasField("upsert_workflow_search_attributes_event_attributes")
+    ]
+    assert [json.loads(fields[STAGE_ATTRIBUTE.name].data) for fields in upserts] == written
+    assert [ENGINE_ATTRIBUTE.name in fields for fields in upserts].count(True) == 1
 
 
 async def test_the_report_holds_the_times_of_every_stage(running: RunningSteps) -> None:

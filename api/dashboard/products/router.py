@@ -27,7 +27,7 @@ from domain.errors import TryOnError
 from domain.products import ACTIVE, ARCHIVED, public_id
 from domain.tables import Product
 from intake.pictures import inspect_pictures
-from runtime.settings.service import IN_PRODUCT
+from runtime.settings import IN_PRODUCT
 
 PAGE_PRODUCTS = 48
 """Divides by two, three, four and six columns."""

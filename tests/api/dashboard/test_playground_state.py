@@ -41,13 +41,14 @@ async def test_an_open_job_tells_where_it_is(api: Api, browser: Browser) -> None
     ("stage", "pending", "words_", "garment"),
     [
         ("accepted", {}, "In the queue", None),
-        ("preparing", {"segment_person": 1, "fetch_garment": 1}, "Looking at the photo", None),
-        ("preparing", {"fetch_garment": 2}, "Fetching the garment", 2),
-        ("preparing", {}, "Looking at the photo", None),
+        ("", {}, "In the queue", None),
+        ("accepted", {"segment_person": 1, "fetch_garment": 1}, "Looking at the photo", None),
+        ("accepted", {"fetch_garment": 2}, "Fetching the garment", 2),
         ("rendering", {"render": 1}, "Drawing", None),
-        ("watermarking", {"watermark": 1}, "Finishing", None),
-        ("settling", {"settle": 1}, "Finishing", None),
-        ("something new", {}, "In the queue", None),
+        ("rehearsing", {}, "Drawing", None),
+        ("rendering", {"watermark": 1}, "Finishing", None),
+        ("rendering", {"settle": 1}, "Finishing", None),
+        ("accepted", {"something_new": 1}, "In the queue", None),
     ],
 )
 def test_a_runs_stage_in_words(stage: str, pending: dict[str, int], words_: str, garment: int | None) -> None:

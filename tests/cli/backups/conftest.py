@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cli.embedded import kept_environment
-from runtime.embedded.child import Child, ChildSpec, marked_environment
-from runtime.embedded.record import write_environment
+from runtime.embedded.record import marked_environment, write_environment
+from runtime.embedded.supervisor import Child, ChildSpec
 from runtime.object_store import ObjectStore
 from runtime.settings import EMBEDDED_FILE, Settings
 from tests.cli.backups.scene import PRODUCT, Scene, furnish, made
@@ -25,8 +25,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
     async def in_memory(_settings: Settings, data_dir: Path) -> AsyncIterator[ObjectStore]:
         yield scene.stores.setdefault(data_dir, MemoryObjectStore())
 
-    for module in ("making", "restoring"):
-        monkeypatch.setattr(f"cli.backups.{module}.store_alone", in_memory)
+    monkeypatch.setattr("cli.backup.store_alone", in_memory)
     scene.data_dir.mkdir()
     write_environment(scene.data_dir / EMBEDDED_FILE, kept_environment(Settings()))
     store = scene.stores[scene.data_dir] = MemoryObjectStore()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cli.backups.archive import DATABASE, MANIFEST, OBJECTS, SECRETS, BackupError, new_archive, read_archive
+from cli.archive import DATABASE, MANIFEST, OBJECTS, SECRETS, BackupError, new_archive, read_archive
 
 FACTS = {"service_version": "1", "made_at": "now", "schema_revision": None, "counts": {}, "missing": []}
 
@@ -19,9 +19,9 @@ def archive(tmp_path: Path) -> Path:
     path, database = tmp_path / "backup.tar", tmp_path / "copy.db"
     database.write_bytes(b"rows" * 1000)
     with new_archive(path) as writer:
-        writer.add_file(DATABASE, database)
-        writer.add_bytes(SECRETS, b"{}")
-        writer.add_bytes(OBJECTS + "products/ä/front.png", b"picture")
+        writer.add(DATABASE, database)
+        writer.add(SECRETS, b"{}")
+        writer.add(OBJECTS + "products/ä/front.png", b"picture")
         writer.close(FACTS)
     return path
 
@@ -56,7 +56,7 @@ def refusal(archive: Path) -> str:
 def test_what_was_written_is_read(archive: Path, tmp_path: Path) -> None:
     with read_archive(archive) as backup:
         assert backup.object_keys == ["products/ä/front.png"]
-        assert backup.object("products/ä/front.png") == b"picture"
+        assert backup.read(OBJECTS + "products/ä/front.png") == b"picture"
         backup.extract(DATABASE, tmp_path / "out.db")
     assert (tmp_path / "out.db").read_bytes() == b"rows" * 1000
     for path in (archive, tmp_path / "out.db"):
@@ -106,7 +106,7 @@ def test_what_lies_where_it_is_being_written_is_not_written_to(tmp_path: Path, k
         partial.hardlink_to(victim)
         partial.chmod(0o666)
     with new_archive(tmp_path / "new.tar") as writer:
-        writer.add_bytes(SECRETS, b"{}")
+        writer.add(SECRETS, b"{}")
         assert partial.lstat().st_mode == S_IFREG | 0o600
     assert victim.read_text() == "precious"
     assert not (tmp_path / "new.tar").is_symlink()
@@ -117,7 +117,7 @@ def test_a_stranger_who_is_quicker_is_not_written_to_either(tmp_path: Path, monk
     partial.write_text("")
     monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
     with pytest.raises(FileExistsError), new_archive(tmp_path / "new.tar") as writer:
-        writer.add_bytes(SECRETS, b"{}")
+        writer.add(SECRETS, b"{}")
     assert partial.read_text() == ""
 
 
@@ -125,6 +125,6 @@ def test_a_backup_that_fails_leaves_no_file_and_spoils_none(archive: Path, tmp_p
     with pytest.raises(BackupError, match="there already"), new_archive(archive):
         pass
     with pytest.raises(OSError, match="full"), new_archive(tmp_path / "new.tar") as writer:
-        writer.add_bytes(SECRETS, b"{}")
+        writer.add(SECRETS, b"{}")
         raise OSError("the disk is full")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.tar", "copy.db"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pysqlite3.dbapi2 as fixed_sqlite
 import pytest
 
-from cli.backups.archive import read_archive
-from runtime.embedded.child import Child
+from cli.archive import read_archive
+from runtime.embedded.supervisor import Child
 from tests.cli.backups.scene import PRODUCT, Scene, furnish, made, tryon
 
 

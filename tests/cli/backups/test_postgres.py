@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.testing import ActivityEnvironment
 
 from activities.reconciling import ReconcilingActivities
-from cli.backups.restoring import release_open_jobs
+from cli.backup import release_open_jobs
 from domain import migrations
 from domain.access.keys import KeyDigester, find_owner
 from domain.jobs import jobs

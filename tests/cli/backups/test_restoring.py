@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cli.backups.archive import ArchiveReader
+from cli.archive import ArchiveReader
 from domain.access.keys import find_owner
 from domain.jobs import jobs
 from domain.money.ledger import check_ledger
-from runtime.embedded.child import Child
 from runtime.embedded.record import sole_use, stack_secrets
+from runtime.embedded.supervisor import Child
 from runtime.object_store import ObjectStoreUnavailableError
 from tests.cli.backups.scene import PRODUCT, Scene, digester, furnish, made, tryon
 from tests.ledger_entries import entries_of_job

@@ -8,8 +8,7 @@ from alembic import command
 from sqlalchemy import text, update
 
 from cli.diagnosis import database as probe
-from cli.diagnosis.clocks import judged
-from cli.diagnosis.findings import Case, Subject
+from cli.diagnosis.findings import Case, Subject, judged_clock
 from domain import migrations
 from domain.access.keys import KeyDigester
 from domain.tables import Allowance
@@ -122,6 +121,6 @@ async def test_the_ledger_only_on_request(
 )
 def test_clocks(seconds: float, level: str) -> None:
     now = datetime.now(UTC)
-    found = judged(Subject("a clock"), now + timedelta(seconds=seconds), now, now)
+    found = judged_clock(Subject("a clock"), now + timedelta(seconds=seconds), now, now)
     assert found.level == level
     assert level == "ok" or ("ahead" if seconds > 0 else "behind") in found.sentence

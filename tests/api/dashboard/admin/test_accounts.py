@@ -16,7 +16,7 @@ from domain.operation import audit
 from domain.tables import Account, Login
 from tests.api.conftest import Api, single
 from tests.api.dashboard.browser import Browser, signed_in, words
-from tests.factories import PLANS, Caller, create_caller, create_job
+from tests.factories import NOBODYS_ID, PLANS, Caller, create_caller, create_job
 
 
 async def account_of(api: Api, caller: Caller) -> Account:
@@ -76,7 +76,7 @@ async def test_one_account_is_shown_with_its_jobs_and_their_runs(api: Api, opera
         assert each in shown
 
 
-@pytest.mark.parametrize("account_id", ["nobody", str(uuid.uuid4())])
+@pytest.mark.parametrize("account_id", ["nobody", NOBODYS_ID])
 async def test_an_account_that_there_is_not(operator: Browser, account_id: str) -> None:
     answer = await operator.get(f"/admin/accounts/{account_id}")
     assert (answer.status_code, "no such account" in words(answer)) == (404, True)

@@ -15,7 +15,7 @@ from domain.operation import audit
 from domain.tables import Payment
 from tests.api.conftest import Api
 from tests.api.dashboard.browser import Browser, words
-from tests.factories import PLANS, Caller
+from tests.factories import NOBODYS_ID, PLANS, Caller
 
 PAGE = "/admin/payments"
 
@@ -95,7 +95,7 @@ async def test_approving_a_plan_says_what_becomes_of_the_account(api: Api, opera
     assert "Approve $149.00" in said
 
 
-@pytest.mark.parametrize("payment_id", ["x", str(uuid.uuid4())])
+@pytest.mark.parametrize("payment_id", ["x", NOBODYS_ID])
 async def test_an_order_that_there_is_not_is_not_asked_about(operator: Browser, payment_id: str) -> None:
     assert (await operator.get(f"{PAGE}/{payment_id}/approve")).status_code == 404
 
@@ -122,7 +122,7 @@ async def test_a_rejection_needs_a_reason(api: Api, operator: Browser, customer:
 
 
 @pytest.mark.parametrize("act", ["approve", "reject"])
-@pytest.mark.parametrize("payment_id", ["x", str(uuid.uuid4())])
+@pytest.mark.parametrize("payment_id", ["x", NOBODYS_ID])
 async def test_an_order_that_there_is_not(operator: Browser, act: str, payment_id: str) -> None:
     answer = await operator.post(f"{PAGE}/{payment_id}/{act}", {"reason": "x"}, page="/admin/system")
     assert answer.status_code == 404

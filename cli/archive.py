@@ -1,7 +1,4 @@
-"""The file of a backup, and the embedded object store that it is made from without the rest of the stack.
-
-The file is a tar whose last member, the manifest, names every other one with its SHA-256.
-"""
+"""The file of a backup: a tar whose last member, the manifest, names every other one with its SHA-256."""
 
 from __future__ import annotations
 
@@ -9,71 +6,19 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tarfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 import pysqlite3.dbapi2 as fixed_sqlite
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cli.stack import check_object_store
-from runtime.embedded.child import Child, ChildSpec, marked_environment
-from runtime.embedded.ports import choose_port
-from runtime.embedded.store import WEED_OFFSETS, prepare_weed
-from runtime.object_store import ObjectStore, S3ObjectStore
-from runtime.settings import Settings
-
-NAME = "object-store"
-
-READY_SECONDS = 60.0
-"""As of a whole stack."""
-
-STOP_SECONDS = 40.0
-
-
-@asynccontextmanager
-async def store_alone(settings: Settings, data_dir: Path) -> AsyncIterator[ObjectStore]:
-    """Run the object store of a stack that is down for the length of a block.
-
-    Args:
-        settings: With the store's access key, secret key and bucket; the store listens on a free port.
-        data_dir: Where its objects lie; the caller has sole use of it.
-
-    Raises:
-        ChildFailedError: It did not come up.
-    """
-    port = choose_port(settings.stack.s3_port, named=False, offsets=WEED_OFFSETS, what="the object store")
-    settings.object_store = settings.object_store.model_copy(update={"endpoint": f"http://127.0.0.1:{port}"})
-    spec = ChildSpec(
-        NAME,
-        prepare_weed(
-            data_dir,
-            s3_port=port,
-            access_key=settings.object_store.access_key,
-            secret_key=settings.object_store.secret_key.get_secret_value(),
-        ),
-        check_object_store(settings, data_dir),
-        environment=marked_environment(data_dir),
-        stop_seconds=STOP_SECONDS,
-    )
-    child = Child(spec, data_dir / "logs" / f"{NAME}.log")
-    child.start()
-    try:
-        await child.wait_ready(READY_SECONDS)
-        yield S3ObjectStore(settings.object_store)
-    finally:
-        await child.stop()
-
-
-FORMAT: Final = 1
-"""Counts up when an older service could not read what a newer one writes."""
-
+FORMAT: Final = 1  # counts up when an older service could not read what a newer one writes
 MANIFEST, DATABASE, SECRETS, OBJECTS = "manifest.json", "tryon.db", "secrets.json", "objects/"
-
-_CHUNK = 1024 * 1024
 
 
 class BackupError(Exception):
@@ -93,9 +38,6 @@ class Manifest(BaseModel):
     """What a backup holds.
 
     Attributes:
-        format: How it is laid out.
-        service_version: Which service made it.
-        made_at: When the database was copied, ISO 8601.
         schema_revision: Newest migration that the database has seen.
         counts: Rows and objects, for people.
         missing: Objects that rows speak of and the store had not.
@@ -118,16 +60,11 @@ class ArchiveWriter:
         self._tar = tar
         self.parts: dict[str, Part] = {}
 
-    def add_bytes(self, name: str, data: bytes) -> None:
-        """Add a part that fits into memory."""
-        self._add(name, io.BytesIO(data), len(data))
-        self.parts[name] = Part(size=len(data), sha256=hashlib.sha256(data).hexdigest())
-
-    def add_file(self, name: str, path: Path) -> None:
-        """Add a part of any size."""
-        with path.open("rb") as file:
-            digest, size = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
-            file.seek(0)
+    def add(self, name: str, content: bytes | Path) -> None:
+        """Add a part: bytes, or a file of any size."""
+        with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.seek(0, io.SEEK_END)
             self._add(name, file, size)
         self.parts[name] = Part(size=size, sha256=digest)
 
@@ -141,6 +78,7 @@ class ArchiveWriter:
     def _add(self, name: str, file: IO[bytes], size: int) -> None:
         member = tarfile.TarInfo(name)
         member.size, member.mode, member.mtime = size, 0o600, int(time.time())
+        file.seek(0)
         self._tar.addfile(member, file)
 
 
@@ -182,10 +120,6 @@ class ArchiveReader:
         """Keys of the objects, in order."""
         return sorted(name.removeprefix(OBJECTS) for name in self.manifest.parts if name.startswith(OBJECTS))
 
-    def object(self, key: str) -> bytes:
-        """The content of an object."""
-        return self.read(OBJECTS + key)
-
     def read(self, name: str) -> bytes:
         """The content of a part."""
         with self._open(name) as file:
@@ -194,15 +128,14 @@ class ArchiveReader:
     def extract(self, name: str, target: Path) -> None:
         """Write a part to a file that only its owner may read."""
         with self._open(name) as file, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as copy:
-            while chunk := file.read(_CHUNK):
-                copy.write(chunk)
+            shutil.copyfileobj(file, copy)
 
-    def _open(self, name: str) -> IO[bytes]:
+    def _open(self, name: str) -> io.BufferedReader:
         member = self._members.get(name)
         file = self._tar.extractfile(member) if member else None
         if file is None:
             raise BackupError(f"the backup has no {name}")
-        return file
+        return cast("io.BufferedReader", file)
 
     def _read_manifest(self) -> Manifest:
         raw = self.read(MANIFEST)
@@ -221,12 +154,9 @@ class ArchiveReader:
             raise BackupError(f"the backup does not hold what its manifest lists: {odd}")
         for name, part in self.manifest.parts.items():
             with self._open(name) as file:
-                digest, size = hashlib.sha256(), 0
-                while chunk := file.read(_CHUNK):
-                    digest.update(chunk)
-                    size += len(chunk)
-            if (size, digest.hexdigest()) != (part.size, part.sha256):
-                raise BackupError(f"{name} in the backup is not what was written: its SHA-256 differs")
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if (file.tell(), digest) != (part.size, part.sha256):
+                    raise BackupError(f"{name} in the backup is not what was written: its SHA-256 differs")
 
 
 @contextmanager
@@ -243,8 +173,7 @@ def read_archive(path: Path) -> Iterator[ArchiveReader]:
         raise BackupError(f"{path} is no backup, or not whole: {error}") from error
 
 
-WAIT_SECONDS = 30.0
-"""For a writer that holds the file."""
+WAIT_SECONDS = 30.0  # for a writer that holds the file
 
 
 class DamagedDatabaseError(Exception):

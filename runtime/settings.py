@@ -1,31 +1,49 @@
-"""The service itself: HTTP, request rates, jobs, billing, secrets."""
+"""Every number and address an operator may change: one class per concern, each read from ``TRYON_…`` variables.
+
+Environment variables win over the file that ``tryon up`` leaves in its data folder (so that ``tryon`` commands
+find the embedded stack), and that file wins over the defaults here. ``docs/configuration.md`` is generated from
+the docstrings below.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_type_hints
+from urllib.parse import quote
 
 from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator
-from pydantic_settings import SettingsConfigDict
 
+from engines.catalogue import ENGINES
+from engines.registration import DEVICE, EngineOptions, Folder
 from imaging.limits import LOGO_LIMITS, PHOTO_LIMITS, ImageLimits
-from runtime.settings.concern import Concern, File, Host, HostAndPort, Sender, WebAddress
+from runtime.concern import (
+    Concern,
+    DatabaseUrl,
+    File,
+    Host,
+    HostAndPort,
+    OptionalWebAddress,
+    Origin,
+    Sender,
+    SettingsError,
+    WebAddress,
+)
+
+EMBEDDED_FILE = "embedded.env"
+"""Written into the data folder by ``tryon up``; holds the addresses and secrets of the embedded parts."""
 
 IN_SINGLE, IN_COMBO, IN_PRODUCT = 1 + 2, 1 + 4 * 2, 2
 """Pictures that a request may come with: the person's, and two of each garment."""
 
-DAY = 86_400
-"""Seconds."""
-
-LARGEST_BODY = 1024**3
-"""No body of a request has to be larger; each is held in memory."""
-
-SHORTEST_PEPPER = 32
-"""Characters: 128 bits in hexadecimal digits."""
+DAY = 86_400  # seconds
+LARGEST_BODY = 1024**3  # no body of a request has to be larger; each is held in memory
+SHORTEST_PEPPER = 32  # characters: 128 bits in hexadecimal digits
 
 Plans = TypeVar("Plans")
 
@@ -33,11 +51,8 @@ HOST_NAME = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]{2,45}")
 """A name or an address, in lower case; none with a port or brackets."""
 
 
-class ApiSettings(Concern):
+class ApiSettings(Concern, title="API", env_prefix="TRYON_API_"):
     """The HTTP side."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_API_")
-    title = "API"
 
     host: Host = "127.0.0.1"
     """Address to listen on; a reverse proxy with TLS belongs in front of anything else."""
@@ -117,11 +132,8 @@ class ApiSettings(Concern):
             raise ValueError("IP addresses and networks (10.0.0.0/8) with commas between them") from None
 
 
-class RateLimitSettings(Concern):
+class RateLimitSettings(Concern, title="Request rates", env_prefix="TRYON_RATE_LIMIT_"):
     """How often an API key may call. A call over its limit gets 429 with ``Retry-After`` and is not counted."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_RATE_LIMIT_")
-    title = "Request rates"
 
     requests: int = Field(default=20, ge=1, le=10_000)
     """Starts and polls of try-ons, together, in any window; the contract's number. Each call writes up to this many
@@ -141,11 +153,8 @@ class RateLimitSettings(Concern):
     TLS), for deployments with many API hosts. Needs the extra ``valkey``; while the server is away, calls get 503."""
 
 
-class JobSettings(Concern):
+class JobSettings(Concern, title="Jobs", env_prefix="TRYON_JOB_"):
     """Life of a job."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_JOB_")
-    title = "Jobs"
 
     single_deadline_seconds: int = Field(default=300, ge=1, le=DAY)
     """A single-garment job that is not done by then fails and is not billed."""
@@ -163,22 +172,16 @@ class JobSettings(Concern):
     """Longest time that a poll with ``Prefer: wait=N`` is held; proxies in front must allow for more."""
 
 
-class BackfillSettings(Concern):
+class BackfillSettings(Concern, title="Backfills", env_prefix="TRYON_BACKFILL_"):
     """Backfills: many jobs started by an engineer at once."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_BACKFILL_")
-    title = "Backfills"
 
     keep_days: int = Field(default=30, ge=1, le=36_500)
     """How long what lies below ``backfills/<id>/`` is kept after the last change there: photos, items, pictures,
     outcomes. A backfill that waits writes there every few hours."""
 
 
-class BillingSettings(Concern):
+class BillingSettings(Concern, title="Billing", env_prefix="TRYON_"):
     """What accounts pay for."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_")
-    title = "Billing"
 
     plans_file: File | None = None
     """TOML file with the plans: prices, volumes, daily caps, packs. None takes the ones that come with the service;
@@ -199,11 +202,8 @@ class BillingSettings(Concern):
         raise self.refusal("plans_file", f"a file of plans: {problems}")
 
 
-class SecuritySettings(Concern):
+class SecuritySettings(Concern, title="Security", env_prefix="TRYON_"):
     """Secrets."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_")
-    title = "Security"
 
     key_pepper: SecretStr = SecretStr("")
     """Server-side secret of at least 32 characters that API-key digests are made with. Changing it makes every
@@ -229,11 +229,8 @@ class SecuritySettings(Concern):
         return current, others
 
 
-class DashboardSettings(Concern):
+class DashboardSettings(Concern, title="Dashboard", env_prefix="TRYON_DASHBOARD_", env_ignore_empty=True):
     """The pages for account owners and operators."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_DASHBOARD_", env_ignore_empty=True)
-    title = "Dashboard"
 
     name: str = Field(default="Fitting Room", min_length=1, max_length=40)
     """What the service calls itself on its pages and in its mail."""
@@ -260,11 +257,8 @@ class DashboardSettings(Concern):
         return f"http://{host}:{api.port}"
 
 
-class MailSettings(Concern):
+class MailSettings(Concern, title="Mail", env_prefix="TRYON_MAIL_", env_ignore_empty=True):
     """The SMTP server that takes mail to owners: links to confirm an address, to choose a new password."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_MAIL_", env_ignore_empty=True)
-    title = "Mail"
 
     host: Host | None = None
     """Its name. None keeps mail in the database, where ``tryon mail list`` and, on one machine, the page
@@ -290,11 +284,8 @@ class MailSettings(Concern):
     """Longest wait for one answer of the server."""
 
 
-class PaymentSettings(Concern):
+class PaymentSettings(Concern, title="Payments", env_prefix="TRYON_PAYMENTS_", env_ignore_empty=True):
     """How packs and plans are paid that owners buy in the dashboard: [billing.md](billing.md)."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_PAYMENTS_", env_ignore_empty=True)
-    title = "Payments"
 
     provider: Literal["manual", "stripe"] = "manual"
     """``manual``: an order waits until an operator has seen the money and approves it. ``stripe``: owners pay on
@@ -314,11 +305,8 @@ class PaymentSettings(Concern):
     """Longest wait for one answer of the provider; an owner looks at a blank page meanwhile."""
 
 
-class ImageSettings(Concern):
+class ImageSettings(Concern, title="Pictures", env_prefix="TRYON_IMAGE_"):
     """What is accepted as a picture."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_IMAGE_")
-    title = "Pictures"
 
     max_bytes: int = Field(default=PHOTO_LIMITS.max_bytes, ge=1024, le=128 * 1024 * 1024)
     """Largest picture in bytes after base64; exactly that many passes. The largest bodies follow: one garment may come
@@ -361,11 +349,8 @@ class ImageSettings(Concern):
         return self.max_bytes * (8 * pictures + min(pictures, 3)) // 6
 
 
-class LogSettings(Concern):
+class LogSettings(Concern, title="Logs", env_prefix="TRYON_LOG_"):
     """Logs."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_LOG_")
-    title = "Logs"
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severity that is written."""
@@ -374,11 +359,8 @@ class LogSettings(Concern):
     """One JSON object a line, or text for people."""
 
 
-class MetricsSettings(Concern):
+class MetricsSettings(Concern, title="Metrics", env_prefix="TRYON_METRICS_"):
     """Prometheus metrics: [observability.md](observability.md). Serve them to your own network alone."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_METRICS_")
-    title = "Metrics"
 
     api_address: HostAndPort | None = None
     """Host and port where the API serves ``/metrics``, apart from its public port; None serves none. ``tryon up``
@@ -395,11 +377,8 @@ class MetricsSettings(Concern):
     database each time. As often as Prometheus asks is often enough."""
 
 
-class TracingSettings(Concern):
+class TracingSettings(Concern, title="Traces", env_prefix="TRYON_TRACING_"):
     """OpenTelemetry traces, from the request through the workflow to the engine. Need the extra ``tracing``."""
-
-    model_config = SettingsConfigDict(env_prefix="TRYON_TRACING_")
-    title = "Traces"
 
     endpoint: WebAddress | None = None
     """Base address of an OTLP collector that is spoken to over HTTP, such as ``http://127.0.0.1:4318``; None makes no
@@ -414,3 +393,270 @@ class TracingSettings(Concern):
     continue_incoming: bool = False
     """Go on with the trace that a request's ``traceparent`` names. Only behind a proxy of your own that sets it: who
     may choose it decides what is traced."""
+
+
+class DatabaseSettings(Concern, title="Database", env_prefix="TRYON_DATABASE_"):
+    """Where accounts, jobs and the ledger are kept."""
+
+    url: DatabaseUrl = "sqlite:///.tryon/tryon.db"
+    """``sqlite:///file`` on one machine, ``postgresql://user:password@host/database`` beyond it."""
+
+    pool_size: int = Field(default=8, ge=1, le=1000)
+    """Connections of a process; a request holds one for a few milliseconds only. On PostgreSQL there may be twice as
+    many under load; on SQLite these read, and one more writes."""
+
+    busy_timeout_seconds: float = Field(default=5.0, gt=0, le=3600)
+    """How long to wait for SQLite's one write lock, or for a lock or a connection of PostgreSQL, before the caller
+    gets 503."""
+
+    def file(self) -> Path | None:
+        """The file of a SQLite database; None of another database, or one in memory."""
+        kind, _, place = self.url.partition(":///")
+        return Path(place.partition("?")[0]) if kind == "sqlite" and not place.startswith(":memory:") else None
+
+
+class ObjectStoreSettings(Concern, title="Object store", env_prefix="TRYON_S3_"):
+    """Where pictures are kept: any S3."""
+
+    endpoint: Origin = "http://127.0.0.1:8333"
+    """Base address of the S3 service, with ``http://`` or ``https://``."""
+
+    access_key: str = Field(default="tryon", min_length=1)
+    """Access key id."""
+
+    secret_key: SecretStr = SecretStr("")
+    """Secret access key. ``tryon up`` makes one of its own."""
+
+    bucket: str = Field(default="tryon", pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
+    """One bucket for everything; ``tryon up`` and ``tryon bucket create`` make it if it is not there."""
+
+    region: str = Field(default="us-east-1", pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    """Region name used in signatures; MinIO and SeaweedFS take any."""
+
+    connect_timeout_seconds: float = Field(default=2.0, gt=0, le=3600)
+    """A store that does not answer within this is down; the minio client's own default waits 300 s."""
+
+    read_timeout_seconds: float = Field(default=20.0, gt=0, le=3600)
+    """Longest silence in the middle of a transfer."""
+
+    def secret(self) -> str:
+        """The secret access key.
+
+        Raises:
+            SettingsError: There is none. Only here, for `tryon up` makes its own.
+        """
+        secret = self.secret_key.get_secret_value()
+        if not secret:
+            raise self.refusal("secret_key", "set to the store's secret access key")
+        return secret
+
+
+class TemporalSettings(Concern, title="Temporal", env_prefix="TRYON_TEMPORAL_"):
+    """The Temporal service that carries the jobs."""
+
+    address: HostAndPort = "127.0.0.1:7233"
+    """Host and port of the frontend."""
+
+    namespace: str = Field(default="tryon", pattern=r"^[A-Za-z0-9._-]{1,255}$")
+    """Namespace; the embedded server registers it at start."""
+
+    api_key: SecretStr | None = None
+    """API key of Temporal Cloud; sent over TLS."""
+
+    tls: bool = False
+    """Speak TLS to the frontend."""
+
+    ui_url: OptionalWebAddress = "http://127.0.0.1:8233"
+    """Base address of the Temporal UI, for the links that commands print and the admin pages show; empty where there
+    is none."""
+
+    start_timeout_seconds: float = Field(default=1.0, gt=0, le=3600)
+    """How long a POST waits for Temporal before it leaves the start to the relay; the answer is 202 either way."""
+
+    describe_timeout_seconds: float = Field(default=0.5, gt=0, le=3600)
+    """How long a poll waits to learn whether a run is still alive before it answers ``processing``."""
+
+    deployment: str = Field(default="tryon", pattern=r"^[A-Za-z0-9_-]{1,100}$")
+    """What the deployments of versioned workers are called: this with ``-cpu`` and with ``-gpu`` behind it."""
+
+    build_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{0,100}$")
+    """Which build a worker is. Without it (or empty) workers are not versioned; with it a worker is given nothing
+    until its build is made the current one: docs/versions.md."""
+
+    def run_url(self, workflow_id: str) -> str:
+        """Where the Temporal UI shows a run; empty where there is no UI."""
+        if not self.ui_url:
+            return ""
+        namespace, run = quote(self.namespace, safe=""), quote(workflow_id, safe="")
+        return f"{self.ui_url.rstrip('/')}/namespaces/{namespace}/workflows/{run}"
+
+
+class StackSettings(Concern, title="Embedded stack", env_prefix="TRYON_"):
+    """The embedded stack of ``tryon up``.
+
+    A port that is set is taken or refused; one that is left at its default moves to the next free one when it
+    is in use.
+    """
+
+    data_dir: Folder = Path(".tryon")
+    """Everything that the embedded stack keeps: database, pictures, Temporal's file, logs, secrets."""
+
+    temporal_port: int = Field(default=7233, ge=1024, le=64535)
+    """Embedded Temporal frontend."""
+
+    temporal_ui_port: int = Field(default=8233, ge=1024, le=65535)
+    """Embedded Temporal UI."""
+
+    temporal_ui: bool = True
+    """Whether there is one. It looks at no request's ``Host``: a web page whose own name was pointed at this machine
+    can read and end runs through it, from a browser that lets public pages reach local ones."""
+
+    s3_port: int = Field(default=8333, ge=1024, le=55535)
+    """Embedded object store; its gRPC port lies 10000 above."""
+
+
+class WorkerSettings(Concern, title="Workers", env_prefix="TRYON_WORKER_"):
+    """The workers."""
+
+    niceness: int = Field(default=5, ge=0, le=19)
+    """How far workers stand back for other processes of their machine. Where everything runs on one, a render
+    would otherwise be felt in every poll; on a machine of their own it changes nothing."""
+
+    decoders: int = Field(default=2, ge=1, le=1024)
+    """Pictures that one worker decodes at the same time, each in a process of its own. One account has half of them
+    at most; with one alone, accounts take turns."""
+
+
+class EngineSettings(Concern, title="Engine", env_prefix="TRYON_"):
+    """What draws the pictures."""
+
+    engine: str = Field(default="auto", pattern=r"^[a-z0-9_*=, ]+$")
+    """Which engine renders: ``warp``, ``klein``, ``fashn``, or ``auto``: ``klein`` where there is a CUDA device and its
+    weights were fetched, else ``warp``. A route per category is allowed: ``upper_body=fashn,*=klein``."""
+
+    models_dir: Folder = Path(".models")
+    """Folder of the small model files that find people (``tryon engines fetch warp``)."""
+
+    weights_dir: Folder = Path(".weights")
+    """Folder of the generative engines' weights, one folder each (``tryon engines fetch klein``)."""
+
+    engine_threads: int = Field(default=2, ge=1, le=1024)
+    """CPU threads of one render."""
+
+    licence_acknowledged: str | None = None
+    """Names, with commas, of engines whose weights are not known to allow commercial use and that may start all the
+    same."""
+
+    device: str = Field(default="cuda", pattern=DEVICE)
+    """Device of the generative engines; ``cpu`` is for trials, a picture takes minutes there. With several GPUs start
+    one worker for each and give it ``CUDA_VISIBLE_DEVICES``."""
+
+    compile: bool = False
+    """Compile the blocks of generative networks at the start: minutes then, faster pictures afterwards."""
+
+
+class CheckSettings(Concern, title="Checks of finished pictures", env_prefix="TRYON_CHECK_"):
+    """How far a picture's figures may go before it is drawn again, and then failed and not billed."""
+
+    contrast: float = Field(default=4.0, ge=0, le=50)
+    """Least deviation of the lightness, 0 to 50."""
+
+    changed: float = Field(default=3.0, ge=0, le=100)
+    """Least mean colour difference where old clothes were; an echo of the photo has none."""
+
+    outside: float = Field(default=0.15, ge=0, le=1)
+    """Largest share of the frame away from the garments that shows something else than the photo."""
+
+    shift: float = Field(default=0.02, ge=0, le=1)
+    """Largest shift of the whole picture, as a share of its longer side."""
+
+    cast: float = Field(default=8.0, ge=0, le=200)
+    """Largest tint of the whole picture, in Lab."""
+
+    face: float = Field(default=0.5, ge=-1, le=1)
+    """Least correlation of the face with the photo's, -1 to 1."""
+
+    people_off_by: float = Field(default=0.0, ge=0, le=100)
+    """Largest difference between the people drawn and one."""
+
+    pose: float = Field(default=0.4, ge=0, le=100)
+    """Largest way that joints moved, in shoulder widths."""
+
+    colours: float = Field(default=0.25, ge=0, le=1)
+    """Least share of a garment's colours that is seen where it is worn."""
+
+
+@cache
+def concern_of(engine: str, options: type[EngineOptions]) -> type[Concern]:
+    """An engine's own settings as they are read from the environment."""
+
+    class Read(options, Concern, env_prefix=f"TRYON_{engine.upper()}_", title=f"Engine {engine}"):  # type: ignore[misc, valid-type]  # a base that is a value
+        __doc__ = options.__doc__
+
+    return Read
+
+
+class Settings:
+    """All concerns, loaded once at the start of a process and handed on from there."""
+
+    api: ApiSettings
+    dashboard: DashboardSettings
+    mail: MailSettings
+    rate_limit: RateLimitSettings
+    jobs: JobSettings
+    backfills: BackfillSettings
+    billing: BillingSettings
+    payments: PaymentSettings
+    images: ImageSettings
+    engine: EngineSettings
+    checks: CheckSettings
+    database: DatabaseSettings
+    object_store: ObjectStoreSettings
+    temporal: TemporalSettings
+    workers: WorkerSettings
+    security: SecuritySettings
+    stack: StackSettings
+    logs: LogSettings
+    metrics: MetricsSettings
+    tracing: TracingSettings
+
+    def __init__(self, embedded_file: Path | None = None) -> None:
+        """Read them.
+
+        Raises:
+            SettingsError: Names every setting that is wrong.
+        """
+        self.options: dict[str, EngineOptions] = {name: each.options() for name, each in ENGINES.items()}
+        """Of each engine, by its name."""
+        wrong = []
+        for name, concern in self.concerns().items():
+            try:
+                read = concern.load(embedded_file)
+            except SettingsError as error:
+                wrong.append(str(error))
+                continue
+            if isinstance(read, EngineOptions):
+                self.options[name] = read
+            else:
+                setattr(self, name, read)
+        if wrong:
+            raise SettingsError("\n".join(wrong))
+
+    @classmethod
+    def concerns(cls) -> dict[str, type[Concern]]:
+        """Every concern by the name of its attribute, or of its engine."""
+        own = get_type_hints(cls)
+        engines = {name: concern_of(name, each.options) for name, each in ENGINES.items() if each.options.model_fields}
+        at = list(own).index("engine") + 1
+        return dict([*list(own.items())[:at], *engines.items(), *list(own.items())[at:]])
+
+
+def load_settings() -> Settings:
+    """Read the environment, and the embedded stack's file where there is one."""
+    embedded_file = StackSettings.load(None).data_dir / EMBEDDED_FILE
+    return Settings(embedded_file if embedded_file.is_file() else None)
+
+
+def without_tryon_variables() -> dict[str, str]:
+    """The process environment less every ``TRYON_…`` variable, for child processes with settings of their own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TRYON_")}

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, get_args
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Self, get_args
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from runtime.redaction import redact_text
 
-LONGEST_SHOWN = 100
-"""Characters of a wrong value; the rest helps nobody."""
-
+LONGEST_SHOWN = 100  # characters of a wrong value; the rest helps nobody
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9_-]{1,63}(?<!-))*\.?")
 
 
@@ -35,8 +32,6 @@ class Concern(BaseSettings):
     model_config = SettingsConfigDict(
         extra="ignore", use_attribute_docstrings=True, frozen=True, allow_inf_nan=False, hide_input_in_errors=True
     )
-
-    title: ClassVar[str]
 
     @classmethod
     def load(cls, embedded_file: Path | None) -> Self:
@@ -101,37 +96,44 @@ def _admitted(schema: Mapping[str, Any]) -> str:
     return f"a text of {schema.get('minLength', 0)} to {schema.get('maxLength', 'any number of')} characters"
 
 
-def _host(value: str) -> str:
+def _that(is_one: Callable[[Any], object], admitted: str) -> AfterValidator:
+    """Refuses what is none, and says what is admitted."""
+
+    def check(value: Any) -> Any:
+        if not is_one(value):
+            raise ValueError(admitted)
+        return value
+
+    return AfterValidator(check)
+
+
+def _is_host(value: str) -> bool:
     try:
         ip_address(value.strip("[]"))
     except ValueError:
-        if _HOST_NAME.fullmatch(value) is None:
-            raise ValueError("the name or the IP address of a host") from None
-    return value
+        return _HOST_NAME.fullmatch(value) is not None
+    return True
 
 
-def _host_and_port(value: str) -> str:
+def _is_host_and_port(value: str) -> bool:
     host, _, port = value.rpartition(":")
+    # Python takes no text of thousands of digits for a number.
+    return _is_host(host) and port.isdecimal() and len(port) < 10 and 1 <= int(port) <= 65535
+
+
+def _parsed(value: str) -> SplitResult | None:
+    """An address that has a host, and a port only if it can be one."""
     try:
-        _host(host)
-        if not port.isdecimal() or not 1 <= int(port) <= 65535:
-            raise ValueError(port)
+        address = urlsplit(value)
+        sound = address.port != 0 and _is_host(address.hostname or "") and re.search(r"\s", value) is None
     except ValueError:
-        raise ValueError("host:port, such as 127.0.0.1:9464, with a port from 1 to 65535") from None
-    return value
+        return None
+    return address if sound else None
 
 
-def _web_address(value: str) -> str:
+def _is_web_address(value: str) -> bool:
     address = _parsed(value)
-    if address is None or address[0] not in ("http", "https"):
-        raise ValueError("an address of the form http://host:port or https://host:port")
-    return value
-
-
-def _origin(value: str) -> str:
-    if urlsplit(_web_address(value)).path.strip("/"):
-        raise ValueError("an address of the form http://host:port or https://host:port, without a path")
-    return value
+    return address is not None and address.scheme in ("http", "https")
 
 
 def _database_url(value: str) -> str:
@@ -143,69 +145,21 @@ def _database_url(value: str) -> str:
     return f"{kind}://{rest}"
 
 
-def _parsed(value: str) -> tuple[str, str] | None:
-    """Scheme and host of an address that has both, and a port only if it can be one."""
+def _is_file(path: Path) -> bool:
     try:
-        address = urlsplit(value)
-        port = address.port
-        host = _host(address.hostname or "")
-    except ValueError:
-        return None
-    return None if port == 0 or re.search(r"\s", value) else (address.scheme, host)
+        return path.is_file()
+    except OSError:  # too long to be a path
+        return False
 
 
-def _folder(value: Path) -> Path:
-    if _kind_of(value) not in (None, "folder"):
-        raise ValueError("a folder, and this is none")
-    return value
+_WEB = "an address of the form http://host:port or https://host:port"
+_MAIL = re.compile(r"[^\s@]+@[^\s@]+|[^\r\n<>]*<[^\s@<>]+@[^\s@<>]+>")
 
-
-def _file(value: Path) -> Path:
-    if _kind_of(value) != "file":
-        raise ValueError("a file, and there is none")
-    return value
-
-
-def _kind_of(path: Path) -> str | None:
-    """What lies there; None where nothing does."""
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, PermissionError):
-        return None
-    except (OSError, ValueError):  # no path at all, or one that leads through a file
-        return "nonsense"
-    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other"
-
-
-def _sender(value: str) -> str:
-    if re.fullmatch(r"[^\s@]+@[^\s@]+|[^\r\n<>]*<[^\s@<>]+@[^\s@<>]+>", value) is None:
-        raise ValueError("an address of mail, such as tryon@example.com")
-    return value
-
-
-Host = Annotated[str, AfterValidator(_host)]
-"""Name or IP address."""
-
-HostAndPort = Annotated[str, AfterValidator(_host_and_port)]
-"""Such as ``127.0.0.1:9464`` or ``[::1]:9464``."""
-
-WebAddress = Annotated[str, AfterValidator(_web_address)]
-"""Base address over HTTP, with a path or without."""
-
-OptionalWebAddress = Annotated[str, AfterValidator(lambda text: _web_address(text) if text else text)]
-"""The same, or empty."""
-
-Origin = Annotated[str, AfterValidator(_origin)]
-"""Base address over HTTP, without a path."""
-
+Host = Annotated[str, _that(_is_host, "the name or the IP address of a host")]
+HostAndPort = Annotated[str, _that(_is_host_and_port, "host:port, such as 127.0.0.1:9464, with a port from 1 to 65535")]
+WebAddress = Annotated[str, _that(_is_web_address, _WEB)]
+OptionalWebAddress = Annotated[str, _that(lambda text: not text or _is_web_address(text), _WEB)]
+Origin = Annotated[WebAddress, _that(lambda text: not urlsplit(text).path.strip("/"), f"{_WEB}, without a path")]
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
-"""SQLAlchemy's address of a database that the service can use."""
-
-Folder = Annotated[Path, AfterValidator(_folder)]
-"""A folder, there or to be made."""
-
-Sender = Annotated[str, AfterValidator(_sender)]
-"""Address of mail, with a name before it or without."""
-
-File = Annotated[Path, AfterValidator(_file)]
-"""A file that is there."""
+Sender = Annotated[str, _that(_MAIL.fullmatch, "an address of mail, such as tryon@example.com")]
+File = Annotated[Path, _that(_is_file, "a file, and there is none")]
